@@ -1,4 +1,4 @@
-"""The studies that come with fadeout, a folder each, whose first line is its question."""
+"""The studies that come with fadeout, one folder each, whose docstring is the question."""
 
 import ast
 import pkgutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @cache
 def questions() -> dict[str, str]:
-    """What each study asks, by its name, without loading what it needs to find the answer."""
+    """Returns the question of each study by name, without loading the study."""
     names = sorted(entry.name for entry in pkgutil.iter_modules(__path__) if entry.ispkg)
     return {name.replace("_", "-"): _first_line(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""What the paper leaves open, as values of the scenario."""
+"""Assumptions that the paper leaves open, as values of the scenario."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,12 +9,15 @@ from fadeout.study import Values
 
 
 def round_trip(milliseconds: float) -> Values:
-    """A base round-trip time: the core's delay both ways, and 1 ms both ways on the radio."""
+    """Returns overrides for a base round-trip time.
+
+    The core has most of the delay. The radio link has 1 ms in each direction.
+    """
     return {"link.core.delay": f"{milliseconds / 2 - 1:g} ms"}
 
 
 def window(megabytes: float) -> Values:
-    """A fixed receive window."""
+    """Returns overrides for a fixed receive window."""
     return {"flow.tcp.receive-window": f"{round(1e6 * megabytes)}"}
 
 
@@ -47,30 +50,31 @@ SENDERS: dict[str, Values] = {
     | {"flow.tcp.recover-guard": "from"},
     NO_GUARD: {"flow.profile": "reno"} | FIXED_RTO,
 }
-"""Senders, from what Linux does to what the paper describes: duplicate ACKs after a timeout are
-taken for a loss. SACK tells such ACKs from others, and so does RFC 6582's `recover` where an ACK
-must cover more than it; ns-3 asks for as much. All send with CUBIC; those but Linux's have the
-paper's timeout."""
+"""Senders, from Linux to the paper's, which takes duplicate ACKs after a timeout for a loss.
+
+SACK recognises such ACKs. RFC 6582's `recover` does so if an ACK must cover more than `recover`. In
+ns-3 an equal ACK suffices. All senders use CUBIC, and all except Linux's have the paper's timeout.
+"""
 
 GEOMETRY = {
     "blockage.vehicle.depth": "{ geometry = { "
     'blocker-width = "4.8 m", blocker-height = "1.4 m", blocker-distance = ["0.5 m", "1 m"] } }'
 }
-"""What the stated vehicle leaves of the link, by diffraction around it."""
+"""Depth of the blockage by diffraction around the stated vehicle."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One choice for everything that the paper leaves open."""
+    """One choice for each assumption that the paper leaves open."""
 
     round_trip: str
     buffer: str
     effect: str
     stack: str
-    """The sender."""
+    """Name of the sender."""
 
     def values(self) -> Values:
-        """Its overrides."""
+        """Returns the overrides of the candidate."""
         return {
             **ROUND_TRIPS[self.round_trip],
             **BUFFERS[self.buffer],
@@ -80,21 +84,21 @@ class Candidate:
 
 
 def candidates() -> Iterator[Candidate]:
-    """Every point of the grid that is searched for the paper's numbers."""
+    """Yields every point of the grid that is searched for the paper's numbers."""
     for point in itertools.product(ROUND_TRIPS, BUFFERS, EFFECTS, SENDERS):
         yield Candidate(*point)
 
 
 LINK_DEPTH = ""
-"""A link's blockages have one depth, which needs no name."""
+"""Name of the single depth of a link's blockages."""
 
 
 @dataclass(frozen=True)
 class Change(study.Change):
-    """One assumption changed, everything else as in the scenario."""
+    """A change of one assumption. Everything else is as in the scenario."""
 
     depths: tuple[str, ...] = (LINK_DEPTH,)
-    """The depths of a blockage that it can matter for."""
+    """Depths of the blockage at which the assumption can matter."""
 
 
 CHANGES = (
@@ -111,4 +115,4 @@ CHANGES = (
     Change("depth", "20 dB", {"blockage.vehicle.depth": '{ loss = "20 dB" }'}),
     Change("receive window", "Linux's default, 3 MiB", {"flow.tcp": "{}"}),
 )  # fmt: skip
-"""What the one-at-a-time table changes."""
+"""Changes in the table that varies one assumption at a time."""

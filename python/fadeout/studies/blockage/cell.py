@@ -10,7 +10,7 @@ from fadeout.studies.blockage.runs import CELL, Effort, Point
 from fadeout.study import Runs, Section, Table, estimate, percent
 
 MOMENT_S = 1.0
-"""Length of the blockage that is shown over time."""
+"""Length of the blockage that is shown over time, seconds."""
 
 TRACED = {
     "duration": "8 s",
@@ -21,10 +21,10 @@ TRACED = {
 
 
 def one_at_a_time(runs: Runs[Effort]) -> Section:
-    """How much each assumption of the full stack moves each row."""
+    """Returns the section on the effect of each assumption of the full stack."""
     effort = runs.effort
     with warnings.catch_warnings():
-        # A buffer that is too small is one of the assumptions.
+        # A buffer that is too small is one of the assumptions, so its warning is ignored.
         warnings.filterwarnings("ignore", message=".*the RLC buffer")
         moved = compare(runs, CELL, effort.cell_changes, DEPTHS, effort.cell_seeds)
     return moved.section(
@@ -45,7 +45,7 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
 
 
 def depth_curve(runs: Runs[Effort]) -> Section:
-    """Loss of goodput against the depth of the blockages."""
+    """Returns the section on the loss of goodput by depth of the blockages."""
     losses_db, seeds = runs.effort.losses_db, runs.effort.cell_seeds
     points = [Point(blocked_by(loss), case["block_s"]) for case in CASES for loss in losses_db]
     losses = iter(CELL.losses(runs, points, seeds))
@@ -78,7 +78,7 @@ def depth_curve(runs: Runs[Effort]) -> Section:
 
 
 def moment(runs: Runs[Effort], seed: int) -> Section:
-    """One blockage, layer by layer."""
+    """Returns the section with one blockage over time in every layer."""
     points = [Point({**values, **TRACED}, MOMENT_S) for values in DEPTHS.values()]
     shown = dict(zip(DEPTHS, CELL.traces(runs, points, seed), strict=True))
     return Section(

@@ -1,4 +1,4 @@
-"""What the full stack leaves open, as values of its scenario."""
+"""Assumptions of the full stack, as values of its scenario."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,13 @@ ANTENNA = "cell.base-station.antenna"
 UE_ANTENNA = f"{CHANNEL}.ue-antenna"
 
 TOTAL_DB = 300
-"""A loss through which nothing passes."""
+"""Loss of a total blockage, dB."""
 
 
 def blocked_by(loss_db: float) -> Values:
-    """A blockage of this loss in place of the vehicle; it begins and ends with a step."""
+    """Returns overrides for a blockage of this loss in place of the vehicle. It has
+    sudden edges.
+    """
     return {
         CELL_BLOCKAGE: '{ model = "periodic", period = "5 s", phase = "random", '
         f"loss = {loss_db:g} }}"
@@ -27,11 +29,11 @@ def blocked_by(loss_db: float) -> Values:
 VEHICLE = "vehicle"
 NOTHING_PASSES = "nothing passes"
 DEPTHS: dict[str, Values] = {VEHICLE: {}, NOTHING_PASSES: blocked_by(TOTAL_DB)}
-"""How deep a blockage is: as model B says of the vehicle, or total."""
+"""Depths of a blockage: that of the vehicle by model B, and a total blockage."""
 
 
 def beams(base_deg: float, ue_deg: float) -> dict[str, str]:
-    """Beams of these widths, in azimuth and elevation."""
+    """Returns overrides for beams of these widths, in azimuth and elevation."""
     return {
         f"{ANTENNA}.width": f"{base_deg:g}",
         f"{ANTENNA}.height": f"{base_deg:g}",
@@ -41,12 +43,12 @@ def beams(base_deg: float, ue_deg: float) -> dict[str, str]:
 
 
 def failure_at(loss_db: float) -> dict[str, str]:
-    """Beams that fail above this loss."""
+    """Returns overrides for beams that fail above this loss."""
     return {f"{CHANNEL}.beam-failure-threshold": f"{loss_db:g} dB"}
 
 
 def row_of(elements: int, azimuth_deg: int) -> str:
-    """Elements of 8 dBi beside each other."""
+    """Returns an antenna with a row of elements of 8 dBi."""
     return (
         f'{{ kind = "array", rows = 1, columns = {elements}, element = "tr38901", '
         f"azimuth = {azimuth_deg} }}"
@@ -54,13 +56,13 @@ def row_of(elements: int, azimuth_deg: int) -> str:
 
 
 def pdcp(timer: str) -> Values:
-    """PDCP with another timer."""
+    """Returns overrides for PDCP with another timer."""
     return {"ue.phone.pdcp": f'{{ name = "standard", {timer} }}'}
 
 
 @dataclass(frozen=True)
 class CellChange(Change):
-    """One assumption changed, everything else as in the cell's scenario."""
+    """A change of one assumption. Everything else is as in the cell's scenario."""
 
     depths: tuple[str, ...] = (VEHICLE, NOTHING_PASSES)
 
@@ -117,12 +119,17 @@ CELL_CHANGES = (
     CellChange("PDCP discardTimer", "100 ms", pdcp('discard-timer = "100 ms"')),
     CellChange("stack", "no undo, RTO always 200 ms", NO_UNDO | FIXED_RTO),
 )  # fmt: skip
-"""What the full stack's one-at-a-time table changes. Where power or antennas change, beams fail at
-the same SINR as before."""
+"""Changes in the full stack's table that varies one assumption at a time.
+
+If power or antennas change, beams still fail at the same SINR.
+"""
 
 LOSSES_DB = (5, 10, 15, 20, 25, 30, 40, 50, 60)
-"""Depths of a blockage on the curve."""
+"""Depths of a blockage on the curve, dB."""
 
 MODEL_B_DB = (22.6, 25.0)
-"""Depth of the stated vehicle at 1 and at 0.5 m, by TR 38.901 clause 7.6.4.2 with a receiver at 1 m
-and a base station at 5 m height, 50 m away."""
+"""Depth of the stated vehicle at 1 m and at 0.5 m from the receiver, dB.
+
+The depth follows TR 38.901 clause 7.6.4.2. The receiver has a height of 1 m. The base station has a
+height of 5 m and is 50 m away.
+"""

@@ -27,7 +27,7 @@ from fadeout.study.figures import line_with_intervals
 SINR_BIN_S = 0.005
 GOODPUT_BIN_S = 0.02
 GAP_S = 0.01
-"""Nothing was sent for longer."""
+"""Longest time between transmissions for which the line is drawn through, seconds."""
 SHOWN_S = (3.8, 7.0)
 MARKERS = ("o", "s", "^")
 
@@ -37,7 +37,7 @@ def depth_curve(
     found: Mapping[str, Sequence[Estimate]],
     model_b_db: tuple[float, float],
 ) -> Figure:
-    """Loss of goodput against the depth, a line a length."""
+    """Draws the loss of goodput by depth, with one line for each length of the blockages."""
     with new_figure(height=COLUMN_INCHES * 0.75) as (figure, (ax,)):
         ax.axvspan(*model_b_db, color=BLOCKED, alpha=0.6, linewidth=0, label="vehicle (model B)")
         for case, (length, values), color, marker in zip(
@@ -56,7 +56,9 @@ def depth_curve(
 
 
 def moment(runs: Mapping[str, Results], blocked_s: tuple[float, float]) -> Figure:
-    """SINR, RLC buffer, window and goodput during one blockage; a column a depth."""
+    """Draws SINR, RLC buffer, window and goodput during one blockage, with one column for each
+    depth.
+    """
     drawers = (draw_sinr, draw_buffer, draw_window, draw_goodput)
     size = (2 * COLUMN_INCHES, 1.6 * COLUMN_INCHES)
     with new_grid(len(drawers), len(runs), size=size) as (figure, axes):
@@ -83,12 +85,12 @@ def moment(runs: Mapping[str, Results], blocked_s: tuple[float, float]) -> Figur
 
 
 def shown(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the time shown."""
+    """Returns the rows in the time that is shown."""
     return rows.filter(pl.col("time_s").is_between(*SHOWN_S))
 
 
 def draw_sinr(ax: Axes, results: Results) -> None:
-    """Mean SINR of the downlink's blocks in bins; a gap where nothing was sent."""
+    """Draws the mean SINR of the downlink's blocks in bins, with gaps where nothing was sent."""
     blocks = shown(results.table("transport_blocks")).filter(pl.col("direction") == "downlink")
     bins = (pl.col("time_s") / SINR_BIN_S).floor().cast(pl.Int64)
     means = blocks.group_by(bins.alias("bin")).agg(pl.col("sinr_db").mean())
@@ -100,9 +102,10 @@ def draw_sinr(ax: Axes, results: Results) -> None:
 
 
 def draw_buffer(ax: Axes, results: Results) -> None:
-    """What waits in RLC at the base station, and when it is full.
+    """Draws the bytes in RLC at the base station, and marks a full buffer.
 
-    It is recorded when a block is filled: the line breaks where nothing is sent.
+    The backlog is recorded when a block is filled. The line is therefore interrupted while nothing
+    is sent.
     """
     rows = shown(results.table("bearers")).filter(pl.col("direction") == "downlink")
     waiting = pl.col("rlc_new_bytes") + pl.col("rlc_retransmission_bytes")
@@ -118,7 +121,7 @@ def draw_buffer(ax: Axes, results: Results) -> None:
 
 
 def draw_window(ax: Axes, results: Results) -> None:
-    """TCP's congestion window, and its timeouts."""
+    """Draws TCP's congestion window, and its timeouts."""
     rows = shown(results.congestion)
     ax.plot(
         rows["time_s"],
@@ -133,7 +136,7 @@ def draw_window(ax: Axes, results: Results) -> None:
 
 
 def draw_goodput(ax: Axes, results: Results) -> None:
-    """Goodput in bins."""
+    """Draws the goodput in bins."""
     rates = shown(rebin(results.throughput, GOODPUT_BIN_S, results.duration_s))
     ax.plot(
         rates["time_s"],
@@ -147,7 +150,7 @@ def draw_goodput(ax: Axes, results: Results) -> None:
 
 
 def marks(ax: Axes, times: pl.Series, marker: str, height: float) -> None:
-    """Mark instants; many close together become one."""
+    """Marks instants. Several close together become one mark."""
     seen = (times / SINR_BIN_S).floor().unique().sort() * SINR_BIN_S
     ax.plot(
         seen,

@@ -1,4 +1,4 @@
-"""The paper's findings, checked on each level."""
+"""Checks of the paper's findings over the link and over the full stack."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,13 +7,14 @@ from fadeout.studies.blockage.runs import Found
 from fadeout.study import Estimate, Section, Table, estimate, judged
 
 Runs = Sequence[Sequence[Found]]
-"""Runs of the published cases, from the shortest blockage on: a list over the seeds each."""
+"""For each published case, from the shortest blockage on, the runs of all seeds."""
 
 
 def margins(runs: Runs, shares: Sequence[float]) -> dict[str, Estimate]:
-    """What each finding says is more than something else, in percentage points, seed by seed.
+    """Returns the margin of each finding in percentage points, seed by seed.
 
-    `shares` is the time that each case is blocked, in percent.
+    A finding says that one loss exceeds another. `shares` is the time that each case is blocked, in
+    percent.
     """
     losses = [[run.loss_pct for run in case] for case in runs]
     first, second, third = losses
@@ -45,7 +46,9 @@ TIMEOUTS = {
 
 
 def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Section:
-    """Which of the paper's findings hold on which level."""
+    """Returns the section on the paper's findings that hold, over the link and over the
+    full stack.
+    """
     shares = [case["blockage_ratio_pct"] for case in cases]
     found = {level: margins(runs, shares) for level, runs in by_level.items()}
     published = margins(
@@ -84,5 +87,5 @@ def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Se
 
 
 def key_of(name: str) -> str:
-    """A name as the key of a data file."""
+    """Returns a name as the key of a data file."""
     return name.lower().replace(", ", "_").replace(" ", "_").replace("'", "")

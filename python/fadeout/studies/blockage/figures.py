@@ -38,9 +38,9 @@ WINDOW_S = 0.1
 
 
 def bars(found: Mapping[str, Sequence[Estimate]]) -> Figure:
-    """The paper's losses beside ours."""
+    """Draws the paper's losses and those found here as bars."""
     paper = [exactly(case["degradation_pct"]) for case in CASES]
-    # The legend has a line for each.
+    # The legend has one line for each name.
     height = COLUMN_INCHES * 0.5 + 0.14 * (len(found) + 1)
     with new_figure(height=height) as (figure, (ax,)):
         colors = [PAPER_COLOR, *(COLORS[name] for name in found)]
@@ -54,7 +54,7 @@ def bars(found: Mapping[str, Sequence[Estimate]]) -> Figure:
 
 
 def tornado(moved: Moved) -> Figure:
-    """What each assumption moves, a group of bars each; a panel a depth."""
+    """Draws the effect of each assumption as a group of bars, with one panel for each depth."""
     count = len(moved.changes)
     size = (2 * COLUMN_INCHES, 0.29 * count + 0.8)
     with new_grid(1, len(moved.base), size=size, share_y=True) as (figure, panels):
@@ -86,7 +86,7 @@ def curve(
     lengths_s: Sequence[float],
     found: Mapping[str, Sequence[Estimate]],
 ) -> Figure:
-    """Loss against the length of a blockage."""
+    """Draws the loss by length of a blockage."""
     with new_figure(height=COLUMN_INCHES * 0.75) as (figure, (ax,)):
         ax.plot(
             lengths_s,
@@ -121,7 +121,7 @@ def curve(
 
 
 def window_and_throughput(runs: Mapping[str, Results]) -> Figure:
-    """Throughput above the congestion window, one line a stack."""
+    """Draws the throughput above the congestion window, with one line for each stack."""
     with new_figure(height=COLUMN_INCHES, rows=2) as (figure, (throughput, window)):
         for name, results in runs.items():
             rates = rebin(results.throughput, WINDOW_S, results.duration_s)

@@ -1,4 +1,7 @@
-"""Where the fall between 0.1 and 0.2 s comes from: senders, round trip, window, length of a run."""
+"""Sections on the cause of the higher loss at 0.2 s than at 0.1 s.
+
+The sections vary the sender, the round trip, the receive window and the length of a run.
+"""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -20,15 +23,15 @@ from fadeout.study.report import Record
 
 ROUND_TRIPS_MS = (22, 30, 36, 42, 50, 60, 80, 100)
 WINDOWS_MB = (3.0, 4.0, 4.5, 4.7, 5.0, 5.5, 6.0, 8.0, 67.1)
-"""The largest is the scenario's: it never binds."""
+"""Receive windows in MB. The largest is the scenario's, which never limits the sender."""
 
 PAPERS_WINDOW_MB = 4.7
-"""A window that holds the link's 807 Mbit/s over 42 ms and half of the buffer."""
+"""Window for the link's 807 Mbit/s over 42 ms, and half of the buffer, MB."""
 
 PUBLISHED = [case["degradation_pct"] for case in CASES]
 
 NEAR_POINTS = 10
-"""How far from the paper a row may be and still count as explained, in percentage points."""
+"""Largest distance from the paper at which a row counts as explained, in percentage points."""
 
 LENGTH_SETUPS: dict[str, Values] = {
     f"{LINUX}, 50 ms of buffer": {},
@@ -42,7 +45,7 @@ LENGTH_SETUPS: dict[str, Values] = {
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the sections take at most."""
+    """Returns the maximum number of simulations of the sections."""
     rows = len(CASES)
     return (
         2 * len(SENDERS) * (1 + rows * effort.knee_seeds)
@@ -52,7 +55,7 @@ def count(effort: Effort) -> int:
 
 
 def found_of(runs: Runs[Effort], values: Sequence[Values], seeds: int) -> list[list[list[Found]]]:
-    """The runs of each of `values`: by case, a list over the seeds."""
+    """Returns the runs of each of `values`: for each case a list over the seeds."""
     points = [Point(each, case["block_s"]) for each in values for case in CASES]
     found = LINK.found(runs, points, seeds)
     rows = len(CASES)
@@ -60,17 +63,17 @@ def found_of(runs: Runs[Effort], values: Sequence[Values], seeds: int) -> list[l
 
 
 def counts(record: Record, name: str) -> str:
-    """Means a run of what is counted, by case."""
+    """Returns the mean count in a run for each case, as text."""
     return " / ".join(f"{record[f'{name}_{length}']:.1f}" for length in LENGTHS)
 
 
 def losses(case: list[Found]) -> list[float]:
-    """The losses over the seeds."""
+    """Returns the losses of a case over the seeds."""
     return [run.loss_pct for run in case]
 
 
 def senders(runs: Runs[Effort]) -> Section:
-    """What each sender loses, all else alike."""
+    """Returns the section on the loss of each sender, with everything else equal."""
     windows = {"never binds": {}, f"{PAPERS_WINDOW_MB:g} MB": window(PAPERS_WINDOW_MB)}
     keys = [(name, size) for size in windows for name in SENDERS]
     values = [{**SENDERS[name], **windows[size]} for name, size in keys]
@@ -92,8 +95,8 @@ def senders(runs: Runs[Effort]) -> Section:
         }
         for (name, size), cases in found.items()
     ]
-    # With a window that never binds, slow start overruns the buffer, and what that costs a sender
-    # without SACK hides the blockages.
+    # With an unlimited window, slow start overruns the buffer. The cost of that for a sender
+    # without SACK hides the effect of the blockages.
     size = f"{PAPERS_WINDOW_MB:g} MB"
 
     def moved(ours: str, base: str) -> str:
@@ -144,7 +147,9 @@ def senders(runs: Runs[Effort]) -> Section:
 
 
 def fine(runs: Runs[Effort]) -> Section:
-    """Round trip and receive window of the sender that the paper describes, finely."""
+    """Returns the section on round trip and receive window of the paper's sender, on a
+    fine grid.
+    """
     keys = [(ms, mb) for ms in ROUND_TRIPS_MS for mb in WINDOWS_MB]
     values = [{**SENDERS[NO_GUARD], **round_trip(ms), **window(mb)} for ms, mb in keys]
     found = found_of(runs, values, runs.effort.fine_seeds)
@@ -159,7 +164,7 @@ def fine(runs: Runs[Effort]) -> Section:
         )
     ranked = sorted(records, key=lambda record: record["rms_error"])
     keys_of = [f"loss_{length}_pct" for length in LENGTHS]
-    # The rows in which it comes near the paper, alone and together.
+    # For each point, whether each row is near the paper's.
     near = [
         [
             abs(record[key] - paper) <= NEAR_POINTS
@@ -214,7 +219,7 @@ def fine(runs: Runs[Effort]) -> Section:
 
 
 def length(runs: Runs[Effort]) -> Section:
-    """The length of a run: slow start weighs less in a long one, and windows settle."""
+    """Returns the section on the length of a run. Slow start matters less in a long run."""
     keys = [(name, s) for name in LENGTH_SETUPS for s in runs.effort.lengths_s]
     values = [{**LENGTH_SETUPS[name], DURATION: f"{s:g} s"} for name, s in keys]
     found = found_of(runs, values, runs.effort.knee_seeds)
@@ -260,7 +265,7 @@ DURATION = "duration"
 
 
 def change(records: list[dict[str, str | float | Estimate]], name: str, key: str) -> float:
-    """From the shortest run to the longest."""
+    """Returns the change of the loss from the shortest run to the longest."""
     values = [record[key] for record in records if record["setup"] == name]
     first, last = values[0], values[-1]
     assert isinstance(first, Estimate)

@@ -1,4 +1,4 @@
-"""The experiment over a link."""
+"""Sections on the experiment over a link."""
 
 from fadeout.studies.blockage import figures
 from fadeout.studies.blockage.assumptions import CHANGES, LINK_DEPTH, Candidate
@@ -8,11 +8,11 @@ from fadeout.studies.blockage.runs import LINK, Effort, Point
 from fadeout.study import Runs, Section, Table, Values, estimate, percent
 
 CURVE_S = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
-"""Lengths of a blockage on the curve."""
+"""Lengths of a blockage on the curve, seconds."""
 
 
 def one_at_a_time(runs: Runs[Effort]) -> Section:
-    """How much each assumption moves each row."""
+    """Returns the section on the effect of each assumption of the link."""
     moved = compare(runs, LINK, CHANGES, {LINK_DEPTH: {}}, runs.effort.seeds)
     return moved.section(
         "assumptions",
@@ -29,7 +29,7 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
 
 
 def curve(runs: Runs[Effort], nearest: Candidate) -> Section:
-    """Loss against the length of the blockages."""
+    """Returns the section on the loss by length of the blockages."""
     stacks: dict[str, Values] = {"Linux": {}, "nearest": nearest.values()}
     points = [Point(values, length) for values in stacks.values() for length in CURVE_S]
     losses = iter(LINK.losses(runs, points, runs.effort.curve_seeds))
@@ -62,7 +62,7 @@ def curve(runs: Runs[Effort], nearest: Candidate) -> Section:
 
 
 def traces(runs: Runs[Effort], nearest: Candidate, seed: int) -> Section:
-    """The congestion window and the throughput over time."""
+    """Returns the section with congestion window and throughput over time."""
     stacks: dict[str, Values] = {"Linux": {}, "nearest": nearest.values()}
     points = [Point(values, case["block_s"]) for case in CASES for values in stacks.values()]
     results = iter(LINK.traces(runs, points, seed))

@@ -1,4 +1,4 @@
-"""What each assumption moves, one changed at a time."""
+"""The effect of each assumption, changed one at a time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,26 +21,28 @@ from fadeout.study import (
 )
 
 Rows = Mapping[str, Sequence[Estimate]]
-"""An estimate a row of the paper's table, for each depth of the blockages."""
+"""One estimate for each row of the paper's table, for each depth of the blockages."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """How much each change moves each row of the paper's table."""
+    """Effect of each change on each row of the paper's table."""
 
     base: Rows
     """The loss in percent with everything as in the scenario."""
     changes: Mapping[Change, Rows]
-    """By how many points it changes, for the depths that the change can matter for."""
+    """Change of the loss in percentage points, for the depths at which the assumption
+    can matter.
+    """
 
     def heads(self) -> list[str]:
-        """Heads of the cells: each row of the paper's table, at each depth."""
+        """Returns the heads of the cells: each row of the paper's table at each depth."""
         return [
             f"{depth}, {length}" if depth else length for depth in self.base for length in LENGTHS
         ]
 
     def rows(self) -> list[study.Moved]:
-        """The loss with nothing changed, and what each change moves of it."""
+        """Returns the row of the unchanged scenario, and one row for each change."""
         nothing = study.Moved(Change.nothing(), self._cells(self.base, ".1f", " %"), data=[])
         return [
             nothing,
@@ -65,7 +67,7 @@ class Moved:
         ]
 
     def section(self, name: str, title: str, text: str, figures: Mapping[str, Figure]) -> Section:
-        """The section on them."""
+        """Returns the report's section on the changes."""
         return assumptions_section(
             self.rows(),
             self.heads(),
@@ -79,7 +81,7 @@ class Moved:
         )
 
     def _cells(self, rows: Rows, form: str, unit: str = "") -> list[str]:
-        """Estimates in this form; dashes where an assumption cannot matter."""
+        """Returns estimates in this form, with dashes where an assumption cannot matter."""
         return [
             value.text(form, unit) if value else "-"
             for depth in self.base
@@ -87,7 +89,7 @@ class Moved:
         ]
 
     def largest(self) -> str:
-        """What moves each row most."""
+        """Returns a sentence about the largest change of each row."""
 
         def most(depth: str, index: int) -> str:
             rows = [
@@ -113,7 +115,7 @@ def compare(
     depths: Mapping[str, Values],
     seeds: int,
 ) -> Moved:
-    """Run every change at every depth that it can matter for, and compare seed by seed."""
+    """Runs every change at every depth at which it can matter, and compares seed by seed."""
     base = Change(UNCHANGED, "", depths=tuple(depths))
     keys = [(change, depth) for change in (base, *changes) for depth in change.depths]
     points = [

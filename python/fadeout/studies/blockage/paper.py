@@ -1,4 +1,4 @@
-"""What the paper prints."""
+"""The numbers that the paper prints."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent
 PUBLISHED = published(FOLDER)
 
 CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
-"""The rows of its table with a blockage, from the shortest on."""
+"""The rows of the paper's table with a blockage, from the shortest on."""
 
 LENGTHS = tuple(f"{case['block_s']:g} s" for case in CASES)
 

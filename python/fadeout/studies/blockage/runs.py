@@ -13,68 +13,70 @@ from fadeout.study import QUIET, QUIET_CELL, Job, Numbers, Runs, Values, overrid
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long."""
+    """Number of seeds and length of the runs."""
 
     knee_seeds: int
-    """Of each sender and each length of a run, where the knee is looked for."""
+    """Seeds for each sender and each length of a run, in the sections on the knee."""
     fine_seeds: int
-    """Of each round trip and window on the fine grid."""
+    """Seeds for each round trip and window on the fine grid."""
     lengths_s: Sequence[float]
-    """Lengths of a run that are tried."""
+    """Lengths of a run that are compared, seconds."""
     grid_seeds: int
-    """Of each point of the grid of assumptions."""
+    """Seeds for each point of the grid of assumptions."""
     refined: int
-    """Points of the grid that are compared again."""
+    """Number of points of the grid that are compared again with more seeds."""
     refined_seeds: int
     curve_seeds: int
-    """Of each length on the curve."""
+    """Seeds for each length on the curve."""
     cell_seeds: int
-    """Of the full stack's assumptions and depths; its runs take longer than the link's."""
+    """Seeds for the assumptions and depths of the full stack, whose runs take longer than the
+    link's.
+    """
     cell_changes: Sequence[Change]
     losses_db: Sequence[float]
-    """Depths of a blockage over the full stack."""
+    """Depths of a blockage over the full stack, dB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Something to run with blockages."""
+    """Overrides of a scenario, and the length of its blockages."""
 
     values: Values
     block_s: float
-    """Length of the blockages."""
+    """Length of the blockages, seconds."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a run of a point lost."""
+    """Loss and counts of a run."""
 
     loss_pct: float
-    """Goodput lost against the same overrides without blockages."""
+    """Lost goodput in percent, relative to the same overrides without blockages."""
     goodput_mbps: float
     timeouts: float
     recoveries: float = 0
-    """Times that duplicate ACKs, or SACK, had it send again and reduce its window."""
+    """Number of recoveries: duplicate ACKs or SACK caused a retransmission and a smaller window."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """Where a scenario has its blockage, and what it need not record."""
+    """A scenario, with the keys of its blockage and the tables that it need not record."""
 
     scenario: Path
     blockage: str
-    """The table that is left out for a run without blockages."""
+    """The table that is removed for a run without blockages."""
     length: str
     """The key of a blockage's length."""
     fixed_phase: Values
-    """Overrides for figures that show the same instants."""
+    """Overrides that fix the blockages' phase, for figures that show the same instants."""
     quiet: Values
 
     def blocked(self, length_s: float) -> Values:
-        """Overrides that set the length of the blockages."""
+        """Returns overrides that set the length of the blockages."""
         return {self.length: f"{length_s:g} s"}
 
     def clear(self, values: Values) -> Values:
-        """The overrides that concern something else than the blockage."""
+        """Returns the overrides that do not concern the blockage."""
         return {
             key: value
             for key, value in values.items()
@@ -82,9 +84,9 @@ class Level:
         }
 
     def unblocked(self, runs: Runs[Effort], values: Sequence[Values]) -> list[float]:
-        """Goodput in Mbit/s without blockages."""
+        """Returns the goodput without blockages in Mbit/s."""
         common = {**self.quiet, **runs.effort.duration}
-        # A blockage that is left out cannot be overridden.
+        # Keys of a blockage that was removed cannot be overridden.
         jobs = [
             Job(
                 self.scenario,
@@ -96,9 +98,9 @@ class Level:
         return [found["goodput_mbps"] for found in runs.each(jobs, totals)]
 
     def found(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[Found]]:
-        """What each point loses, a list over the seeds.
+        """Returns the runs of each point, as a list over the seeds.
 
-        The loss is against the same overrides without blockages. The seed draws the phase and
+        The loss is relative to the same overrides without blockages. The seed draws the phase and
         the vehicle's distances, and a seed's draws are the same at every point.
         """
         references = self.unblocked(runs, [point.values for point in points])
@@ -116,11 +118,11 @@ class Level:
         ]
 
     def losses(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[float]]:
-        """Loss of goodput in percent, a list over the seeds for each point."""
+        """Returns the loss of goodput in percent, as a list over the seeds for each point."""
         return [[run.loss_pct for run in found] for found in self.found(runs, points, seeds)]
 
     def traces(self, runs: Runs[Effort], points: Sequence[Point], seed: int) -> list[Results]:
-        """One run of each point, with its tables."""
+        """Returns one run of each point, with its tables."""
         return runs.whole(
             [
                 Job(
@@ -156,6 +158,6 @@ CELL = Level(
 
 
 def totals(results: Results) -> Numbers:
-    """What is read from a run: goodput of the one flow over the whole run, timeouts, recoveries."""
+    """Returns goodput, timeouts and recoveries of the only flow over the whole run."""
     flow = results.flows.row(0, named=True)
     return {name: flow[name] for name in ("goodput_mbps", "timeouts", "recoveries")}

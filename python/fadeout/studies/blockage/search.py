@@ -1,4 +1,4 @@
-"""The grid of what the paper leaves open, searched for its numbers."""
+"""Search of a grid of open assumptions for the paper's numbers."""
 
 import math
 from collections.abc import Sequence
@@ -11,12 +11,14 @@ from fadeout.study import Runs, Section, Table
 
 
 def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
-    """Which assumptions come nearest to the published losses."""
+    """Returns the assumptions that come nearest to the published losses, and the section
+    on them.
+    """
     effort = runs.effort
     grid = list(candidates())
     unblocked = LINK.unblocked(runs, [point.values() for point in grid])
     rows = ranked(runs, list(zip(grid, unblocked, strict=True)), effort.grid_seeds)
-    # A few seeds flatter whoever was lucky: the best are compared again with more.
+    # With few seeds the best points may be the best by chance. They are compared again with more.
     best_kept = [(row.point, row.unblocked_mbps) for row in rows[: effort.refined]]
     rows = ranked(runs, best_kept, effort.refined_seeds) + rows[effort.refined :]
     table = Table(
@@ -64,7 +66,7 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
 
 
 class Ranked(NamedTuple):
-    """A point of the grid and what it loses."""
+    """A point of the grid with its losses."""
 
     rms: float
     point: Candidate
@@ -76,7 +78,7 @@ class Ranked(NamedTuple):
 def ranked(
     runs: Runs[Effort], points: Sequence[tuple[Candidate, float]], seeds: int
 ) -> list[Ranked]:
-    """Points of the grid, with their unblocked rates, by their distance from the paper."""
+    """Returns the points of the grid, with their unblocked rates, by distance from the paper."""
     cases = [Point(point.values(), case["block_s"]) for point, _ in points for case in CASES]
     means = [math.fsum(values) / seeds for values in LINK.losses(runs, cases, seeds)]
     rows = []
@@ -87,7 +89,9 @@ def ranked(
 
 
 def rms_error(losses: Sequence[float], unblocked_mbps: float) -> float:
-    """Distance from the published losses and from the clear rate, in percentage points."""
+    """Returns the distance from the published losses and the unblocked rate, in
+    percentage points.
+    """
     squares = [
         (ours - case["degradation_pct"]) ** 2 for ours, case in zip(losses, CASES, strict=True)
     ]

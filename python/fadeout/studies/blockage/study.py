@@ -1,4 +1,4 @@
-"""The study: which questions, which runs, which tables."""
+"""The study on blockages: its questions, runs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -22,7 +22,7 @@ FIGURE_SEED = 1
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     nearest, grid = search(runs)
     runs.facts["nearest_assumptions"] = vars(nearest)
     runs.facts["seeds_of_the_full_stack's_assumptions"] = runs.effort.cell_seeds
@@ -54,7 +54,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     rows = len(CASES)
     grid = len(list(candidates()))
     cell_points = len(DEPTHS) + sum(len(change.depths) for change in effort.cell_changes)
@@ -71,7 +71,9 @@ def count(effort: Effort) -> int:
 
 
 def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, float]) -> Section:
-    """The paper's table beside both levels and the nearest assumptions."""
+    """Returns the section that compares the paper's table with both levels and the nearest
+    assumptions.
+    """
     found = {
         name: [estimate([run.loss_pct for run in case]) for case in cases]
         for name, cases in runs.items()

@@ -1,4 +1,4 @@
-"""The cases, and what was found in each."""
+"""The deployments of the calibration, and the values found in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ PERCENTILES: Sequence[float] = PUBLISHED["percentiles"]["at"]
 
 @dataclass(frozen=True)
 class Case:
-    """A network, and what 3GPP found of it."""
+    """A network, and 3GPP's published values for it."""
 
     name: str
     title: str
     source: str
     changes: tuple[tuple[str, Any], ...]
-    """What it changes in the scenario."""
+    """Overrides of the scenario."""
     published: tuple[tuple[str, tuple[float, ...]], ...]
-    """Percentiles of each measure; none where nothing was found."""
+    """Published percentiles of each measure. Empty if none were found."""
     spread: tuple[tuple[str, tuple[Sequence[float], Sequence[float]]], ...] = ()
-    """Of each measure the least and the most of any company, where they are known."""
+    """Least and largest value of any company for each measure, if they are known."""
 
 
 MEASURES = {
@@ -41,7 +41,7 @@ MEASURES = {
 
 
 def calibrated() -> list[Case]:
-    """The cases with published percentiles."""
+    """Returns the cases with published percentiles."""
     return [
         Case(
             name=one["name"],
@@ -62,12 +62,12 @@ def calibrated() -> list[Case]:
 
 
 def _changes(changes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    # A table cannot be hashed, and this is no key of anything: its text will do.
+    # A case must be hashable, so its changes are a tuple.
     return tuple(changes.items())
 
 
 def unpublished() -> list[Case]:
-    """The cases of TR 36.814, of which no curve was found."""
+    """Returns the cases of TR 36.814, for which no published curve was found."""
     walls = {"ue.phone.indoor.share": 1, "ue.phone.indoor.floors": [1, 1]}
     return [
         Case(
@@ -93,7 +93,7 @@ def unpublished() -> list[Case]:
 
 
 def drop(changes: Mapping[str, Any], seed: int) -> pl.DataFrame:
-    """Where the UEs of one drop stand."""
+    """Returns the places and levels of the UEs of one drop."""
     found = geometry(FOLDER / "scenario.toml", seed=seed, set=changes)
     return found.with_columns(
         (-pl.col("coupling_loss_db")).alias("coupling_gain_db"),
@@ -104,16 +104,16 @@ def drop(changes: Mapping[str, Any], seed: int) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Found:
-    """What the drops of a case have found."""
+    """The drops of a case."""
 
     drops: Sequence[pl.DataFrame]
 
     def values(self, measure: str) -> np.ndarray:
-        """All values of a measure, in order."""
+        """Returns all values of a measure, in ascending order."""
         return np.sort(pl.concat(self.drops)[measure].to_numpy())
 
     def by_drop(self, measure: str, percentile: float) -> list[float]:
-        """A percentile in each drop."""
+        """Returns a percentile of a measure in each drop."""
         return [float(np.percentile(drop[measure].to_numpy(), percentile)) for drop in self.drops]
 
 
@@ -124,5 +124,5 @@ def _found(name: str, seeds: int) -> Found:
 
 
 def found(case: Case, seeds: int) -> Found:
-    """What was found in a case, of so many drops."""
+    """Returns the drops of a case with the seeds from 1 to `seeds`."""
     return _found(case.name, seeds)

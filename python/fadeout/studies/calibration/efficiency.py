@@ -1,4 +1,4 @@
-"""Spectral efficiency under full buffer, beside published ones and what TR 36.942 makes of it."""
+"""Spectral efficiency under full buffer, compared with published values and with TR 36.942."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ BANDWIDTH_HZ = 10e6
 ATTENUATION = 0.6
 LEAST_SINR_DB = -10.0
 MOST_EFFICIENCY = 4.4
-"""The downlink of TR 36.942 annex A.2: two receive antennas, fast fading, HARQ and adaptation."""
+"""The downlink mapping of TR 36.942 annex A.2, for two receive antennas, fast fading and HARQ."""
 
 CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "case-1-rr": ("case 1, round robin", {}),
@@ -44,15 +44,17 @@ CASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {"deployment.network.layout": '"macro-1732"'},
     ),
 }
-"""The cases by name: title, and what they change."""
+"""The cases by name: title and overrides."""
 
 
 def imt_advanced(
     layout: str, carrier: str, power: str, tilt: int, speed: str, ue: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a case of ITU-R M.2135 changes; LTE Release 8 with two receive antennas."""
+    """Returns the overrides of a case of ITU-R M.2135, for LTE Release 8 with two
+    receive antennas.
+    """
     antenna = (
-        # 17 dBi less 2 dB of feeder loss.
+        # The gain is 17 dBi less 2 dB of feeder loss.
         f'{{ kind = "sector", gain = 15, azimuth-width = 70, front-to-back = 20, '
         f"elevation-width = 15, side-lobe = 20, tilt = {tilt} }}"
     )
@@ -86,7 +88,7 @@ IMT_ADVANCED: Mapping[str, tuple[str, Mapping[str, str]]] = {
         imt_advanced("rma", "800 MHz", "46 dBm", 6, "120 km/h", CAR),
     ),
 }
-"""The cases with published efficiencies, by name: title, and what they change.
+"""The cases with published efficiencies, by name: title and overrides.
 
 The path losses of TR 36.873 at a UE of 1.5 m, and that of TR 38.901's RMa, are those of M.2135.
 """
@@ -96,7 +98,7 @@ CELL = "deployment.network.cell"
 
 
 def radio(assumption: str, value: str, keys: str) -> Change:
-    """A change of how the cells' radio works."""
+    """Returns a change of the cells' radio."""
     return Change.of(assumption, value, f"{CELL}.radio", f'{{ kind = "lte", {keys} }}')
 
 
@@ -120,19 +122,19 @@ CHANGES = (
 
 
 def imt_job(case: str, seed: int) -> Job:
-    """A run of a case of ITU-R M.2135."""
+    """Returns a run of a case of ITU-R M.2135."""
     _, changes = IMT_ADVANCED[case]
     return Job(SCENARIO, overrides(changes), seed=seed)
 
 
 def changed_job(point: tuple[str, Change], seed: int) -> Job:
-    """A run of a case with one assumption changed."""
+    """Returns a run of a case with one assumption changed."""
     case, change = point
     return Job(SCENARIO, overrides({**IMT_ADVANCED[case][1], **change.values}), seed=seed)
 
 
 def user_rates(results: Results) -> list[float]:
-    """Normalised throughput of each UE, bit/s/Hz."""
+    """Returns the normalised throughput of each UE, bit/s/Hz."""
     interfaces = results.interfaces
     down = interfaces.filter(interfaces["interface"].str.ends_with("/downlink"))
     rates = down["delivered_bytes"].to_numpy() * 8.0 / results.duration_s / BANDWIDTH_HZ
@@ -140,7 +142,7 @@ def user_rates(results: Results) -> list[float]:
 
 
 def beside_winner(runs: Runs[Effort]) -> Section:
-    """Efficiencies of UEs and cells beside those of 3GPP's and WINNER+'s calibration."""
+    """Returns the section that compares efficiencies with the calibrations of 3GPP and WINNER+."""
     seeds = drops(runs.effort)
     found = runs.over_seeds(list(IMT_ADVANCED), imt_job, user_rates, seeds)
     records = []
@@ -192,7 +194,7 @@ def beside_winner(runs: Runs[Effort]) -> Section:
 
 
 def assumptions(runs: Runs[Effort]) -> Section:
-    """By how much assumptions move the cells' efficiency."""
+    """Returns the section on the effect of assumptions on the cells' efficiency."""
     points = [(case, change) for change in (BASE, *CHANGES) for case in IMT_ADVANCED]
     found = runs.over_seeds(points, changed_job, user_rates, 1)
     efficiency = {point: float(np.sum(drops[0])) / SECTORS for point, drops in found.items()}
@@ -226,13 +228,13 @@ def assumptions(runs: Runs[Effort]) -> Section:
 
 
 def job(case: str, seed: int) -> Job:
-    """A run of a case."""
+    """Returns a run of a case."""
     _, changes = CASES[case]
     return Job(SCENARIO, overrides(changes), seed=seed)
 
 
 def efficiencies(results: Results) -> dict[str, float]:
-    """Spectral efficiency of the cells, bit/s/Hz, and of the UE at the 5th percentile."""
+    """Returns the efficiency of the cells and of the UE at the 5th percentile, bit/s/Hz."""
     rates = user_rates(results)
     return {
         "cell": float(np.sum(rates)) / SECTORS,
@@ -241,7 +243,10 @@ def efficiencies(results: Results) -> dict[str, float]:
 
 
 def mapped(case: str, seed: int) -> dict[str, float]:
-    """The same by TR 36.942: each UE has its cell for an equal share of the time."""
+    """Returns the efficiencies that TR 36.942 maps from the SINR.
+
+    Each UE has its cell for an equal share of the time.
+    """
     _, changes = CASES[case]
     layout = changes.get("deployment.network.layout", '"macro-500"').strip('"')
     found = geometry(SCENARIO, seed=seed, set={"deployment.network.layout": layout})
@@ -255,7 +260,7 @@ def mapped(case: str, seed: int) -> dict[str, float]:
 
 
 def full_buffer(runs: Runs[Effort]) -> Section:
-    """Cell and edge spectral efficiency, and those of the mapping."""
+    """Returns the section on cell and edge efficiency, and on those of TR 36.942's mapping."""
     seeds = drops(runs.effort)
     found = runs.over_seeds(list(CASES), job, efficiencies, seeds)
     records = []
@@ -289,21 +294,21 @@ def full_buffer(runs: Runs[Effort]) -> Section:
 
 
 def runs_of(seeds: int) -> str:
-    """So many drops, in words."""
+    """Returns a number of drops in words."""
     return "one drop" if seeds == 1 else f"{seeds} drops"
 
 
 def drops(effort: Effort) -> int:
-    """Drops of each case: a drop has 570 UEs, so a few do."""
+    """Returns the number of drops of each case. A drop has 570 UEs, so three suffice."""
     return min(effort.seeds, 3)
 
 
 def varies(effort: Effort) -> bool:
-    """Whether assumptions are changed: not in a quick look."""
+    """Returns True if assumptions are changed, which a quick study does not do."""
     return effort.seeds >= 5
 
 
 def count(effort: Effort) -> int:
-    """How many runs at most."""
+    """Returns the maximum number of runs."""
     cases = (len(CASES) + len(IMT_ADVANCED)) * drops(effort)
     return cases + (len(IMT_ADVANCED) * (1 + len(CHANGES)) if varies(effort) else 0)

@@ -1,4 +1,4 @@
-"""The study: which drops, which tables."""
+"""The study on calibration: its drops and tables."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from fadeout.study import Effort, Runs, Section, Study, Table, estimate
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     seeds = runs.effort.seeds
     runs.facts["drops_a_case"] = seeds
     for source, document in (("tr38901", "TR 38.901 clause 7.8.1"), ("tr36873", "TR 36.873")):
@@ -45,7 +45,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int) -> Section:
-    """Percentiles, and how far they are from 3GPP's."""
+    """Returns the section that compares percentiles with those of 3GPP."""
     records = []
     for case in cases:
         for measure, theirs in case.published:
@@ -95,7 +95,9 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
 
 
 def among(case: Case, measure: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether the percentiles are among those of the companies."""
+    """Returns the companies' limits of each percentile, and the number of percentiles
+    within them.
+    """
     spread = dict(case.spread).get(measure)
     if spread is None:
         return {"_within": ""}
@@ -108,7 +110,7 @@ def among(case: Case, measure: str, record: Mapping[str, Any]) -> dict[str, Any]
 
 
 def curves(cases: Sequence[Case], seeds: int) -> Figure:
-    """The distributions, with the published percentiles on them."""
+    """Draws the distributions, with the published percentiles on them."""
     with new_grid(1, 2, size=(7.0, 3.2), share_y=True) as (figure, axes):
         for ax, measure in zip(axes, ("coupling_gain_db", "geometry_db"), strict=True):
             for number, case in enumerate(cases):
@@ -126,7 +128,7 @@ def curves(cases: Sequence[Case], seeds: int) -> Figure:
 
 
 def alone(cases: Sequence[Case], seeds: int) -> Section:
-    """The cases of which no published curve was found."""
+    """Returns the section on the cases without a published curve."""
     records = [
         {"case": case.name, "_title": case.title, "measure": measure, "_measure": text}
         | {
@@ -152,15 +154,15 @@ def alone(cases: Sequence[Case], seeds: int) -> Section:
 
 SITE_DISTANCE_M = 500.0
 UP_M = 32.0 - 1.5
-"""From the UE's antenna up to the site's."""
+"""Height of the site's antenna above the UE's, metres."""
 DROPS_OF_ONE_CELL = 10
-"""They are small: so many more of them."""
+"""Factor by which one cell has more drops than a network, as its drops are small."""
 
 
 def distance_share(distance_m: float) -> float:
-    """Share of a site's hexagon that is no farther from the site.
+    """Returns the share of a site's hexagon within this distance of the site.
 
-    Up to the inscribed circle that of the circle; beyond it six caps of the circle are outside.
+    Up to the inscribed circle it is the circle's share. Beyond, six caps of the circle are outside.
     """
     apothem = SITE_DISTANCE_M / 2.0
     area = 2.0 * math.sqrt(3.0) * apothem**2
@@ -174,7 +176,7 @@ def distance_share(distance_m: float) -> float:
 
 
 def distance_at(share: float) -> float:
-    """The distance that so many are no farther than."""
+    """Returns the distance within which this share of the hexagon lies, metres."""
     low, high = 0.0, SITE_DISTANCE_M
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -183,7 +185,7 @@ def distance_at(share: float) -> float:
 
 
 def closed_form(seeds: int) -> Section:
-    """One site, no shadowing: the coupling loss follows from the law of the distance alone."""
+    """Returns the section that compares one site without shadowing with a closed form."""
     changes = {
         "deployment.network.layout": {
             "kind": "macro-500",

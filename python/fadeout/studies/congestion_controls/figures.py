@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from fadeout.studies.congestion_controls.study import Row
 
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
-"""A family each, with the colour of the same place in the palette."""
+"""Markers of the families. A family has the colour of the same index in the palette."""
 
 COLUMNS = 2
 PAD = 0.12
-"""Of the range of the points, on each side."""
+"""Margin on each side, relative to the range of the points."""
 
 
 def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
-    """A panel a link, with a named point for each congestion control; the last place is the key."""
+    """Draws a panel for each link, with a named point for each congestion control, and
+    the legend.
+    """
     looks = looks_of(tables)
     rows = -(-(len(tables) + 1) // COLUMNS)
     size = (2.05 * COLUMN_INCHES, 2.6 * rows)
@@ -43,7 +45,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
             ax.set_ylabel("Goodput (Mbit/s)")
         for ax in panels[max(0, len(tables) - COLUMNS) : len(tables)]:
             ax.set_xlabel("95th percentile of the RTT (ms)")
-        # The labels need the final places of the points.
+        # The labels need the final positions of the points.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for ax, found in zip(panels, tables.values(), strict=False):
@@ -64,7 +66,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
 
 
 def looks_of(tables: Mapping[Link, Sequence["Row"]]) -> dict[str, tuple[str, str]]:
-    """Marker and colour of each family."""
+    """Returns the marker and colour of each family."""
     families = dict.fromkeys(row.entrant.family for rows in tables.values() for row in rows)
     return {
         family: (MARKERS[index % len(MARKERS)], PALETTE[index % len(PALETTE)])
@@ -73,7 +75,7 @@ def looks_of(tables: Mapping[Link, Sequence["Row"]]) -> dict[str, tuple[str, str
 
 
 def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, str]]) -> None:
-    """The points with their intervals, and limits that leave room for names."""
+    """Draws the points with their intervals, and sets limits that leave space for names."""
     for row in rows:
         marker, color = looks[row.entrant.family]
         x, y = row.rtt_p95_ms, row.goodput_mbps
@@ -102,7 +104,7 @@ def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, 
 
 
 def plain_ticks(ax: Axes) -> None:
-    """Ticks of the delay as plain numbers, few enough to read."""
+    """Sets few ticks of the delay, as plain numbers."""
     low, high = ax.get_xlim()
     steps = (1, 1.5, 2, 3, 5, 7) if high / low > 2.5 else tuple(np.arange(1, 10, 0.5))
     if high / low < 1.3:
@@ -114,7 +116,7 @@ def plain_ticks(ax: Axes) -> None:
 
 
 def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
-    """What each flow has beside CUBIC, a column a link."""
+    """Draws the share of each congestion control against CUBIC, with one panel for each link."""
     looks = looks_of(tables)
     names = list(dict.fromkeys(row.name for rows in tables.values() for row in rows))
     size = (2.05 * COLUMN_INCHES, 0.155 * len(names) + 0.8)

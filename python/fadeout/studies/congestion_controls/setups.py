@@ -1,4 +1,4 @@
-"""Who is compared, and on which links."""
+"""The congestion controls that are compared, and the links."""
 
 import json
 import random
@@ -30,45 +30,50 @@ LINKS = (
         is_blocked=True,
     ),
 )
-"""100 Mbit/s, 40 ms and a buffer of one bandwidth-delay product, but for what is said."""
+"""The links. All have 100 Mbit/s, 40 ms and a buffer of one bandwidth-delay product, unless
+changed.
+"""
 
 RIVAL = "flow.cubic"
-"""The flow beside the one that is looked at."""
+"""The CUBIC flow that competes with the tested flow."""
 
 LINK_INFO: Values = {
     "flow.tested.link-info": '{ link = "path", delay = "10 ms", prediction = "100 ms" }'
 }
-"""What an algorithm that needs it learns of the link."""
+"""Link information for algorithms that need it."""
 
 INFORMED_FAMILY = "cross-layer"
 MARKED_FAMILY = "ecn"
 
 RAMP = "{ name = 'red', min-threshold = 48, max-threshold = 333, weight = 1, max-probability = 1 }"
-"""Marks by the queue of the moment: from C RTT / 7, the least threshold that keeps DCTCP's link
-busy (Alizadeh and others, SIGCOMM 2010, section 3.4), up to C RTT."""
+"""Queue that marks by its momentary length, with thresholds from C RTT / 7 to C RTT.
+
+C RTT / 7 is the least threshold that keeps DCTCP's link busy (Alizadeh and others, SIGCOMM 2010,
+section 3.4).
+"""
 
 PROFILES = {"tahoe": "tahoe"}
-"""Stacks without which an algorithm is not what its name says; Linux's for the others."""
+"""Profiles of algorithms that are named after a whole stack. All others have that of Linux."""
 
 MARKING_QUEUES = {"prague": "dualpi2"}
-"""Queue disciplines that algorithms of the ECN family are made for; `RAMP` for the others."""
+"""Queue disciplines designed for algorithms of the ECN family. All others have `RAMP`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Entrant:
-    """A congestion control, with what it needs."""
+    """A congestion control, with the settings that it needs."""
 
     name: str
-    """As the table and the figures call it."""
+    """Name in the table and the figures."""
     algorithm: str
     family: str
     values: Values
 
 
 def entrants() -> list[Entrant]:
-    """Every congestion control of the registry; those that need marks also behind a marking queue.
+    """Returns every congestion control of the registry. The ECN family is also tested with marks.
 
-    They come in the order of the families, and within a family in that of the registry.
+    The order is that of the families, and within a family that of the registry.
     """
     kinds = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
     entries = kinds["congestion-control"]
@@ -89,11 +94,12 @@ def entrants() -> list[Entrant]:
 
 
 def chance(seed: int) -> Values:
-    """What a seed draws: the link's delay within 5 % of 20 ms, and two starts within a second.
+    """Returns the random values of a seed: the link's delay (20 ms ± 5 %), and two starts within 1
+    s.
 
-    Without that, runs on a link without random loss would all be the same, and two flows behind
-    one buffer could lock into one of their patterns. An even seed draws what the odd one before it
-    does, with the starts exchanged, so that neither flow comes first more often.
+    Without these draws, all runs on a link without random loss would be equal, and two flows at one
+    buffer could lock into a pattern. An even seed has the draws of the odd one before it with the
+    starts exchanged, so that neither flow starts first more often.
     """
     draw = random.Random((seed + 1) // 2)
     delay_ms = draw.uniform(19, 21)

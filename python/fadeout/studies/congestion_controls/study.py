@@ -1,4 +1,4 @@
-"""The study: which runs, which tables."""
+"""The study on congestion controls: its runs and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ NOT_READ: Values = {
     "probe.flow-events": "false",
     "probe.blockages": "false",
 }
-"""Only what the tables need is recorded."""
+"""Overrides that turn off tables which the study does not read."""
 
 WORTH_NAMING = 0.9
-"""Share of a link's best goodput below which a short delay is not worth naming."""
+"""Share of a link's best goodput that a flow needs for its short delay to be reported."""
 
 ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_pct")
 """The numbers of a run, and the estimates of a row."""
@@ -48,19 +48,19 @@ ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_p
 
 @dataclass(frozen=True)
 class Point:
-    """A congestion control on a link, alone or beside CUBIC."""
+    """A congestion control on a link, alone or together with a CUBIC flow."""
 
     link: Link
     entrant: Entrant
     is_alone: bool
 
     def job(self, seed: int, duration: Values) -> Job:
-        """Its run with a seed."""
+        """Returns the run of the point with a seed."""
         values = {**NOT_READ, **duration}
         values |= {**self.link.values, **self.entrant.values, **chance(seed)}
         without = () if self.link.is_blocked else ("blockage",)
         if self.is_alone:
-            # What is left out cannot be overridden.
+            # Keys of a flow that was removed cannot be overridden.
             values = {key: item for key, item in values.items() if not key.startswith(RIVAL)}
             del values["probe.congestion"]
             without = (*without, RIVAL)
@@ -82,12 +82,12 @@ class Row:
 
     @property
     def name(self) -> str:
-        """As the table and the figures call it."""
+        """Name in the table and the figures."""
         return self.entrant.name
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     compared = entrants()
     pairs = [(link, entrant) for link in LINKS for entrant in compared]
     found = runs.by_seed(
@@ -95,7 +95,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         lambda point, seed: point.job(seed, runs.effort.duration),
         measure,
     )
-    # A seed counts where both of its runs were done.
+    # A seed counts only if both of its runs were done.
     numbers: dict[tuple[int, Link, Entrant], Numbers] = {
         (seed, *pair): {**alone, **found[Point(*pair, is_alone=False)][seed]}
         for pair in pairs
@@ -116,7 +116,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def measure(results: Results) -> Numbers:
-    """The numbers of a run, so that its tables need not be kept."""
+    """Returns the numbers of a run, so that its tables need not be kept."""
     flows = results.flows
     if len(flows) > 1:
         goodput = dict(zip(flows["flow"], flows["goodput_mbps"], strict=True))
@@ -132,7 +132,10 @@ def measure(results: Results) -> Numbers:
 
 
 def fairness(tested: float, cubic: float) -> Numbers:
-    """Jain's index of two goodputs (one when equal, a half when one has all), and the share."""
+    """Returns Jain's index of two goodputs, and the share of the tested flow.
+
+    The index is 1 for equal goodputs, and 0.5 if one flow has all.
+    """
     squares = tested**2 + cubic**2
     return {
         "jain": (tested + cubic) ** 2 / (2 * squares),
@@ -145,7 +148,7 @@ def fairness(tested: float, cubic: float) -> Numbers:
 def gather(
     link: Link, compared: Sequence[Entrant], numbers: Mapping[tuple[int, Link, Entrant], Numbers]
 ) -> list[Row]:
-    """The rows of `link`; a congestion control without a finished run has none."""
+    """Returns the rows of `link`. A congestion control without a finished run has none."""
     rows = []
     for entrant in compared:
         of_seeds = [values for (_, *pair), values in numbers.items() if pair == [link, entrant]]
@@ -156,7 +159,7 @@ def gather(
 
 
 def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
-    """All links in two figures."""
+    """Returns the section with all links in two figures."""
     return Section(
         name="overview",
         title="All links",
@@ -173,7 +176,7 @@ def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
 
 
 def on_link(link: Link, rows: Sequence[Row]) -> Section:
-    """The table of a link."""
+    """Returns the section with the table of a link."""
     return Section(
         name=link.name,
         title=link.title,
@@ -200,7 +203,7 @@ def on_link(link: Link, rows: Sequence[Row]) -> Section:
 
 
 def conclusion(rows: Sequence[Row]) -> str:
-    """Who comes first in what."""
+    """Returns a sentence about the best congestion controls of a link."""
     most = max(rows, key=lambda row: row.goodput_mbps.mean)
     fast = [row for row in rows if row.goodput_mbps.mean >= WORTH_NAMING * most.goodput_mbps.mean]
     quick = min(fast, key=lambda row: row.rtt_p95_ms.mean)

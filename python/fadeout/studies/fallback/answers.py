@@ -1,4 +1,4 @@
-"""What the numbers say: from which length of blockage on a remedy helps, and which one to take."""
+"""Answers of the study: the best remedy, and the blockage length from which each helps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,16 +8,16 @@ from fadeout.studies.fallback.setups import CLEAR_S, NOTHING, REMEDIES, SENDERS
 from fadeout.study import Estimate, Numbers, estimate, paired_difference, paired_ratio, sign
 
 CARRIER_MS = 10.0
-"""Milliseconds in a second for each percent."""
+"""Milliseconds of a second that one percent of a carrier corresponds to."""
 
 
 def estimate_of(numbers: Sequence[Numbers], key: str) -> Estimate:
-    """The mean over seeds."""
+    """Returns the mean of a number over seeds."""
     return estimate([each[key] for each in numbers if each[key] == each[key]])
 
 
 class Found:
-    """What the points of the main tables found."""
+    """The numbers of the points of the main tables."""
 
     def __init__(self, of: Mapping[Point, Sequence[Numbers]], lengths: Sequence[float]) -> None:
         self._of = {
@@ -29,7 +29,7 @@ class Found:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """Senders with the remedies that were tried with them."""
+        """Pairs of a sender and a remedy that was run with it."""
         return [
             (sender, remedy.name)
             for sender in SENDERS
@@ -38,15 +38,15 @@ class Found:
         ]
 
     def values(self, sender: str, remedy: str, length: float, key: str) -> list[float]:
-        """By seed."""
+        """Returns a number for each seed."""
         return [numbers[key] for numbers in self._of[sender, remedy, length]]
 
     def estimate(self, sender: str, remedy: str, length: float, key: str) -> Estimate:
-        """The mean over seeds."""
+        """Returns the mean of a number over the seeds."""
         return estimate_of(self._of[sender, remedy, length], key)
 
     def series(self, key: str) -> dict[tuple[str, str], list[Estimate]]:
-        """Over the lengths of blockage, by sender and remedy."""
+        """Returns the means over the lengths of blockage, by sender and remedy."""
         return {
             (sender, remedy): [
                 self.estimate(sender, remedy, length, key) for length in self.lengths
@@ -55,7 +55,7 @@ class Found:
         }
 
     def gain_pct(self, sender: str, remedy: str, length: float) -> Estimate:
-        """Goodput over that of nothing, in percent, seed by seed."""
+        """Returns the gain in goodput over no remedy in percent, paired by seed."""
         ratio = paired_ratio(
             self.values(sender, remedy, length, "goodput_mbps"),
             self.values(sender, NOTHING.name, length, "goodput_mbps"),
@@ -63,13 +63,17 @@ class Found:
         return Estimate(100 * (ratio.mean - 1), 100 * ratio.half_width, ratio.count)
 
     def margin(self, sender: str, remedy: str, length: float, key: str) -> Estimate:
-        """By how much it is better than nothing, seed by seed: more goodput, or less of a time."""
+        """Returns the improvement over no remedy, paired by seed: more goodput, or less
+        of a time.
+        """
         ours = self.values(sender, remedy, length, key)
         base = self.values(sender, NOTHING.name, length, key)
         return paired_difference(ours, base) if "goodput" in key else paired_difference(base, ours)
 
     def from_s(self, sender: str, remedy: str, key: str) -> float | None:
-        """The shortest blockage from which on it is better than nothing without doubt."""
+        """Returns the shortest blockage from which the remedy is significantly better. None if none
+        is.
+        """
         found = None
         for length in reversed(self.lengths):
             if sign(self.margin(sender, remedy, length, key)) is not True:
@@ -78,7 +82,7 @@ class Found:
         return found
 
     def macro_ms_a_megabyte(self, sender: str, remedy: str, length: float) -> Estimate:
-        """Time of the whole macro carrier for a megabyte of goodput, in ms."""
+        """Returns the time of the whole macro carrier for a megabyte of goodput, in ms."""
         shares = self.values(sender, remedy, length, "macro_pct")
         rates = self.values(sender, remedy, length, "goodput_mbps")
         return estimate(
@@ -86,7 +90,7 @@ class Found:
         )
 
     def judged(self, sender: str, remedy: str) -> dict[str, Any]:
-        """A row of the answer."""
+        """Returns a row of the section with the answer."""
         return {
             "sender": sender,
             "remedy": remedy,
@@ -97,7 +101,9 @@ class Found:
         }
 
     def best(self, sender: str, length: float, key: str, names: Sequence[str]) -> str | None:
-        """That of these remedies which is better than nothing by most; None where none is."""
+        """Returns the remedy with the largest improvement over no remedy. None if no remedy
+        improves.
+        """
         better = {
             name: margin.mean
             for name in names
@@ -113,7 +119,7 @@ def _from(length: float | None) -> str:
 
 
 def words(of: Found) -> str:
-    """The answer in words, from the numbers."""
+    """Returns the answer in words, from the numbers."""
     kinds = {remedy.name: remedy.group for remedy in REMEDIES}
     by_network = {"handover", "two legs"}
     parts = []
@@ -132,7 +138,9 @@ def words(of: Found) -> str:
 
 
 def _by_length(of: Found, sender: str, key: str, names: Sequence[str]) -> str:
-    """The best by length, lengths with the same one together."""
+    """Returns the best remedy by length as text. Successive lengths with the same remedy are
+    joined.
+    """
     found = [(length, of.best(sender, length, key, names)) for length in of.lengths]
     groups: list[tuple[str | None, list[float]]] = []
     for length, name in found:

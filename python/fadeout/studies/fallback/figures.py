@@ -19,7 +19,7 @@ WIDE = 2.05 * COLUMN_INCHES
 
 
 def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool = False) -> Figure:
-    """Something against the length of the blockages: a row a sender, a panel a kind of remedy."""
+    """Draws a quantity by length of blockage: a row for each sender, a panel for each group."""
     size = (WIDE, 1.75 * COLUMN_INCHES)
     with new_grid(len(SENDERS), len(GROUPS), size=size, share_y=True) as (figure, panels):
         names = [(sender, group) for sender in SENDERS for group in GROUPS]
@@ -35,7 +35,7 @@ def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool
                 ax.set_title(group, loc="left")
             else:
                 ax.set_xlabel("Length (s)")
-                # As many as are tried with the first sender.
+                # The legend has as many entries as remedies are run with the first sender.
                 ax.legend(
                     *panels[GROUPS.index(group)].get_legend_handles_labels(),
                     loc="upper left",
@@ -57,7 +57,7 @@ def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group:
         label=NOTHING.name,
     )
     for number, remedy in enumerate(shown):
-        # A coupled control is the same beside every sender.
+        # A coupled control does not depend on the sender, so only one sender has it.
         values = of.get((sender, remedy.name))
         if values is not None:
             line_with_intervals(
@@ -71,7 +71,7 @@ def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group:
 
 
 def over_threshold(of: Mapping[str, ByRemedy], thresholds_kb: Sequence[float]) -> Figure:
-    """Quantities over the threshold of switching, a panel each; lines by sender and blockage."""
+    """Draws quantities by threshold, in one panel each, with lines by sender and blockage."""
     size = (WIDE, 0.85 * COLUMN_INCHES)
     with new_grid(1, len(of), size=size) as (figure, panels):
         for ax, (label, series) in zip(panels, of.items(), strict=True):
@@ -97,7 +97,7 @@ def over_threshold(of: Mapping[str, ByRemedy], thresholds_kb: Sequence[float]) -
 
 
 def cost(of: Mapping[str, Mapping[str, Sequence[Estimate]]], remedies: Sequence[str]) -> Figure:
-    """Shares of both carriers: `of` is by carrier and by what blocks the path."""
+    """Draws the shares of both carriers. `of` has bars by carrier and by length of blockage."""
     size = (WIDE, 0.16 * COLUMN_INCHES * (len(remedies) / 2 + 2))
     with new_grid(1, len(of), size=size, share_y=True) as (figure, panels):
         for ax, (carrier, series) in zip(panels, of.items(), strict=True):

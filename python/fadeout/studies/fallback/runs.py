@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,11 @@ from fadeout.study import QUIET_CELL, Job, Numbers, Runs, overrides, spread
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 BIN_S = 0.01
-"""Time in which bytes that reach the application are counted together."""
+"""Length of the bins in which bytes at the application are counted, seconds."""
 SETTLED_S = 1.5
-"""Silences before this belong to the start of the transfer."""
+"""Time from which silences count in seconds, as earlier ones belong to the start of the
+transfer.
+"""
 
 PROBES = {
     **QUIET_CELL,
@@ -40,17 +42,17 @@ PROBES = {
 }
 
 CARRIERS = {"small": 84 * 14 * 8000.0, "macro": 100 * 14 * 1000.0}
-"""Resource blocks times symbols in a second of either carrier."""
+"""Resource blocks times symbols of each carrier in a second."""
 NR_OVER_LTE = 106 / 100
-"""Resource blocks of 20 MHz of NR over those of LTE."""
+"""Ratio of the resource blocks of 20 MHz in NR and in LTE."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long."""
+    """Number of seeds and length of the runs."""
 
     lengths_s: Sequence[float]
-    """Lengths of the blockages."""
+    """Lengths of the blockages, seconds."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ class Point:
     block_s: float
     is_vehicle: bool = False
     is_wide: bool = False
-    """Whether the small cell has the rate of the study `blockage`, twice that."""
+    """True if the small cell has the rate of the study `blockage`, which is twice as high."""
 
 
 def points(effort: Effort) -> list[Point]:
-    """The points of the main tables; a control of its own has no other sender beside it."""
+    """Returns the points of the main tables. A remedy with its own sender is run once."""
     return [
         Point(remedy, sender, length)
         for sender in SENDERS
@@ -77,7 +79,7 @@ def points(effort: Effort) -> list[Point]:
 
 
 def vehicle_points() -> list[Point]:
-    """The stated vehicle, which leaves most of the rate, for a second."""
+    """Returns the points with the stated vehicle, which leaves most of the rate, for 1 s."""
     return [
         Point(remedy, "CUBIC", 1.0, is_vehicle=True)
         for remedy in REMEDIES
@@ -86,7 +88,7 @@ def vehicle_points() -> list[Point]:
 
 
 def wide_points(effort: Effort) -> list[Point]:
-    """All remedies with the paper's rate, with the lengths of blockage that decide."""
+    """Returns the points with the paper's rate, for the lengths of blockage that decide."""
     return [
         Point(remedy, "CUBIC", length, is_wide=True)
         for length in WIDE_LENGTHS_S
@@ -96,7 +98,7 @@ def wide_points(effort: Effort) -> list[Point]:
 
 
 def swept_points() -> list[Point]:
-    """Switching at each threshold, in the clear and with blockages, and nothing beside it."""
+    """Returns the points for switching at each threshold, and for no remedy."""
     remedies = (NOTHING, *(switching(f"{threshold} kB") for threshold in THRESHOLDS_KB))
     return [
         Point(remedy, sender, length)
@@ -107,13 +109,16 @@ def swept_points() -> list[Point]:
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes."""
+    """Returns the number of simulations of the study."""
     tables = (points(effort), vehicle_points(), wide_points(effort), swept_points())
     return sum(len(each) for each in tables) * effort.seeds
 
 
 def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]:
-    """What each point finds, a list over the seeds: a seed's first blockage is the same at all."""
+    """Returns the numbers of each point, as a list over the seeds.
+
+    The first blockage of a seed begins at the same time at all points.
+    """
 
     def job(point: Point, seed: int) -> Job:
         remedy = point.remedy
@@ -148,12 +153,12 @@ def _of_its_carrier(numbers: Numbers, remedy: Remedy) -> Numbers:
 
 
 def first_s(seed: int) -> float:
-    """When the first blockage begins: slow start is over, and nothing is in step with it."""
+    """Returns the start of the first blockage in seconds: after slow start, and not periodic."""
     return 2.0 + 0.8 * spread(seed)
 
 
 def measure(results: Results) -> Numbers:
-    """What is read from a run."""
+    """Returns the numbers of a run."""
     row = results.flows.row(0, named=True)
     numbers = {
         "goodput_mbps": row["goodput_mbps"],
@@ -170,7 +175,7 @@ def _quantile(values: pl.Series, share: float) -> float:
 
 
 def _longest_silence(results: Results, flow: str) -> float:
-    """The longest time in which the application got nothing, in seconds."""
+    """Returns the longest time in which no data reached the application, in seconds."""
     rows = results.throughput.filter(pl.col("flow") == flow, pl.col("time_s") >= SETTLED_S)
     is_silent = (rows["bytes"] == 0).rle().struct.unnest()
     runs = is_silent.filter(pl.col("value"))["len"]
@@ -179,7 +184,7 @@ def _longest_silence(results: Results, flow: str) -> float:
 
 
 def _shares(results: Results) -> dict[str, float]:
-    """Share of either carrier's resource blocks and symbols that the downlink took, in percent."""
+    """Returns the downlink's share of each carrier's resource blocks and symbols, in percent."""
     blocks = results.transport_blocks.filter(pl.col("direction") == "downlink")
     taken = blocks.group_by("cell").agg(
         (pl.col("n_prb").cast(pl.Int64) * pl.col("symbols").cast(pl.Int64)).sum().alias("taken")

@@ -1,4 +1,4 @@
-"""What is tried: remedies of a broken beam, senders, lengths of a blockage."""
+"""Setups of the study: remedies for a broken beam, senders, lengths of a blockage."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,7 @@ from fadeout.study import Values
 
 LENGTHS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 CLEAR_S = 0.0
-"""Stands for a run without blockages."""
+"""Length that stands for a run without blockages."""
 
 BLOCKAGE = "cell.small.channel.blockage"
 TCP = "flow.download.tcp"
@@ -19,13 +19,13 @@ VEHICLE = (
     '{ model = "passing", width = 4.8, height = 1.4, nearest = 0.5, farthest = 1, period = "5 s", '
     'phase = "fixed", first = "4 s" }'
 )
-"""The stated vehicle in place of a blockage through which nothing passes."""
+"""The stated vehicle, in place of a total blockage."""
 
 PAPERS_RATE = {
     "cell.small.radio.resource-blocks": "168",
     "ue.phone.rlc.buffer": '"5.3 MB"',
 }
-"""814 Mbit/s in the clear."""
+"""Overrides for a rate of 814 Mbit/s without blockages."""
 
 Group = Literal["handover", "two legs", "notice", "Multipath TCP"]
 GROUPS: tuple[Group, ...] = ("handover", "two legs", "notice", "Multipath TCP")
@@ -33,7 +33,7 @@ GROUPS: tuple[Group, ...] = ("handover", "two legs", "notice", "Multipath TCP")
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something that a network, or a sender, does against a broken beam."""
+    """A measure of the network or of the sender against a broken beam."""
 
     name: str
     group: Group | None
@@ -41,25 +41,25 @@ class Remedy:
     has_handover: bool = False
     has_modem: bool = False
     is_coupled: bool = False
-    """Whether one window control belongs to all paths, in place of the sender's."""
+    """True if one coupled congestion control governs all paths, in place of the sender's."""
     control: str | None = None
-    """A congestion control of its own, in place of the sender's."""
+    """Congestion control of the remedy, in place of the sender's. None for the sender's."""
     is_one_node: bool = False
-    """Whether both cells are of one base station, that of the macro cell."""
+    """True if both cells belong to the base station of the macro cell."""
 
     @property
     def has_own_sender(self) -> bool:
-        """Whether it is the same beside every sender."""
+        """True if the remedy does not depend on the sender."""
         return self.is_coupled or self.control is not None
 
     @property
     def values(self) -> Values:
-        """What it changes of the scenario."""
+        """Overrides of the scenario."""
         return dict(self.pairs)
 
     @property
     def without(self) -> tuple[str, ...]:
-        """Tables of the scenario that it does not use."""
+        """Tables of the scenario that the remedy does not use."""
         unused = () if self.has_handover else (MANAGEMENT,)
         if self.is_one_node:
             unused = (*unused, "link.s1-small", "link.x2")
@@ -89,7 +89,7 @@ def _handover(name: str, values: Values, *, is_one_node: bool = False) -> Remedy
 
 
 def _legs(name: str, split: str, more: Values | None = None) -> Remedy:
-    # The faster leg has all that its node asks for; the study is published with that.
+    # The study was published with `demand`: the faster leg gets all data that its node requests.
     values = {**EN_DC, SPLIT: f'{{ {split}, leg-choice = "demand" }}', **(more or {})}
     return Remedy(name, "two legs", tuple(values.items()))
 
@@ -121,7 +121,7 @@ def _paths(
 
 
 def switching(threshold: str) -> Remedy:
-    """EN-DC whose LTE leg is used while so much waits at PDCP."""
+    """Returns EN-DC whose LTE leg is used while more than this waits at PDCP."""
     return _legs(
         f"switching at {threshold}",
         f'primary-path = "secondary", downlink-threshold = "{threshold}", '
@@ -169,12 +169,12 @@ REMEDIES = (
 )
 
 WIDE_LENGTHS_S = (0.2, 0.5, 1.0)
-"""Lengths of blockage that decide, tried with the paper's rate too where they are tried at all."""
+"""Lengths of blockage that decide, which are also run with the paper's rate, seconds."""
 
 THRESHOLDS_KB = (20, 50, 100, 200, 500, 1000, 2000)
-"""What may wait at PDCP before the LTE leg of EN-DC is used."""
+"""Backlogs at PDCP from which EN-DC uses its LTE leg, kB."""
 
 SWEPT_S = 1.0
-"""Length of the blockages beside which thresholds are swept."""
+"""Length of the blockages in the runs over thresholds, seconds."""
 
 SENDERS = {"CUBIC": "cubic", "BBRv3": "bbr3"}

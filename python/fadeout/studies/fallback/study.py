@@ -1,4 +1,4 @@
-"""The study: which tables, and what they answer."""
+"""The study on fallback: its tables and their answers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ from fadeout.study.report import Record
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     of = Found(found(runs, points(runs.effort)), runs.effort.lengths_s)
     yield answer_section(of)
     yield goodput_section(of)
@@ -50,7 +50,7 @@ def _head(length: float) -> str:
 
 
 def _over_length(of: Found, key: str, spec: str, *, over_nothing: bool = False) -> Table:
-    """A row a sender and remedy, a column a length."""
+    """Returns a table with a row for each sender and remedy, and a column for each length."""
     records = [
         {
             "sender": sender,
@@ -80,7 +80,7 @@ def _over_length(of: Found, key: str, spec: str, *, over_nothing: bool = False) 
 
 
 def answer_section(of: Found) -> Section:
-    """From which length on each remedy helps, and what it costs while nothing is blocked."""
+    """Returns the section on the length from which each remedy helps, and on its cost otherwise."""
     records = [of.judged(sender, remedy) for sender, remedy in of.rows if remedy != NOTHING.name]
     return Section(
         name="answer",
@@ -109,7 +109,7 @@ def answer_section(of: Found) -> Section:
 
 
 def goodput_section(of: Found) -> Section:
-    """Goodput by remedy and length."""
+    """Returns the section on goodput by remedy and length."""
     return Section(
         name="goodput",
         title="Goodput",
@@ -128,7 +128,7 @@ def goodput_section(of: Found) -> Section:
 
 
 def over_length_section(of: Found, key: str, name: str, title: str, label: str) -> Section:
-    """Some time by remedy and length."""
+    """Returns the section on one of the times by remedy and length."""
     text = {
         "silence_ms": (
             "The longest time in a run in which no byte reached the application in order, in ms, "
@@ -153,7 +153,7 @@ def over_length_section(of: Found, key: str, name: str, title: str, label: str) 
 
 
 def timeouts_section(of: Found) -> Section:
-    """Timeouts by remedy and length."""
+    """Returns the section on timeouts by remedy and length."""
     return Section(
         name="timeouts",
         title="Timeouts",
@@ -163,7 +163,7 @@ def timeouts_section(of: Found) -> Section:
 
 
 def cost_section(of: Found) -> Section:
-    """What each remedy takes of both carriers."""
+    """Returns the section on the radio resources that each remedy takes."""
     sender = next(iter(SENDERS))
     names = [remedy for each, remedy in of.rows if each == sender]
     shown = [CLEAR_S, max(length for length in of.lengths if length <= 1.0)]
@@ -214,7 +214,7 @@ def cost_section(of: Found) -> Section:
 
 
 def vehicle_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
-    """The stated vehicle, which the radio survives."""
+    """Returns the section on the stated vehicle, which does not break the beam."""
     return Section(
         name="vehicle",
         title="Where the beam does not break",
@@ -228,7 +228,7 @@ def vehicle_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
 
 
 def threshold_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
-    """EN-DC switching over its threshold."""
+    """Returns the section on the threshold at which EN-DC switches."""
     by_key = {
         (point.sender, point.block_s, point.remedy.name): numbers for point, numbers in of.items()
     }
@@ -305,7 +305,7 @@ def threshold_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
 
 
 def wide_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
-    """The paper's rate."""
+    """Returns the section on runs with the paper's rate."""
     by_key = {(point.remedy.name, point.block_s): numbers for point, numbers in of.items()}
     lengths = sorted({point.block_s for point in of})
 

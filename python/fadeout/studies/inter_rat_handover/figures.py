@@ -10,11 +10,11 @@ from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure
 from fadeout.results import Results
 
 AROUND_S = (-0.5, 4.0)
-"""What is drawn, from the command on."""
+"""Time that is drawn, relative to the handover command, seconds."""
 
 
 def sequences(runs: Mapping[str, Results]) -> Figure:
-    """Acknowledged data and retransmissions, a panel a run."""
+    """Draws acknowledged data and retransmissions, with one panel for each run."""
     with new_figure(height=COLUMN_INCHES * 2.2, rows=len(runs), share_x=True) as (figure, axes):
         for ax, (name, results) in zip(axes, runs.items(), strict=True):
             stop_s = results.link_handovers["commanded_s"][0]
@@ -42,7 +42,7 @@ def sequences(runs: Mapping[str, Results]) -> Figure:
 
 
 def axes(records: Sequence[Mapping[str, Any]]) -> Figure:
-    """Recovery time by rate, a line a round trip."""
+    """Draws the recovery time by rate, with a line for each round trip."""
     with new_figure(height=COLUMN_INCHES * 0.7) as (figure, (ax,)):
         for color, rtt in zip(PALETTE, sorted({r["rtt_ms"] for r in records}), strict=False):
             rows = [r for r in records if r["rtt_ms"] == rtt]

@@ -14,22 +14,23 @@ from fadeout.studies.inter_rat_handover.setups import (
 from fadeout.study import Moved, Runs, Section, Table, assumptions_section
 
 MOST_AXES_S = 1.0
-"""What figure 1 has at 1 Mbit/s at most."""
+"""Largest recovery time of figure 1 at 1 Mbit/s, seconds."""
 RATES_MBPS = (1.0, 5.0, 10.0, 20.0, 100.0)
 RTTS_MS = (10.0, 50.0, 100.0)
 LIMITS = (1.0, 1.5, 2.0, 4.0)
 """Limits of the source's buffer, in round trips."""
 LOSS_EVERY_S = 9 * 60.0
-"""How often a cell is lost with a DRX cycle of 100 ms: "once in more than 9 minutes"."""
+"""Time between losses of a cell with a DRX cycle of 100 ms, seconds: "once in more than 9 minutes".
+"""
 OUTAGES_S = {"100 ms": 0.3, "1 s": 1.5}
-"""How long the phone is in no cell, by DRX cycle."""
+"""Time that the phone is in no cell, by DRX cycle, seconds."""
 DOWNLOADS = ((1.0, 10.0), (1.0, 100.0), (5.0, 10.0), (20.0, 50.0))
-"""Rates and round trips of section 3's question."""
+"""Rates in Mbit/s and round trips in ms of section 3's question."""
 POINTS = 2 * (1 + len(LIMITS)) + len(RATES_MBPS) * len(RTTS_MS) + 2 * 2 * len(DOWNLOADS)
 
 
 def source_limit(runs: Runs[Effort]) -> Section:
-    """Note 1: a source that discards beyond some unloaded round trips."""
+    """Returns the section on note 1: the source discards data beyond a number of round trips."""
     settings: dict[tuple[float, float | None], Setting] = {}
     for rtt in (10.0, 100.0):
         base = Setting(1.0, 1.0, rtt, True, "bicasting")
@@ -76,11 +77,11 @@ def source_limit(runs: Runs[Effort]) -> Section:
 
 
 def axes(runs: Runs[Effort]) -> Section:
-    """Figure 1's axes: all that is on its way is lost."""
+    """Returns the section on figure 1: recovery times if all data in transit are lost."""
     settings = {}
     for rate in RATES_MBPS:
         for rtt in RTTS_MS:
-            # The paper's worst case: the window is the bandwidth-delay product.
+            # In the paper's worst case the window is the bandwidth-delay product.
             segments = max(4, round(rate * 1e6 * rtt / 1e3 / 8 / 1500) + 2)
             values = {"flow.download.tcp.receive-window": str(segments * 1460)}
             setting = Setting(rate, rate, rtt, True, "none")
@@ -125,7 +126,7 @@ def axes(runs: Runs[Effort]) -> Section:
 
 
 def forward_handover(runs: Runs[Effort]) -> Section:
-    """Section 3's question: the share of time in recovery after a lost cell."""
+    """Returns the section on section 3: the share of time in recovery after a lost cell."""
     settings = {}
     for drx, outage_s in OUTAGES_S.items():
         for scheme in ("forwarding", "none"):
@@ -185,7 +186,7 @@ def forward_handover(runs: Runs[Effort]) -> Section:
 
 
 def assumptions(runs: Runs[Effort]) -> Section:
-    """What each open assumption moves."""
+    """Returns the section on the effect of each open assumption."""
     settings = {
         (change, cell): changed(FIRST.setting(*cell), change.values)
         for change in (BASE, *CHANGES)

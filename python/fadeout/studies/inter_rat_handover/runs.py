@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,38 +15,38 @@ from fadeout.study import Job, Numbers, Runs, overrides
 SCENARIO = Path(__file__).parent / "scenario.toml"
 
 WINDOW = 10
-"""Bins of 30 ms over which a rate is taken."""
+"""Number of bins of 30 ms in the window of a rate."""
 STEADY = 0.9
-"""Share of the rate before that counts as the same rate."""
+"""Share of the previous rate from which a rate counts as reached again."""
 STAYS_S = 2.0
-"""How long it must stay."""
+"""Time for which the rate must stay reached, seconds."""
 BEFORE_S = 5.0
-"""How long the rate before is taken over."""
+"""Time before the command over which the previous rate is measured, seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs. `seeds` are phases of the command within the time of a segment."""
+    """Number of seeds. A seed sets the phase of the command within the time of a segment."""
 
 
 def job(setting: Setting, seed: int, values: Mapping[str, str] | None = None) -> Job:
-    """A run of a setting."""
+    """Returns the run of a setting."""
     given = {**setting.values(seed), **(values or {})}
     return Job(SCENARIO, overrides(given), seed=seed, with_tables=True)
 
 
 def found(runs: Runs[Effort], settings: Iterable[Setting]) -> dict[Setting, list[Numbers]]:
-    """What each setting does, a list over the seeds."""
+    """Returns the numbers of each setting, as a list over the seeds."""
     return runs.over_seeds(list(settings), job, read)
 
 
 def changed(setting: Setting, values: Mapping[str, str]) -> Setting:
-    """The setting with other overrides."""
+    """Returns the setting with other overrides."""
     return replace(setting, extra=tuple({**dict(setting.extra), **values}.items()))
 
 
 def read(results: Results) -> dict[str, float]:
-    """Retransmissions, times and packets of a run."""
+    """Returns the retransmissions, times and packets of a run."""
     row = results.link_handovers.row(0, named=True)
     stop_s = row["commanded_s"]
     again = results.retransmissions.filter(pl.col("time_s") >= stop_s)
@@ -75,12 +75,14 @@ def read(results: Results) -> dict[str, float]:
 
 
 def convergence(throughput: pl.DataFrame, stop_s: float, share: float = 1.0) -> dict[str, float]:
-    """When the download runs at its old rate again, in seconds after the command.
+    """Returns the times at which the download reaches its previous rate again.
 
-    `time_s`: from when on the rate in order at the receiver, over windows of ten bins, is at least
-    90 % of the old one for two seconds. `bin_s`: the end of the first single bin with the old rate.
-    `new_time_s`: as the first, of the rate of the last two seconds of the run. What never happens
-    counts as the rest of the run. `share` of the rate before is the old one.
+    Times are in seconds after the command. A rate that is never reached has the rest of the run.
+    `share` is the factor of the previous rate that must be reached.
+
+    `time_s` is the start of two seconds with at least 90 % of the rate. The rate is that of data in
+    order at the receiver, over windows of ten bins. `bin_s` is the end of the first single bin with
+    the rate. `new_time_s` is as `time_s`, but for the rate of the run's last two seconds.
     """
     ends = throughput["time_s"].to_list()
     sizes = throughput["bytes"].to_list()
@@ -113,17 +115,19 @@ def convergence(throughput: pl.DataFrame, stop_s: float, share: float = 1.0) -> 
 
 
 def rate(size: float, width: float) -> float:
-    """Bytes in a bin as Mbit/s."""
+    """Returns the bytes of a bin as a rate in Mbit/s."""
     return size * 8 / width / 1e6
 
 
 def middle(items: Sequence[Numbers], name: str) -> float:
-    """The median over the seeds."""
+    """Returns the median over the seeds."""
     return median(item[name] for item in items)
 
 
 def spread(items: Sequence[Numbers], name: str, form: str = ".2f") -> str:
-    """The median over the seeds, with the least and the most where they differ."""
+    """Returns the median over the seeds as text, with the least and largest value if
+    they differ.
+    """
     values = [item[name] for item in items]
     low, high = f"{min(values):{form}}", f"{max(values):{form}}"
     text = f"{median(values):{form}}"

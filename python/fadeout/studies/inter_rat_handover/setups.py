@@ -1,4 +1,4 @@
-"""The paper's settings, its numbers, and what it leaves open."""
+"""The paper's settings and numbers, and its open assumptions."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +8,7 @@ from fadeout.study import Change, Values, published, spread
 PUBLISHED = published(Path(__file__).parent)
 
 STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
-"""When the source stops."""
+"""Time at which the source stops sending, seconds."""
 SEGMENT_BYTES = 1500
 
 FAST_MBPS = 155.0
@@ -16,30 +16,33 @@ FAST_MBPS = 155.0
 
 @dataclass(frozen=True)
 class Setting:
-    """A handover: rates before and after in Mbit/s, round trip, S1, and what becomes of data."""
+    """A handover: rates before and after in Mbit/s, round trip, S1's rate, and scheme for data."""
 
     before: float
     after: float
     rtt_ms: float
     is_fast: bool
-    """Whether S1 has 155 Mbit/s; otherwise the rate of the radio."""
+    """True if S1 has 155 Mbit/s. False for the rate of the radio."""
     scheme: str
     bicast_ms: float = 10.0
-    """How long before the command bicasting begins."""
+    """Time from the start of bicasting to the command, ms."""
     extra: tuple[tuple[str, str], ...] = field(default=())
 
     @property
     def name(self) -> str:
-        """As tables name it."""
+        """Name of the setting in tables."""
         return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
 
     def values(self, seed: int) -> Values:
-        """Its overrides. The seed moves the command by a part of the time of a segment, so that it
-        meets every phase of what the link sends."""
+        """Returns the overrides of the setting.
+
+        The seed moves the command by a part of a segment's transmission time, so that it meets
+        every phase of the link's transmissions.
+        """
         segment_s = SEGMENT_BYTES * 8 / (self.before * 1e6)
         at_s = STOP_S + spread(seed) * segment_s
         wires = {
-            # Above the anchor, not behind it: README.md says why.
+            # This rate applies above the anchor, for reasons in README.md.
             "link.internet.rate": FAST_MBPS if self.is_fast else self.before,
             "link.s1.rate": FAST_MBPS if self.is_fast else self.before,
             "link.iu.rate": FAST_MBPS if self.is_fast else self.after,
@@ -59,7 +62,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of figure 4 or 5, with its four cells: retransmissions and time by scheme and S1."""
+    """A row of figure 4 or 5, with four cells of retransmissions and time, by scheme and S1."""
 
     figure: str
     before: float
@@ -68,7 +71,7 @@ class Row:
     cells: dict[tuple[bool, str], tuple[float, float]]
 
     def setting(self, is_fast: bool, scheme: str) -> Setting:
-        """What a cell is of."""
+        """Returns the setting of a cell."""
         return Setting(self.before, self.after, self.rtt_ms, is_fast, scheme)
 
 
@@ -96,7 +99,7 @@ ROWS = (*_rows("figure4"), *_rows("figure5"))
 FIRST = ROWS[0]
 
 CELLS = ((False, "forwarding"), (False, "bicasting"), (True, "forwarding"), (True, "bicasting"))
-"""Columns of the figures: whether S1 is fast, and the scheme."""
+"""Columns of the figures: fast S1 or not, and the scheme."""
 HEADS = {
     (is_fast, scheme): f"S1 {'155' if is_fast else 'as radio'}, {scheme}"
     for is_fast, scheme in CELLS
@@ -104,7 +107,7 @@ HEADS = {
 
 
 def column(cell: tuple[bool, str]) -> str:
-    """A cell's name in data."""
+    """Returns the name of a cell in data files."""
     is_fast, scheme = cell
     return f"{'fast' if is_fast else 'same'}_{scheme}"
 
@@ -143,7 +146,7 @@ CHANGES = (
     Change.of("buffer at the target", "10 packets", "link.umts.queue.limit", "10 packets"),
     Change.of("buffer at the source", "20 packets", "link.lte.queue.limit", "20 packets"),
 )
-"""One assumption changed at a time; rows where forwarding has no part show none."""
+"""Changes of one assumption at a time. Those without effect on forwarding show no change."""
 
 STACKS: dict[str, Values] = {
     "RFC 6675 (SACK)": {},
@@ -169,4 +172,4 @@ STACKS: dict[str, Values] = {
         "flow.download.congestion-control": "cubic",
     },
 }
-"""What the paper's stack may have been."""
+"""TCP stacks that the paper may have used."""

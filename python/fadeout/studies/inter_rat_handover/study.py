@@ -1,4 +1,4 @@
-"""The study: which runs, which tables."""
+"""The study on inter-RAT handovers: its runs and tables."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from fadeout.study import Runs, Section, Study
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     yield from tables.handovers(runs)
     yield tables.quoted(runs)
     yield tables.bicast_times(runs)
@@ -25,7 +25,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     points = (
         len(ROWS) * len(CELLS)
         + 2 * len(tables.BICAST_STARTS_MS)

@@ -1,4 +1,4 @@
-"""The paper's tables, and what may have made its numbers."""
+"""Sections on the paper's tables, and on possible causes of its numbers."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ STATED_STARTS_MS = (10.0, 50.0)
 
 
 def handovers(runs: Runs[Effort]) -> Iterator[Section]:
-    """Figures 4 and 5: every row."""
+    """Yields the sections on figures 4 and 5, with every row."""
     settings = [row.setting(*cell) for row in ROWS for cell in CELLS]
     results = found(runs, settings)
     titles = {"figure4": "Figure 4: no change of rate", "figure5": "Figure 5: a change of rate"}
@@ -68,7 +68,7 @@ def handovers(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def quoted(runs: Runs[Effort]) -> Section:
-    """Figures 2 and 3, which the paper quotes from another study."""
+    """Returns the section on figures 2 and 3, which the paper quotes from another study."""
     ref = PUBLISHED["ref5"]
     same = ref["figure3_no_rate_change"]
     ranges = [
@@ -98,7 +98,7 @@ def quoted(runs: Runs[Effort]) -> Section:
                     middle(results[row.setting(is_fast, scheme)], number)
                     for is_fast in (False, True)
                 ]
-                # Behind the old wire of the other the new rate is the old one.
+                # If S1 has the old rate, the new rate is that of S1, so only the fast S1 is shown.
                 is_fast_only = number == "new_time_s"
                 shown = ", ".join(f"{each:.2f}" for each in ours[is_fast_only:])
                 record |= {
@@ -138,7 +138,7 @@ def _key(row: Row) -> str:
 
 
 def bicast_times(runs: Runs[Effort]) -> Section:
-    """Note 2: bicasting from 50 ms before the command."""
+    """Returns the section on note 2: bicasting from 50 ms before the command."""
     note = PUBLISHED["note2"]
     rows = [(10.0, note["1to1_10ms_s"]), (100.0, note["1to1_100ms_s"])]
     settings = {
@@ -192,7 +192,7 @@ def _published(before: float, after: float, rtt_ms: float) -> float:
 
 
 def stacks(runs: Runs[Effort]) -> Section:
-    """What the paper's stack may have been."""
+    """Returns the section on TCP stacks that the paper may have used."""
     settings = {
         (name, start): changed(Setting(1.0, 1.0, 10.0, True, "bicasting", start), values)
         for name, values in STACKS.items()
@@ -243,7 +243,7 @@ def stacks(runs: Runs[Effort]) -> Section:
 
 
 def arithmetic() -> Section:
-    """How the published times grow with the published losses."""
+    """Returns the section that relates the published times to the published losses."""
     cells = [(row, *row.cells[True, "bicasting"]) for row in ROWS[:4]]
     records = [
         {
@@ -281,7 +281,7 @@ def _segment_s(row: Row) -> float:
 
 
 def appendix_b(runs: Runs[Effort]) -> Section:
-    """The four sequence plots."""
+    """Returns the section with the four plots of sequence numbers."""
     settings = [FIRST.setting(*cell) for cell in CELLS]
     results = runs.whole(
         [job(setting, 1, {"probe.congestion": '"every-ack"'}) for setting in settings]

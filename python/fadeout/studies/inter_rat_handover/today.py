@@ -1,4 +1,4 @@
-"""The question for today: forwarding, bicasting or neither, at 1 to 1,000 Mbit/s."""
+"""The paper's question with today's stacks: forwarding, bicasting or neither, up to 1 Gbit/s."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,14 +23,14 @@ SCHEMES = ("forwarding", "bicasting", "none")
 CONTROLS = ("cubic", "bbr")
 RTT_MS = 50.0
 SEEDS = 3
-"""Of each point at most: at 1,000 Mbit/s a run is two million packets."""
+"""Maximum number of seeds for each point. A run at 1,000 Mbit/s has two million packets."""
 POINTS = len(RATES_MBPS) * (len(SCHEMES) * len(CONTROLS) + 1)
 
 WIRES = ("internet", "s1", "iu", "forwarding")
 
 
 def lengths(rate: float) -> Values:
-    """When the flow starts and the run ends: at high rates less is enough."""
+    """Returns the start of the flow and the end of the run, which are shorter at high rates."""
     return {
         "flow.download.start": "80 s" if rate < 1000 else "84 s",
         "duration": "110 s" if rate < 1000 else "98 s",
@@ -38,7 +38,7 @@ def lengths(rate: float) -> Values:
 
 
 def setting(rate: float, scheme: str, control: str) -> Setting:
-    """A point: Linux, deep buffers, wires of 10 Gbit/s."""
+    """Returns a setting with Linux's stack, large buffers and wired links of 10 Gbit/s."""
     values = {
         **lengths(rate),
         **{f"link.{wire}.rate": "10 Gbit/s" for wire in WIRES},
@@ -53,7 +53,7 @@ def setting(rate: float, scheme: str, control: str) -> Setting:
 
 
 def section(runs: Runs[Effort]) -> Section:
-    """What a stack and a network of today make of it."""
+    """Returns the section on the results with today's stacks and networks."""
     settings = {
         (rate, control, scheme): setting(rate, scheme, control)
         for rate in RATES_MBPS
@@ -97,7 +97,7 @@ def section(runs: Runs[Effort]) -> Section:
 
 
 def record(rate: float, control: str, scheme: str, each: Sequence[Numbers]) -> dict[str, object]:
-    """A row."""
+    """Returns a row of the table."""
     names = ("lost", "retransmissions", "timeouts", "time_s")
     return {
         "rate_mbps": rate,
@@ -109,7 +109,7 @@ def record(rate: float, control: str, scheme: str, each: Sequence[Numbers]) -> d
 
 
 def multipath_job(rate: float, seed: int) -> Job:
-    """A multipath download whose first path ends."""
+    """Returns the run of a multipath download whose first path ends."""
     values = {f"link.{cell}.rate": f"{rate:g} Mbit/s" for cell in ("lte", "umts")}
     values |= {f"link.{cell}.reverse.rate": f"{rate:g} Mbit/s" for cell in ("lte", "umts")}
     values |= lengths(rate)
@@ -117,7 +117,10 @@ def multipath_job(rate: float, seed: int) -> Job:
 
 
 def read_multipath(results: Results) -> dict[str, float]:
-    """As `read`, of a run without a handover; the old rate is a half of that over both cells."""
+    """Returns the numbers of a run without a handover, as `read` does.
+
+    The previous rate is half of the rate over both cells.
+    """
     again = results.retransmissions["time_s"] >= STOP_S
     late = results.timeouts["time_s"] >= STOP_S
     whole = results.throughput.filter(results.throughput["flow"].cast(str) == "download")

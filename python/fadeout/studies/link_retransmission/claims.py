@@ -1,4 +1,4 @@
-"""The paper's claims, checked against what was found."""
+"""Checks of the paper's claims."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,22 +9,22 @@ from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE, 
 from fadeout.study import Estimate, Places, Verdict, jackknife, mixed
 
 Found = Mapping[int, Places[ByMode]]
-"""What long transfers do in each place, by distance."""
+"""Numbers of long transfers in each place, by distance."""
 
 FAR_FROM_M = 100
-"""From this distance on the paper's gain is asked for: beyond 50 m."""
+"""Distance from which the paper's claim of a gain applies (beyond 50 m), metres."""
 
 LARGE = 100
-"""Ratios beyond it say only that there was next to nothing to divide by."""
+"""Largest ratio that is printed. A larger one has a base near zero."""
 
 
 def ratio(one: float, other: float) -> float:
-    """`one` over `other`; infinite over nothing."""
+    """Returns `one / other`. Infinite if `other` is zero."""
     return one / other if other > 0 else math.inf
 
 
 def mean_of(found: Found, distance_m: int, mode: Mode, name: str) -> Estimate:
-    """The mean of a number over all places at a distance."""
+    """Returns the mean of a number over all places at a distance."""
     return jackknife(
         lambda places: mixed(places, distance_m, lambda each: each[mode.name][name]),
         found[distance_m],
@@ -32,7 +32,7 @@ def mean_of(found: Found, distance_m: int, mode: Mode, name: str) -> Estimate:
 
 
 def gain(found: Found, distance_m: int, ours: Mode = BOTH, base: Mode = NONE) -> Estimate:
-    """Goodput of one mode over that of another."""
+    """Returns the ratio of the goodputs of two modes."""
 
     def statistic(places: Places[ByMode]) -> float:
         one, other = (
@@ -45,12 +45,12 @@ def gain(found: Found, distance_m: int, ours: Mode = BOTH, base: Mode = NONE) ->
 
 
 def times_text(value: Estimate) -> str:
-    """A ratio as people read it; what is divided by nearly nothing is only large."""
+    """Returns a ratio as text. A ratio above `LARGE` is only called large."""
     return f"{value:.2f}" if value.mean < LARGE else f"> {LARGE}"
 
 
 def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estimate:
-    """Mean RTT of one mode less that of another in ms, of the places that have both."""
+    """Returns the difference of two modes' mean RTT in ms, over places that have both."""
 
     def difference(each: ByMode) -> float | None:
         one, other = each[ours.name]["rtt_ms"], each[base.name]["rtt_ms"]
@@ -60,7 +60,9 @@ def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estim
 
 
 def latencies(found: Found, distance_m: int) -> str:
-    """The delays at a distance, in the order of the modes; a dash where there is no sample."""
+    """Returns the RTTs at a distance as text, in the order of the modes, with a dash for
+    no sample.
+    """
     rtts = [mean_of(found, distance_m, mode, "rtt_ms").mean for mode in MODES]
     return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
 
@@ -68,7 +70,7 @@ def latencies(found: Found, distance_m: int) -> str:
 def retransmission_verdicts(
     found: Found, distances_m: Sequence[int], texts: Mapping[str, str]
 ) -> list[Verdict]:
-    """The claims on throughput and latency."""
+    """Returns the verdicts on throughput and latency."""
     gains = {distance: gain(found, distance) for distance in distances_m}
     far = distances_m[-1]
     steps = [latency_step(found, far, HARQ, NONE), latency_step(found, far, BOTH, HARQ)]
@@ -95,7 +97,7 @@ def download_verdict(
     distances_m: Sequence[int],
     texts: Mapping[str, str],
 ) -> Verdict:
-    """The claim on short files: RLC AM helps them more than it helps a long transfer."""
+    """Returns the verdict on short files: RLC AM helps them more than a long transfer."""
     margins, shown = [], []
     for distance in (d for d in distances_m if d >= FAR_FROM_M):
 
@@ -110,7 +112,8 @@ def download_verdict(
 
         files = jackknife(short, downloads[distance])
         long = gain(found, distance, BOTH, HARQ)
-        # The places are the same, so what both have in common makes this interval too wide.
+        # Both ratios are from the same places. As they are treated as independent, the interval is
+        # too wide.
         half_width = math.hypot(files.half_width, long.half_width)
         margins.append(Estimate(files.mean - long.mean, half_width, files.count))
         shown.append(f"{distance} m: files {files:.2f}, bulk {long:.2f}")

@@ -14,7 +14,7 @@ COLORS = {mode.name: PALETTE[index] for index, mode in enumerate(MODES)}
 
 
 def goodput_and_rtt(records: Sequence[Mapping[str, Any]]) -> Figure:
-    """Goodput above the round-trip time, a group of bars a distance."""
+    """Draws goodput above round-trip time, with a group of bars for each distance."""
     with new_figure(height=COLUMN_INCHES, rows=2) as (figure, axes):
         for ax, name in zip(axes, ("goodput_mbps", "rtt_ms"), strict=True):
             series = {
@@ -35,7 +35,7 @@ def goodput_and_rtt(records: Sequence[Mapping[str, Any]]) -> Figure:
 def delay_parts(
     means: Mapping[tuple[int, str], Mapping[str, float]], parts: Sequence[str]
 ) -> Figure:
-    """Stacked parts, a panel a distance."""
+    """Draws the stacked parts of the delay, with a panel for each distance."""
     letters = dict(zip((mode.name for mode in MODES), "NHA", strict=True))
     size = (2.05 * COLUMN_INCHES, 0.75 * COLUMN_INCHES)
     with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
@@ -65,7 +65,7 @@ def delay_parts(
 
 
 def download_times(medians: Mapping[tuple[int, Mode, int], float]) -> Figure:
-    """Time over size, a panel a distance."""
+    """Draws download time by size, with a panel for each distance."""
     size = (2.05 * COLUMN_INCHES, 0.75 * COLUMN_INCHES)
     with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
         for ax, distance in zip(panels, DISTANCES_M, strict=True):
@@ -91,7 +91,7 @@ def download_times(medians: Mapping[tuple[int, Mode, int], float]) -> Figure:
 
 
 def sinr_over_time(traces: Mapping[str, pl.DataFrame]) -> Figure:
-    """SINR of the walk, a line a link."""
+    """Draws the SINR of the walk, with a line for each link."""
     with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
         for index, (name, rows) in enumerate(traces.items()):
             ax.plot(

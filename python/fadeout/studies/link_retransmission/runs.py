@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,31 +24,31 @@ SCENARIO = Path(__file__).parent / "scenario.toml"
 UPLINK = Path(__file__).parent / "uplink.toml"
 
 SWEPT_M = (50, 150)
-"""Distances at which assumptions are changed."""
+"""Distances at which assumptions are changed, metres."""
 
 DOWNLOAD_LIMIT_S = 30
-"""A download that is not done by then counts with this time."""
+"""Time after which a download is stopped and counted with this time, seconds."""
 
 DELAY_S = 2
-"""Longest run in which the delay of every packet is recorded."""
+"""Length of the runs in which the delay of every packet is recorded, seconds."""
 
 PARTS = ("queue", "sr_wait", "grant_wait", "transmission", "harq", "rlc", "reordering")
-"""What a radio delay is made of."""
+"""The parts of the delay on the radio."""
 
 MEASURED = ("goodput_mbps", "rtt_ms", "retransmitted_pct", "timeouts")
-"""What is read from a long transfer."""
+"""The numbers read from a long transfer."""
 
 Numbers = Mapping[str, float | None]
-"""What a run found, by the name of the column."""
+"""Numbers of a run, by the name of their column. None if the run has no value."""
 
 ByMode = Mapping[str, Numbers]
-"""What the runs of a place found, by the name of the mode: they share the channel."""
+"""Numbers of a place by mode. All modes share the place's channel."""
 
 Times = Mapping[tuple[str, int], float]
 """Times of a place's downloads in seconds, by mode and size."""
 
 Point = tuple[int, Mode]
-"""A distance in metres, and what the link repeats."""
+"""A distance in metres, and the retransmissions of the link."""
 
 MAIN: list[Point] = [(distance, mode) for distance in DISTANCES_M for mode in MODES]
 SWEPT: list[Point] = [(distance, mode) for distance in SWEPT_M for mode in MODES]
@@ -56,7 +56,7 @@ SWEPT: list[Point] = [(distance, mode) for distance in SWEPT_M for mode in MODES
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long. `seeds` are places of each sight."""
+    """Number of seeds and length of the runs. `seeds` is the number of places of each stratum."""
 
     delay_seeds: int
     walk_seeds: int
@@ -71,7 +71,7 @@ def job(
     *,
     with_tables: bool = False,
 ) -> Job:
-    """A run at a point."""
+    """Returns the run of a point in a place."""
     distance, mode = point
     length = {"duration": f"{length_s:g} s"}
     given = {**QUIET_CELL, **length, **place(distance, length_s), **seen(sight)}
@@ -80,24 +80,24 @@ def job(
 
 
 def length_s(effort: Effort) -> float:
-    """Length of a run."""
+    """Returns the length of a run in seconds."""
     return effort.duration_s or 20
 
 
 def bulk(runs: Runs[Effort]) -> dict[int, Places[ByMode]]:
-    """What a long transfer does in each place, by distance."""
+    """Returns the numbers of long transfers in each place, by distance."""
     return places(runs, [BASE], MAIN, runs.effort.seeds)[BASE]
 
 
 def sweep(runs: Runs[Effort]) -> dict[Change, dict[int, Places[ByMode]]]:
-    """The same with one assumption changed at a time."""
+    """Returns the numbers of long transfers with one assumption changed at a time."""
     return places(runs, (BASE, *CHANGES), SWEPT, runs.effort.swept)
 
 
 def places(
     runs: Runs[Effort], changes: Sequence[Change], points: Sequence[Point], seeds: int
 ) -> dict[Change, dict[int, Places[ByMode]]]:
-    """What long transfers do, by change and distance."""
+    """Returns the numbers of long transfers in each place, by change and distance."""
     length = length_s(runs.effort)
     found = runs.over_seeds(
         [(change, sight, point) for change in changes for sight in SIGHTS for point in points],
@@ -122,7 +122,7 @@ def places(
 
 
 def uplink(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
-    """The walk past a building, by what the link repeats: a list over the seeds."""
+    """Returns the numbers of the walk past a building by mode, as a list over the seeds."""
     values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
     found = runs.over_seeds(
         MODES,
@@ -134,7 +134,7 @@ def uplink(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
 
 
 def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
-    """Times of downloads in each place, by distance."""
+    """Returns the times of downloads in each place, by distance."""
 
     def sized_job(at: tuple[str, Point, int], seed: int) -> Job:
         sight, point, size = at
@@ -164,7 +164,7 @@ def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
 
 
 def delays(runs: Runs[Effort]) -> dict[Point, Places[dict[str, float]]]:
-    """Mean parts of the downlink's delay in ms at each point, of the places with a packet."""
+    """Returns the mean parts of the downlink's delay in ms, for places with a packet."""
     probe = {"probe.radio-delay": "true"}
     length = delay_length_s(runs.effort)
     found = runs.over_seeds(
@@ -180,12 +180,12 @@ def delays(runs: Runs[Effort]) -> dict[Point, Places[dict[str, float]]]:
 
 
 def delay_length_s(effort: Effort) -> float:
-    """Length of the runs in which delays are recorded."""
+    """Returns the length of the runs in which delays are recorded, in seconds."""
     return min(effort.duration_s or DELAY_S, DELAY_S)
 
 
 def measure(results: Results) -> Numbers:
-    """The numbers of a long transfer."""
+    """Returns the numbers of a long transfer."""
     flow = results.flows.row(0, named=True)
     rtt_s = flow["mean_rtt_s"]
     return {
@@ -197,13 +197,13 @@ def measure(results: Results) -> Numbers:
 
 
 def completion_s(results: Results) -> float:
-    """Time of the download, or the limit."""
+    """Returns the time of the download, or the limit, in seconds."""
     time_s = results.flows["flow_completion_time_s"][0]
     return DOWNLOAD_LIMIT_S if time_s is None else float(time_s)
 
 
 def parts_ms(results: Results) -> dict[str, float]:
-    """Mean parts of the delay of the downlink's packets; nothing when none arrived."""
+    """Returns the mean parts of the downlink packets' delay in ms. Empty if no packet arrived."""
     rows = results.table("radio_delay").filter(pl.col("direction") == "downlink")
     if rows.is_empty():
         return {}
@@ -211,7 +211,7 @@ def parts_ms(results: Results) -> dict[str, float]:
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     return (
         2 * len(MAIN) * effort.seeds * (1 + len(SIZES_MB))
         + 2 * len(MAIN) * effort.delay_seeds

@@ -1,4 +1,4 @@
-"""Which runs: distances, what the link repeats, and what the paper leaves open."""
+"""Setups of the study: distances, retransmissions of the link, and open assumptions."""
 
 from dataclasses import dataclass, field
 
@@ -7,12 +7,12 @@ from fadeout.study import Change, Values
 DISTANCES_M = (50, 75, 100, 150)
 SIZES_MB = (1, 2, 5, 10)
 SPEED_MPS = 2
-"""The walk's, as in the scenario."""
+"""Walking speed in m/s, as in the scenario."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """What the link repeats."""
+    """Retransmissions that the link uses."""
 
     name: str
     values: Values = field(default_factory=dict, hash=False)
@@ -25,7 +25,7 @@ MODES = (NONE, HARQ, BOTH)
 
 
 PDCP_AT_ONCE = '{ name = "standard", delivery = "out-of-order" }'
-"""A PDCP that does not hold packets back until older ones have arrived."""
+"""PDCP that delivers packets at once, without waiting for older ones."""
 
 BASE = Change.nothing()
 
@@ -69,14 +69,14 @@ CHANGES = (
         },
     ),
 )
-"""What the one-at-a-time table changes."""
+"""Changes in the table that varies one assumption at a time."""
 
 
 def place(distance_m: float, length_s: float) -> Values:
-    """A start from which the walk passes the point at `distance_m` half-way."""
+    """Returns a start from which the walk passes the point at `distance_m` half-way."""
     return {"ue.phone.position": f'["{distance_m:g} m", "{-SPEED_MPS * length_s / 2:g} m"]'}
 
 
 def seen(sight: str) -> Values:
-    """The sight of all of a run's places."""
+    """Returns overrides for places with or without line of sight."""
     return {"cell.small-cell.channel.line-of-sight": sight}

@@ -1,4 +1,4 @@
-"""The study: which tables."""
+"""The study on retransmissions of the link: its tables."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -60,11 +60,11 @@ PUBLISHED_MBPS = {
     50: "about {sp_tcp_50m_central_mbps} ({sp_tcp_50m_mbps[0]} to {sp_tcp_50m_mbps[1]})",
     150: "about {sp_tcp_150m_mbps}",
 }
-"""Goodput of one path with all retransmissions, as the paper's text implies, by distance."""
+"""Goodput of one path with all retransmissions in Mbit/s, as the paper's text implies."""
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     found = bulk(runs)
     times = downloads(runs)
     yield claims_section(
@@ -82,19 +82,19 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def of_sight(found: Found, distance_m: int, mode: str, sight: str) -> float:
-    """Mean goodput in Mbit/s in the places of a sight."""
+    """Returns the mean goodput in Mbit/s over the places of a stratum."""
     of_stratum = found[distance_m][sight]
     return fmean(each[mode]["goodput_mbps"] or 0.0 for each in of_stratum)
 
 
 def paper_mbps(distance_m: int, mode: str) -> str:
-    """What the paper has for a point in Mbit/s, or a dash."""
+    """Returns the paper's goodput at a point in Mbit/s, or a dash."""
     form = PUBLISHED_MBPS.get(distance_m) if mode == BOTH.name else None
     return "-" if form is None else form.format_map(PUBLISHED["derived"])
 
 
 def bulk_section(found: Found) -> Section:
-    """Throughput and latency over distance."""
+    """Returns the section on throughput and latency by distance."""
     records = [
         {
             "distance_m": distance,
@@ -141,7 +141,7 @@ def bulk_section(found: Found) -> Section:
 
 
 def delay_section(delays: Mapping[Point, Places[Mapping[str, float]]], effort: Effort) -> Section:
-    """Where the packets' time on the radio goes."""
+    """Returns the section on the parts of the delay on the radio."""
     means = {
         (distance, mode.name): {
             part: mixed(places, distance, lambda each, p=part: each[p]) for part in PARTS
@@ -174,7 +174,7 @@ def delay_section(delays: Mapping[Point, Places[Mapping[str, float]]], effort: E
 
 
 def download_section(times: Mapping[int, Places[Times]]) -> Section:
-    """Download times of small files."""
+    """Returns the section on download times of small files."""
 
     def of_all(distance: int, mode: str, size: int) -> list[float]:
         return [each[mode, size] for places in times[distance].values() for each in places]
@@ -230,7 +230,7 @@ def download_section(times: Mapping[int, Places[Times]]) -> Section:
 
 
 def sweep_section(runs: Runs[Effort]) -> Section:
-    """What each open assumption moves."""
+    """Returns the section on the effect of each open assumption."""
     count_ = runs.effort.swept
     far = SWEPT_M[-1]
     moved = []
@@ -268,7 +268,7 @@ def sweep_section(runs: Runs[Effort]) -> Section:
 
 
 def uplink_section(runs: Runs[Effort]) -> Section:
-    """The sibling scenario of the author's public script."""
+    """Returns the section on the uplink scenario of the author's public script."""
     found = uplink(runs)
     records = [
         {"mode": name}

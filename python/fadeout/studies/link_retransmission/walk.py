@@ -11,14 +11,14 @@ from fadeout.studies.link_retransmission.runs import Effort
 from fadeout.study import Job, Runs, Section, Table
 
 BIN_S = 0.01
-"""Transport blocks are averaged over this long."""
+"""Length of the bins over which transport blocks are averaged, seconds."""
 
 LINKS = {"phone-mmwave": "28 GHz", "phone-lte": "LTE 2.1 GHz"}
-"""What tables call the link of each UE."""
+"""Names of each UE's link in tables."""
 
 
 def section(runs: Runs[Effort]) -> Section:
-    """SINR over time."""
+    """Returns the section on the SINR over time."""
     seeds = runs.effort.walk_seeds
     scenario = Path(__file__).parent / "walk.toml"
     jobs = [Job(scenario, seed=seed, with_tables=True) for seed in range(1, seeds + 1)]
@@ -64,12 +64,12 @@ def section(runs: Runs[Effort]) -> Section:
 
 
 def within(rows: pl.DataFrame, start_s: float, end_s: float) -> pl.Series:
-    """The SINR of a time."""
+    """Returns the SINR values of a time interval."""
     return rows.filter(pl.col("time_s").is_between(start_s, end_s))["sinr_db"]
 
 
 def sinr(results: Results) -> dict[str, dict[str, list[float]]]:
-    """Mean SINR of each link's downlink in bins, as columns."""
+    """Returns the mean SINR of each link's downlink in bins, as columns."""
     blocks = results.table("transport_blocks").filter(pl.col("direction") == "downlink")
     time = (pl.col("time_s") / BIN_S).floor() * BIN_S
     return {

@@ -1,4 +1,4 @@
-"""What TR 36.839 concludes, checked against what was found."""
+"""Checks of the conclusions of TR 36.839."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ def _verdict(name: str, text: str, margins: dict[str, Estimate]) -> Verdict:
 
 
 def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[int]) -> Section:
-    """The claims with their verdicts."""
+    """Returns the section with the verdicts."""
     fast, slow = max(speeds), min(speeds)
 
     def at(kmh: float, number: int) -> list[Numbers]:

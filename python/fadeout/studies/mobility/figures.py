@@ -13,14 +13,14 @@ MARKS = "os^vD"
 
 
 def by_speed(of: Mapping[str, Mapping[str, Sequence[Estimate]]], speeds: Sequence[float]) -> Figure:
-    """Rates over speed: a panel a rate, a line a set."""
+    """Draws rates by speed, with a panel for each rate and a line for each set."""
     return _panels(of, speeds, "Speed (km/h)", "Share (%)")
 
 
 def by_trigger(
     of: Mapping[str, Mapping[str, Sequence[Estimate]]], triggers_ms: Sequence[float]
 ) -> Figure:
-    """Rates over the time to trigger: a panel a rate, a line an offset."""
+    """Draws rates by time to trigger, with a panel for each rate and a line for each offset."""
     return _panels(of, triggers_ms, "Time to trigger (ms)", "Share (%)")
 
 
@@ -48,8 +48,10 @@ def _panels(
 def circle(
     of: Mapping[float, Sequence[tuple[int, float, float, Estimate]]],
 ) -> Figure:
-    """Failures of lines through a pico in percent: a panel a speed, with time to trigger, the
-    closed form, the walk and what was simulated.
+    """Draws the share of lines through a pico that fail, in percent.
+
+    There is a panel for each speed. Over the time to trigger it has the closed form, the walk and
+    the simulated values.
     """
     with new_grid(1, len(of), size=WIDE, share_y=True) as (figure, panels):
         for ax, (kmh, points) in zip(panels, of.items(), strict=True):

@@ -1,7 +1,7 @@
-"""Lines through a circular pico: closed forms, and a walk that adds what a real link has.
+"""Lines through a circular pico: closed forms, and a walk with effects of a real link.
 
-A pico is entered by event A3 on a circle, and on a smaller one the macro is below Qout. Lines have
-a distance from the centre that is uniform up to the outer radius. Nothing here is of the simulator.
+Event A3 begins on the outer circle. On the inner circle the macro falls below Qout. The distance of
+a line from the centre is uniform up to the outer radius. Nothing here uses the simulator.
 """
 
 import math
@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 
 OUTER_M = 50.0
-"""Where both cells are equal."""
+"""Radius at which both cells have equal power, metres."""
 INNER_M = 40.0
-"""Where the macro is at Qout."""
+"""Radius at which the macro is at Qout, metres."""
 LEAST_STAY_S = 1.0
-"""What is shorter is a ping-pong."""
+"""Shortest stay that is not a ping-pong, seconds."""
 
 STEP_S = 0.01
-"""From one measurement, and one evaluation of the link, to the next."""
+"""Interval of measurements and link evaluations, seconds."""
 AVERAGED_S = 0.2
-"""Over which a link's SINR is averaged for Qout (TS 36.133 clause 7.6.1)."""
+"""Time over which a link's SINR is averaged for Qout (TS 36.133 clause 7.6.1), seconds."""
 
 
 HELD_S = 0.1
-"""From one look at a path that interferes to the next (docs/models/mac.md)."""
+"""Interval between evaluations of an interfering path (docs/models/mac.md), seconds."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class Shares:
     """Shares of the lines, from 0 to 1."""
 
     none: float
-    """Leave before the time to trigger is over."""
+    """Lines that leave before the time to trigger has passed."""
     failed: float
-    """Reach the inner circle before it is."""
+    """Lines that reach the inner circle before the time to trigger has passed."""
     ping_pong: float
-    """Are handed over and back within the least stay."""
+    """Lines that are handed over to the pico and back within the least stay."""
 
     def values(self) -> dict[str, float]:
-        """By name."""
+        """Returns the shares by name."""
         return {"none": self.none, "failed": self.failed, "ping_pong": self.ping_pong}
 
 
 def closed_form(speed_mps: float, trigger_s: float) -> Shares:
-    """What geometry alone has: no filter, and nothing between the trigger and the handover."""
+    """Returns the shares by geometry alone, without filter and without delay after the trigger."""
     outer, inner = OUTER_M, INNER_M
     way = speed_mps * trigger_s
 
@@ -75,13 +75,14 @@ def walk(
     lines: int = 2000,
     step_s: float = STEP_S,
 ) -> Shares:
-    """The same by walking: with a time from the trigger until the UE has the command, with the
-    macro's SINR averaged before it is compared with Qout, and with the pico's level in it as old as
-    up to `held_s`.
+    """Returns the shares by a walk along the lines, with effects that the closed form omits.
+
+    The UE receives the command `command_s` after the trigger. The macro's SINR is averaged over
+    `averaged_s` before it is compared with Qout. The pico's level in it is up to `held_s` old.
     """
     offsets = OUTER_M * (np.arange(lines) + 0.5) / lines
     half = np.sqrt(OUTER_M**2 - offsets**2)
-    # What is measured is seen at the next step.
+    # A condition is noticed at the next step.
     seen_s = np.ceil(-half / speed_mps / step_s) * step_s
     stays = 2 * half / speed_mps >= trigger_s
     commanded_s = np.where(stays, seen_s + trigger_s + command_s, math.inf)
@@ -91,13 +92,13 @@ def walk(
     failed = np.zeros(lines)
     for phase in phases:
         looked_s = np.floor((times - phase) / held_s) * held_s + phase if held_s else times
-        # The macro over the pico in free space.
+        # Ratio of the macro's power to the pico's in free space.
         distance = np.hypot(speed_mps * looked_s[None, :], offsets[:, None])
         mean = _mean((distance / OUTER_M) ** 2, max(1, round(averaged_s / step_s)))
         is_out = mean < (INNER_M / OUTER_M) ** 2
         first_s = np.where(is_out.any(axis=1), times[is_out.argmax(axis=1)], math.inf)
         failed += (first_s < commanded_s) / len(phases)
-    # The same time passes on the way out.
+    # The delays on entry and on exit are equal, so the stay is the time inside the circle.
     is_short = 2 * half / speed_mps < LEAST_STAY_S
     return Shares(
         none=float((~stays * (1 - failed)).mean()),
@@ -107,7 +108,9 @@ def walk(
 
 
 def _mean(values: "np.ndarray[Any, Any]", count: int) -> "np.ndarray[Any, Any]":
-    """Along each row the mean of the latest `count`, or of as many as there are."""
+    """Returns for each row the running mean of the latest `count` values, or of fewer at
+    the start.
+    """
     sums = np.cumsum(values, axis=1)
     mean = sums / np.minimum(np.arange(1, values.shape[1] + 1), count)
     mean[:, count:] = (sums[:, count:] - sums[:, :-count]) / count

@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ from fadeout.study import (
 BASE = Change.nothing()
 
 SLOW_FACTOR = 4
-"""How much longer the slow ones go."""
+"""Factor by which runs of slow UEs are longer."""
 
 COUNTS = (
     "handovers",
@@ -54,11 +54,11 @@ COUNTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, of how many UEs, and how long."""
+    """Number of seeds, number of UEs, and length of the runs."""
 
     ues: int = 30
     lines: int = 60
-    """Lines through the circular pico in a run."""
+    """Number of lines through the circular pico in a run."""
     circle_seeds: int = 10
     speeds_kmh: tuple[float, ...] = SPEEDS_KMH
     sets: tuple[int, ...] = tuple(SETS)
@@ -66,12 +66,14 @@ class Effort(study.Effort):
     offsets_db: tuple[float, ...] = OFFSETS_DB
 
     def length_s(self, kmh: float) -> float:
-        """Simulated time of a run: slow UEs meet little, and go on longer."""
+        """Returns the simulated time in seconds. Slow UEs have fewer handovers, so their runs are
+        longer.
+        """
         return (self.duration_s or 1.0) * (SLOW_FACTOR if kmh < 10 else 1)
 
 
 def read(results: Results) -> dict[str, float]:
-    """Counts of a run, all UEs together."""
+    """Returns the counts of a run, over all UEs."""
     row = handover_metrics(results).row(0, named=True)
     changes = results.handovers.with_columns(pl.col("source", "target").cast(pl.String))
     into_pico = pl.col("target").str.contains("pico")
@@ -85,7 +87,10 @@ def read(results: Results) -> dict[str, float]:
 
 
 def read_lines(results: Results) -> dict[str, float]:
-    """How many lines through a pico ended how, and the mean time from a report to the command."""
+    """Returns the outcomes of the lines through a pico, and the time from reports to commands.
+
+    Outcomes are counts, and the time is a sum in seconds.
+    """
     steps = results.rrc.select("time_s", pl.col("ue", "event").cast(pl.String)).sort(
         "time_s", maintain_order=True
     )
@@ -117,12 +122,12 @@ def read_lines(results: Results) -> dict[str, float]:
 
 
 def speed(kmh: float) -> Values:
-    """The override of a speed."""
+    """Returns the override of a speed."""
     return {"ue.phone.speed": f"{kmh:g} km/h"}
 
 
 def job(point: tuple[float, Trigger, Change], seed: int, effort: Effort) -> Job:
-    """A run in the network: a speed, an event, and what else is changed."""
+    """Returns a run in the network with a speed, an event and a change of an assumption."""
     kmh, trigger, change = point
     values = {
         **QUIET_CELL,
@@ -141,20 +146,20 @@ Found = dict[tuple[float, Trigger, Change], list[Numbers]]
 def over(
     runs: Runs[Effort], points: Sequence[tuple[float, Trigger, Change]], seeds: int | None = None
 ) -> Found:
-    """What becomes of UEs at each point, a list over the seeds."""
+    """Returns the counts at each point, as a list over the seeds."""
     return runs.over_seeds(
         list(points), lambda point, seed: job(point, seed, runs.effort), read, seeds
     )
 
 
 def grid(runs: Runs[Effort]) -> Found:
-    """Speeds and sets."""
+    """Returns the counts by speed and set."""
     effort = runs.effort
     return over(runs, [(kmh, SETS[n], BASE) for n in effort.sets for kmh in effort.speeds_kmh])
 
 
 def triggers(runs: Runs[Effort]) -> Found:
-    """Times to trigger and offsets at one speed."""
+    """Returns the counts by time to trigger and offset, at one speed."""
     effort = runs.effort
     points = [
         (AT_KMH, Trigger(ms, db, MIDDLE.filter), BASE)
@@ -165,7 +170,10 @@ def triggers(runs: Runs[Effort]) -> Found:
 
 
 def sweep(runs: Runs[Effort]) -> Found:
-    """One assumption changed at a time: picos, of which a claim is, with all seeds."""
+    """Returns the counts with one assumption changed at a time.
+
+    The change without picos belongs to a claim, so it has all seeds.
+    """
     judged = over(runs, [(AT_KMH, MIDDLE, change) for change in (BASE, WITHOUT_PICOS)])
     others = [(AT_KMH, MIDDLE, change) for change in CHANGES if change != WITHOUT_PICOS]
     return judged | over(runs, others, runs.effort.swept)
@@ -175,13 +183,13 @@ LinePoint = tuple[float, int, Change]
 
 
 def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
-    """Lines through the circular pico."""
+    """Returns the outcomes of lines through the circular pico."""
     points = [(kmh, ms, BASE) for kmh, ms in CIRCLE_POINTS]
     points += [(*CIRCLE_AT, change) for change in CIRCLE_CHANGES]
 
     def of(point: LinePoint, seed: int) -> Job:
         kmh, ms, change = point
-        # From the first that comes to the last that has left.
+        # The run covers the first line's entry to the last one's exit.
         length_s = (FAR_M + 2 * OUTER_M) / (kmh / 3.6) + ms / 1e3 + 1
         values = {
             **QUIET_CELL,
@@ -197,11 +205,11 @@ def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
 
 
 FAR_M = 160.0
-"""From the farthest place where a line begins to the pico."""
+"""Distance from the farthest start of a line to the pico, metres."""
 
 
 def share(numbers: Sequence[Numbers], above: Sequence[str], below: Sequence[str]) -> Estimate:
-    """Percent of counts over the sum of others, seed by seed."""
+    """Returns the ratio of two sums of counts in percent, paired by seed."""
     tops = [sum(each[name] for name in above) for each in numbers]
     bottoms = [sum(each[name] for name in below) for each in numbers]
     if not any(bottoms):
@@ -214,7 +222,7 @@ TRIED = ("failures_state_2", "failures_state_3", "handovers")
 
 
 def failure(numbers: Sequence[Numbers]) -> Estimate:
-    """Handover failure rate in percent.
+    """Returns the handover failure rate in percent.
 
     Standard: TR 36.839 §5.2.1.2.
     """
@@ -222,17 +230,17 @@ def failure(numbers: Sequence[Numbers]) -> Estimate:
 
 
 def ping_pong(numbers: Sequence[Numbers]) -> Estimate:
-    """Ping-pongs in percent of handovers."""
+    """Returns the ping-pongs in percent of handovers."""
     return share(numbers, ("ping_pongs",), ("handovers",))
 
 
 def short_stay(numbers: Sequence[Numbers]) -> Estimate:
-    """Short stays in percent of handovers, those of ping-pongs among them."""
+    """Returns the short stays in percent of handovers, including ping-pongs."""
     return share(numbers, ("ping_pongs", "short_stays"), ("handovers",))
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     return (
         len(effort.speeds_kmh) * len(effort.sets) * effort.seeds
         + len(effort.triggers_ms) * len(effort.offsets_db) * effort.swept
@@ -245,7 +253,7 @@ def count(effort: Effort) -> int:
 def more(
     ours: Sequence[Numbers], base: Sequence[Numbers], above: Sequence[str], below: Sequence[str]
 ) -> Estimate:
-    """By how many points of a percent one share of counts exceeds another, over common seeds.
+    """Returns the difference of two shares of counts in percentage points, over common seeds.
 
     The interval is that of the difference of both ratios' residuals.
     """

@@ -1,4 +1,4 @@
-"""Which runs: speeds, sets of TR 36.839, triggers, and what else is changed."""
+"""Setups of the study: speeds, sets of TR 36.839, triggers, and other changes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ SPEEDS_KMH = (3.0, 30.0, 60.0, 120.0)
 
 @dataclass(frozen=True)
 class Trigger:
-    """Event A3 as it is configured."""
+    """Configuration of event A3."""
 
     trigger_ms: int
     offset_db: float
@@ -21,7 +21,7 @@ class Trigger:
 
     @property
     def values(self) -> Values:
-        """Its override."""
+        """The override of the event."""
         event = (
             f'[{{ kind = "a3", offset = "{self.offset_db:g} dB", hysteresis = "0 dB", '
             f'time-to-trigger = "{self.trigger_ms} ms", filter = {self.filter} }}]'
@@ -30,7 +30,7 @@ class Trigger:
 
     @property
     def name(self) -> str:
-        """As tables name it."""
+        """Name of the trigger in tables."""
         return f"{self.trigger_ms} ms, {self.offset_db:g} dB, k = {self.filter}"
 
 
@@ -48,7 +48,7 @@ MIDDLE = SETS[3]
 TRIGGERS_MS = (40, 80, 160, 320, 480)
 OFFSETS_DB = (-1.0, 1.0, 2.0, 3.0)
 AT_KMH = 60.0
-"""The speed at which trigger, offset and assumptions are varied."""
+"""Speed at which trigger, offset and assumptions are varied, km/h."""
 
 CIRCLE_POINTS = (
     (30.0, 160),
@@ -63,7 +63,7 @@ CIRCLE_POINTS = (
 )
 """Speed in km/h and time to trigger in ms of lines through a pico."""
 CIRCLE_AT = (120.0, 480)
-"""The point at which assumptions of geometry are put back one at a time."""
+"""The point at which the closed form's omissions are added one at a time."""
 
 MANAGEMENT = "mobility-management"
 
@@ -82,13 +82,13 @@ CIRCLE_CHANGES = (
         "2 km away",
         {
             "cell.macro.position": '["0 m", "-2 km"]',
-            # Equal at 50 m again: a fifth of the distance is 13.98 dB in free space.
+            # Both cells are equal at 50 m again: in free space a fifth of the distance is 13.98 dB.
             "cell.pico.tx-power": "27.9588 dBm",
         },
     ),
     Change.of("load of the pico", "half", "cell.pico.radio.background-load", "0.5"),
 )
-"""What the closed form leaves out, one at a time."""
+"""Effects that the closed form omits, one at a time."""
 
 LOAD = "deployment.network.cell.radio.background-load"
 LAYOUT = "deployment.network.layout"
@@ -106,4 +106,4 @@ CHANGES = (
     Change.of("shadowing", "none", "deployment.network.cell.channel.shadowing", "false"),
     Change.of("receive antennas", "2", "deployment.network.cell.channel.receive-antennas", "2"),
 )
-"""What TR 36.839 leaves open or this study chose, one at a time."""
+"""Assumptions of TR 36.839 or of this study that are changed one at a time."""

@@ -1,4 +1,4 @@
-"""The study: which tables."""
+"""The study on mobility: its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -54,7 +54,7 @@ RATES = {
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     through = lines(runs)
     effort = runs.effort
     runs.facts["ues_a_run"] = effort.ues
@@ -70,7 +70,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def of_lines(numbers: Sequence[Numbers], lines: int) -> dict[str, Estimate]:
-    """Percent of lines by what became of them."""
+    """Returns the outcomes of lines in percent."""
     counts = {
         "none": [lines - each["failed"] - each["handed_over"] for each in numbers],
         "failed": [each["failed"] for each in numbers],
@@ -80,13 +80,13 @@ def of_lines(numbers: Sequence[Numbers], lines: int) -> dict[str, Estimate]:
 
 
 def command_s(numbers: Sequence[Numbers]) -> float:
-    """Mean time from a report to the command."""
+    """Returns the mean time from a report to the command, in seconds."""
     handed_over = sum(each["handed_over"] for each in numbers)
     return sum(each["command_s"] for each in numbers) / handed_over if handed_over else 0.0
 
 
 def circle_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Effort) -> Section:
-    """Lines through a pico beside geometry."""
+    """Returns the section that compares lines through a pico with geometry."""
     records = []
     drawn: dict[float, list[tuple[int, float, float, Estimate]]] = {}
     for kmh, ms in CIRCLE_POINTS:
@@ -143,7 +143,7 @@ def circle_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Effort)
 
 
 def leaves_out_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Effort) -> Section:
-    """What the closed form leaves out, one assumption at a time."""
+    """Returns the section on effects that the closed form omits, one at a time."""
     form = closed_form(CIRCLE_AT[0] / 3.6, CIRCLE_AT[1] / 1e3).values()
 
     def moved(change: Change) -> Moved:
@@ -167,7 +167,7 @@ def leaves_out_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Eff
 
 
 def speeds_section(found: Found, effort: Effort) -> Section:
-    """Rates by speed and set."""
+    """Returns the section on rates by speed and set."""
     records = []
     for n in effort.sets:
         for kmh in effort.speeds_kmh:
@@ -228,7 +228,7 @@ def speeds_section(found: Found, effort: Effort) -> Section:
 
 
 def triggers_section(found: Found, effort: Effort) -> Section:
-    """Rates by time to trigger and offset at one speed."""
+    """Returns the section on rates by time to trigger and offset, at one speed."""
 
     def at(ms: int, db: float) -> list[Numbers]:
         return found[AT_KMH, Trigger(ms, db, MIDDLE.filter), BASE]
@@ -270,7 +270,7 @@ def triggers_section(found: Found, effort: Effort) -> Section:
 
 
 def assumptions(found: Found) -> Section:
-    """What each choice moves."""
+    """Returns the section on the effect of each assumption."""
 
     def moved(change: Change) -> Moved:
         numbers = found[AT_KMH, MIDDLE, change]

@@ -1,4 +1,4 @@
-"""The paper's claims, checked against what was found."""
+"""Checks of the paper's claims."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,16 +7,16 @@ from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SING
 from fadeout.study import Estimate, Numbers, Places, Verdict, jackknife, mixed
 
 Pair = tuple[Numbers, Numbers]
-"""What two setups found in a place."""
+"""Numbers of two setups in the same place."""
 
 
 def of(found: Found, point: Point, name: str = "goodput_mbps") -> Estimate:
-    """The mean of a number over all places."""
+    """Returns the mean of a number over all places, with its interval."""
     return jackknife(lambda places: mixed(places, point[0], lambda each: each[name]), found[point])
 
 
 def mean(found: Found, point: Point, name: str = "goodput_mbps") -> float:
-    """The same without its interval."""
+    """Returns the mean of a number over all places."""
     return mixed(found[point], point[0], lambda each: each[name])
 
 
@@ -25,7 +25,7 @@ def compared(
     base: Places[Numbers],
     statistic: Callable[[Places[Pair]], float],
 ) -> Estimate:
-    """A statistic of what two setups find in the same places."""
+    """Returns a statistic of two setups in the same places."""
     pairs = {
         sight: list(zip(ours[sight], base[sight][: len(ours[sight])], strict=True))
         for sight in ours
@@ -34,7 +34,7 @@ def compared(
 
 
 def ratio(ours: Places[Numbers], base: Places[Numbers], distance_m: int) -> Estimate:
-    """Goodput over that of another setup: the ratio of the means."""
+    """Returns the ratio of two setups' mean goodputs."""
 
     def statistic(pairs: Places[Pair]) -> float:
         one = mixed(pairs, distance_m, lambda pair: pair[0]["goodput_mbps"])
@@ -45,12 +45,12 @@ def ratio(ours: Places[Numbers], base: Places[Numbers], distance_m: int) -> Esti
 
 
 def gain(found: Found, point: Point) -> Estimate:
-    """Goodput over that of 28 GHz alone."""
+    """Returns the ratio of the goodput to that of 28 GHz alone."""
     return ratio(found[point], found[point[0], SINGLE], point[0])
 
 
 def more_mbps(found: Found, point: Point, base: Setup = SINGLE) -> Estimate:
-    """Goodput less another setup's."""
+    """Returns the difference of the goodput from another setup's, in Mbit/s."""
     return compared(
         found[point],
         found[point[0], base],
@@ -61,7 +61,7 @@ def more_mbps(found: Found, point: Point, base: Setup = SINGLE) -> Estimate:
 
 
 def beyond_the_second(found: Found, point: Point) -> Estimate:
-    """By how much what is gained exceeds what the second path carries, in Mbit/s."""
+    """Returns the gain in goodput less the second path's own goodput, in Mbit/s."""
     return compared(
         found[point],
         found[point[0], SINGLE],
@@ -74,7 +74,7 @@ def beyond_the_second(found: Found, point: Point) -> Estimate:
 
 
 def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
-    """The claims, by the signs of what they say is more."""
+    """Returns the verdicts on the claims, by the signs of their margins."""
     near_mmwave, near_lte = gain(found, (NEAR, MMWAVE)), gain(found, (NEAR, LTE))
     near_balia, far_lte = gain(found, (NEAR, BALIA)), gain(found, (FAR, LTE))
     over_mmwave = more_mbps(found, (FAR, LTE), MMWAVE)
@@ -112,5 +112,5 @@ def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
 
 
 def times(value: Estimate) -> str:
-    """A gain as people read it."""
+    """Returns a gain as text."""
     return value.text(".2f", " times")

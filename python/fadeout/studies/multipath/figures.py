@@ -47,7 +47,10 @@ NAMES = {"lia": "LIA", "olia": "OLIA", "balia": "BALIA", "coupled-cubic": "coupl
 
 
 def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Estimate"]) -> Figure:
-    """Gain above the round-trip time, a column a second path, a group of bars a distance."""
+    """Draws gain above round-trip time, with a column for each second path.
+
+    There is a group of bars for each distance.
+    """
     size = (2.05 * COLUMN_INCHES, 1.15 * COLUMN_INCHES)
     with new_grid(2, len(SECOND), size=size, share_y="row") as (figure, panels):
         for column, second in enumerate(SECOND):
@@ -57,7 +60,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
             for row, shown in enumerate((gains, rtts)):
                 ax = panels[row * len(SECOND) + column]
                 series = {
-                    # The gain of the single path is one.
+                    # The gain of the single path is 1, so it has no bar.
                     name: [
                         None if setup is SINGLE and shown is gains else shown.get((distance, setup))
                         for distance in DISTANCES_M
@@ -70,7 +73,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
                 ax.set_xticks(range(len(DISTANCES_M)), [f"{d} m" for d in DISTANCES_M])
                 ax.set_xlim(-0.5, len(DISTANCES_M) - 0.5)
             panels[column].set_title(f"28 GHz + {second}", loc="left")
-        # A limit ends autoscaling, and columns share their axis: it comes after the last of them.
+        # Setting a limit ends autoscaling. As columns share their axis, it follows the last column.
         for ax in panels:
             ax.set_ylim(bottom=0)
         panels[0].set_ylabel("Goodput over 28 GHz alone")
@@ -84,7 +87,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
 
 
 def inside(runs: Mapping[str, "Results"]) -> Figure:
-    """Over time: delay of LTE, load of 28 GHz, and what arrives in order; a line a variant."""
+    """Draws one run of each variant over time: LTE's delay, 28 GHz's load, and ordered data."""
     with new_figure(width=1.5 * COLUMN_INCHES, height=1.35 * COLUMN_INCHES, rows=3) as (
         figure,
         (delay, flight, goodput),
@@ -116,14 +119,14 @@ PANELS: tuple[tuple[int, Setup, str, tuple[float, float]], ...] = (
     (NEAR, BALIA, "+ LTE by BALIA", (0.0, 1.0)),
     (NEAR, MMWAVE, "+ 73 GHz", (1.2, 1.5)),
 )
-"""A panel a claim: where, what, its title, and the paper's range."""
+"""Panels, one for each claim: distance, setup, title, and the paper's range."""
 
 LARGEST = 3.2
-"""Gains beyond it are drawn at the edge, with their value."""
+"""Largest gain that is drawn. Larger ones are at the edge, with their value."""
 
 
 def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
-    """The gains that the claims are about, a panel a claim, a line an assumption."""
+    """Draws the gains of the claims, with a panel for each claim and a line for each assumption."""
     changes = list(shown)
     size = (2.05 * COLUMN_INCHES, 0.155 * len(changes) + 0.6)
     with new_grid(1, len(PANELS), size=size, share_y=True) as (figure, panels):

@@ -1,4 +1,4 @@
-"""Linux's own Multipath TCP beside ours, over the cells of the study."""
+"""Comparison with Linux's own Multipath TCP, over the cells of the study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +27,9 @@ from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS
 
 VERSION = "6.12"
 SEEDS = 5
-"""A side."""
+"""Maximum number of seeds for each side."""
 LENGTH_S = 4
-"""Of a run: a kernel takes some 20 s of a processor for each at these rates."""
+"""Length of a run in seconds. A kernel takes some 20 s of a processor for it at these rates."""
 
 SMALLER = Change(
     "28 and 73 GHz",
@@ -38,13 +38,13 @@ SMALLER = Change(
     | each("28 73", "cell.cell-{}.radio.resource-blocks", "264")
     | {SEND_BUFFER: "4 MiB"},
 )
-"""Less to compute, and buffers as Linux has them of itself."""
+"""Smaller carriers to save time, and buffers of Linux's default size."""
 
 KERNEL, OURS = f"Linux {VERSION}", "fadeout"
 SIDES = (KERNEL, OURS)
 
 Point = tuple[str, Setup, str]
-"""What is said of the second path, what is used, and who sends."""
+"""Use of the second path, the setup, and the sender."""
 
 BACKUP, USERSPACE = "backup", "path manager in user space"
 USES = (("", SINGLE), ("", LTE), (BACKUP, LTE), ("", MMWAVE))
@@ -55,7 +55,7 @@ POINTS: list[Point] = [
 
 
 def why_not(effort: Effort) -> str | None:
-    """Why the section is left out, if it is."""
+    """Returns the reason why the section is left out. None if it is not."""
     if effort.duration_s is not None and effort.duration_s < LENGTH_S:
         return "Left out of a quick study: the runs with a kernel take minutes of a processor."
     try:
@@ -66,12 +66,12 @@ def why_not(effort: Effort) -> str | None:
 
 
 def count(effort: Effort) -> int:
-    """How many runs the section takes."""
+    """Returns the number of runs of the section."""
     return 0 if why_not(effort) else len(POINTS) * min(SEEDS, effort.seeds)
 
 
 def section(runs: Runs[Effort]) -> Section:
-    """Linux's Multipath TCP and ours side by side."""
+    """Returns the section that compares Linux's Multipath TCP with fadeout's."""
     title = "Linux's own Multipath TCP"
     left_out = why_not(runs.effort)
     if left_out is not None:
@@ -108,7 +108,7 @@ def section(runs: Runs[Effort]) -> Section:
 
 
 def kernel_job(point: Point, seed: int) -> Job:
-    """A run of either side."""
+    """Returns a run of either side."""
     use, setup, side = point
     change = SMALLER if setup.second is not None else replace(SMALLER, values=_of_one_path())
     made = job(setup, (NEAR, IN_SIGHT), {"duration": f"{LENGTH_S} s"}, seed, change)
@@ -125,7 +125,7 @@ def kernel_job(point: Point, seed: int) -> Job:
     if use == BACKUP:
         second = '{ links = ["core-lte", "ue-lte"], backup = true }'
         values[f"{MULTIPATH}.paths"] = f'[["core-28", "ue-28"], {second}]'
-    # Both grow their windows as Linux does.
+    # Without the fixed receive window, both sides grow it as Linux does.
     without = (*made.without, RECEIVE_WINDOW)
     return replace(made, overrides=(*made.overrides, *overrides(values)), without=without)
 
@@ -135,7 +135,7 @@ def _of_one_path() -> dict[str, str]:
 
 
 def measure(results: Results) -> Numbers:
-    """The numbers of a run; those of the second path are zero where there is none."""
+    """Returns the numbers of a run. Those of a missing second path are zero."""
     flow = results.flows.row(0, named=True)
     first, second = paths(results) if len(results.paths) else (flow, {})
     return {

@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ from fadeout.studies.multipath.setups import (
 from fadeout.study import IN_SIGHT, SIGHTS, Job, Numbers, Places, Runs, Values
 
 Point = tuple[int, Setup]
-"""A distance in metres and what is used there."""
+"""A distance in metres and the setup there."""
 
 SWEPT_M = (NEAR, FAR)
-"""Distances that the paper speaks of, at which assumptions are changed."""
+"""Distances in the paper's text, at which assumptions are changed, metres."""
 
 PROBES: Values = {"probe.congestion": "20 ms", "probe.throughput": "100 ms"}
 
 FULL_WINDOW = 0.9
-"""From this share on of its window in flight a path counts as sending all it may."""
+"""Share of the window in flight from which a path counts as sending all it may."""
 
 MAIN: list[Point] = [(distance, setup) for distance in SWEPT_M for setup in CLAIMED]
 OTHERS: list[Point] = [
@@ -47,23 +47,23 @@ OTHERS: list[Point] = [
     ),
     *((distance, setup) for distance in SWEPT_M for setup in SETUPS if setup not in CLAIMED),
 ]
-"""Distances between, and couplings of which the paper says nothing."""
+"""Points at other distances, and with couplings that the paper does not mention."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long. `seeds` are places of each sight."""
+    """Number of seeds and length of the runs. `seeds` is the number of places of each stratum."""
 
     other_seeds: int
-    """Of each sight, at other distances and with other couplings."""
+    """Places of each stratum at other distances and with other couplings."""
 
 
 Found = Mapping[Point, Places[Numbers]]
-"""What was found in each place."""
+"""Numbers of each place, by point."""
 
 
 def main(runs: Runs[Effort]) -> Found:
-    """What the claims are about, and the rest with fewer places."""
+    """Returns the numbers of the claims' points, and those of other points with fewer places."""
     effort = runs.effort
     return {
         **collect(runs, [(BASE, point) for point in MAIN], effort.seeds)[BASE],
@@ -72,7 +72,7 @@ def main(runs: Runs[Effort]) -> Found:
 
 
 def sweep(runs: Runs[Effort]) -> Mapping[Change, Found]:
-    """The setups of the claims with one assumption changed at a time."""
+    """Returns the numbers of the claims' setups with one assumption changed at a time."""
     points = [(change, point) for change in (BASE, *CHANGES) for point in MAIN]
     return collect(runs, points, runs.effort.swept)
 
@@ -80,7 +80,7 @@ def sweep(runs: Runs[Effort]) -> Mapping[Change, Found]:
 def collect(
     runs: Runs[Effort], points: Sequence[tuple[Change, Point]], seeds: int
 ) -> Mapping[Change, Found]:
-    """The numbers of points with a change, by change."""
+    """Returns the numbers of points with a change, by change."""
     found = runs.over_seeds(
         [(change, sight, point) for change, point in points for sight in SIGHTS],
         partial(swept_job, runs.effort),
@@ -94,7 +94,7 @@ def collect(
 
 
 def variants(runs: Runs[Effort]) -> dict[tuple[int, Variant], Places[Numbers]]:
-    """What the variants do at the nearest and at the farthest distance."""
+    """Returns the numbers of the variants at the nearest and at the farthest distance."""
     keys = [(distance, variant) for distance in SWEPT_M for variant in VARIANTS]
     found = runs.over_seeds(
         [(distance, sight, variant) for distance, variant in keys for sight in SIGHTS],
@@ -109,26 +109,31 @@ def variants(runs: Runs[Effort]) -> dict[tuple[int, Variant], Places[Numbers]]:
 
 
 def traces(runs: Runs[Effort], variants: Sequence[Variant]) -> list[Results]:
-    """One run of each variant at the nearest distance, in sight, with its tables."""
+    """Returns one run of each variant with its tables, at the nearest distance with line
+    of sight.
+    """
     jobs = [variant_job(runs.effort, (NEAR, IN_SIGHT, variant), 1) for variant in variants]
     return runs.whole(jobs)
 
 
 def swept_job(effort: Effort, point: tuple[Change, str, Point], seed: int) -> Job:
-    """A run of a setup at a place, with an assumption changed."""
+    """Returns the run of a setup at a place, with an assumption changed."""
     change, sight, (distance_m, setup) = point
     return job(setup, (distance_m, sight), effort.duration, seed, change)
 
 
 def variant_job(effort: Effort, point: tuple[int, str, Variant], seed: int) -> Job:
-    """A run of a variant that can be looked into."""
+    """Returns the run of a variant with tables of congestion and throughput."""
     distance_m, sight, variant = point
     place = (distance_m, sight)
     return job(variant.setup, place, effort.duration, seed, variant.change, PROBES)
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes: a change does not concern every setup."""
+    """Returns the number of simulations of the study, without repetitions.
+
+    A change that does not concern a setup gives no further run.
+    """
     points = [(point, effort.seeds) for point in MAIN]
     points += [(point, effort.other_seeds) for point in OTHERS]
     main = {
@@ -148,7 +153,7 @@ def count(effort: Effort) -> int:
 
 
 def measure(results: Results) -> Numbers:
-    """The numbers of a run; those of the second path are zero where there is none."""
+    """Returns the numbers of a run. Those of a missing second path are zero."""
     flow = results.flows.row(0, named=True)
     second = paths(results)[1] if len(results.paths) else {}
     return {
@@ -160,14 +165,16 @@ def measure(results: Results) -> Numbers:
 
 
 def paths(results: Results) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What 28 GHz did and what the second path did, whichever opened the connection."""
+    """Returns the rows of the 28 GHz path and of the second path, whichever opened the
+    connection.
+    """
     opened_by = results.manifest["scenario"]["flow"]["download"]["multipath"]["paths"][0]
     one, other = results.paths.to_dicts()
     return (one, other) if "ue-28" in opened_by["links"] else (other, one)
 
 
 def look_inside(results: Results) -> Numbers:
-    """What each of two paths carries, and what waits at the receiver when the run ends."""
+    """Returns the traffic of both paths, and the data that wait at the receiver at the end."""
     first, second = paths(results)
     rows = results.congestion.filter(pl.col("flow").cast(pl.String) == first["path"])
     is_idle = rows["in_flight_segments"] < FULL_WINDOW * rows["cwnd_segments"]

@@ -1,4 +1,4 @@
-"""Which runs: distances, second paths, couplings, and what the paper leaves open."""
+"""Setups of the study: distances, second paths, couplings, and open assumptions."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
 COUPLINGS = ("uncoupled", "lia", "olia", "balia", "coupled-cubic")
 INTERFACES = ("28", "73", "lte")
 SECOND = {"LTE": "lte", "73 GHz": "73"}
-"""Second paths as people read them, and their interfaces."""
+"""Names of second paths, and their interfaces."""
 
 MULTIPATH = "flow.download.multipath"
 RECEIVE_WINDOW = "flow.download.tcp.receive-window"
@@ -25,27 +25,27 @@ CONGESTION = "flow.download.congestion-control"
 
 SPEED_MPS = 2
 LENGTH_S = 20
-"""Of a run: the walk passes the point at the distance half-way."""
+"""Length of a run in seconds. The walk passes the point at the distance half-way."""
 
 Place = tuple[int, str]
-"""A distance in metres, and whether it is in sight."""
+"""A distance in metres, and the stratum: with or without line of sight."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A single path, or 28 GHz and a second one."""
+    """A single path, or 28 GHz and a second path."""
 
     second: str | None = None
     coupling: str = "uncoupled"
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Name of the setup in tables."""
         return "28 GHz alone" if self.second is None else f"28 GHz + {self.second}"
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Its interfaces."""
+        """Interfaces of the setup."""
         return ("28",) if self.second is None else ("28", SECOND[self.second])
 
 
@@ -53,22 +53,22 @@ SINGLE = Setup()
 LTE, MMWAVE, BALIA = Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia")
 SETUPS = (SINGLE, *(Setup(second, coupling) for second in SECOND for coupling in COUPLINGS))
 CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
-"""What the paper's claims are about."""
+"""Setups of the paper's claims."""
 
 
 @dataclass(frozen=True)
 class Change(study.Change):
-    """One assumption changed, everything else as in the scenario.
+    """A change of one assumption. Everything else is as in the scenario.
 
-    A `*` in a key is each interface in use; what concerns one that is not in use, or several paths
-    where there is one, is left out.
+    A `*` in a key stands for each interface in use. Keys of unused interfaces, and keys of several
+    paths for a single path, are left out.
     """
 
     duration_s: float | None = None
-    """Length of the run, where that is what changes."""
+    """Length of the run in seconds, if the change concerns it. None for the scenario's own."""
     is_uplink: bool = False
     starts_second: bool = False
-    """Whether the second path opens the connection."""
+    """True if the second path opens the connection."""
 
 
 BASE = Change.nothing()
@@ -82,7 +82,7 @@ def job(
     change: Change = BASE,
     probes: Values | None = None,
 ) -> Job:
-    """A run. Interfaces that it does not use are left out, and change nothing."""
+    """Returns a run without the interfaces that its setup does not use."""
     used = setup.used
     distance_m, sight = at
     values = {**QUIET_CELL, **duration, **(probes or {})}
@@ -90,7 +90,7 @@ def job(
         values["duration"] = f"{change.duration_s:g} s"
     start_m = -SPEED_MPS * LENGTH_S / 2
     values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "{start_m:g} m"]' for name in used}
-    # One mast: what stands in the way stands in the way of all.
+    # All cells are on one mast, so an obstacle blocks all or none.
     values |= {f"cell.cell-{name}.channel.line-of-sight": sight for name in used}
     without = [
         part
@@ -115,12 +115,12 @@ def job(
 
 
 def concerning(setup: Setup, values: Values) -> dict[str, str]:
-    """Those of `values` that concern what `setup` uses."""
+    """Returns those of `values` that concern the setup."""
     found: dict[str, str] = {}
     for key, value in values.items():
         interface = key.split(".")[1].rpartition("-")[2]
         if key == CONGESTION:
-            # A coupling is a congestion control itself.
+            # A coupling is itself a congestion control.
             if setup.coupling == "uncoupled":
                 found[key] = value
         elif key.startswith("flow."):
@@ -134,7 +134,7 @@ def concerning(setup: Setup, values: Values) -> dict[str, str]:
 
 
 def each(names: str, key: str, value: str) -> dict[str, str]:
-    """`key`, with the interface's name for `{}`, of each of the interfaces in `names`."""
+    """Returns `key` for each of the interfaces in `names`, which replace `{}`."""
     return {key.format(name): value for name in names.split()}
 
 
@@ -162,12 +162,12 @@ CHANGES = (
            | each("28 73", "cell.cell-{}.radio.resource-blocks", "264")),
     Change("direction", "uplink", is_uplink=True),
 )  # fmt: skip
-"""What the one-at-a-time table changes."""
+"""Changes in the table that varies one assumption at a time."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to send over 28 GHz and LTE, to find what holds the coupled algorithms up."""
+    """A way to send over 28 GHz and LTE, which helps to find the limit of coupled algorithms."""
 
     name: str
     setup: Setup
@@ -175,7 +175,7 @@ class Variant:
 
 
 def variant(name: str, coupling: str, **values: str) -> Variant:
-    """A variant with some overrides, named by what they stand for here."""
+    """Returns a variant with some overrides, given by short names."""
     keys = {"receive": RECEIVE_WINDOW, "send": SEND_BUFFER, "scheduler": SCHEDULER,
             "congestion": CONGESTION, "lte_buffer": "ue.ue-lte.rlc.buffer"}  # fmt: skip
     change = Change(name, "", {keys[key]: value for key, value in values.items()})
@@ -199,7 +199,7 @@ VARIANTS = (
     variant("coupled CUBIC", "coupled-cubic"),
     variant("coupled CUBIC, HyStart", WITH_HYSTART),
 )
-"""What the section on the coupled algorithms compares."""
+"""Variants in the section on coupled algorithms."""
 
 SHOWN = (VARIANTS[0], VARIANTS[3], VARIANTS[4])
-"""Of these, what its figure draws."""
+"""Variants in that section's figure."""

@@ -1,4 +1,4 @@
-"""The study: which tables."""
+"""The study on Multipath TCP: its tables."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +62,7 @@ IMPLIED: dict[Point, str] = {
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     found = main(runs)
     yield claims_section(verdicts(found, CLAIMS))
     yield beside(found)
@@ -73,7 +73,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def beside(found: Found) -> Section:
-    """Every rate that the paper's text implies, and ours."""
+    """Returns the section that compares each rate in the paper's text with the results."""
     records = [
         {"distance_m": point[0], "paths": point[1].name}
         | {
@@ -111,7 +111,7 @@ def beside(found: Found) -> Section:
 
 
 def over_distance(found: Found) -> Section:
-    """Throughput and latency of every setup."""
+    """Returns the section on throughput and latency of every setup."""
     gains = {point: gain(found, point) for point in found}
     rtts = {point: of(found, point, "rtt_ms") for point in found}
     return Section(
@@ -148,7 +148,7 @@ def over_distance(found: Found) -> Section:
 
 
 def distance_record(found: Found, point: Point, value: Estimate, rtt: Estimate) -> dict[str, Any]:
-    """A row of the main table."""
+    """Returns a row of the main table."""
     distance, setup = point
     return {
         "distance_m": distance,
@@ -166,12 +166,12 @@ def distance_record(found: Found, point: Point, value: Estimate, rtt: Estimate) 
 
 
 def or_else(form: str, alone: str) -> Cell:
-    """A cell of this form, and what stands there for the single path."""
+    """Returns a cell of this form, with a fixed text for the single path."""
     return lambda record: alone if record["paths"] == SINGLE.name else form.format_map(record)
 
 
 def held_up(runs: Runs[Effort], found: Found) -> Section:
-    """Why coupled algorithms lose when LTE is added."""
+    """Returns the section on the loss of coupled algorithms when LTE is added."""
     records = []
     for (distance, variant), numbers in variants(runs).items():
         value = ratio(numbers, found[distance, SINGLE], distance)
@@ -201,7 +201,7 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
                 "28 GHz idle %": "{first_idle_pct:.0f}",
                 "LTE Mbit/s": "{second_mbps:.0f}",
                 "LTE RTT ms": "{second_rtt_ms:.0f}",
-                # The redundant scheduler sends everything twice.
+                # The redundant scheduler sends everything twice, so the difference has no meaning.
                 "waiting MB": lambda record: (
                     "-" if "redundant" in record["variant"] else f"{record['waiting_mb']:.0f}"
                 ),
@@ -221,7 +221,7 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
 
 
 def assumptions(runs: Runs[Effort]) -> Section:
-    """What each open assumption moves."""
+    """Returns the section on the effect of each open assumption."""
     swept = sweep(runs)
     points = [(distance, setup) for distance in SWEPT_M for setup in (LTE, BALIA, MMWAVE)]
     moved: list[Moved] = []
@@ -256,7 +256,7 @@ def assumptions(runs: Runs[Effort]) -> Section:
 
 
 def sweep_data(point: Point, found: Found, value: Estimate) -> dict[str, Any]:
-    """A row of the sweep as numbers."""
+    """Returns the numbers of a row of the sweep."""
     distance, setup = point
     return {
         "distance_m": distance,
@@ -274,7 +274,7 @@ def sweep_data(point: Point, found: Found, value: Estimate) -> dict[str, Any]:
 
 
 def short(setup: Setup) -> str:
-    """A setup as the head of a column."""
+    """Returns the head of a setup's column."""
     return f"+ {setup.second}" + ("" if setup.coupling == "uncoupled" else ", BALIA")
 
 

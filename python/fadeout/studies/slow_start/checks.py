@@ -1,4 +1,4 @@
-"""What must hold if the study repeats the paper, and what the paper says of its Table 1."""
+"""Checks that do not depend on assumptions, and the paper's conclusions on its Table 1."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +9,15 @@ from fadeout.studies.slow_start.table2 import Delays, compare
 from fadeout.study import Section, Table
 
 RAMP_SLACK_MS = 5.0
-"""An observation."""
+"""Interval of the observations in ms, by which ramps may differ."""
 IDENTITY = 0.06
 
 Check = tuple[str, bool, str]
-"""What is checked, whether it holds, and what was found."""
+"""Name of a check, its result, and the values found."""
 
 
 def checks(found: Found, delays: Delays) -> Section:
-    """The section: limits of `published.toml`, each with what was found."""
+    """Returns the section with the checks and their results."""
     rows = [
         table2_check(delays),
         ordering_check(found),
@@ -43,13 +43,13 @@ def checks(found: Found, delays: Delays) -> Section:
 
 
 def table2_check(delays: Delays) -> Check:
-    """Table 2 by the appendix."""
+    """Returns the check of Table 2 against the appendix."""
     worst = max(abs(float(row["deviation_pct"])) for row in compare(delays))
     return "Table 2 within 1 % of Appendix A", worst < 1, f"at most {worst:.2f} %"
 
 
 def ordering_check(found: Found) -> Check:
-    """Shorter is quicker."""
+    """Returns the check that shorter intervals and periods give a shorter ramp."""
     ramp = {(s.tti_ms, s.period_tti): ours(found, s, "ramp_ms") for s in SETTINGS}
     falls = all(ramp[1.0, p] > ramp[0.5, p] > ramp[0.1, p] for p in (5, 1))
     gains = all(ramp[t, 5] >= ramp[t, 1] - RAMP_SLACK_MS for t in (1.0, 0.5, 0.1))
@@ -58,7 +58,7 @@ def ordering_check(found: Found) -> Check:
 
 
 def identity_check(found: Found) -> Check:
-    """Bytes over time are the threshold."""
+    """Returns the check that the bytes of UPT divided by its time are the threshold."""
     rates = [ours(found, s, "upt_kb") * 8 / ours(found, s, "upt_ms") for s in SETTINGS]
     worst = max(rates, key=lambda rate: abs(rate / THRESHOLD_MBPS - 1))
     holds = abs(worst / THRESHOLD_MBPS - 1) <= IDENTITY
@@ -70,7 +70,7 @@ def identity_check(found: Found) -> Check:
 
 
 def claims(found: Found) -> Section:
-    """The paper's sentences on Table 1."""
+    """Returns the section on the paper's statements about Table 1."""
 
     def less(column: str, base: Setting, other: Setting) -> float:
         return 100 * (1 - ours(found, other, column) / ours(found, base, column))

@@ -1,4 +1,4 @@
-"""Table 2: the delay of single packets, in its parts."""
+"""Table 2: the delay of single packets and its parts."""
 
 import math
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from fadeout.results import Results
 from fadeout.studies.slow_start.setups import Setting
 
 GRANT_DECODING_TTI = 1.5
-"""Half of the UE's 3 TTI, which the paper counts as part of the request (Table A.1, step 5)."""
+"""Half of the UE's 3 TTI, which the paper adds to the request (Table A.1, step 5)."""
 
 WARM_UP_S = 1.0
-"""The handshake is not counted."""
+"""Time from which packets count, which excludes the handshake, seconds."""
 
 
 @dataclass(frozen=True)
@@ -24,27 +24,27 @@ class Delay:
     parts_ms: dict[str, float]
     total_ms: float
     error_ms: float
-    """Standard error of the total."""
+    """Standard error of the total, ms."""
     packets: int
 
     def request_ms(self, setting: Setting) -> float:
-        """The part that the paper calls SR-related."""
+        """Returns the part that the paper calls SR-related, in ms."""
         asked = self.parts_ms["sr_wait_s"] + self.parts_ms["grant_wait_s"]
         return asked - GRANT_DECODING_TTI * setting.tti_ms
 
 
 def downlink_delay(results: Results) -> dict[str, Any]:
-    """The delay of a run's packets, as the fields of a `Delay`."""
+    """Returns the delay of a run's downlink packets, as the fields of a `Delay`."""
     return delay(results, "downlink")
 
 
 def uplink_delay(results: Results) -> dict[str, Any]:
-    """The same of the uplink's packets."""
+    """Returns the delay of a run's uplink packets, as the fields of a `Delay`."""
     return delay(results, "uplink")
 
 
 def delay(results: Results, direction: str) -> dict[str, Any]:
-    """The delay of a run's packets in `direction`, as the fields of a `Delay`."""
+    """Returns the delay of a run's packets in `direction`, as the fields of a `Delay`."""
     table = results.table("radio_delay").filter(
         (pl.col("direction") == direction) & (pl.col("time_s") > WARM_UP_S)
     )
@@ -63,10 +63,10 @@ def delay(results: Results, direction: str) -> dict[str, Any]:
 
 
 def downlink_formula_tti(bler: float) -> float:
-    """Appendix A.1, in TTI."""
+    """Returns the delay of Appendix A.1, in TTI."""
     return 1.5 + 1 + 1.5 + 8 * bler
 
 
 def uplink_formula_tti(period: int, bler: float) -> tuple[float, float]:
-    """Table A.1, in TTI: what concerns the request, and the data."""
+    """Returns the delays of Table A.1 in TTI: those of the request, and of the data."""
     return period / 2 + 1 + 3 + 1 + 1.5, 1.5 + (1 + 8 * bler) + 1.5

@@ -16,7 +16,9 @@ ERRORS = 0.1
 
 
 def ramps(downloads: Mapping[Setting, Download], period: int) -> Figure:
-    """Instantaneous and aggregate throughput with one period, a line an interval."""
+    """Draws instantaneous and aggregate throughput for one period, with a line for each
+    interval.
+    """
     chosen = {s: d for s, d in downloads.items() if s.period_tti == period}
     with new_figure(height=COLUMN_INCHES * 1.15, rows=2, share_x=False) as (figure, axes):
         instantaneous, aggregate = axes
@@ -37,7 +39,7 @@ def ramps(downloads: Mapping[Setting, Download], period: int) -> Figure:
 
 
 def threshold(ax: Axes, *, label: bool) -> None:
-    """The line at 90 % of the saturation rate."""
+    """Draws the line at 90 % of the saturation rate."""
     ax.axhline(
         THRESHOLD_MBPS,
         color=REFERENCE,
@@ -48,7 +50,7 @@ def threshold(ax: Axes, *, label: bool) -> None:
 
 
 def parts(delays: Mapping[tuple[Setting, float, str], Delay]) -> Figure:
-    """The parts of the delay, a bar for each setting and direction."""
+    """Draws the parts of the delay, with a bar for each setting and direction."""
     with new_figure(height=COLUMN_INCHES * 1.15, rows=2, share_x=True) as (figure, axes):
         for ax, direction in zip(axes, ("uplink", "downlink"), strict=True):
             left = [0.0] * len(SETTINGS)

@@ -1,4 +1,4 @@
-"""The cells of Table 1 that are farthest from the paper's, and which mechanism moves them."""
+"""Cells of Table 1 that differ most from the paper's, and the assumptions that change them."""
 
 import math
 from collections.abc import Callable
@@ -9,23 +9,23 @@ from fadeout.studies.slow_start.table1 import COLUMNS, Found, mean
 from fadeout.study import Section, Table, paired_difference
 
 MISS = 4 / 3
-"""A cell misses if it is off by more than a third either way."""
+"""Factor from which a cell counts as a miss, in either direction."""
 
 SHOWN = 4
-"""Mechanisms that are shown of each cell."""
+"""Number of mechanisms that are shown for each cell."""
 
 Read = Callable[[Setting, str], float]
-"""The value of a cell under a mechanism."""
+"""Returns the value of a cell under a mechanism."""
 
 
 def published(setting: Setting, column: str) -> float:
-    """The paper's cell, with the one that contradicts its row replaced by what agrees."""
+    """Returns the paper's cell. A value that contradicts its row is replaced by one that agrees."""
     row = setting.published("table1")
     return row.get(f"{column}_consistent", row[column])
 
 
 def mechanisms(found: Found) -> dict[str, Read]:
-    """Every assumption and every reading that is tried, by name."""
+    """Returns every assumption and every way of reading the throughput, by name."""
 
     def changed(change: Change) -> Read:
         return lambda setting, column: mean(found[change, setting], AS_CHOSEN.name, column)
@@ -40,12 +40,15 @@ def mechanisms(found: Found) -> dict[str, Read]:
 
 
 def off(value: float, target: float) -> float:
-    """How far a value is from the paper's, as the logarithm of a factor."""
+    """Returns the distance from the paper's value, as the logarithm of a ratio."""
     return abs(math.log(value / target)) if value > 0 else math.inf
 
 
 def misses(found: Found) -> Section:
-    """The section. Nothing is adjusted: what mends a cell is judged by all the others."""
+    """Returns the section on the misses.
+
+    Nothing is fitted to single cells: a mechanism that improves one cell is judged by all others.
+    """
     tried = mechanisms(found)
     cells = [(setting, column) for setting in SETTINGS for column in COLUMNS]
 
@@ -105,7 +108,7 @@ def misses(found: Found) -> Section:
 
 
 def signs(found: Found) -> Section:
-    """Whether each cell is above or below the paper's: by its interval."""
+    """Returns the section on the sign of each cell's difference from the paper, with intervals."""
     rows, data = [], []
     for setting in SETTINGS:
         cells = []

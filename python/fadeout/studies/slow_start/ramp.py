@@ -1,4 +1,4 @@
-"""Table 1: when a download reaches the link's rate."""
+"""Table 1: the time until a download reaches the link's rate."""
 
 from dataclasses import dataclass
 
@@ -9,23 +9,23 @@ from fadeout.results import Results
 from fadeout.studies.slow_start.setups import THRESHOLD_MBPS
 
 BIN_MS = 0.1
-"""Bins in which the scenario counts bytes."""
+"""Length of the bins in which the scenario counts bytes, ms."""
 STEP_MS = 5.0
-"""Granularity of the paper's observations."""
+"""Interval of the paper's observations, ms."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How throughput is read off a download: the paper leaves most of it open."""
+    """A way of reading the throughput of a download, which the paper mostly leaves open."""
 
     name: str
     window_ms: float = 25.0
     stamp: float = 0.0
-    """Where in the window its time is: 0 at its start, 1 at its end."""
+    """Position of a window's time stamp within the window: 0 at its start, 1 at its end."""
     from_opening: bool = False
-    """Whether time zero is the opening of the connection instead of the request."""
+    """True if time zero is the opening of the connection. False for the request."""
 
 
 AS_CHOSEN = Measure("as chosen")
@@ -46,11 +46,11 @@ class Download:
     ends_ms: Array
     total_bytes: Array
     request_ms: float
-    """When the request was sent."""
+    """Time at which the request was sent, ms."""
 
     @classmethod
     def of(cls, results: Results) -> "Download":
-        """The download of a run."""
+        """Returns the download of a run."""
         flow = results.flows.row(0, named=True)
         table = results.throughput
         return cls(
@@ -60,17 +60,17 @@ class Download:
         )
 
     def arrived(self, at_ms: Array) -> Array:
-        """Bytes until each of the times."""
-        # A bin that ends there counts, whatever its last bit.
+        """Returns the bytes that arrived until each of the times."""
+        # The tolerance of half a bin includes a bin that ends at the time, despite rounding.
         index = np.searchsorted(self.ends_ms, at_ms + BIN_MS / 2) - 1
         return np.where(index < 0, 0.0, self.total_bytes[np.maximum(index, 0)])
 
     def steps(self, zero_ms: float, spare_ms: float) -> Array:
-        """The times of observation, less what a window needs beyond them."""
+        """Returns the times of observation, except those too late for a complete window."""
         return np.arange(0.0, self.ends_ms[-1] - zero_ms - spare_ms, STEP_MS)
 
     def instantaneous(self, measure: Measure = AS_CHOSEN) -> tuple[Array, Array]:
-        """Times from zero in ms, and throughput over the window at each in Mbit/s."""
+        """Returns times in ms, and the throughput over the window at each in Mbit/s."""
         zero = self._zero_ms(measure)
         times = self.steps(zero, measure.window_ms)
         begins = zero + times - measure.stamp * measure.window_ms
@@ -78,13 +78,13 @@ class Download:
         return times, gained * 8e-3 / measure.window_ms
 
     def aggregate(self, measure: Measure = AS_CHOSEN) -> tuple[Array, Array]:
-        """Times from zero in ms, and all that arrived until then over the time, in Mbit/s."""
+        """Returns times in ms, and the mean throughput from zero to each in Mbit/s."""
         zero = self._zero_ms(measure)
         times = self.steps(zero, 0.0)[1:]
         return times, self.arrived(zero + times) * 8e-3 / times
 
     def numbers(self, measure: Measure) -> dict[str, float]:
-        """The four columns of the paper's Table 1; NaN where 90 % is not reached."""
+        """Returns the four columns of the paper's Table 1. NaN if 90 % is not reached."""
         zero = self._zero_ms(measure)
         found: dict[str, float] = {}
         for name, (times, rates) in (
@@ -103,7 +103,7 @@ class Download:
 
 
 def saturated_mbps(results: Results) -> float:
-    """Rate of a download over the second half of the run, when the ramp is long past."""
+    """Returns the rate of a download over the second half of the run, after the ramp, in Mbit/s."""
     half = results.duration_s / 2
     late = results.throughput.filter(results.throughput["time_s"] > half)
     return float(late["bytes"].sum()) * 8e-6 / half

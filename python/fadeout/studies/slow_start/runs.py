@@ -24,31 +24,33 @@ SCENARIO = Path(__file__).parent / "scenario.toml"
 PACKET_INTERVAL_S = 0.103090169944
 BLERS = (0.0, 0.1)
 DIRECTIONS = {"downlink": ("down", downlink_delay), "uplink": ("up", uplink_delay)}
-"""The flow of single packets in each direction, and what is read from it."""
+"""Flow of single packets in each direction, and the function that reads its delay."""
 SINGLE_PACKETS = tuple(flow for flow, _ in DIRECTIONS.values())
 BLER = "cell.cell.radio.bler"
 RATE = "cell.cell.radio.downlink-rate"
 TUNED = 3
-"""Times that the radio's rate is set anew until what arrives is the saturation rate."""
+"""Number of adjustments of the radio's rate until the saturation rate arrives."""
 
 RampNumbers = dict[str, dict[str, float]]
-"""The four columns of Table 1 by the measure that reads them."""
+"""The four columns of Table 1 for each way of reading them."""
 
 Rates = Mapping[tuple[float, float], tuple[float, float]]
-"""Of an interval in ms and its errors: the radio's rate, and the rate above TCP, in Mbit/s."""
+"""The radio's rate and the rate above TCP in Mbit/s, by interval in ms and error rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long."""
+    """Number of seeds and packets of the runs."""
 
     packets: int
     packets_with_errors: int
-    """More, since one packet in ten is twice or three times as late."""
+    """Packets of runs with errors. They are more, as one packet in ten has two or three times the
+    delay.
+    """
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     return (
         len(SETTINGS) * len(BLERS) * len(DIRECTIONS)
         + (TUNED + 1) * len({setting.tti_ms for setting in SETTINGS}) * len(BLERS)
@@ -57,7 +59,7 @@ def count(effort: Effort) -> int:
 
 
 def delays(runs: Runs[Effort]) -> dict[tuple[Setting, float, str], Delay]:
-    """Single packets in every setting, with each error rate, in each direction."""
+    """Returns the delays of single packets, by setting, error rate and direction."""
     found = {}
     for direction, (flow, read) in DIRECTIONS.items():
         points = [(setting, bler, direction) for setting in SETTINGS for bler in BLERS]
@@ -79,10 +81,10 @@ def delays(runs: Runs[Effort]) -> dict[tuple[Setting, float, str], Delay]:
 
 
 def rates(runs: Runs[Effort]) -> Rates:
-    """What the radio must carry for 21 Mbit/s above TCP, by interval and errors.
+    """Returns the radio's rates for 21 Mbit/s above TCP, by interval and error rate.
 
-    The headers of RLC and MAC are a greater share of smaller blocks, and retransmissions
-    take their share; the paper sets its scheme by what arrives, too.
+    Headers of RLC and MAC take a larger share of smaller blocks, and retransmissions take their
+    share too. The paper also sets its scheme by the rate that arrives.
     """
     keys = [(tti, bler) for tti in (1.0, 0.5, 0.1) for bler in BLERS]
     rates = [SATURATION_MBPS] * len(keys)
@@ -99,7 +101,7 @@ def rates(runs: Runs[Effort]) -> Rates:
 
 
 def limited(runs: Runs[Effort], rates: Rates) -> dict[tuple[float, float], float]:
-    """Rates above TCP when RLC reports its status no more than every 60 ms."""
+    """Returns the rates above TCP if RLC reports its status at most every 60 ms."""
     jobs = [
         download_job(Setting(tti, 5), rate, {**RARE_REPORTS, BLER: str(bler)})
         for (tti, bler), (rate, _) in rates.items()
@@ -108,20 +110,23 @@ def limited(runs: Runs[Effort], rates: Rates) -> dict[tuple[float, float], float
 
 
 def ramps(runs: Runs[Effort], rates: Rates) -> dict[tuple[Change, Setting], list[RampNumbers]]:
-    """Table 1's columns over the seeds, for each change and setting."""
+    """Returns Table 1's columns over the seeds, for each change and setting."""
     points = [(change, setting) for change in (BASE, *CHANGES) for setting in SETTINGS]
     return runs.over_seeds(points, lambda point, seed: seeded_job(*point, rates, seed), numbers)
 
 
 def downloads(runs: Runs[Effort], rates: Rates) -> dict[Setting, Download]:
-    """One download in each setting."""
+    """Returns one download in each setting."""
     jobs = [seeded_job(BASE, setting, rates, seed=1) for setting in SETTINGS]
     return dict(zip(SETTINGS, map(Download.of, runs.whole(jobs)), strict=True))
 
 
 def seeded_job(change: Change, setting: Setting, rates: Rates, seed: int) -> Job:
-    """A download whose seed draws the SR offset, and moves the core's round trip by up to half an
-    interval, so that the ACK clock meets every phase of the frame."""
+    """Returns a download with the random values of a seed.
+
+    The seed draws the SR offset. It also changes the core's round trip by up to half an interval,
+    so that the ACK clock meets every phase of the frame.
+    """
     rate = rates[setting.tti_ms, change.bler][0]
     phase = spread(seed) - 0.5
     round_trip = change.round_trip_ms
@@ -132,7 +137,7 @@ def seeded_job(change: Change, setting: Setting, rates: Rates, seed: int) -> Job
 
 
 def download_job(setting: Setting, rate_mbps: float, values: Values, seed: int = 1) -> Job:
-    """A download at a rate of the radio."""
+    """Returns a download at a rate of the radio."""
     rate = {RATE: f"{rate_mbps * 1e6:.0f}", "probe.radio-delay": "false"}
     return Job(
         SCENARIO,
@@ -144,6 +149,6 @@ def download_job(setting: Setting, rate_mbps: float, values: Values, seed: int =
 
 
 def numbers(results: Results) -> RampNumbers:
-    """Table 1's columns of a run, by measure."""
+    """Returns Table 1's columns of a run, for each way of reading them."""
     download = Download.of(results)
     return {measure.name: download.numbers(measure) for measure in MEASURES}

@@ -1,4 +1,4 @@
-"""The paper's settings, its numbers, and what it leaves open."""
+"""The paper's settings and numbers, and its open assumptions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,25 +13,27 @@ THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshol
 
 @dataclass(frozen=True)
 class Setting:
-    """A row of the paper's tables: interval, and period of scheduling requests."""
+    """A row of the paper's tables: transmission time interval, and period of scheduling
+    requests.
+    """
 
     tti_ms: float
     period_tti: int
 
     @property
     def name(self) -> str:
-        """As the tables name it."""
+        """Name of the setting in tables."""
         return f"{self.tti_ms:g} ms, {self.period_tti} TTI"
 
     def values(self) -> Values:
-        """Its overrides."""
+        """Returns the overrides of the setting."""
         return {
             "cell.cell.radio.tti": f"{self.tti_ms:g} ms",
             "cell.cell.radio.sr-period": str(self.period_tti),
         }
 
     def published(self, table: str) -> dict[str, float]:
-        """Its row of the paper's `table`."""
+        """Returns the setting's row of the paper's `table`."""
         return next(
             row
             for row in PUBLISHED[table]
@@ -44,14 +46,14 @@ SETTINGS = tuple(Setting(row["tti_ms"], row["sr_tti"]) for row in PUBLISHED["tab
 
 @dataclass(frozen=True)
 class Change(study.Change):
-    """One assumption changed, everything else as in the scenario."""
+    """A change of one assumption. Everything else is as in the scenario."""
 
     round_trip_ms: float = 2.0
-    """Of the core network, without the seed's part."""
+    """Round trip of the core network without the seed's part, ms."""
 
     @property
     def bler(self) -> float:
-        """Errors of first transmissions, which decide the rate that saturates at 21 Mbit/s."""
+        """Error rate of first transmissions, which affects the radio's rate for 21 Mbit/s."""
         return float(self.values.get("cell.cell.radio.bler", "0"))
 
 
@@ -59,7 +61,7 @@ BASE = Change.nothing()
 
 
 RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
-"""The usual t-StatusProhibit of LTE."""
+"""Override for LTE's usual t-StatusProhibit."""
 
 CHANGES = (
     *(

@@ -1,4 +1,4 @@
-"""The study: which runs, which tables."""
+"""The study on slow start: its runs and tables."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ from fadeout.study import Runs, Section, Study, Table
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     effort = runs.effort
     runs.facts["packets_a_cell_of_table_2"] = (
         f"{effort.packets} without errors, {effort.packets_with_errors} with"
@@ -42,7 +42,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Section:
-    """What the radio carries so that 21 Mbit/s arrive."""
+    """Returns the section on the radio's rate at which 21 Mbit/s arrive."""
     return Section(
         name="saturation",
         title="The rate of the radio",

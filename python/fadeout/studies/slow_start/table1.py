@@ -1,4 +1,4 @@
-"""Table 1 of the paper beside ours, and what each assumption moves."""
+"""Comparison with Table 1 of the paper, and the effect of each assumption on it."""
 
 import math
 import statistics
@@ -28,17 +28,17 @@ COLUMNS = {
 
 
 def mean(values: Sequence[RampNumbers], measure: str, column: str) -> float:
-    """The mean over the seeds; NaN when one did not get there."""
+    """Returns the mean over the seeds. NaN if a seed did not reach the rate."""
     return statistics.fmean(numbers[measure][column] for numbers in values)
 
 
 def ours(found: Found, setting: Setting, column: str) -> float:
-    """The scenario as it stands, read as chosen."""
+    """Returns a cell of the unchanged scenario, read in the chosen way."""
     return mean(found[BASE, setting], AS_CHOSEN.name, column)
 
 
 def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> Section:
-    """The section."""
+    """Returns the section on Table 1."""
     cells = {
         (setting, column): {
             "tti_ms": setting.tti_ms,
@@ -92,7 +92,7 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
 
 
 def readings(found: Found) -> Section:
-    """What the choice of the window and of time zero moves."""
+    """Returns the section on the effect of the window and of time zero."""
     table = {
         (measure.name, column): [
             mean(found[BASE, setting], measure.name, column) for setting in SETTINGS
@@ -132,17 +132,17 @@ def readings(found: Found) -> Section:
 
 
 def published_row(setting: Setting) -> Mapping[str, float]:
-    """The paper's row."""
+    """Returns the paper's row."""
     return setting.published("table1")
 
 
 def reading_cell(row: Mapping[str, float]) -> str:
-    """Ramp in ms and kB, UPT in ms."""
+    """Returns a cell with the ramp in ms and kB, and UPT in ms."""
     return f"{row['ramp_ms']:.0f} / {row['ramp_kb']:.0f} / {row['upt_ms']:.0f}"
 
 
 def assumptions(found: Found) -> Section:
-    """What each assumption moves."""
+    """Returns the section on the effect of each assumption."""
     moved = []
     for change in (BASE, *CHANGES):
         means = {
@@ -190,11 +190,14 @@ def assumptions(found: Found) -> Section:
 
 
 def number(value: float) -> str:
-    """A time in ms, if there is one."""
+    """Returns a time in ms as text, or "never" for NaN."""
     return "never" if math.isnan(value) else f"{value:.0f}"
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of those that are positive numbers; a ramp may be there at once, or never come."""
+    """Returns the geometric mean of the positive values.
+
+    A ramp of zero length, and one that never ends, are left out.
+    """
     known = [value for value in values if value > 0]
     return statistics.geometric_mean(known) if known else math.nan

@@ -1,4 +1,4 @@
-"""Table 2 of the paper beside the simulated stack."""
+"""Comparison of Table 2 of the paper with the simulated stack."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ QUANTITIES = {"dl": "DL", "ul_sr": "UL, request", "ul_data": "UL, data", "ul_tot
 
 
 def compare(delays: Delays) -> list[dict[str, float | str | int]]:
-    """Every cell of the table: printed, by the appendix's formula, and simulated, in ms."""
+    """Returns each cell of the table in ms: printed, by the appendix's formula, and simulated."""
     rows = []
     for setting in SETTINGS:
         printed = setting.published("table2")
@@ -55,7 +55,7 @@ def compare(delays: Delays) -> list[dict[str, float | str | int]]:
 
 
 def table2(delays: Delays) -> Section:
-    """The section."""
+    """Returns the section on Table 2."""
     rows = compare(delays)
 
     def cells(setting: Setting, bler: float) -> list[str]:

@@ -1,7 +1,7 @@
-"""Between cars: how often the straight path to another car is cut, and that to a unit.
+"""Blockage of straight paths between cars, and between cars and road-side units.
 
-No direct link between vehicles is modelled. This is geometry alone: straight lines between antennas
-on roofs, and boxes of buildings and vehicles.
+Direct links between vehicles are not modelled. This is geometry alone: straight lines between
+antennas on roofs, and boxes of buildings and vehicles.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from fadeout.study import (
 STEP_S = 0.25
 
 SAME_M = 1e-6
-"""No two vehicles are so near each other."""
+"""Distance below which two positions belong to the same vehicle, metres."""
 
 Floats = NDArray[np.float64]
 
@@ -42,11 +42,12 @@ PLACES = ("rural-random", "urban-manhattan", "urban-random", "motorway")
 def crossed(
     starts: Floats, ends: Floats, boxes: Floats, own: NDArray[np.int_] | None = None
 ) -> NDArray[np.bool_]:
-    """Whether each straight line from `starts` to `ends` (rows of x, y, z) passes through a box.
+    """Returns for each straight line from `starts` to `ends` whether it passes through a box.
 
-    Boxes are rows of centre x, y, heading in radians, length, width, height; they stand on the
-    ground. Who only touches a box does not pass through it. `own` has the numbers of boxes that
-    each line begins or ends on, two a row and -1 for none: over its own roof an antenna sees.
+    Lines are given by rows of x, y, z. Boxes are rows of centre x, y, heading in radians, length,
+    width and height, and stand on the ground. A line that only touches a box does not pass through
+    it. `own` has the boxes at both ends of each line, with -1 for none. They never block the line,
+    as an antenna is on the roof.
     """
     if not len(boxes):
         return np.zeros(len(starts), dtype=bool)
@@ -79,10 +80,10 @@ def crossed(
 
 
 def measure(results: Results) -> Numbers:
-    """Shares of time in percent in which paths are cut.
+    """Returns the shares of time in percent in which paths are blocked.
 
-    They lead to the nearest unit, the nearest vehicle, and the one that is most nearly as far as
-    the unit.
+    The paths lead to the nearest unit, to the nearest vehicle, and to the vehicle whose distance is
+    closest to that of the unit.
     """
     scenario: Mapping[str, Any] = results.manifest["scenario"]
     tracks = _geometry.tracks(dict(scenario), every=STEP_S)
@@ -112,7 +113,7 @@ def measure(results: Results) -> Numbers:
             "height_m",
         ).to_numpy()
         boxes = np.vstack([walls, vehicles])
-        # The box of each place, -1 where none stands there.
+        # Number of each position's box, and -1 for a position without a box.
         number = np.full(len(places), -1)
         has_box = now["length_m"].is_not_null().to_numpy()
         number[has_box] = len(walls) + np.arange(len(vehicles))
@@ -140,7 +141,7 @@ def _box(corner: Sequence[str], opposite: Sequence[str], height: str) -> list[fl
 
 
 def between_cars(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
-    """Shares of cut paths in each place, by seed."""
+    """Returns the shares of blocked paths in each place, by seed."""
     squares = {one.name: one.values for one in (RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM)}
 
     def job(place: str, seed: int) -> Job:
@@ -152,7 +153,9 @@ def between_cars(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
 
 
 def verdict(found: Mapping[str, Sequence[Numbers]], texts: Mapping[str, str]) -> Verdict:
-    """In each place the path to the nearest vehicle is cut less than that to the nearest unit."""
+    """Returns the verdict that paths to the nearest vehicle are blocked less than those
+    to units.
+    """
     margins, shown = [], []
     for place, numbers in found.items():
         ours, units = (values(numbers, name) for name in ("nearest_pct", "unit_pct"))
@@ -162,7 +165,7 @@ def verdict(found: Mapping[str, Sequence[Numbers]], texts: Mapping[str, str]) ->
 
 
 def section(found: Mapping[str, Sequence[Numbers]]) -> Section:
-    """Cut paths to cars and to units."""
+    """Returns the section on blocked paths to cars and to units."""
     names = ("unit_pct", "nearest_pct", "as_far_pct")
     records = [
         {"place": place} | {name: estimate(values(numbers, name)) for name in names}

@@ -1,4 +1,4 @@
-"""A city of SUMO: 200 vehicles for a minute, under units at crossings and an LTE macro cell."""
+"""A city simulated by SUMO: 200 vehicles for a minute, with units at crossings and an LTE cell."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from fadeout.study import QUIET_CELL, Estimate, Job, Runs, Section, Table, estim
 
 SCENARIO = Path(__file__).parent / "city" / "city.toml"
 MOST_SEEDS = 5
-"""The streets are the same with each seed; shadowing and the order of what is served are not."""
+"""Maximum number of seeds. Seeds change shadowing and scheduling, but not the traffic."""
 
 EVENTS = (
     '[{ kind = "a3", time-to-trigger = "40 ms" }, '
@@ -42,7 +42,7 @@ Found = Mapping[str, Any]
 
 
 def measure(results: Results) -> Found:
-    """What each car got, and over all cars the rest."""
+    """Returns the goodput of each car, and other numbers over all cars."""
     flows = results.flows
     rtts = flows["mean_rtt_s"].drop_nulls()
     return {
@@ -54,26 +54,26 @@ def measure(results: Results) -> Found:
 
 
 def job(choice: Choice, effort: Effort, seed: int = 1) -> Job:
-    """A run."""
+    """Returns the run of a choice."""
     given = {**QUIET_CELL, "duration": f"{effort.city_s:g} s", **dict(choice.pairs)}
     without = () if choice.has_lte else WITHOUT_LTE
     return Job(SCENARIO, overrides(given), without, seed, with_tables=True)
 
 
 def why_not(effort: Effort) -> str | None:
-    """Why the city is left out, if it is."""
+    """Returns the reason why the city is left out. None if it is not."""
     if effort.city_s <= 0:
         return "Left out of a quick study: a minute of 200 vehicles takes minutes of a processor."
     return None if _traces.find_sumo() is not None else f"Left out: {_traces.MISSING}."
 
 
 def seeds(effort: Effort) -> int:
-    """Seeds of each choice."""
+    """Returns the number of seeds of each choice."""
     return min(MOST_SEEDS, effort.seeds)
 
 
 def section(runs: Runs[Effort]) -> Section:
-    """The choices side by side."""
+    """Returns the section that compares the choices."""
     title = "A city of SUMO"
     left_out = why_not(runs.effort)
     if left_out is not None:

@@ -1,4 +1,4 @@
-"""The paper's claims, checked against what was found."""
+"""Checks of the paper's claims."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -22,18 +22,18 @@ from fadeout.studies.vehicular.setups import (
 from fadeout.study import Estimate, Verdict, paired_difference, paired_ratio
 
 Found = Mapping[Point, Sequence[Numbers]]
-"""What each sender did in each place at each load, by seed."""
+"""Numbers of each sender by place and load, for each seed."""
 
 CONVENTIONAL = (COMPOUND, CUBIC)
 
 
 def values(numbers: Sequence[Numbers], name: str) -> list[float]:
-    """A number of each seed; zero where a run has none."""
+    """Returns a number of each seed, and zero for a run without it."""
     return [each[name] or 0.0 for each in numbers]
 
 
 def gain(ours: Sequence[Numbers], base: Sequence[Numbers], name: str) -> Estimate:
-    """By how many percent one is above the other; exactly none where both are nothing."""
+    """Returns the difference of two means in percent. Zero if both are zero."""
     if not any(values(base, name)):
         return Estimate(0.0, 0.0, len(base))
     ratio = paired_ratio(values(ours, name), values(base, name))
@@ -45,7 +45,7 @@ def _of(found: Found, place: Place, scheme: Scheme, load: float) -> Sequence[Num
 
 
 def _mean_of(found: Found, places: Sequence[Place], load: float) -> list[Numbers]:
-    """Means over the paper's senders and over places, by seed."""
+    """Returns means over the paper's senders and over places, by seed."""
     runs = [_of(found, place, scheme, load) for place in places for scheme in MAIN]
     names = ("goodput_mbps", "rtt_ms")
     return [
@@ -61,7 +61,7 @@ def _shown(gains: Mapping[str, Estimate]) -> str:
 def verdicts(
     found: Found, loads: Sequence[float], capacity: float, texts: Mapping[str, str]
 ) -> list[Verdict]:
-    """Those of Figures 8 and 9."""
+    """Returns the verdicts on Figures 8 and 9."""
     return [
         _linear(found, loads, capacity, texts),
         _rural(found, loads, texts),
@@ -75,7 +75,7 @@ def verdicts(
 def _linear(
     found: Found, loads: Sequence[float], capacity: float, texts: Mapping[str, str]
 ) -> Verdict:
-    """Up to load 1 nearly all that is offered arrives: 95 % of it."""
+    """Returns the verdict that up to load 1 at least 95 % of the offered load arrives."""
     margins, shown = [], []
     for load in (each for each in loads if each <= AT_LOAD):
         got = values(_mean_of(found, PLACES, load), "goodput_mbps")
@@ -112,7 +112,7 @@ def _urban_random(found: Found, loads: Sequence[float], texts: Mapping[str, str]
 
 
 def _sensitivity(found: Found, loads: Sequence[float], texts: Mapping[str, str]) -> Verdict:
-    """How much more Manhattan has than random, of the others less than of RTW-TCP."""
+    """Returns the verdict that RTW-TCP gains more from streets than the other senders."""
     high = loads[-1]
 
     def step(scheme: Scheme) -> list[float]:
@@ -130,7 +130,7 @@ def _sensitivity(found: Found, loads: Sequence[float], texts: Mapping[str, str])
 
 
 def _rtt(found: Found, texts: Mapping[str, str]) -> Verdict:
-    """RTW-TCP's is lower, random's and urban's higher."""
+    """Returns the verdict on RTTs: lower with RTW-TCP, higher in random and urban places."""
     margins: dict[str, Estimate] = {}
     for scheme in CONVENTIONAL:
         ours = _of(found, URBAN_RANDOM, RTW, AT_LOAD)
@@ -146,7 +146,7 @@ def _rtt(found: Found, texts: Mapping[str, str]) -> Verdict:
 
 
 def _alike(found: Found, texts: Mapping[str, str]) -> Verdict:
-    """Where RTW-TCP has more throughput it has less delay."""
+    """Returns the verdict that RTW-TCP has less delay if it has more throughput."""
     gains = {}
     for scheme in CONVENTIONAL:
         ours = _of(found, URBAN_RANDOM, RTW, AT_LOAD)
@@ -161,7 +161,7 @@ def _alike(found: Found, texts: Mapping[str, str]) -> Verdict:
 def motorway_verdict(
     found: Mapping[Scheme, Sequence[Numbers]], texts: Mapping[str, str]
 ) -> Verdict:
-    """RTW-TCP on the motorway."""
+    """Returns the verdict on RTW-TCP on the motorway."""
     gains = {
         scheme.name: gain(found[RTW], found[scheme], "goodput_mbps")
         for scheme in MAIN
@@ -171,7 +171,7 @@ def motorway_verdict(
 
 
 def classes_verdict(found: Found, load: float, texts: Mapping[str, str]) -> Verdict:
-    """What the five classes cannot do costs them throughput: RTW-TCP is above one of each."""
+    """Returns the verdict that RTW-TCP has more throughput than one sender of each class."""
     ours = _of(found, URBAN_RANDOM, RTW, load)
     gains = {
         scheme.name: gain(ours, _of(found, URBAN_RANDOM, scheme, load), "goodput_mbps")

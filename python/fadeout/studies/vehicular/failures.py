@@ -1,4 +1,4 @@
-"""Figures 3 to 5: what deafness, blockage and misalignment do to one car's window."""
+"""Figures 3 to 5: the effect of deafness, blockage and misalignment on one car's window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,26 +16,26 @@ FOLDER = Path(__file__).parent
 SCENARIO = FOLDER / "one-car.toml"
 RELAY = FOLDER / "relay.toml"
 LOOK_S = 0.001
-"""Steps in which a cut is looked for: half of the shortest deafness's mean."""
+"""Time step in which interruptions are detected: half of the mean of the shortest deafness."""
 SETTLED_S = 1.5
-"""The first slow start is over by then."""
+"""Time from which windows count, as the first slow start is over, seconds."""
 RECOVERED_MS = 10
-"""Within which the paper says that a MAC gets over deafness and misalignment."""
+"""Longest deafness or misalignment that a MAC recovers from, according to the paper, ms."""
 WALL = "building"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that cuts the car's path."""
+    """A cause that interrupts the car's path."""
 
     cause: str
     name: str
     values: Values = field(default_factory=dict, hash=False)
     behind_wall: bool = False
     is_relayed: bool = False
-    """Whether another car forwards, over a hop that fails."""
+    """True if another car forwards the data, over a hop that fails."""
     is_drawn: bool = False
-    """Whether it is the one of its cause that the figure shows."""
+    """True if the figure shows this failure for its cause."""
 
 
 BLOCKAGE = "cell.unit.channel.blockage"
@@ -103,7 +103,7 @@ CAUSES = tuple(dict.fromkeys(one.cause for one in FAILURES))
 
 MODES = {"am": "RLC AM", "um": "RLC UM"}
 RELAY_MODES = {"am": "held", "um": "lost"}
-"""What becomes of packets on a relay's hop that is deaf."""
+"""Treatment of packets while the relay's hop is deaf."""
 
 SENDERS: Mapping[str, Values] = {
     "CUBIC": {},
@@ -116,7 +116,7 @@ Case = tuple[Failure, str, str]
 
 
 def measure(results: Results) -> Numbers:
-    """The sender's numbers, and the times without a path."""
+    """Returns the sender's numbers, and the interruptions of the path."""
     flow = results.flows.row(0, named=True)
     lengths = [1e3 * (end - start) for start, end in figures.cuts(results, LOOK_S)]
     windows = results.congestion.filter(pl.col("time_s") > SETTLED_S)["cwnd_segments"]
@@ -134,7 +134,7 @@ def measure(results: Results) -> Numbers:
 
 
 def job(case: Case, effort: Effort, seed: int = 1) -> Job:
-    """A run of a case."""
+    """Returns the run of a case."""
     failure, mode, sender = case
     given = {
         "duration": f"{effort.failure_s:g} s",
@@ -150,7 +150,7 @@ def job(case: Case, effort: Effort, seed: int = 1) -> Job:
 
 
 def _link(failure: Failure, mode: str) -> str:
-    """What the column and the panel call the link that fails."""
+    """Returns the name of the failing link, for the column and the panel."""
     return f"a relay, {RELAY_MODES[mode]}" if failure.is_relayed else MODES[mode]
 
 
@@ -158,7 +158,7 @@ CASES = [(one, mode, sender) for one in FAILURES for mode in MODES for sender in
 
 
 def failures(runs: Runs[Effort]) -> dict[Case, list[Numbers]]:
-    """Each case, by seed."""
+    """Returns the numbers of each case, by seed."""
 
     def of_case(case: Case, seed: int) -> Job:
         return job(case, runs.effort, seed)
@@ -167,7 +167,7 @@ def failures(runs: Runs[Effort]) -> dict[Case, list[Numbers]]:
 
 
 def verdict(found: Mapping[Case, Sequence[Numbers]], texts: Mapping[str, str]) -> Verdict:
-    """Nearly all times of deafness and misalignment are over within 10 ms: 95 % of them."""
+    """Returns the verdict that 95 % of deafness and misalignment are over within 10 ms."""
     margins, shown = [], []
     for failure in (ALONE, CROWDED, FORWARDED, FORWARDED_IN_CROWD, TRACKED):
         numbers = found[failure, "am", "CUBIC"]
@@ -181,7 +181,7 @@ def verdict(found: Mapping[Case, Sequence[Numbers]], texts: Mapping[str, str]) -
 
 
 def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Section:
-    """Figures 3 to 5."""
+    """Returns the section on figures 3 to 5."""
     records = []
     for failure in FAILURES:
         for mode in MODES:

@@ -29,13 +29,16 @@ from fadeout.study import Estimate
 from fadeout.study.figures import grouped_bars, line_with_intervals
 
 STREETS_M = (-50, -25, 0, 25, 50)
-"""Where the streets of the square are, on the map."""
+"""Coordinates of the streets of the square on the map, metres."""
 
 WIDE = (2.05 * COLUMN_INCHES, 0.75 * COLUMN_INCHES)
 
 
 def throughput(of: Mapping[tuple[str, str], Sequence[Estimate]], loads: Sequence[float]) -> Figure:
-    """Aggregate throughput over load, a panel a place; `of` is by place and sender."""
+    """Draws the throughput of all cars by load, with a panel for each place.
+
+    `of` has estimates by place and sender.
+    """
     with new_grid(1, len(PLACES), size=WIDE, share_y=True) as (figure, panels):
         for ax, place in zip(panels, PLACES, strict=True):
             for number, scheme in enumerate(MAIN):
@@ -56,7 +59,7 @@ def throughput(of: Mapping[tuple[str, str], Sequence[Estimate]], loads: Sequence
 
 
 def round_trips(of: Mapping[tuple[str, str], Estimate]) -> Figure:
-    """Mean round-trip time, a group of bars a place."""
+    """Draws the mean round-trip time, with a group of bars for each place."""
     with new_figure(height=COLUMN_INCHES * 0.66) as (figure, (ax,)):
         series = {scheme.name: [of[place.name, scheme.name] for place in PLACES] for scheme in MAIN}
         grouped_bars(ax, series, PALETTE)
@@ -68,7 +71,9 @@ def round_trips(of: Mapping[tuple[str, str], Estimate]) -> Figure:
 
 
 def windows(runs: Sequence[Results], of: Sequence[Place]) -> Figure:
-    """Windows of the first car over time: a row a place, a panel a sender."""
+    """Draws the window of the first car over time, with a row for each place and a panel
+    a sender.
+    """
     size = (WIDE[0], 0.6 * COLUMN_INCHES * len(of))
     with new_grid(len(of), len(MAIN), size=size, share_y=True) as (figure, panels):
         names = [(place, scheme) for place in of for scheme in MAIN]
@@ -85,7 +90,7 @@ def windows(runs: Sequence[Results], of: Sequence[Place]) -> Figure:
 def rate_and_loss(
     of: Mapping[str, Sequence[Mapping[str, Estimate]]], loads: Sequence[float]
 ) -> Figure:
-    """Rate and loss over load, a line a network."""
+    """Draws rate and loss by load, with a line for each network."""
     with new_grid(1, 2, size=(WIDE[0], 0.8 * COLUMN_INCHES)) as (figure, panels):
         looks = ((PALETTE[0], "-"), (PALETTE[0], "--"), (PALETTE[1], "-"), (PALETTE[1], "--"))
         for ax, key, label in (
@@ -115,14 +120,14 @@ def rate_and_loss(
 
 
 def failing(panels_of: Mapping[tuple[str, str], Mapping[str, Results]], every_s: float) -> Figure:
-    """Windows of one car: a row a failure, a column a mode of RLC, a line a sender."""
+    """Draws windows of one car: a row for each failure, a column for each link, a line a sender."""
     rows = len({title for title, _ in panels_of})
     size = (WIDE[0], 0.52 * COLUMN_INCHES * rows)
     with new_grid(rows, 2, size=size, share_y="row") as (figure, panels):
         for ax, ((title, link), of) in zip(panels, panels_of.items(), strict=True):
             first = next(iter(of.values()))
             for start, end in cuts(first, every_s):
-                # No thinner than a line, or a deafness of some ms would not be seen.
+                # The minimum width of a line makes a deafness of some milliseconds visible.
                 ax.axvspan(start, end, facecolor=BLOCKED, edgecolor=BLOCKED, linewidth=0.5)
             for number, (sender, run) in enumerate(of.items()):
                 ax.plot(
@@ -143,7 +148,7 @@ def failing(panels_of: Mapping[tuple[str, str], Mapping[str, Results]], every_s:
 
 
 def cuts(run: Results, every_s: float) -> list[tuple[float, float]]:
-    """The times without a path: over the air, or over a link that another car forwards on."""
+    """Returns the interruptions of the path over the air, or over a relay's link."""
     if len(run.blockages):
         spans = run.blockages.filter(pl.col("start_s") < run.duration_s)
         spans = spans.select("start_s", pl.col("end_s").clip(0, run.duration_s)).unique()
@@ -159,7 +164,7 @@ def cuts(run: Results, every_s: float) -> list[tuple[float, float]]:
 
 
 def maps(of: Mapping[str, Results]) -> Figure:
-    """Units, obstacles and the ways of the cars in each place."""
+    """Draws units, obstacles and the tracks of the cars in each place."""
     side = 2.05 * COLUMN_INCHES
     with new_grid(2, 2, size=(0.85 * side, 0.9 * side)) as (figure, panels):
         for ax, (name, run) in zip(panels, of.items(), strict=True):
@@ -215,7 +220,7 @@ def _map(ax: Axes, run: Results) -> None:
 
 
 def shares(of: Mapping[str, Sequence[float]]) -> Figure:
-    """The distribution of what vehicles got, a line a choice."""
+    """Draws the distribution of the vehicles' goodput, with a line for each choice."""
     with new_figure(height=COLUMN_INCHES * 0.8) as (figure, (ax,)):
         for number, (name, goodputs) in enumerate(of.items()):
             share = [100 * (n + 1) / len(goodputs) for n in range(len(goodputs))]

@@ -1,4 +1,4 @@
-"""Figure 2: rate and loss over load of cars that stand, under HSPA+ and under 28 GHz."""
+"""Figure 2: rate and loss by load for cars at rest, with HSPA+ and at 28 GHz."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,29 +25,29 @@ from fadeout.study import (
 CARS = 20
 UNITS = 5
 HIGHEST_MBPS = 2000.0
-"""The largest load of the paper, of all cars."""
+"""Largest load of the paper over all cars, Mbit/s."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A radio with a buffer at each of its base stations, or for each of its cars."""
+    """A radio with a buffer at each base station, or for each car."""
 
     radio: str
     buffer: str
 
     @property
     def name(self) -> str:
-        """As figures call it."""
+        """Name of the network in figures."""
         return f"{self.radio}, {self.buffer}"
 
     @property
     def scenario(self) -> Path:
-        """The file."""
+        """The scenario's file."""
         file = "static-hspa.toml" if self.radio == HSPA else "static-mmwave.toml"
         return Path(__file__).parent / file
 
     def values(self, load_mbps: float) -> Values:
-        """What sets its buffer, and each car's part of a load."""
+        """Returns overrides for the network's buffer and for each car's part of a load."""
         rate = f"{1e6 * load_mbps / CARS:.0f} bit/s"
         if self.radio != HSPA:
             return {
@@ -71,7 +71,7 @@ Load = tuple[Network, float]
 
 
 def measure(results: Results) -> Numbers:
-    """Rate and losses of all cars."""
+    """Returns the rate and losses of all cars."""
     flows = results.flows
     by_units = int(results.links["dropped_queue_full"].sum())
     if len(results.interfaces):
@@ -87,12 +87,12 @@ def measure(results: Results) -> Numbers:
 
 
 def points(effort: Effort) -> list[Load]:
-    """Networks and loads."""
+    """Returns the networks at all loads."""
     return [(network, load) for network in NETWORKS for load in effort.static_loads]
 
 
 def static(runs: Runs[Effort]) -> dict[Load, list[Numbers]]:
-    """Each network at each load, by seed."""
+    """Returns the numbers of each network at each load, by seed."""
 
     def job(point: Load, seed: int) -> Job:
         network, load = point
@@ -105,7 +105,7 @@ def static(runs: Runs[Effort]) -> dict[Load, list[Numbers]]:
 def verdict(
     found: Mapping[Load, Sequence[Numbers]], effort: Effort, texts: Mapping[str, str]
 ) -> Verdict:
-    """At the paper's largest load 28 GHz carries it all, and HSPA+ loses more."""
+    """Returns the verdict that 28 GHz carries the paper's largest load, and HSPA+ loses more."""
     at = max(load for load in effort.static_loads if load <= HIGHEST_MBPS)
     hspa, mmwave = (found[Network(radio, STATED), at] for radio in (HSPA, MMWAVE))
     carried = [100 * rate / at - 95 for rate in values(mmwave, "rate_mbps")]
@@ -124,7 +124,7 @@ def verdict(
 
 
 def section(found: Mapping[Load, Sequence[Numbers]], effort: Effort) -> Section:
-    """Figure 2."""
+    """Returns the section on figure 2."""
     names = ("rate_mbps", "loss_pct", "rtt_ms", "timeouts")
     records = [
         {"network": network.radio, "buffer": network.buffer, "load_mbps": load}

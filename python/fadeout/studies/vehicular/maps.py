@@ -1,4 +1,4 @@
-"""Figures 6 and 7: maps of the four places, with the ways of the cars."""
+"""Figures 6 and 7: maps of the four places, with the tracks of the cars."""
 
 from fadeout.studies.vehicular import figures
 from fadeout.studies.vehicular.runs import SCENARIO, Effort, rates
@@ -6,11 +6,11 @@ from fadeout.studies.vehicular.setups import PLACES
 from fadeout.study import Job, Runs, Section, overrides
 
 SHOWN_S = 3.0
-"""So long are the ways drawn: a car at 30 m/s crosses the square in it."""
+"""Length of the tracks in seconds, in which a car at 30 m/s crosses the square."""
 
 
 def section(runs: Runs[Effort]) -> Section:
-    """The maps."""
+    """Returns the section with the maps."""
     jobs = [
         Job(SCENARIO, overrides({"duration": f"{SHOWN_S:g} s", **place.values, **rates(100.0)}))
         for place in PLACES

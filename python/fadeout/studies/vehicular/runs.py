@@ -1,4 +1,4 @@
-"""The runs of the study, and what is read from them."""
+"""The runs of the study, and the numbers read from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,31 +28,31 @@ SCENARIO = Path(__file__).parent / "scenario.toml"
 MOTORWAY = Path(__file__).parent / "motorway.toml"
 
 Numbers = Mapping[str, float | None]
-"""What a run found, by the name of the number."""
+"""Numbers of a run by name. None if the run has no value."""
 
 Point = tuple[Place, Scheme, float]
-"""Where, which sender, and the load."""
+"""A place, a sender and a load."""
 
 BASE = Change.nothing()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
-    """How many runs, and how long."""
+    """Number of seeds and length of the runs."""
 
     loads: tuple[float, ...] = LOADS
     class_loads: tuple[float, ...] = LOADS
     """Loads at which the other classes of senders are run."""
     static_loads: tuple[float, ...] = (1, 10, 100, 500, 1000, 2000, 10_000, 40_000)
-    """Loads of all cars that stand, Mbit/s."""
+    """Loads of all cars at rest, Mbit/s."""
     city_s: float = 60.0
-    """Simulated time of the city of SUMO; none where it is left out."""
+    """Simulated time of the city of SUMO in seconds. 0 leaves the city out."""
     failure_s: float = 7.0
-    """Simulated time of one car's passage."""
+    """Simulated time of one car's passage, seconds."""
 
 
 def measure(results: Results) -> Numbers:
-    """The numbers of a run, over all cars."""
+    """Returns the numbers of a run, over all cars."""
     flows = results.flows
     rtts = flows["mean_rtt_s"].drop_nulls()
     serving = results.prediction_scores.row(0, named=True)
@@ -73,12 +73,12 @@ def measure(results: Results) -> Numbers:
 
 
 def rates(mbps: float) -> Values:
-    """Each car's part of a load."""
+    """Returns the override for each car's part of a load."""
     return {"flow.download.application.rate": f'"{1e6 * mbps / CARS:.0f} bit/s"'}
 
 
 def alone(effort: Effort) -> Values:
-    """One car that always has something to receive."""
+    """Returns overrides for one car with a bulk download."""
     return {
         **effort.duration,
         **QUIET_CELL,
@@ -88,7 +88,7 @@ def alone(effort: Effort) -> Values:
 
 
 def capacity_mbps(runs: Runs[Effort]) -> dict[str, float]:
-    """What one car alone gets on average, by place."""
+    """Returns the mean goodput of a single car, by place."""
 
     def job(place: Place, seed: int) -> Job:
         values = {**place.values, **alone(runs.effort)}
@@ -102,14 +102,14 @@ def capacity_mbps(runs: Runs[Effort]) -> dict[str, float]:
 
 
 def job(point: Point, seed: int, effort: Effort, capacity: float, values: Values) -> Job:
-    """A run at a point."""
+    """Returns the run of a point."""
     place, scheme, load = point
     given = {**QUIET_CELL, **effort.duration, **place.values, **rates(load * capacity)}
     return Job(SCENARIO, overrides({**given, **scheme.values, **values}), seed=seed)
 
 
 def points(effort: Effort) -> list[Point]:
-    """Those of Figure 8: its senders, and the other classes beside them."""
+    """Returns the points of Figure 8, with the other classes of senders."""
     main = [(place, one, load) for place in PLACES for one in MAIN for load in effort.loads]
     others = [
         (place, one, load) for place in PLACES for one in CLASSES for load in effort.class_loads
@@ -118,7 +118,7 @@ def points(effort: Effort) -> list[Point]:
 
 
 def grid(runs: Runs[Effort], capacity: float) -> dict[Point, list[Numbers]]:
-    """What each sender does in each place at each load, by seed."""
+    """Returns the numbers of each sender by place and load, for each seed."""
 
     def of_point(point: Point, seed: int) -> Job:
         return job(point, seed, runs.effort, capacity, {})
@@ -127,7 +127,10 @@ def grid(runs: Runs[Effort], capacity: float) -> dict[Point, list[Numbers]]:
 
 
 def sweep(runs: Runs[Effort], capacity: float) -> dict[Change, dict[Scheme, list[Numbers]]]:
-    """The paper's sender and CUBIC at urban-random and load 1, one assumption changed at a time."""
+    """Returns the numbers of RTW-TCP and CUBIC with one assumption changed at a time.
+
+    Runs are at urban-random and load 1.
+    """
     changes = (BASE, *CHANGES)
     both = [(change, scheme) for change in changes for scheme in (RTW, CUBIC)]
 
@@ -143,7 +146,7 @@ def sweep(runs: Runs[Effort], capacity: float) -> dict[Change, dict[Scheme, list
 
 
 def motorway(runs: Runs[Effort]) -> dict[Scheme, list[Numbers]]:
-    """The same senders on the motorway."""
+    """Returns the numbers of the senders on the motorway."""
 
     def of_scheme(scheme: Scheme, seed: int) -> Job:
         values = {**QUIET_CELL, **runs.effort.duration, **scheme.values}
@@ -153,7 +156,7 @@ def motorway(runs: Runs[Effort]) -> dict[Scheme, list[Numbers]]:
 
 
 def windows(runs: Runs[Effort], capacity: float, places: Sequence[Place]) -> list[Results]:
-    """Whole runs of the paper's senders at load 1, for figures of windows."""
+    """Returns complete runs of the paper's senders at load 1, for figures of windows."""
     jobs = [
         Job(
             SCENARIO,
@@ -174,7 +177,7 @@ def windows(runs: Runs[Effort], capacity: float, places: Sequence[Place]) -> lis
 
 
 def count(effort: Effort) -> int:
-    """How many simulations the study takes at most."""
+    """Returns the maximum number of simulations of the study."""
     return (
         (len(PLACES) + len(points(effort)) + len(MOTORWAY_SCHEMES)) * effort.seeds
         + 2 * (1 + len(CHANGES)) * effort.swept

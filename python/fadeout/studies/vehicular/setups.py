@@ -1,21 +1,21 @@
-"""Which runs: streets and obstacles, schemes, loads, and what the paper leaves open."""
+"""Setups of the study: streets and obstacles, senders, loads, and open assumptions."""
 
 from dataclasses import dataclass, field
 
 from fadeout.study import Change, Values
 
 LOADS = (0.2, 0.5, 1.0, 1.5, 2.0)
-"""Normalised loads: all cars together, as a share of what one car alone gets on average."""
+"""Normalised loads: those of all cars, relative to the mean goodput of a single car."""
 
 AT_LOAD = 1.0
-"""Where round-trip times, the sweep and most claims are."""
+"""Load of the round-trip times, the sweep and most claims."""
 
 CARS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """Streets or none, few obstacles or many."""
+    """A square with streets or without, and with few obstacles or many."""
 
     name: str
     values: Values = field(default_factory=dict, hash=False)
@@ -53,7 +53,7 @@ COMPOUND = Scheme("Compound", "conventional", {CONTROL: '"compound"'})
 CUBIC = Scheme("CUBIC", "conventional", {CONTROL: '"cubic"'})
 X_TCP = Scheme("X-TCP", "cross-layer", {CONTROL: '"x-tcp"'})
 MAIN = (RTW, COMPOUND, CUBIC, X_TCP)
-"""The schemes of the paper's figures."""
+"""The senders of the paper's figures."""
 
 CLASSES = (
     Scheme("Veno", "measurement-based", {CONTROL: '"veno"'}),
@@ -77,7 +77,9 @@ def _beam(width: int) -> Values:
 
 
 ALONE = {"deployment.square.layout.units": "1", "ue.car.rlc.mode": '"um"'}
-"""Nobody to go over to, and what a blockage meets is lost: where a sender times out at all."""
+"""Overrides for one unit and RLC UM. There is no other unit, and blocked packets are lost, so that
+senders have timeouts.
+"""
 
 TIMEOUT = "flow.download.tcp.minimum-rto"
 KNOWS = "blockage-prediction.knows"
@@ -114,6 +116,6 @@ CHANGES = (
         {**ALONE, KNOWS: '"future"', TIMEOUT: '"200 ms"'},
     ),
 )
-"""What the table of assumptions changes, one at a time."""
+"""Changes in the table of assumptions, one at a time."""
 
 MOTORWAY_SCHEMES = MAIN

@@ -1,4 +1,4 @@
-"""The study: which tables."""
+"""The study on vehicles: its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -64,7 +64,7 @@ PUBLISHED_RTT_MS = {
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
-    """The report."""
+    """Yields the sections of the report."""
     alone = capacity_mbps(runs)
     capacity = fmean(alone.values())
     runs.facts["capacity of a link in Mbit/s"] = round(capacity, 1)
@@ -99,7 +99,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
 
 
 def throughput_section(found: Found, effort: Effort) -> Section:
-    """Figure 8."""
+    """Returns the section on figure 8."""
     of = {
         (place.name, scheme.name): [
             estimate(values(found[place, scheme, load], "goodput_mbps")) for load in effort.loads
@@ -132,7 +132,7 @@ def throughput_section(found: Found, effort: Effort) -> Section:
 
 
 def rtt_section(found: Found) -> Section:
-    """Figure 9."""
+    """Returns the section on figure 9."""
     of = {
         (place.name, scheme.name): estimate(values(found[place, scheme, AT_LOAD], "rtt_ms"))
         for place in PLACES
@@ -158,7 +158,7 @@ def rtt_section(found: Found) -> Section:
 
 
 def classes_section(found: Found, effort: Effort) -> Section:
-    """The paper's Table 2, with numbers."""
+    """Returns the section on the paper's Table 2, with numbers."""
     load = effort.class_loads[-1]
 
     def cell(scheme: Scheme, place_number: int) -> str:
@@ -198,7 +198,7 @@ def classes_section(found: Found, effort: Effort) -> Section:
 
 
 def motorway_section(found: Mapping[Scheme, Sequence[Numbers]]) -> Section:
-    """Figure 12 and Table 3."""
+    """Returns the section on Figure 12 and Table 3."""
     records = [
         {
             "sender": scheme.name,
@@ -234,7 +234,7 @@ def motorway_section(found: Mapping[Scheme, Sequence[Numbers]]) -> Section:
 
 
 def prediction_section(found: Found) -> Section:
-    """How good the predictions were."""
+    """Returns the section on the quality of the predictions."""
 
     def known(numbers: Sequence[Numbers], name: str) -> list[float]:
         return [value for each in numbers if (value := each[name]) is not None]
@@ -269,7 +269,7 @@ def prediction_section(found: Found) -> Section:
 
 
 def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) -> Section:
-    """What each open assumption moves."""
+    """Returns the section on the effect of each open assumption."""
 
     def moved(change: Change, of: Mapping[Scheme, Sequence[Numbers]]) -> Moved:
         more = gain(of[RTW], of[CUBIC], "goodput_mbps")
@@ -306,7 +306,7 @@ def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) ->
 
 
 def windows_section(runs: Runs[Effort], capacity: float) -> Section:
-    """Figures 10 and 11."""
+    """Returns the section on figures 10 and 11."""
     places = (URBAN_MANHATTAN, URBAN_RANDOM)
     return Section(
         name="windows",
@@ -317,7 +317,7 @@ def windows_section(runs: Runs[Effort], capacity: float) -> Section:
 
 
 def more(effort: Effort) -> int:
-    """How many runs the questions beside those of streets and motorway take."""
+    """Returns the number of runs beside those of streets and motorway."""
     over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
     drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
     of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)

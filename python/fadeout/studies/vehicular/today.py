@@ -1,4 +1,4 @@
-"""What a designer has today, beside the paper's sender: other senders and stacks, handover, LTE."""
+"""Comparison with alternatives of today: other senders and stacks, handover, LTE."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ QUICK = {
     EVENTS: '[{ kind = "a3", offset = "1 dB", time-to-trigger = "0 s" }]',
     "mobility-management.interruption": '"0 s"',
 }
-"""Handover without delay: on the first measurement, and as if both cells were received at once."""
+"""Overrides for handover without delay: on the first measurement, and without interruption."""
 
 FALLBACK = {
     EVENTS: (
@@ -33,12 +33,12 @@ FALLBACK = {
         'time-to-trigger = "40 ms" }]'
     )
 }
-"""To LTE where 28 GHz is out of sight, and back where it is in sight."""
+"""Overrides for handover to LTE when 28 GHz is blocked, and back when it is not."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a designer may choose."""
+    """A choice of sender, stack and network."""
 
     name: str
     pairs: tuple[tuple[str, str], ...] = ()
@@ -68,14 +68,14 @@ DENSITIES: Mapping[str, Values] = {
     "1 unit, RLC AM": {UNITS: "1"},
     "1 unit, RLC UM": {UNITS: "1", "ue.car.rlc.mode": '"um"'},
 }
-"""Where a car has another unit to go over to, and where it has none."""
+"""Numbers of units and modes of RLC. With one unit, a car cannot change to another."""
 
 Point = tuple[str, Choice]
 POINTS = [(density, choice) for density in DENSITIES for choice in CHOICES]
 
 
 def today(runs: Runs[Effort], capacity: float) -> dict[Point, list[Numbers]]:
-    """Each choice at urban-random and load 1, by seed."""
+    """Returns the numbers of each choice at urban-random and load 1, by seed."""
 
     def job(point: Point, seed: int) -> Job:
         density, choice = point
@@ -93,7 +93,7 @@ def today(runs: Runs[Effort], capacity: float) -> dict[Point, list[Numbers]]:
 
 
 def section(found: Mapping[Point, Sequence[Numbers]]) -> Section:
-    """Throughput, delay and timeouts of each."""
+    """Returns the section on throughput, delay and timeouts of each choice."""
     records = [
         {
             "units": density,
