@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 const OXYGEN: &str = include_str!("../../../data/oxygen_loss.csv");
 
-/// Loss by oxygen in dB/km at a carrier in GHz: linear between the table's rows, zero outside 52 to
-/// 68 GHz.
+/// Returns the loss by oxygen in dB/km at a carrier in GHz. It is linear between the rows of the
+/// table, and zero outside 52 to 68 GHz.
 ///
 /// Standard: TR 38.901 Table 7.6.1-1.
 pub fn oxygen_db_per_km(carrier_ghz: f64) -> f64 {
@@ -25,7 +25,7 @@ pub fn oxygen_db_per_km(carrier_ghz: f64) -> f64 {
         })
 }
 
-/// Coefficients of the loss by rain: `k R^alpha` dB/km at a rain rate R in mm/h.
+/// Coefficients of the loss by rain, `k R^alpha` in dB/km at a rain rate R in mm/h.
 ///
 /// Standard: ITU-R P.838-3.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,8 +42,8 @@ pub struct Rain {
 
 const RAIN: &str = include_str!("../../../data/rain_p838.csv");
 
-/// The regression of one coefficient at a carrier: bells and a line over the logarithm of the
-/// frequency.
+/// Returns one coefficient at a carrier: a sum of Gaussian curves and a line over the logarithm of
+/// the frequency.
 fn regression(quantity: &str, log_ghz: f64) -> f64 {
     let term = |line: &str| -> Option<f64> {
         let mut fields = line.split(',');
@@ -63,7 +63,7 @@ fn regression(quantity: &str, log_ghz: f64) -> f64 {
 }
 
 impl Rain {
-    /// The coefficients at a carrier in GHz, 1 to 1000 (equations 2 and 3, Tables 1 to 4).
+    /// Returns the coefficients at a carrier in GHz, 1 to 1000 (equations 2 and 3, Tables 1 to 4).
     pub fn at(carrier_ghz: f64) -> Rain {
         let log = log10(carrier_ghz);
         Rain {
@@ -74,13 +74,13 @@ impl Rain {
         }
     }
 
-    /// Loss in dB/km of a vertically polarised path.
+    /// Returns the loss in dB/km of a vertically polarised path.
     pub fn vertical_db_per_km(&self, rate_mm_per_h: f64) -> f64 {
         self.k_vertical * pow(rate_mm_per_h, self.alpha_vertical)
     }
 
-    /// Loss in dB/km of a path of circular polarisation, or of one that is tilted by 45 degrees as
-    /// the elements of 3GPP's panels are (equations 4 and 5 on a level path).
+    /// Returns the loss in dB/km of a level path with circular polarisation (equations 4 and 5). A
+    /// polarisation that is tilted by 45 degrees, as in 3GPP's panels, has the same loss.
     pub fn slanted_db_per_km(&self, rate_mm_per_h: f64) -> f64 {
         if rate_mm_per_h <= 0.0 {
             return 0.0;

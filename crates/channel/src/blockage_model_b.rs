@@ -2,19 +2,19 @@
 //!
 //! Standard: TR 38.901 §7.6.4.2.
 //!
-//! The blocker is a vertical screen that stands on the ground, turned perpendicular to the path
-//! in plan. Diffraction at its four edges is added up: top and bottom in the side view, the two
-//! sides in the top view. Losses of several screens add in dB.
+//! The blocker is a vertical screen on the ground, perpendicular to the path as seen from above.
+//! Diffraction at its four edges is added up: top and bottom in the side view, both sides in the
+//! top view. The losses of several screens in dB add up.
 //!
-//! Not modelled: reflections off the blocker or the ground, and the antenna pattern. Each edge
-//! is seen with the gain of the direct path; a narrow beam close to a large blocker would
-//! weaken the detours, which makes the true loss larger.
+//! Reflections off the blocker or the ground are not modelled, nor is the antenna pattern. The gain
+//! of the direct path applies at each edge. A narrow beam close to a large blocker would attenuate
+//! the diffracted paths, so the true loss is larger there.
 
 use fadeout_core::math::{atan, hypot, log10};
 use fadeout_core::{Decibel, Meters};
 use std::f64::consts::PI;
 
-/// The direct path over flat ground.
+/// Direct path over flat ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DirectPath {
     /// Carrier wavelength.
@@ -27,17 +27,17 @@ pub struct DirectPath {
     pub rx_height: Meters,
 }
 
-/// A screen that stands on the ground. TR 38.901 Table 7.6.4.2-5 recommends 0.3 m by 1.7 m for a
-/// human and 4.8 m by 1.4 m for a vehicle.
+/// Screen on the ground. TR 38.901 Table 7.6.4.2-5 recommends 0.3 m by 1.7 m for a human and 4.8 m
+/// by 1.4 m for a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Screen {
     /// Width.
     pub width: Meters,
     /// Height above ground.
     pub height: Meters,
-    /// Distance along the path from the transmitter's foot, within the path.
+    /// Distance along the ground from the transmitter, within the path.
     pub from_tx: Meters,
-    /// Distance of its centre line from the path, to either side.
+    /// Lateral distance of the screen's centre line from the path, to either side.
     pub offset: Meters,
 }
 
@@ -46,18 +46,18 @@ pub struct Screen {
 pub struct ScreenLoss {
     /// Terms F_h1 (top) and F_h2 (bottom).
     pub vertical: [f64; 2],
-    /// Terms F_w1 (side away from the offset) and F_w2 (side toward it).
+    /// Terms F_w1 (side away from the offset) and F_w2 (side toward the offset).
     pub horizontal: [f64; 2],
-    /// The loss `-20 log10(1 - (F_h1 + F_h2)(F_w1 + F_w2))`, never negative.
+    /// Loss `-20 log10(1 - (F_h1 + F_h2)(F_w1 + F_w2))`, never negative.
     pub loss: Decibel,
 }
 
-/// Loss that `screen` adds to `path`.
+/// Returns the loss that `screen` adds to `path`.
 pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     let (d1, d2) = (screen.from_tx.0, path.distance.0 - screen.from_tx.0);
     let edge = |across_tx: f64, across_rx: f64, direct: f64| {
         let detour = hypot(d1, across_tx) + hypot(d2, across_rx) - direct;
-        // Rounding may leave a detour of a grazing edge a hair below zero.
+        // Rounding may make the detour over a grazing edge slightly negative.
         atan(PI / 2.0 * (PI / path.wavelength.0 * detour.max(0.0)).sqrt()) / PI
     };
 
@@ -90,8 +90,8 @@ pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     }
 }
 
-/// Signs of the two edges of one view. Where the path crosses the screen both are positive;
-/// where it passes outside, the nearer edge is negative.
+/// Returns the terms of the two edges of one view with their signs. Both are positive if the path
+/// crosses the screen. If the path passes outside, the term of the nearer edge is negative.
 fn view(upper: f64, lower: f64, path_at: f64, (upper_at, lower_at): (f64, f64)) -> [f64; 2] {
     if path_at > upper_at {
         [-upper, lower]
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn terms_and_loss_match_reference_values() {
-        // screen: distance from the transmitter, offset, width, height.
+        // Fields of `screen`: distance from the transmitter, offset, width, height.
         let vectors = [
             Vector {
                 heights: (1.5, 1.5),
@@ -215,7 +215,7 @@ mod tests {
             offset: Meters(0.0),
         };
         let loss = screen_loss(&path, &screen).loss.0;
-        // The far edges are not quite at infinity: their terms fall 1e-3 short of a half.
+        // The far edges are at a finite distance, so their terms are 1e-3 below a half.
         assert!((loss - 6.0206).abs() < 0.02, "{loss}");
     }
 

@@ -1,4 +1,4 @@
-//! Everything a carrier's channel is made of, as plain values.
+//! Configuration of a carrier's channel, as plain values.
 
 use crate::antenna::{Antenna, BeamManagement};
 use crate::blockage::{Blockage, MAX_BLOCKAGES};
@@ -15,68 +15,70 @@ pub use fadeout_core::agreed::LineOfSight;
 /// Shadowing around the median path loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shadowing {
-    /// Standard deviation, dB; the path-loss model's own when not given.
+    /// Standard deviation, dB. `None` for that of the path-loss model.
     pub sigma_db: Option<f64>,
-    /// Correlation distance, metres; the path-loss model's own when not given.
+    /// Correlation distance, metres. `None` for that of the path-loss model.
     pub distance_m: Option<f64>,
-    /// Correlation between sites; the path-loss model's own when not given. Sectors of one site
-    /// share their shadowing.
+    /// Correlation between sites. `None` for that of the path-loss model. Sectors of one site share
+    /// their shadowing.
     pub between_sites: Option<f64>,
 }
 
-/// The channel of one carrier of one network: what all its links have in common.
+/// Configuration of a carrier's channel in a network. All links of the carrier share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelConfig {
     /// Carrier frequency, 0.1 to 150 GHz.
     pub carrier: Hertz,
-    /// Bandwidth over which wideband fading is sampled.
+    /// Bandwidth over which frequency-selective fading is sampled.
     pub bandwidth: Hertz,
-    /// Sub-bands in which wideband fading is given, 1 to 64. About one a coherence bandwidth,
-    /// `1 / (5 delay spread)`, is enough.
+    /// Number of sub-bands for which frequency-selective fading is computed, 1 to 64. One for each
+    /// coherence bandwidth, `1 / (5 delay spread)`, is enough.
     pub sub_bands: usize,
     /// Path-loss model.
     pub path_loss: PathLoss,
-    /// Line of sight. Where it is soft, both channels add up near the border; outage stays a step. Of the geometry
-    /// the caller tells, with each place; without its word the path is clear.
+    /// Source of the line-of-sight state. In the soft mode the LOS and NLOS channels add up near
+    /// the border between them. The border of outage stays a step. In the geometry mode the caller
+    /// gives the obstruction with each place, and a path without one is clear.
     ///
     /// Standard: TR 38.901 §7.6.3.3.
     pub line_of_sight: LineOfSight,
-    /// Shadowing; none for the median everywhere.
+    /// Shadowing. `None` for the median path loss everywhere.
     pub shadowing: Option<Shadowing>,
     /// Fading in LOS.
     pub los_fading: Fading,
-    /// Fading in NLOS. There is no direct path, so Rician fading is Rayleigh.
+    /// Fading in NLOS. Rician fading becomes Rayleigh fading there, because there is no direct
+    /// path.
     pub nlos_fading: Fading,
-    /// Whether the K factor in LOS, of Rician fading or of clusters, is drawn with the place, by the
-    /// law of [`large_scale::k_factor_db`](super::large_scale::k_factor_db), instead of the fading's
-    /// own.
+    /// True if the K factor in LOS is drawn for each place from
+    /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db). This applies to Rician fading
+    /// and to clusters. False if the fading's own K factor is used.
     pub draws_k_factor: bool,
-    /// Whether the delay spread of tapped delay lines and of clusters is drawn with the place, by the law of
-    /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg), instead of the
-    /// fading's own. Profiles with delays of their own keep them.
+    /// True if the delay spread of tapped delay lines and clusters is drawn for each place from
+    /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg). False if the fading's
+    /// own delay spread is used. Profiles with fixed delays keep these.
     pub draws_delay_spread: bool,
-    /// Speed of what moves around the UE, m/s: it makes the channel of a UE that stands still
-    /// change. 3 km/h is the speed that TR 38.901 Table 7.8-1 gives every UE.
+    /// Speed of objects around the UE, m/s. It makes the channel of a stationary UE vary over time.
+    /// TR 38.901 Table 7.8-1 gives every UE a speed of 3 km/h.
     pub environment_speed: f64,
-    /// Blockages, four at most; their losses add.
+    /// Blockage models, at most four. Their losses in dB add up.
     pub blockages: Vec<Blockage>,
     /// The base station's antenna.
     pub base_antenna: Antenna,
     /// The UE's antenna.
     pub ue_antenna: Antenna,
-    /// Antennas of the receiver, at either end, whose signals are combined, 1 to 8. They fade on their own.
+    /// Number of receive antennas whose signals are combined, 1 to 8, at either end. They fade
+    /// independently.
     pub receive_antennas: u32,
-    /// How steered antennas follow the UE; none when they always point right.
+    /// Beam management of steered antennas. `None` if beams always point at the other end.
     pub beams: Option<BeamManagement>,
-    /// Whether oxygen absorbs (52 to 68 GHz only).
+    /// True if oxygen absorbs part of the signal (52 to 68 GHz only).
     pub has_oxygen: bool,
-    /// Rain, millimetres an hour: 25 is heavy.
+    /// Rain rate, mm/h. 25 mm/h is heavy rain.
     pub rain_mm_per_h: f64,
     /// Walls between base station and UE.
     pub penetration: Penetration,
-    /// Loss that is never undercut, antenna gains included, dB (minimum coupling loss: 70 for
-    /// macro cells in TR 36.942 clause 4.5.1; 0 says only that a receiver gets no more than was
-    /// sent).
+    /// Lower bound of the loss, antenna gains included, dB. TR 36.942 clause 4.5.1 has a minimum
+    /// coupling loss of 70 dB for macro cells. 0 means only that no more is received than was sent.
     pub minimum_loss_db: f64,
 }
 
@@ -107,13 +109,13 @@ fadeout_core::parameters! {
 }
 
 impl ChannelConfig {
-    /// The parameters that a scenario may give, as keys of a cell's channel, but for those of its beams.
+    /// Parameters that a scenario may set as keys of a cell's channel, except those of its beams.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 }
 
 impl Default for ChannelConfig {
-    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, isotropic antennas, and the fading of clusters
-    /// whose K factor and delay spread are drawn.
+    /// Returns a street canyon at 3.5 GHz with isotropic antennas and shadowing. The line-of-sight
+    /// state is drawn. Fading is by clusters whose K factor and delay spread are drawn.
     fn default() -> ChannelConfig {
         let keys = Keys::default();
         let k_db = keys.k_factor.unwrap_or(0.0);
@@ -146,8 +148,10 @@ impl Default for ChannelConfig {
 }
 
 impl ChannelConfig {
+    /// Checks that all values are in their ranges.
+    ///
     /// # Errors
-    /// When a value is out of its range.
+    /// Returns an error if a value is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
         ConfigError::within("carrier", self.carrier.0, 0.1e9..=150e9, "Hz")?;
         ConfigError::within("bandwidth", self.bandwidth.0, 1.0..=20e9, "Hz")?;

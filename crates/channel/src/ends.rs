@@ -1,46 +1,47 @@
-//! Which link, and where its ends are.
+//! Identity of a link, and the positions of its ends.
 
 use fadeout_core::{Kinematics, Point};
 
-/// Which link: its numbers choose the maps and the random streams.
+/// Identity of a link. Its numbers select the shadowing maps and the random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkKey {
-    /// The site: cells of one site share maps.
+    /// Number of the site. The cells of one site share their maps.
     pub site: u32,
-    /// The cell.
+    /// Number of the cell.
     pub cell: u32,
-    /// The UE.
+    /// Number of the UE.
     pub ue: u32,
 }
 
 impl LinkKey {
-    /// Cell and UE in one number.
+    /// Returns cell and UE as one number.
     pub(crate) fn entity(self) -> u64 {
         u64::from(self.cell) << 32 | u64::from(self.ue)
     }
 }
 
-/// Where the two ends of a link are, and what the caller knows about them.
+/// Positions and velocities of the two ends of a link, and the caller's knowledge of the path
+/// between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkEnds {
-    /// The base station's antenna.
+    /// Position and velocity of the base station's antenna.
     pub base: Kinematics,
-    /// The UE's antenna.
+    /// Position and velocity of the UE's antenna.
     pub ue: Kinematics,
-    /// How deep the direct path lies behind edges, by the caller's geometry; see
-    /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the configuration's
-    /// rule.
+    /// Depth of the direct path behind the edges of obstacles, as in
+    /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). `None` if the caller has no
+    /// geometry. Otherwise it overrides the line-of-sight rule of the configuration.
     pub obstruction: Option<f64>,
-    /// The loss by vehicles and foliage in the direct path, in dB.
+    /// Loss by vehicles and foliage in the direct path, dB.
     pub vehicles_db: f64,
-    /// Where the base station's beam points when it does not serve this UE.
+    /// Point that the base station's beam is steered at. `None` if it serves this UE.
     pub base_beam_at: Option<Point>,
-    /// Where the UE's beam points when this base station does not serve it.
+    /// Point that the UE's beam is steered at. `None` if this base station serves it.
     pub ue_beam_at: Option<Point>,
 }
 
 impl LinkEnds {
-    /// Two ends about which nothing else is known.
+    /// Returns two ends without obstruction, vehicles or beams for other links.
     pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
         LinkEnds {
             base,
@@ -52,19 +53,21 @@ impl LinkEnds {
         }
     }
 
-    /// Whether either beam points at somebody else: nobody tracks the beams of this path.
+    /// Returns true if either beam points away from this link. Such a path only interferes, and its
+    /// beams are not tracked.
     pub(crate) fn only_disturbs(&self) -> bool {
         self.base_beam_at.is_some() || self.ue_beam_at.is_some()
     }
 
-    /// The same, `earlier` seconds before.
+    /// Returns these ends with the positions of `earlier` seconds before.
     pub(crate) fn moved_back(&self, earlier: f64) -> LinkEnds {
         let mut then = *self;
         (then.base.position, then.ue.position) = self.before(earlier);
         then
     }
 
-    /// The ends `earlier` seconds before, had they moved as they do now.
+    /// Returns the positions of base station and UE `earlier` seconds before, at their current
+    /// velocities.
     pub(crate) fn before(&self, earlier: f64) -> (Point, Point) {
         (
             self.base.position + self.base.velocity * -earlier,

@@ -2,15 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-/// A value out of its range.
+/// A parameter value out of its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}; expected {expected}")]
 pub struct ConfigError {
-    /// The parameter.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// The value.
+    /// Rejected value.
     pub value: f64,
-    /// The range of right values, with the unit.
+    /// Range of valid values, with the unit.
     pub expected: String,
 }
 
@@ -23,7 +23,7 @@ impl ConfigError {
         }
     }
 
-    /// An error unless the value is in the range; NaN is in none.
+    /// Returns an error if the value is outside the range. NaN is outside every range.
     pub(crate) fn within(
         name: &'static str,
         value: f64,

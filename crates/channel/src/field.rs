@@ -1,10 +1,10 @@
-//! Correlated randomness as a function of place: Gaussian random fields.
+//! Gaussian random fields: random values that are correlated over places.
 //!
-//! A field is a sum of plane waves whose wave numbers and phases are drawn once (X. Cai and
-//! G. B. Giannakis, "A two-dimensional channel simulation model for shadowing processes", IEEE
-//! Transactions on Vehicular Technology 52(6), 2003). Its correlation is `exp(-d / distance)`,
-//! and it is the same at a place however and whenever one comes there. An autoregressive process
-//! along the way would have the same correlation, but would depend on how often it is asked.
+//! A field is a sum of plane waves whose wave numbers and phases are drawn once. The source is X.
+//! Cai and G. B. Giannakis, "A two-dimensional channel simulation model for shadowing processes",
+//! IEEE Transactions on Vehicular Technology 52(6), 2003. The correlation is `exp(-d / distance)`.
+//! The value at a place does not depend on the path to it. An autoregressive process along a path
+//! would have the same correlation, but its values would depend on the sampling instants.
 
 use super::phasor::{LANES, Waves};
 use super::wide::wide;
@@ -13,25 +13,26 @@ use fadeout_core::random::Stream;
 use std::f64::consts::{PI, TAU};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Waves in a field. The correlation of one realisation is off by about `1 / sqrt(2 WAVES)`.
+/// Number of waves in a field. The correlation of one realisation has an error of about `1 / sqrt(2
+/// WAVES)`.
 const WAVES: usize = 96;
 
 /// A stationary Gaussian field with mean 0, variance 1 and correlation
 /// `exp(-d / distance - t / duration)`.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
-    /// By metres east, metres north and seconds; a field that does not change has no turns over
-    /// time.
+    /// Waves over metres east, metres north and seconds. A field that is constant over time has
+    /// zero rates over time.
     waves: Waves,
 }
 
 impl Field {
-    /// A field that stands still.
+    /// Returns a field that is constant over time.
     pub(crate) fn new(stream: &mut Stream, distance_m: f64) -> Field {
         Field::changing(stream, distance_m, f64::INFINITY)
     }
 
-    /// A field whose correlation also falls over time.
+    /// Returns a field whose correlation also decays over time.
     pub(crate) fn changing(stream: &mut Stream, distance_m: f64, duration_s: f64) -> Field {
         debug_assert!(
             distance_m > 0.0 && duration_s > 0.0,
@@ -39,22 +40,22 @@ impl Field {
         );
         let mut waves = Waves::new(WAVES);
         for n in 0..WAVES {
-            // The spectrum of exp(-r/D) in the plane is D^2 k / (1 + D^2 k^2)^(3/2); its
-            // distribution function 1 - (1 + D^2 k^2)^(-1/2) is inverted. Stratifying the
-            // uniform number brings each realisation closer to the wanted correlation.
+            // The spectrum of exp(-r/D) in the plane is D^2 k / (1 + D^2 k^2)^(3/2). Its
+            // distribution function 1 - (1 + D^2 k^2)^(-1/2) is inverted. Stratifying the uniform
+            // number brings each realisation closer to the wanted correlation.
             let share = 1.0 - (n as f64 + stream.uniform()) / WAVES as f64;
             let number = (1.0 / (share * share) - 1.0).sqrt() / (TAU * distance_m);
             let direction = TAU * stream.uniform();
             let (x, y) = (number * cos(direction), number * sin(direction));
-            // The spectrum of exp(-|t|/T) is Cauchy's.
+            // The spectrum of exp(-|t|/T) is a Cauchy distribution.
             let t = tan(PI * (stream.uniform() - 0.5)) / (TAU * duration_s);
             waves.set(n, [x, y, t], stream.uniform());
         }
         Field { waves }
     }
 
-    /// By how much at most what a lattice with this step reads differs from the field: each wave is bent by so much
-    /// between the corners.
+    /// Returns the largest interpolation error of a lattice with this step. It is the sum over all
+    /// waves of their largest deviation from a straight line between corners.
     fn lattice_error(&self, step_m: f64) -> f64 {
         let [by_x, by_y] = self.waves.turns();
         let bent = by_x.iter().zip(by_y).map(|(x, y)| {
@@ -64,7 +65,8 @@ impl Field {
         bent.sum::<f64>() * (2.0 / WAVES as f64).sqrt()
     }
 
-    /// The field's value at a place in metres at time zero, to the bit of a lattice's corner there.
+    /// Returns the field's value at a place in metres at time zero. It equals the value at a
+    /// lattice corner to the bit.
     fn at_place(&self, place: [f64; 2]) -> f64 {
         wide(
             #[inline(always)]
@@ -72,7 +74,7 @@ impl Field {
         )
     }
 
-    /// The field's value at a place in metres and a time in seconds.
+    /// Returns the field's value at a place in metres and a time in seconds.
     pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
         let mut cosines = [0.0; WAVES];
         self.waves.cosines([x, y, t], &mut cosines);
@@ -85,7 +87,8 @@ impl Field {
         value(sums.iter().sum())
     }
 
-    /// The values at those of four places that are asked for, at time zero, and anything at the others.
+    /// Returns the values at time zero at those places where `asked` is true. The other entries are
+    /// unspecified.
     fn at_places(&self, places: [[f64; 2]; 4], asked: [bool; 4]) -> [f64; 4] {
         wide(
             #[inline(always)]
@@ -102,25 +105,27 @@ impl Field {
     }
 }
 
-/// A value of variance 1 of the sum of as many cosines.
+/// Scales a sum of [`WAVES`] cosines to variance 1.
 #[inline(always)]
 fn value(sum: f32) -> f64 {
     f64::from(sum) * (2.0 / WAVES as f64).sqrt()
 }
 
-/// A field on a fine square lattice, interpolated between the corners of a cell. Moving within a
-/// cell costs a few multiplications, and the value is still a function of the place alone.
+/// Cache of the last square of a fine lattice over a field. Values are interpolated between the
+/// corners of a square, so moving within it costs a few multiplications. The result still depends
+/// on the place alone.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
-    /// In 32 bits, as many lattices are kept; one that does not fit is not remembered.
+    /// Square whose corners are stored, with 32-bit indexes to save memory. [`NOWHERE`] if the
+    /// indexes do not fit.
     square: (i32, i32),
     corners: [f64; 4],
 }
 
-/// No square.
+/// Value of an empty cache: no square.
 const NOWHERE: (i32, i32) = (i32::MIN, i32::MIN);
 
-/// A square where it is remembered.
+/// Returns the square with 32-bit indexes, or [`NOWHERE`] if they do not fit.
 fn small((column, row): Square) -> (i32, i32) {
     match (i32::try_from(column), i32::try_from(row)) {
         (Ok(column), Ok(row)) => (column, row),
@@ -134,11 +139,11 @@ impl Default for Lattice {
     }
 }
 
-/// A cell of the lattice, by column and row.
+/// Square of the lattice, by column and row.
 pub(crate) type Square = (i64, i64);
 
-/// Lattice cells per correlation distance. Halfway between corners the interpolated value's
-/// standard deviation is 1.3 % too small.
+/// Number of lattice squares for each correlation distance. Halfway between corners the standard
+/// deviation of the interpolated value is 1.3 % too small.
 const CELLS: f64 = 32.0;
 
 impl Lattice {
@@ -149,8 +154,9 @@ impl Lattice {
         }
     }
 
-    /// The interpolated value at a place of a field of which `corners` knows the values at the corners
-    /// of a square, as far as they are needed: a square beside the last one shares some with it.
+    /// Returns the interpolated value at a place. `corners` computes the field at the corners of a
+    /// square that are needed. A square next to the stored one shares corners with it, which are
+    /// not computed again.
     pub(crate) fn at(
         &mut self,
         (x, y): (f64, f64),
@@ -188,7 +194,8 @@ impl Lattice {
         low + (high - low) * up
     }
 
-    /// The values at those corners of a square that are corners of the last one too.
+    /// Returns the values at the corners that a square shares with the stored one. `None` for other
+    /// corners.
     fn shared_with(&self, (column, row): Square) -> [Option<f64>; 4] {
         CORNERS.map(|(right, up)| {
             let known = Some(self.square).filter(|&square| square != NOWHERE);
@@ -201,25 +208,26 @@ impl Lattice {
     }
 }
 
-/// Which corners of a square are asked for, in the order of [`CORNERS`].
+/// True for each corner of a square that must be computed, in the order of [`CORNERS`].
 pub(crate) type Needed = [bool; 4];
 
-/// The corners of a square, by columns to the right and rows up: low left, low right, high left, high right.
+/// Corners of a square as offsets of column and row: bottom left, bottom right, top left, top
+/// right.
 const CORNERS: [(i64, i64); 4] = [(0, 0), (1, 0), (0, 1), (1, 1)];
 
-/// A field as a lattice sees it. It remembers the square that it was asked about last: all cells of a
-/// network look at one UE after the other, and those of a site find what the first of them computed.
+/// A field with its lattice. It stores the corners of the last square read. The cells of a network
+/// evaluate one UE one after the other, so cells of one site reuse these values.
 #[derive(Debug)]
 pub(crate) struct Map {
     field: Field,
     distance_m: f64,
-    /// Of use where values are bounded.
+    /// Interpolation error of the lattice. Computed at the first call of [`Map::within`].
     error: OnceLock<f64>,
     latest: Mutex<Option<(Square, [Option<f64>; 4])>>,
 }
 
 impl Map {
-    /// A field that stands still, with this correlation distance.
+    /// Returns a field that is constant over time, with this correlation distance.
     pub(crate) fn new(stream: &mut Stream, distance_m: f64) -> Map {
         Map {
             field: Field::new(stream, distance_m),
@@ -229,7 +237,8 @@ impl Map {
         }
     }
 
-    /// Bounds of the interpolated value at a place, twice [`Map::lattice_error`] apart.
+    /// Returns bounds of the interpolated value at a place. They are twice [`Map::lattice_error`]
+    /// apart.
     pub(crate) fn within(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let error = self.error.get_or_init(|| self.lattice_error());
         let value = self.field.at_place([x, y]);
@@ -237,25 +246,29 @@ impl Map {
         [value - error, value + error]
     }
 
-    /// By how much the field differs from what is interpolated, and by what single precision takes from either.
+    /// Returns the largest difference between the field and the interpolated value. It includes the
+    /// rounding of both to single precision.
     fn lattice_error(&self) -> f64 {
         self.field.lattice_error(self.distance_m / CELLS) + 1e-3
     }
 
-    /// The interpolated value at a place; `lattice` has read this map alone.
+    /// Returns the interpolated value at a place. The caller must use one `lattice` for this map
+    /// only.
     pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
         let corners = |square, needed| self.corners(square, needed);
         lattice.at(place, self.distance_m, corners)
     }
 
-    /// Its correlation distance in metres.
+    /// Returns the correlation distance in metres.
     pub(crate) fn distance_m(&self) -> f64 {
         self.distance_m
     }
 
-    /// The field's values at the corners of a square that are needed, and anything at the others.
+    /// Returns the field's values at the corners of a square that are needed. The other entries are
+    /// unspecified.
     pub(crate) fn corners(&self, square: Square, needed: Needed) -> [f64; 4] {
-        // A value that is computed is written whole: what a panic elsewhere left is as good.
+        // Values are stored in one assignment, so the state is valid even if another thread
+        // panicked.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = latest
             .filter(|(known, _)| *known == square)
@@ -283,7 +296,7 @@ mod tests {
     use super::*;
     use fadeout_core::math::exp;
 
-    /// Correlation over many fields of two values `(dx, dt)` apart, and the variance.
+    /// Returns the correlation over many fields of two values `(dx, dt)` apart, and the variance.
     fn moments(dx: f64, dt: f64) -> (f64, f64) {
         let (mut product, mut square, count) = (0.0, 0.0, 4000);
         for n in 0..count {
@@ -308,7 +321,8 @@ mod tests {
         ] {
             let expected = exp(-dx / 13.0 - dt / 2.0);
             let (found, variance) = moments(dx, dt);
-            // Four standard errors of a product of normals at 4000 draws: 4 * sqrt(2 / 4000).
+            // The limit is four standard errors of a product of normals at 4000 draws: 4 * sqrt(2 /
+            // 4000).
             assert!(
                 (found - expected).abs() < 0.09,
                 "{dx} {dt}: {found} {expected}"
@@ -329,8 +343,9 @@ mod tests {
             beyond += u32::from(value.abs() > 1.959_964);
         }
         let count = f64::from(count);
-        // About 40 000 nearly independent places: one standard error is 0.005 of the mean and
-        // 0.001 of a share of 5 %; a sum of 96 waves falls short of normal tails by more.
+        // There are about 40 000 nearly independent places. One standard error is 0.005 of the
+        // mean, and 0.001 of a share of 5 %. The tails of a sum of 96 waves deviate from the normal
+        // tails by more.
         assert!((sum / count).abs() < 0.03, "{}", sum / count);
         assert!((square / count - 1.0).abs() < 0.04, "{}", square / count);
         assert!((f64::from(beyond) / count - 0.05).abs() < 0.006, "{beyond}");
@@ -374,12 +389,12 @@ mod tests {
         let all = [true; 4];
         let fresh = |square| map().corners(square, all);
         for square in [(3, 4), (3, 4), (-1, 0), (3, 4), (4, 3)] {
-            // What was not needed before is computed when it is.
+            // Corners that were not needed before are computed later.
             let some = asked.corners(square, [false, true, false, true]);
             assert_eq!((some[1], some[3]), (fresh(square)[1], fresh(square)[3]));
             assert_eq!(asked.corners(square, all), fresh(square), "{square:?}");
         }
-        // Neighbours share a side.
+        // Neighbouring squares share a side.
         let ([_, b, _, d], [a, _, c, _]) = (fresh((3, 4)), fresh((4, 4)));
         assert_eq!((b, d), (a, c));
     }
@@ -389,7 +404,7 @@ mod tests {
         let map = Map::new(&mut Stream::new(3, "test.field", 3), 32.0);
         let mut asked = Vec::new();
         let mut walked = Lattice::new();
-        // Right, up, across a corner, back, and far away.
+        // Moves right, up, across a corner, back, and far away.
         for place in [
             (0.5, 0.5),
             (1.5, 0.5),
@@ -400,7 +415,7 @@ mod tests {
         ] {
             let found = walked.at(place, 32.0, |square, needed| {
                 asked.push(needed.iter().filter(|needed| **needed).count());
-                // Whatever is not needed is not looked at.
+                // Corners that are not needed must not be used, so they are NaN.
                 let corners = map.corners(square, [true; 4]);
                 [0, 1, 2, 3].map(|n| if needed[n] { corners[n] } else { f64::NAN })
             });

@@ -6,8 +6,8 @@ use fadeout_core::math::{cos, log10, sin};
 use fadeout_core::{Decibel, Meters};
 use std::f64::consts::PI;
 
-/// The dimensionless diffraction parameter v (equation 26): positive where the edge
-/// reaches above the direct path, negative where it stays below.
+/// Returns the dimensionless diffraction parameter v (equation 26). It is positive if the edge is
+/// above the direct path, and negative if it is below.
 pub fn diffraction_parameter(
     height_above_path: Meters,
     to_transmitter: Meters,
@@ -22,14 +22,15 @@ pub fn diffraction_parameter(
     height_above_path.0 * (2.0 / wavelength.0 * inverse).sqrt()
 }
 
-/// What a line passes by more than this takes nothing from it, in square roots of metres: the parameter v = -0.8, where
-/// [`loss`] is zero, without the wavelength.
+/// Returns the clearance beyond which an edge causes no loss, in square roots of metres. It
+/// corresponds to the parameter v = -0.8, where [`loss`] is zero, without the factor of the
+/// wavelength.
 pub fn clear_beyond(wavelength: Meters) -> f64 {
     0.8 * wavelength.0.sqrt()
 }
 
-/// The approximation J(v) of equation 31. It holds for v > -0.78; below, the loss is taken
-/// as zero.
+/// Returns the approximation J(v) of equation 31. It is valid for v > -0.78, and the loss is zero
+/// below.
 pub fn loss(v: f64) -> Decibel {
     debug_assert!(!v.is_nan(), "a diffraction parameter is a number");
     if v <= -0.78 {
@@ -39,16 +40,16 @@ pub fn loss(v: f64) -> Decibel {
     Decibel(6.9 + 20.0 * log10((u * u + 1.0).sqrt() + u))
 }
 
-/// The loss by Fresnel integrals (equation 30), of which [`loss`] is an approximation.
-/// Slightly negative where an edge below the path adds to the field.
+/// Returns the loss by Fresnel integrals (equation 30), which [`loss`] approximates. It is slightly
+/// negative if an edge below the path adds to the field.
 pub fn exact_loss(v: f64) -> Decibel {
     let (c, s) = fresnel(v);
     let (real, imaginary) = (1.0 - c - s, c - s);
     Decibel(-20.0 * log10((real * real + imaginary * imaginary).sqrt() / 2.0))
 }
 
-/// The Fresnel integrals C(x) and S(x) of `cos(pi t^2 / 2)` and `sin(pi t^2 / 2)`, with an
-/// absolute error below 1e-6.
+/// Returns the Fresnel integrals C(x) and S(x) of `cos(pi t^2 / 2)` and `sin(pi t^2 / 2)`. The
+/// absolute error is below 1e-6.
 fn fresnel(x: f64) -> (f64, f64) {
     let t = x.abs();
     let (c, s) = if t < 3.4 {
@@ -59,11 +60,11 @@ fn fresnel(x: f64) -> (f64, f64) {
     if x < 0.0 { (-c, -s) } else { (c, s) }
 }
 
-/// The power series in x (Abramowitz and Stegun 7.3.11 and 7.3.13). Its terms reach 1e8 at
-/// x = 3.4, which leaves eight digits.
+/// Returns the Fresnel integrals by the power series in x (Abramowitz and Stegun 7.3.11 and
+/// 7.3.13). Its terms reach 1e8 at x = 3.4, so eight digits remain.
 fn fresnel_series(x: f64) -> (f64, f64) {
     let z = PI * x * x / 2.0;
-    // term = x z^n / n!; even n belong to C, odd ones to S, with alternating signs.
+    // term = x z^n / n!. Even n belong to C and odd n to S, with alternating signs.
     let (mut term, mut sums) = (x, [0.0, 0.0]);
     for n in 0_u32..200 {
         let sign = if n & 2 == 0 { 1.0 } else { -1.0 };
@@ -76,7 +77,8 @@ fn fresnel_series(x: f64) -> (f64, f64) {
     (sums[0], sums[1])
 }
 
-/// The asymptotic expansion (Abramowitz and Stegun 7.3.9, 7.3.10, 7.3.27, 7.3.28).
+/// Returns the Fresnel integrals by the asymptotic expansion (Abramowitz and Stegun 7.3.9, 7.3.10,
+/// 7.3.27, 7.3.28).
 fn fresnel_asymptotic(x: f64) -> (f64, f64) {
     let z = PI * x * x;
     let w = 1.0 / (z * z);
@@ -124,7 +126,8 @@ mod tests {
     fn series_and_expansion_meet() {
         for x in [3.3, 3.4, 3.5] {
             let (series, expansion) = (fresnel_series(x), fresnel_asymptotic(x));
-            // The expansion's next term is 10395 / (pi x^2)^6 of 1 / (pi x): 6e-7 at x = 3.3.
+            // The next term of the expansion is 10395 / (pi x^2)^6 times 1 / (pi x): 6e-7 at x =
+            // 3.3.
             assert!(
                 (series.0 - expansion.0).abs() < 1e-6,
                 "{series:?} {expansion:?}"

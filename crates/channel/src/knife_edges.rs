@@ -6,25 +6,27 @@ use crate::knife_edge::loss;
 use fadeout_core::math::log10;
 use fadeout_core::{Decibel, Edge};
 
-/// Most edges that count; of more the deepest do.
+/// Largest number of edges considered. If there are more, the deepest are used.
 const MOST: usize = 16;
 
-/// Of edges nearer to each other than this only the deepest counts, metres: they are of vehicles side by
-/// side, and not behind each other.
+/// Edges closer than this count as one, the deepest, metres. They belong to vehicles side by side,
+/// not one behind the other.
 const BESIDE_M: f64 = 2.0;
 
-/// An edge by its distance from the first end and its height over the straight line, metres.
+/// Distance of an edge from the first end, and its height above the straight line, metres.
 type Height = (f64, f64);
 
-/// The loss behind edges on a straight line of `length_m`, which are in order along it.
+/// Returns the loss by edges on a straight line of `length_m`. The edges are sorted along the line.
 ///
-/// A string from end to end leads over the main edges, each the steepest as seen from the one before;
-/// each counts between its neighbours. Between two neighbours the secondary edge that stands highest
-/// counts too. The last term is of the spreading between main edges, and never negative. With one edge
-/// it is [`loss`]. Where a main and a secondary edge change their parts the loss makes a step, as it does
-/// in the standard.
+/// The main edges are those that a string between the ends would touch. Each main edge has a loss
+/// relative to its neighbours on the string. Between two neighbours the highest secondary edge adds
+/// its loss too. The last term is the spreading between main edges, and is never negative.
 ///
-/// At most 16 edges count: the deepest, and of some less than 2 m apart the deepest of them.
+/// With one edge the result is [`loss`]. The loss has a step where a main and a secondary edge
+/// change their roles, as in the standard.
+///
+/// At most 16 edges count, namely the deepest. If edges are less than 2 m apart, only the deepest
+/// of these counts.
 pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibel {
     debug_assert!(
         edges.is_sorted_by(|one, next| one.share <= next.share),
@@ -53,7 +55,7 @@ pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibe
     cascade(&heights[..=count], wavelength_m)
 }
 
-/// The depth from which on edges count.
+/// Returns the smallest depth at which an edge counts.
 fn nth_deepest(edges: &[Edge]) -> f64 {
     if edges.len() <= MOST {
         return f64::NEG_INFINITY;
@@ -69,10 +71,10 @@ fn nth_deepest(edges: &[Edge]) -> f64 {
     deepest[MOST - 1]
 }
 
-/// `points` are the first end, the edges and the last end.
+/// Returns the loss over `points`, which are the first end, the edges and the last end.
 fn cascade(points: &[Height], wavelength_m: f64) -> Decibel {
     let last = points.len() - 1;
-    // The main edges, with both ends.
+    // Indexes of the main edges and of both ends.
     let mut main = [0; MOST + 2];
     let mut count = 1;
     while main[count - 1] != last {
@@ -108,7 +110,7 @@ fn cascade(points: &[Height], wavelength_m: f64) -> Decibel {
     Decibel(total)
 }
 
-/// -10 log10 of the spreading between main edges; zero with one.
+/// Returns -10 log10 of the spreading between main edges. Zero with one edge.
 fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
     if main.len() < 4 {
         return 0.0;
@@ -116,7 +118,7 @@ fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
     let way = |index: usize| (points[main[index + 1]].0 - points[main[index]].0).max(1e-3);
     let count = main.len() - 1;
     let total: f64 = (0..count).map(way).sum();
-    // As logarithms: a product of many lengths is large.
+    // Logarithms avoid overflow of a product of many lengths.
     let upper = log10(total) + (0..count).map(|index| log10(way(index))).sum::<f64>();
     let pairs = (1..count).map(|index| log10(way(index - 1) + way(index)));
     let lower = log10(way(0)) + log10(way(count - 1)) + pairs.sum::<f64>();
@@ -135,7 +137,8 @@ mod tests {
     const MM: f64 = 299_792_458.0 / 28e9;
     const CM: f64 = 299_792_458.0 / 5.9e9;
 
-    /// Edges of `(distance, height)` between antennas.
+    /// Returns the loss by edges given as `(distance, height)`, between antennas at the heights
+    /// `ends`.
     fn of(ends: (f64, f64), length_m: f64, heights: &[Height], wavelength_m: f64) -> f64 {
         let edges: Vec<Edge> = heights
             .iter()
@@ -150,7 +153,7 @@ mod tests {
         cascaded_loss(&edges, length_m, wavelength_m).0
     }
 
-    /// The reference sheet's `mke_*` and `ke_rsu_*`.
+    /// Reference values `mke_*` and `ke_rsu_*` of the reference sheet.
     #[test]
     fn losses_are_those_of_the_reference() {
         let flat = [(3.0, 5.0), (7.0, 5.0)];
@@ -197,14 +200,14 @@ mod tests {
         assert!(before > 25.0);
     }
 
-    /// Whoever leaves them out finds the same loss.
+    /// A caller may leave out edges with this clearance, and gets the same loss.
     #[test]
     fn what_the_line_passes_by_more_than_counts_changes_no_bit() {
         let (mut left_out, mut lost) = (0, 0);
         Cases::new(20_000).run(|seed| {
             let mut draw = Stream::new(seed, "test.edges", 0);
             let length_m = draw.uniform_in(5.0, 800.0);
-            // 100 MHz to 100 GHz.
+            // Wavelengths of 100 MHz to 100 GHz.
             let wavelength_m = 3.0 * pow(10.0, draw.uniform_in(-3.0, 0.0));
             let clear = clear_beyond(Meters(wavelength_m));
             let mut edges: Vec<Edge> = (0..draw.below(26))

@@ -1,11 +1,11 @@
-//! K factor, delay spread and angular spreads as they differ from place to place.
+//! Distributions of K factor, delay spread and angular spreads over places.
 
 use super::path_loss::{Condition, PathLoss};
 use fadeout_core::math::log10;
 
 const PARAMETERS: &str = include_str!("../../../data/large_scale_parameters.csv");
 
-/// A parameter that is normal over places.
+/// Distribution of a parameter that is normal over places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlaceLaw {
     /// Mean over places.
@@ -16,22 +16,23 @@ pub struct PlaceLaw {
     pub distance_m: f64,
 }
 
-/// The K factor in dB in line of sight.
+/// Returns the distribution of the K factor in dB in line of sight.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 pub fn k_factor_db(path_loss: &PathLoss) -> PlaceLaw {
     law(path_loss.places().scenario, Condition::Los, "K", 1.0)
 }
 
-/// The decimal logarithm of the RMS delay spread in seconds.
+/// Returns the distribution of the decimal logarithm of the RMS delay spread in seconds.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 pub fn delay_spread_lg(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> PlaceLaw {
     law(path_loss.places().scenario, condition, "DS", carrier_ghz)
 }
 
-/// The decimal logarithm of an angular spread in degrees: `ASD`, `ASA`, `ZSA` or `ZSD`, of the last
-/// one without what depends on the distance.
+/// Returns the distribution of the decimal logarithm of an angular spread in degrees. `parameter`
+/// is `ASD`, `ASA`, `ZSA` or `ZSD`. The result for `ZSD` lacks the terms that depend on the
+/// distance.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 pub fn angular_spread_lg(
@@ -85,7 +86,7 @@ mod tests {
         assert!((indoor.mean + 7.5825).abs() < 1e-4, "{indoor:?}");
         assert!((indoor.deviation - 0.20124).abs() < 1e-5, "{indoor:?}");
         let macro_cell = delay_spread_lg(&PathLoss::UrbanMacro(UrbanMacro), Condition::Los, 2.0);
-        // Below 6 GHz as at 6 GHz: -6.955 - 0.0963 lg 6.
+        // Carriers below 6 GHz use the values of 6 GHz: -6.955 - 0.0963 lg 6.
         assert!((macro_cell.mean + 7.02994).abs() < 1e-5, "{macro_cell:?}");
         for model in [
             PathLoss::UrbanMicro(UrbanMicro),

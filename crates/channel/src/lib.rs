@@ -1,7 +1,7 @@
 //! The channel between two antennas, and the antennas.
 //!
-//! [`Environment`] holds what the links of a carrier share, [`LinkChannel`] is one UE's link to
-//! one cell, and [`ChannelConfig`] says what both are made of. The models are in the submodules
+//! [`Environment`] holds the data that all links of a carrier share. [`LinkChannel`] is the link
+//! between one UE and one cell. [`ChannelConfig`] configures both. The models are in the submodules
 //! and can be used alone.
 
 pub mod antenna;

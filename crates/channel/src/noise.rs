@@ -3,11 +3,12 @@
 use fadeout_core::math::to_db;
 use fadeout_core::{Dbm, Decibel, Hertz};
 
-/// Power density of thermal noise at 290 K in dBm/Hz, rounded as in 3GPP's studies; k T is
-/// -173.975 dBm/Hz.
+/// Power density of thermal noise at 290 K, dBm/Hz, rounded as in 3GPP's studies. The exact value
+/// of k T is -173.975 dBm/Hz.
 pub const DENSITY_DBM_PER_HZ: f64 = -174.0;
 
-/// Noise at the receiver's input over `bandwidth`: density, bandwidth and noise figure.
+/// Returns the noise power at the receiver's input: density plus bandwidth plus noise figure, in
+/// dB.
 pub fn power(bandwidth: Hertz, noise_figure: Decibel) -> Dbm {
     Dbm(DENSITY_DBM_PER_HZ + to_db(bandwidth.0) + noise_figure.0)
 }

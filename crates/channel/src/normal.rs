@@ -3,12 +3,12 @@
 use fadeout_core::math::{erfc, exp, ln};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// Probability that a standard normal number is below `x`.
+/// Returns the probability that a standard normal number is below `x`.
 pub(super) fn normal_share_below(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// The standard normal number that a share of them is below, to about 1e-12; infinite at 0 and 1.
+/// Returns the quantile of the standard normal distribution, to about 1e-12. Infinite at 0 and 1.
 pub(super) fn normal_quantile(share: f64) -> f64 {
     if share <= 0.0 {
         return f64::NEG_INFINITY;
@@ -16,10 +16,10 @@ pub(super) fn normal_quantile(share: f64) -> f64 {
     if share >= 1.0 {
         return f64::INFINITY;
     }
-    // The lesser tail, which has all its digits.
+    // The smaller tail is computed, because it keeps all its digits.
     let tail = share.min(1.0 - share);
-    // M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", 26.2.23: within
-    // 4.5e-4. Each step of Newton's method squares that.
+    // M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", 26.2.23, has an error
+    // within 4.5e-4. Each step of Newton's method squares the error.
     let t = (-2.0 * ln(tail)).sqrt();
     let top = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let bottom = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
@@ -43,7 +43,8 @@ mod tests {
         for step in -70..=70 {
             let x = f64::from(step) / 10.0;
             let back = normal_quantile(normal_share_below(x));
-            // A share near one has no more digits than 1e-16 leaves of its distance from one.
+            // A probability near one is stored to 1e-16, which limits the digits of its distance
+            // from one.
             let tolerance = if x < 4.0 { 1e-9 } else { 0.2 };
             assert!((back - x).abs() < tolerance, "{x}: {back}");
         }

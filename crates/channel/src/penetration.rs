@@ -1,4 +1,4 @@
-//! Walls and car bodies.
+//! Penetration loss of walls and car bodies.
 //!
 //! Standard: TR 38.901 §7.4.3.
 
@@ -7,10 +7,10 @@ use fadeout_core::data::{cell, number};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;
 
-/// The wall or car body between the base station outdoors and the UE.
+/// Wall or car body between an outdoor base station and the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Penetration {
-    /// Nothing.
+    /// No wall.
     #[default]
     None,
     /// Outer walls of an old building, 30 % plain glass.
@@ -19,21 +19,21 @@ pub enum Penetration {
     HighLoss,
     /// A car without metal-coated windows.
     Car,
-    /// An outer wall of 20 dB, whatever the carrier, and the way behind it, which is up to 25 m long
-    /// (the model of TR 36.873, which Table 7.4.3-3 keeps for carriers below 6 GHz).
+    /// An outer wall of 20 dB at any carrier, and up to 25 m inside the building behind it. TR
+    /// 36.873 has this model, and Table 7.4.3-3 keeps it for carriers below 6 GHz.
     Single,
-    /// This loss of whatever there is.
+    /// A fixed loss.
     Fixed(Decibel),
 }
 
-/// The walls between the base station outdoors and one UE.
+/// Penetration loss between an outdoor base station and one UE.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Walls {
-    /// Loss of walls and of the way inside, dB.
+    /// Loss of walls and of the path inside the building, dB.
     pub loss_db: f64,
     /// Distance on the ground from the outer wall to the UE d2D-in, metres.
     pub inside_m: f64,
-    /// Whether they are those of a building.
+    /// True if the walls are of a building.
     pub is_building: bool,
 }
 
@@ -46,7 +46,7 @@ impl Walls {
         }
     }
 
-    /// A fixed loss that is not a building's.
+    /// Returns a fixed loss that is not of a building.
     fn loss(loss_db: f64) -> Walls {
         Walls {
             loss_db: loss_db.max(0.0),
@@ -57,7 +57,7 @@ impl Walls {
 
 const NUMBERS: &str = include_str!("../../../data/penetration.csv");
 
-/// A material: its loss is a line over the carrier.
+/// Loss of a material as a linear function of the carrier frequency.
 #[derive(Debug, Clone, Copy)]
 struct Material {
     constant_db: f64,
@@ -77,7 +77,7 @@ impl Material {
     }
 }
 
-/// An outer wall: a share of glass, and concrete.
+/// Outer wall of glass and concrete.
 #[derive(Debug, Clone, Copy)]
 struct Wall {
     glass: Material,
@@ -86,7 +86,7 @@ struct Wall {
     sigma_db: f64,
 }
 
-/// Longest way inside a building, metres, and what a metre costs.
+/// Longest path inside a building, metres, and the loss for each metre.
 const DEEPEST_M: f64 = 25.0;
 const LOSS_INSIDE_DB_PER_M: f64 = 0.5;
 
@@ -104,15 +104,16 @@ impl Wall {
         }
     }
 
-    /// Equation 7.4-2.
+    /// Returns the loss of the wall (equation 7.4-2).
     fn loss_db(&self, carrier_ghz: f64) -> f64 {
         let part = |share: f64, of: &Material| share * from_db(-of.loss_db(carrier_ghz));
         let glass = part(self.glass_share, &self.glass);
         5.0 - to_db(glass + part(self.concrete_share, &CONCRETE))
     }
 
-    /// The loss of one UE behind it: the wall's, that of the way inside (0.5 dB/m over the smaller
-    /// of two uniform distances up to 25 m), and their spread.
+    /// Draws the loss of one UE behind the wall. It is the sum of the wall's loss, the loss inside
+    /// the building and a normal deviation. The loss inside is 0.5 dB/m over the smaller of two
+    /// uniform distances up to 25 m.
     fn draw(&self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
         let mut distance = || stream.uniform_in(0.0, DEEPEST_M);
         let inside = distance().min(distance());
@@ -121,14 +122,14 @@ impl Wall {
     }
 }
 
-/// Loss of the low-loss outer wall in dB at a carrier in GHz (Table 7.4.3-2).
+/// Returns the loss of the low-loss outer wall in dB at a carrier in GHz.
 ///
 /// Standard: TR 38.901 Table 7.4.3-2.
 pub fn low_loss_wall_db(carrier_ghz: f64) -> f64 {
     LOW_LOSS.loss_db(carrier_ghz)
 }
 
-/// Loss of the high-loss outer wall in dB.
+/// Returns the loss of the high-loss outer wall in dB at a carrier in GHz.
 ///
 /// Standard: TR 38.901 Table 7.4.3-2.
 pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
@@ -136,7 +137,7 @@ pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
 }
 
 impl Penetration {
-    /// The walls that one UE is behind, drawn from what `data/penetration.csv` says.
+    /// Draws the walls around one UE, from the numbers in `data/penetration.csv`.
     ///
     /// Standard: TR 38.901 §7.4.3.
     pub fn draw(self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
@@ -160,7 +161,7 @@ impl Penetration {
 mod tests {
     use super::*;
 
-    /// Equation 7.4-2 and Table 7.4.3-2; at 1 GHz the concrete counts too.
+    /// Equation 7.4-2 and Table 7.4.3-2. At 1 GHz concrete contributes too.
     #[test]
     fn walls_cost_what_the_table_says() {
         for (carrier_ghz, low, high) in [
@@ -172,12 +173,12 @@ mod tests {
         }
     }
 
-    /// Mean and deviation of 20,000 draws, within five of their own deviations.
+    /// Checks mean and deviation of 20,000 draws, within five standard errors.
     #[test]
     fn draws_have_the_moments_of_their_parts() {
         const DRAWS: u32 = 20_000;
         // The smaller of two uniform distances up to 25 m has the mean 25/3 and the variance
-        // 25^2/18; a metre costs half a decibel.
+        // 25^2/18. The loss is 0.5 dB/m.
         let (inside, inside_variance) = (25.0 / 6.0, 625.0 / 72.0);
         let indoors = |wall: f64, sigma: f64| {
             let deviation: f64 = inside_variance + sigma * sigma;
@@ -186,9 +187,9 @@ mod tests {
         for (penetration, (mean, deviation)) in [
             (Penetration::LowLoss, indoors(low_loss_wall_db(28.0), 4.4)),
             (Penetration::HighLoss, indoors(high_loss_wall_db(28.0), 6.5)),
-            // A normal number of mean 9 and deviation 5 whose negative values count as zero.
+            // A normal number of mean 9 and deviation 5. Negative values count as zero.
             (Penetration::Car, (9.0714, 4.8430)),
-            // Half a decibel a metre of a uniform distance up to 25 m.
+            // A loss of 0.5 dB/m over a uniform distance up to 25 m.
             (Penetration::Single, (26.25, 12.5 / 12_f64.sqrt())),
             (Penetration::Fixed(Decibel(20.0)), (20.0, 0.0)),
             (Penetration::None, (0.0, 0.0)),

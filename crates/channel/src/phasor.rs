@@ -1,30 +1,30 @@
 //! Cosine and sine of many angles at once.
 //!
-//! Angles are in turns, so that reducing them is one rounding. The arithmetic is plain additions
-//! and multiplications in a fixed order: the same bits on every machine, and loops that the
-//! compiler turns into vector instructions.
+//! Angles are in turns, so that reducing them takes one rounding. The arithmetic is plain additions
+//! and multiplications in a fixed order. So all machines give the same bits, and the compiler can
+//! vectorise the loops.
 
-/// Lanes that are computed together.
+/// Number of lanes that are computed together.
 pub(crate) const LANES: usize = 8;
 
 /// Adding and subtracting 1.5 * 2^52 rounds a double of moderate size to the nearest integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// The difference of `turns` from the nearest integer, in [-1/2, 1/2].
+/// Returns the difference between `turns` and the nearest integer, in [-1/2, 1/2].
 #[inline(always)]
 pub(crate) fn wrap(turns: f64) -> f64 {
     turns - ((turns + ROUND) - ROUND)
 }
 
-/// `sin(2 pi q)` for |q| <= 1/4: the polynomial that meets it at the nodes of the tenth Chebyshev
-/// polynomial, off by less than 7e-9 before rounding to single precision.
+/// Returns `sin(2 pi q)` for |q| <= 1/4. The polynomial interpolates the sine at the nodes of the
+/// tenth Chebyshev polynomial. Its error is below 7e-9 before rounding to single precision.
 #[inline(always)]
 fn quarter_sine(q: f32) -> f32 {
     let z = q * q;
     q * (6.283_185_4 + z * (-41.341_682 + z * (81.602_48 + z * (-76.581_17 + z * 39.759_83))))
 }
 
-/// Cosine and sine of an angle in turns within [-1/2, 1/2], to single precision.
+/// Returns cosine and sine of an angle in turns within [-1/2, 1/2], to single precision.
 #[inline(always)]
 pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     let distance = turns.abs();
@@ -33,15 +33,17 @@ pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     (cosine, sine)
 }
 
-/// Plane waves, one entry each: turns for every unit of three coordinates, and at the origin.
+/// Plane waves. Each has a rate in turns per unit of x, y and t, and a phase in turns at the
+/// origin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waves {
-    /// Those of x of all waves, then of y, of t, and the phases: all that a look reads in one piece.
+    /// Rates of x of all waves, then those of y and of t, then the phases. One allocation holds all
+    /// data of an evaluation.
     all: Box<[f64]>,
 }
 
 impl Waves {
-    /// So many waves that all stand still at turn zero.
+    /// Returns `count` waves with all rates and phases zero.
     pub(crate) fn new(count: usize) -> Waves {
         Waves {
             all: vec![0.0; 4 * count].into(),
@@ -52,7 +54,7 @@ impl Waves {
         self.all.len() / 4
     }
 
-    /// Sets a wave: turns for a unit of x, y and t, and at the origin.
+    /// Sets the rates of a wave in turns per unit of x, y and t, and its phase at the origin.
     pub(crate) fn set(&mut self, wave: usize, [x, y, t]: [f64; 3], phase: f64) {
         let count = self.count();
         for (part, turns) in [x, y, t, phase].into_iter().enumerate() {
@@ -60,16 +62,16 @@ impl Waves {
         }
     }
 
-    /// Turns of each wave for a unit of x, and of y.
+    /// Returns the rates of all waves in turns per unit of x, and per unit of y.
     pub(crate) fn turns(&self) -> [&[f64]; 2] {
         let count = self.count();
         [&self.all[..count], &self.all[count..2 * count]]
     }
 
-    /// Angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
+    /// Computes the angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
     ///
-    /// Here and below each step is a loop of its own over slices of one length: that is what
-    /// becomes vector instructions.
+    /// Here and in the functions below each step is a separate loop over slices of equal length.
+    /// The compiler can vectorise such loops.
     #[inline(always)]
     fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
         let all = self.count();
@@ -81,7 +83,7 @@ impl Waves {
         }
     }
 
-    /// Cosine and sine of the first `N` waves at a place.
+    /// Computes cosine and sine of the first `N` waves at a place.
     #[inline(always)]
     pub(crate) fn phasors<const N: usize>(
         &self,
@@ -96,7 +98,7 @@ impl Waves {
         }
     }
 
-    /// Cosine of the first `N` waves at a place.
+    /// Computes the cosines of the first `N` waves at a place.
     #[inline(always)]
     pub(crate) fn cosines<const N: usize>(&self, place: [f64; 3], cosines: &mut [f32; N]) {
         self.angles(place, cosines);
@@ -105,8 +107,8 @@ impl Waves {
         }
     }
 
-    /// The sum of the waves' cosines at a place at time zero, when what turns over time has not turned; waves beyond the
-    /// last whole group of [`LANES`] are left out.
+    /// Returns the sum of the waves' cosines at a place at time zero. Waves beyond the last whole
+    /// group of [`LANES`] are left out.
     #[inline(always)]
     pub(crate) fn sum_at_first(&self, [x, y]: [f64; 2]) -> f32 {
         let count = self.count();

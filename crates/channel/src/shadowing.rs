@@ -1,10 +1,11 @@
 //! Shadowing and the line-of-sight state as functions of the UE's place.
 //!
-//! Each site has its maps: one Gaussian field for shadowing in LOS, one in NLOS, one for the state;
-//! and those of K factor and delay spread where these are drawn.
-//! Whoever stands at a place sees what the map says there, so two UEs side by side are alike, a UE
-//! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
-//! map's value. All sites share one more field; it makes their shadowing correlated.
+//! Each site has its maps, which are Gaussian fields: shadowing in LOS, shadowing in NLOS, and the
+//! line-of-sight state. K factor and delay spread have maps if they are drawn.
+//!
+//! The value at a place depends on the map alone. So two UEs side by side see about the same value,
+//! and a UE that returns finds the old one. A UE whose path becomes blocked or clear changes to the
+//! other shadowing map. All sites share one more field, which makes their shadowing correlated.
 
 use super::field::{Lattice, Map};
 use super::path_loss::Condition;
@@ -13,8 +14,7 @@ use fadeout_core::random::Stream;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Correlation of the shadowing at two places `displacement` apart:
-/// `exp(-displacement / distance)`.
+/// Returns the correlation of the shadowing at two places: `exp(-displacement / distance)`.
 ///
 /// Standard: TR 38.901 §7.4.4, equation 7.4-5.
 pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
@@ -25,8 +25,9 @@ pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
     exp(-displacement_m / distance_m)
 }
 
-/// One step of the autoregressive form of the same process, `rho S + sqrt(1 - rho^2) sigma w` with
-/// a standard normal w: for those who walk along a way instead of reading a map.
+/// Returns the next value of the autoregressive form of the same process. It is `rho S + sqrt(1 -
+/// rho^2) sigma w` with a standard normal w. It serves models that follow a path instead of reading
+/// a map.
 pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
     debug_assert!(
         (0.0..=1.0).contains(&correlation),
@@ -35,22 +36,22 @@ pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> 
     correlation * shadowing_db + (1.0 - correlation * correlation).sqrt() * sigma_db * normal
 }
 
-/// The scales of a site's maps.
+/// Correlation distances and site correlation of a site's maps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
     pub(crate) shadowing_m: [f64; 2],
-    /// Correlation distance of the K factor in LOS, metres, if there is a map of it.
+    /// Correlation distance of the K factor in LOS, metres. `None` if it has no map.
     pub(crate) k_factor_m: Option<f64>,
-    /// Correlation distances of the delay spread in LOS and NLOS, metres, if there are maps of it.
+    /// Correlation distances of the delay spread in LOS and NLOS, metres. `None` if it has no map.
     pub(crate) delay_spread_m: [Option<f64>; 2],
-    /// Correlation distance of the state, metres.
+    /// Correlation distance of the line-of-sight state, metres.
     pub(crate) state_m: f64,
     /// Correlation between sites.
     pub(crate) between_sites: f64,
 }
 
-/// The fields that all sites share: shadowing in LOS and NLOS.
+/// Fields that all sites share: shadowing in LOS and NLOS.
 #[derive(Debug)]
 pub(crate) struct CommonMap {
     scales: MapScales,
@@ -78,8 +79,8 @@ fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) ->
         .map(|distance_m| Map::new(&mut stream, distance_m))
 }
 
-/// The maps of all sites, each made when it is first asked for. A run has one of these for all antennas
-/// and powers, so that the sectors of a site read the same.
+/// Maps of all sites, each made at its first use. All antennas and powers of a run share one
+/// `Maps`, so the sectors of a site read the same values.
 #[derive(Debug)]
 pub(crate) struct Maps {
     common: Arc<CommonMap>,
@@ -96,12 +97,12 @@ impl Maps {
         }
     }
 
-    /// Whether they are those of these scales and this seed.
+    /// Returns true if these maps have these scales and this seed.
     pub(crate) fn are_of(&self, scales: &MapScales, seed: u64) -> bool {
         self.common.scales == *scales && self.seed == seed
     }
 
-    /// Those of a site.
+    /// Returns the maps of a site.
     pub(crate) fn of_site(&self, site: u32) -> Arc<SiteMap> {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(SiteMap::new(&self.common, self.seed, u64::from(site)));
@@ -109,7 +110,7 @@ impl Maps {
     }
 }
 
-/// One site's maps.
+/// Maps of one site.
 #[derive(Debug)]
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
@@ -139,29 +140,30 @@ impl SiteMap {
     }
 }
 
-/// Reads a site's maps for one UE.
+/// Reader of a site's maps for one UE.
 #[derive(Debug)]
 pub(crate) struct MapReader {
     map: Arc<SiteMap>,
-    /// Of the condition with this number, which was read first.
+    /// Lattice of the shadowing map that was read first.
     shadowing: Lattice,
     of: Option<u8>,
-    /// None before one of them is read.
+    /// Lattices of other maps. `None` until one of them is read.
     others: Option<Box<Others>>,
 }
 
-/// Maps that are not read where there is but one condition.
+/// Lattices of maps that are not read if only one condition exists.
 #[derive(Debug, Default)]
 struct Others {
     state: Lattice,
-    /// None before one of them is read.
+    /// Lattices of rarely read maps. `None` until one of them is read.
     rare: Option<Box<Rare>>,
 }
 
-/// Maps that are not read before the condition changes where neither K factors nor delay spreads are drawn.
+/// Lattices of maps for drawn K factors and delay spreads, and for the shadowing of the second
+/// condition.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Of the other condition.
+    /// Lattice of the other condition's shadowing.
     shadowing: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
@@ -177,18 +179,18 @@ impl MapReader {
         }
     }
 
-    /// The maps that it reads.
+    /// Returns the maps that this reader reads.
     pub(crate) fn map(&self) -> &Arc<SiteMap> {
         &self.map
     }
 
-    /// What all sites share.
+    /// Returns the address of the map that all sites share, as an identity.
     pub(crate) fn common(&self) -> *const CommonMap {
         Arc::as_ptr(&self.map.common)
     }
 
-    /// The part of the shadowing that all sites share, in standard deviations; `lattice` has read the common map of this
-    /// condition alone.
+    /// Returns the shared part of the shadowing, in standard deviations. The caller must use one
+    /// `lattice` for the common map of one condition only.
     pub(crate) fn common_by(
         &self,
         lattice: &mut Lattice,
@@ -200,14 +202,15 @@ impl MapReader {
             * common.shadowing[number(condition)].read(lattice, place)
     }
 
-    /// Bounds of the part of the shadowing at a place that is the site's own, close to each other, in standard deviations.
+    /// Returns close bounds of the site's own part of the shadowing at a place, in standard
+    /// deviations.
     pub(crate) fn own_within(&self, condition: Condition, place: (f64, f64)) -> [f64; 2] {
         let share = (1.0 - self.map.common.scales.between_sites).sqrt();
         let within = self.map.shadowing[number(condition)].within(place);
         within.map(|bound| share * bound)
     }
 
-    /// Shadowing at a place, in standard deviations.
+    /// Returns the shadowing at a place, in standard deviations.
     pub(crate) fn shadowing(&mut self, condition: Condition, place: (f64, f64)) -> f64 {
         let n = number(condition);
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
@@ -230,21 +233,23 @@ impl MapReader {
         })
     }
 
-    /// A standard normal number at a place, whose share the probability of LOS is compared with.
+    /// Returns the standard normal number at a place that decides the line-of-sight state. Its
+    /// quantile is compared with the probability of LOS.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         read(&mut others.state, Some(&self.map.state), place)
     }
 
-    /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
+    /// Returns the K factor at a place, in standard deviations from its mean. Zero if it is not
+    /// drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         let rare = others.rare.get_or_insert_default();
         read(&mut rare.k_factor, self.map.k_factor.as_ref(), place)
     }
 
-    /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
-    /// zero where it is not drawn.
+    /// Returns the delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its
+    /// logarithm. Zero if it is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         let rare = others.rare.get_or_insert_default();
@@ -294,8 +299,8 @@ mod tests {
             sites += here * second.shadowing(Condition::Los, place);
             conditions += here * first.shadowing(Condition::Nlos, place);
         });
-        // Four standard errors of a product of normals, whose variance is 1 + 0.5^2 or 1, and at most 2.6 %
-        // for the lattice.
+        // The limit is four standard errors of a product of normals, whose variance is 1 + 0.5^2 or
+        // 1. The lattice adds at most 2.6 %.
         let count = cases.count() as f64;
         let error = 4.0 / count.sqrt();
         let (sites, conditions) = (sites / count, conditions / count);
@@ -315,12 +320,12 @@ mod tests {
             pairs.map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
         };
         let variance = moment(0);
-        // One realisation of 192 waves: its variance is right to a few percent.
+        // The variance of one realisation of 192 waves is right to a few percent.
         assert!((variance - 1.0).abs() < 0.08, "{variance}");
         for lag in [2, 5, 13, 26] {
             let found = moment(lag) / variance;
             let expected = correlation(lag as f64, 13.0);
-            // A realisation of N waves is off by about sqrt(1 / 2N): 5 %.
+            // A realisation of N waves has an error of about sqrt(1 / 2N): 5 %.
             assert!(
                 (found - expected).abs() < 0.12,
                 "{lag} m: {found} {expected}"

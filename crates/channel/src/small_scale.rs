@@ -1,38 +1,38 @@
-//! The fading of one link: that of its condition, or of both while one passes into the other, and the sum
-//! over the antennas of the receiver.
+//! Small-scale fading of one link. During a transition between LOS and NLOS it mixes both
+//! conditions. It also sums over the antennas of the receiver.
 
 use super::fading::rays::{Place, Rays};
 use super::fading::{MAX_SUB_BANDS, Plan, power};
 use fadeout_core::random::Stream;
 use std::sync::OnceLock;
 
-/// LOS and NLOS by number.
+/// Indexes of LOS and NLOS in arrays.
 pub(super) const LOS: usize = 0;
 pub(super) const NLOS: usize = 1;
 
-/// A condition with less of the mean power than this counts for nothing: 0.0004 dB.
+/// Smallest share of the mean power at which a condition is included. The error is 0.0004 dB.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// The parts that the fadings of all links share.
+/// Fading data that all links of a carrier share.
 #[derive(Debug)]
 pub(super) struct Fadings {
-    /// In LOS and in NLOS.
+    /// Plans in LOS and in NLOS.
     pub(super) plans: [Plan; 2],
     pub(super) wavelength_m: f64,
-    /// Greatest Doppler shift by scatterers that move.
+    /// Largest Doppler shift by moving scatterers.
     pub(super) environment_doppler_hz: f64,
-    /// Antennas of the receiver.
+    /// Number of antennas of the receiver.
     pub(super) antennas: u32,
 }
 
-/// Fading in both conditions and their shares.
+/// Fading of a link in both conditions, and their shares of the power.
 #[derive(Debug)]
 pub(super) struct SmallScale {
-    /// Waves in LOS and NLOS at each antenna of the receiver, which have nothing to do with each other;
-    /// none where a condition does not fade. They are drawn when they are first asked for: of most links
-    /// only the mean power counts, as they disturb others.
+    /// Waves in LOS and NLOS at each antenna of the receiver, independent of each other. `None` for
+    /// a condition without fading. They are drawn on first use, because interfering links mostly
+    /// need the mean power only.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
-    /// Plans of the link's own, where K factor or delay spread are the place's.
+    /// Plans of this link alone, used if K factor or delay spread depend on the place.
     own: [Option<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
@@ -40,14 +40,14 @@ pub(super) struct SmallScale {
     entity: u64,
 }
 
-/// The random streams of the first antenna and of all others, in LOS and NLOS.
+/// Random streams in LOS and NLOS, each for the first antenna and for all others.
 const DOMAINS: [[&str; 2]; 2] = [
     ["radio.fading.los", "radio.fading.further.los"],
     ["radio.fading.nlos", "radio.fading.further.nlos"],
 ];
 
 impl SmallScale {
-    /// The fading of a link with this number in a run with this seed.
+    /// Returns the fading of link number `entity` in a run with this seed.
     pub(super) fn new(seed: u64, entity: u64) -> SmallScale {
         SmallScale {
             drawn: [OnceLock::new(), OnceLock::new()],
@@ -58,7 +58,7 @@ impl SmallScale {
         }
     }
 
-    /// The waves of a condition at an antenna.
+    /// Returns the waves of a condition at an antenna. `None` if the condition does not fade.
     #[inline]
     fn rays(&self, shared: &Fadings, (condition, antenna): (usize, usize)) -> Option<&Rays> {
         let drawn = self.drawn[condition].get_or_init(|| self.draw(shared, condition));
@@ -79,13 +79,13 @@ impl SmallScale {
         (0..shared.antennas).map(draw).collect()
     }
 
-    /// LOS has this share of the mean power from now on.
+    /// Sets the share of LOS in the mean power.
     pub(super) fn set_los_share(&mut self, share: f64) {
         debug_assert!((0.0..=1.0).contains(&share), "LOS has {share} of the power");
         self.los_share = share;
     }
 
-    /// Whether a condition has a share in the channel.
+    /// Returns true if a condition contributes to the channel.
     #[inline]
     pub(super) fn involves(&self, condition: usize) -> bool {
         match condition {
@@ -94,7 +94,7 @@ impl SmallScale {
         }
     }
 
-    /// The link's own plan of a condition.
+    /// Returns the slot of the link's own plan of a condition.
     pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Box<Plan>> {
         &mut self.own[condition]
     }
@@ -106,7 +106,7 @@ impl SmallScale {
             .unwrap_or(&shared.plans[condition])
     }
 
-    /// Whether sub-bands fade differently.
+    /// Returns true if sub-bands fade differently.
     pub(super) fn is_wideband(&self, shared: &Fadings) -> bool {
         let is_wideband = |n| matches!(self.plan(shared, n), Plan::Wideband(_));
         [LOS, NLOS]
@@ -114,9 +114,9 @@ impl SmallScale {
             .any(|n| self.involves(n) && is_wideband(n))
     }
 
-    /// Power gain of each sub-band, of mean 1 for each antenna over places: their signals are added up by
-    /// maximum ratio combining, of noise and interference that are the same at all. The direct path has
-    /// travelled `direct_turns` wavelengths.
+    /// Computes the power gain of each sub-band, with mean 1 over places for each antenna. Antennas
+    /// are combined by maximum ratio, so their gains add up. Noise and interference are the same at
+    /// all antennas. `direct_turns` is the length of the direct path in wavelengths.
     pub(super) fn gains(&self, shared: &Fadings, place: Place, direct_turns: f64, out: &mut [f32]) {
         let way = (place, direct_turns);
         self.gains_at(0, shared, way, out);
@@ -133,7 +133,7 @@ impl SmallScale {
         }
     }
 
-    /// The same at one antenna.
+    /// Computes the power gain of each sub-band at one antenna.
     fn gains_at(
         &self,
         antenna: usize,
@@ -167,7 +167,7 @@ impl SmallScale {
         }
     }
 
-    /// Power gain over the whole band: the mean of the sub-bands.
+    /// Returns the power gain over the whole band: the mean of the sub-bands.
     pub(super) fn flat_or_mean(
         &self,
         shared: &Fadings,
@@ -191,7 +191,7 @@ impl SmallScale {
         }
     }
 
-    /// The gains of the further antennas.
+    /// Returns the sum of the gains of all antennas after the first.
     #[inline(never)]
     fn flat_of_further(&self, shared: &Fadings, n: usize, way: (Place, f64)) -> f64 {
         let further = 1..shared.antennas as usize;
@@ -220,8 +220,9 @@ impl SmallScale {
         gain
     }
 
-    /// Adds up the amplitudes of both conditions by their shares of the power. They have nothing
-    /// to do with each other; where neither fades, a quarter of a turn keeps them apart.
+    /// Adds up the amplitudes of both conditions, weighted by their shares of the power. The
+    /// conditions are independent. Where neither fades, a phase shift of a quarter turn makes their
+    /// powers add.
     fn mix(
         &self,
         antenna: usize,

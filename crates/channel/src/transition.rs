@@ -1,9 +1,10 @@
-//! The soft passage between LOS and NLOS.
+//! Soft transition between LOS and NLOS.
 //!
-//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`, so both conditions' powers add
-//! up with the shares `w^2` and `1 - w^2`.
+//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`. So the powers of both
+//! conditions add up with the shares `w^2` and `1 - w^2`.
 //!
-//! Where the border is the edge of a building, `w` is what diffraction leaves of the direct path.
+//! Where the border is the edge of a building, `w` is the amplitude of the direct path after
+//! diffraction.
 //!
 //! Standard: TR 38.901 §7.6.3.3; ITU-R P.526-15 §4.1.
 
@@ -12,20 +13,20 @@ use super::path_loss::Condition;
 use fadeout_core::math::{atan, from_db, pow, to_db};
 use std::f64::consts::FRAC_1_PI;
 
-/// The weight w of LOS in the amplitude, from 0 to 1, where the Gaussian field of the state is
-/// `beyond` standard deviations on the LOS side of its threshold:
-/// `1/2 + atan(sqrt(20 / wavelength) beyond) / pi`.
+/// Returns the weight w of LOS in the amplitude, from 0 to 1: `1/2 + atan(sqrt(20 / wavelength)
+/// beyond) / pi`. `beyond` is the distance of the Gaussian state field from its threshold, in
+/// standard deviations, positive on the LOS side.
 pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
     0.5 + atan((20.0 / wavelength_m).sqrt() * beyond) * FRAC_1_PI
 }
 
-/// The same behind an edge with the diffraction parameter `v`: what is left of the direct path's
-/// amplitude, a half at the edge.
+/// Returns the weight of LOS behind an edge with the diffraction parameter `v`. It is the amplitude
+/// of the direct path after diffraction, a half at the edge.
 pub(super) fn weight_behind_an_edge(v: f64) -> f64 {
     pow(10.0, -knife_edge::loss(v).0 / 20.0)
 }
 
-/// Power that a weight gives LOS over what it leaves to NLOS, dB.
+/// Returns the power of LOS relative to that of NLOS for a weight, dB.
 pub(super) fn lead_db(los_weight: f64) -> f64 {
     debug_assert!(
         (0.0..=1.0).contains(&los_weight),
@@ -35,17 +36,17 @@ pub(super) fn lead_db(los_weight: f64) -> f64 {
     to_db(los / (1.0 - los))
 }
 
-/// The power of a condition while the other mixes in.
+/// Power shares of LOS and NLOS while both contribute to the channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Transition {
     /// Share of LOS in the power.
     pub(super) los_share: f64,
-    /// The power of the mix over that of the condition alone, dB.
+    /// Power of the mixed channel relative to that of its main condition alone, dB.
     pub(super) gain_db: f64,
 }
 
 impl Transition {
-    /// One condition alone.
+    /// Returns a channel of one condition alone.
     pub(super) fn none(condition: Condition) -> Transition {
         Transition {
             los_share: match condition {
@@ -56,7 +57,8 @@ impl Transition {
         }
     }
 
-    /// In `condition`, with this weight of LOS; the other condition has a loss of `excess_db` more.
+    /// Returns the mix for this weight of LOS, seen from `condition`. The other condition has
+    /// `excess_db` more loss.
     pub(super) fn new(condition: Condition, los_weight: f64, excess_db: f64) -> Transition {
         let los = los_weight * los_weight;
         let other = from_db(-excess_db);
@@ -87,7 +89,7 @@ mod tests {
     fn the_mix_is_the_same_from_either_side() {
         let los = Transition::new(Condition::Los, 0.6, 20.0);
         let nlos = Transition::new(Condition::Nlos, 0.6, -20.0);
-        // 0.36 of LOS and 0.64 of a hundredth of it.
+        // The power is 0.36 of LOS and 0.64 of NLOS, whose level is a hundredth.
         assert!((los.gain_db - to_db(0.3664)).abs() < 1e-12, "{los:?}");
         assert!(
             (nlos.gain_db - los.gain_db - 20.0).abs() < 1e-12,

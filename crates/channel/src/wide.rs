@@ -1,7 +1,7 @@
-//! Loops over many lanes, in the widest vectors that the machine has.
+//! Loops over many lanes, compiled for the widest vectors of the machine.
 //!
-//! The same additions and multiplications in the same order, so the same bits: wider vectors take more
-//! lanes at once, and no multiplication is joined with an addition.
+//! Results are the same to the bit on all machines. Wider vectors only process more lanes at once.
+//! The order of additions and multiplications stays, and no multiply is fused with an add.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 static AVX2: LazyLock<Option<fearless_simd::x86::Avx2>> =
     LazyLock::new(|| fearless_simd::Level::new().as_avx2());
 
-/// Runs `work`, compiled for AVX2 where the machine has it. What `work` calls must be inlined into it to be
-/// compiled so.
+/// Runs `work`, compiled for AVX2 if the machine supports it. Functions that `work` calls must be
+/// inlined into it to be compiled for AVX2 too.
 #[inline]
 pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]

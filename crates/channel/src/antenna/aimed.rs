@@ -1,4 +1,4 @@
-//! An antenna with its beam in one place: its gain in many directions.
+//! Antenna with a fixed beam direction, evaluated in many directions.
 
 use super::angles::Angles;
 use super::array::{Array, NULL_FLOOR, row_gain_by};
@@ -8,31 +8,32 @@ use super::registry::Antenna;
 use crate::phasor::{cos_sin, wrap};
 use fadeout_core::math::from_db;
 
-/// An antenna whose beam points in a direction. What [`Antenna::gain_dbi`] says, linear and to
-/// single precision, for many directions.
+/// Antenna whose beam points in a fixed direction. It computes [`Antenna::gain_dbi`] on a linear
+/// scale and to single precision, for many directions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aimed<'a> {
     antenna: &'a Antenna,
     steering: Steering,
 }
 
-/// The part of an antenna that depends on its beam alone.
+/// Part of an antenna's gain that depends on its beam direction alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steering {
     beam: Angles,
-    /// Of an array: one element's peak gain, and the sines that the rows and the columns are steered to.
+    /// Values of an array: the peak gain of one element, and the sines that rows and columns are
+    /// steered to.
     peak: f64,
     across: f64,
     up: f64,
 }
 
 impl Antenna {
-    /// With its beam in a direction.
+    /// Returns the antenna with its beam in a direction.
     pub(crate) fn aimed(&self, beam: Angles) -> Aimed<'_> {
         self.steered_as(self.steering(beam))
     }
 
-    /// With its beam as it was steered before.
+    /// Returns the antenna with a steering computed before.
     pub(crate) fn steered_as(&self, steering: Steering) -> Aimed<'_> {
         Aimed {
             antenna: self,
@@ -40,7 +41,7 @@ impl Antenna {
         }
     }
 
-    /// How it is steered for its beam to point in a direction.
+    /// Returns the steering for a beam in a direction.
     pub(crate) fn steering(&self, beam: Angles) -> Steering {
         let (mut peak, mut across, mut up) = (0.0, 0.0, 0.0);
         if let Antenna::Array(mounted) = self {
@@ -57,7 +58,7 @@ impl Antenna {
 }
 
 impl Aimed<'_> {
-    /// Power gain toward a direction, linear.
+    /// Returns the linear power gain toward a direction.
     pub(crate) fn gain(&self, toward: Angles) -> f64 {
         match self.antenna {
             Antenna::Array(mounted) => self.steering.gain_of(mounted, toward),
@@ -65,7 +66,7 @@ impl Aimed<'_> {
         }
     }
 
-    /// See [`Antenna::is_the_same_everywhere`].
+    /// Returns [`Antenna::is_the_same_everywhere`].
     pub(crate) fn is_the_same_everywhere(&self) -> bool {
         self.antenna.is_the_same_everywhere()
     }
@@ -92,7 +93,7 @@ impl Steering {
     }
 }
 
-/// Cosine and sine of an angle in turns.
+/// Returns cosine and sine of an angle in turns.
 fn turned(turns: f64) -> (f64, f64) {
     let (cosine, sine) = cos_sin(wrap(turns) as f32);
     (f64::from(cosine), f64::from(sine))
@@ -130,7 +131,7 @@ mod tests {
             });
             let found = to_db(antenna.aimed(beam).gain(toward));
             let expected = antenna.gain_dbi(toward, beam);
-            // Single precision is felt near nulls only, 25 dB below one element.
+            // Single precision matters near nulls only, 25 dB below one element.
             let off = (found - expected).abs();
             assert!(
                 off < 0.01 || expected < -15.0 && off < 0.5,

@@ -6,19 +6,19 @@ use fadeout_core::{Point, Vector};
 /// A direction in space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Angles {
-    /// Counter-clockwise from east, degrees.
+    /// Azimuth, counter-clockwise from east, degrees.
     pub azimuth_deg: f64,
-    /// Above the horizon, degrees.
+    /// Elevation above the horizon, degrees.
     pub elevation_deg: f64,
 }
 
 impl Angles {
-    /// From one place to another; east when they are the same.
+    /// Returns the direction from one place to another. East if they are the same.
     pub fn between(from: Point, to: Point) -> Angles {
         Angles::along(to - from)
     }
 
-    /// Along a vector; east when it has no length.
+    /// Returns the direction of a vector. East if its length is zero.
     pub fn along(way: Vector) -> Angles {
         let length = way.length();
         if length == 0.0 {
@@ -30,8 +30,8 @@ impl Angles {
         }
     }
 
-    /// This direction as seen by an antenna that looks along `boresight`: azimuth in [-180, 180)
-    /// and elevation relative to it. The tilt is subtracted, not rotated, as TR 36.814 does.
+    /// Returns this direction relative to an antenna with this boresight. The azimuth is in [-180,
+    /// 180). The tilt is subtracted, not rotated, as TR 36.814 does.
     ///
     /// Standard: TR 36.814 §A.2.1.
     pub fn relative_to(self, boresight: Angles) -> Angles {

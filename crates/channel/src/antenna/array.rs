@@ -8,15 +8,16 @@ use fadeout_core::math::{asin, cos, pow, sin, to_db};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 use std::f64::consts::PI;
 
-/// Power gain over one element of `elements` in a row, `spacing` wavelengths apart, toward the
-/// sine `s` of an angle from broadside while steered to the sine `steered`. At most `elements`
-/// (C. A. Balanis, "Antenna Theory", 4th edition, section 6.3).
+/// Returns the power gain of a row of elements relative to a single element, at most `elements`.
+/// The elements are `spacing` wavelengths apart. `s` is the sine of an angle from broadside, and
+/// `steered` the sine that the beam is steered to. The source is C. A. Balanis, "Antenna Theory",
+/// 4th edition, section 6.3.
 pub fn row_gain(elements: u32, spacing: f64, s: f64, steered: f64) -> f64 {
     row_gain_by(elements, PI * spacing * (s - steered), sin, 1e-9)
 }
 
-/// The same by half the phase from one element to the next, in the unit of `sine`, whose zeros lie
-/// below `least`.
+/// Returns the gain of [`row_gain`] from half the phase between two elements. The phase has the
+/// unit of `sine`, whose values below `least` count as zero.
 #[inline]
 pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, least: f64) -> f64 {
     let n = f64::from(elements);
@@ -28,9 +29,9 @@ pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, l
     ratio * ratio / n
 }
 
-/// Half-power beamwidth of a row in degrees while steered to an angle from broadside in degrees.
-/// By bisection on the pattern, to 1e-9 degrees. Where the beam meets the row's end, it ends at
-/// 90 degrees.
+/// Returns the half-power beamwidth of a row in degrees. `steered_deg` is the angle from broadside
+/// in degrees. The pattern is bisected to 1e-9 degrees. A beam toward the end of the row is cut off
+/// at 90 degrees.
 pub fn row_hpbw_deg(elements: u32, spacing: f64, steered_deg: f64) -> f64 {
     let steered = sin(steered_deg.to_radians());
     let half_power = f64::from(elements) / 2.0;
@@ -51,43 +52,43 @@ pub fn row_hpbw_deg(elements: u32, spacing: f64, steered_deg: f64) -> f64 {
     edge(1.0) - edge(-1.0)
 }
 
-/// Sine of the angle of beam `beam` of `beams` in a DFT codebook: `(2 k + 1 - K) / K`.
+/// Returns the sine of a beam's angle in a DFT codebook with `beams` beams: `(2 k + 1 - K) / K`.
 pub fn codebook_sine(beam: u32, beams: u32) -> f64 {
     (2.0 * f64::from(beam) + 1.0 - f64::from(beams)) / f64::from(beams)
 }
 
-/// The beam of a DFT codebook nearest to a sine.
+/// Returns the beam of a DFT codebook that is nearest to a sine.
 pub fn nearest_beam(s: f64, beams: u32) -> u32 {
     let n = f64::from(beams);
     // The cast saturates at zero.
     (((s + 1.0) * n / 2.0).floor() as u32).min(beams.saturating_sub(1))
 }
 
-/// A rectangle of equal elements on a square grid.
+/// Rectangular array of equal elements on a square grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Array {
-    /// Elements above each other.
+    /// Number of rows of elements.
     pub rows: u32,
-    /// Elements beside each other.
+    /// Number of columns of elements.
     pub columns: u32,
-    /// One element.
+    /// Pattern of one element.
     pub element: Element,
-    /// From one element to the next, wavelengths.
+    /// Distance between neighbouring elements, wavelengths.
     pub spacing: f64,
-    /// Beams in the codebook an element and axis: 1 for a critically sampled DFT codebook (3.9 dB
-    /// lost between two beams at worst), 2 or 4 for an oversampled one, 0 to steer without steps.
+    /// Number of codebook beams per element and axis. 1 is a critically sampled DFT codebook, with
+    /// a loss of 3.9 dB at worst between two beams. 2 and 4 oversample it. 0 steers continuously.
     pub oversampling: u32,
 }
 
 impl Default for Array {
-    /// Eight by eight, oversampled by two (0.9 dB lost at worst).
+    /// Returns an array of eight by eight elements, oversampled by two (0.9 dB lost at worst).
     fn default() -> Array {
         ArrayParameters::default().array()
     }
 }
 
 fadeout_core::parameters! {
-    /// The parameters of an array that a scenario may give.
+    /// Parameters of an array that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ArrayParameters {
         /// Number of rows of elements, one above the other.
@@ -160,17 +161,20 @@ impl Pattern for Array {
     }
 }
 
-/// By how much an element may exceed its cell: tables give gains in whole dBi, dB.
+/// Margin by which an element's gain may exceed that of its cell, dB. Tables give gains in whole
+/// dBi.
 const ROUNDING_DB: f64 = 0.1;
 
 impl Array {
-    /// Gain in dBi at broadside with the beam there: elements and one element's gain.
+    /// Returns the gain in dBi at broadside with the beam there: number of elements times the gain
+    /// of one.
     pub fn peak_dbi(&self) -> f64 {
         to_db(f64::from(self.rows * self.columns)) + self.element.peak_dbi
     }
 
-    /// An array has no more gain than its aperture, so an element no more than its cell. A single
-    /// row or column is bounded by its length alone, and a single element by nothing.
+    /// Checks that the gain does not exceed that of the array's aperture. So an element may have no
+    /// more gain than its cell. A single row or column is bounded by its length alone, and a single
+    /// element is not bounded.
     fn check_aperture(&self) -> Result<(), ConfigError> {
         let is_a_plane = self.rows > 1 && self.columns > 1;
         let peak_dbi = self.element.peak_dbi;
@@ -190,13 +194,12 @@ impl Array {
         Err(ConfigError::new("spacing", self.spacing, expected))
     }
 
-    /// Number of beams: both axes' multiplied. Zero when steered without steps.
+    /// Returns the number of beams over both axes. Zero if the array is steered continuously.
     pub fn beams(&self) -> u32 {
         self.rows * self.columns * self.oversampling * self.oversampling
     }
 
-    /// The sines along the columns and along the rows that the codebook's best beam for a direction
-    /// is steered to.
+    /// Returns the sines along columns and rows of the codebook's best beam for a direction.
     pub(super) fn steered(&self, beam: Angles) -> (f64, f64) {
         let (across, up) = cosines(beam);
         let steer = |s: f64, elements: u32| {
@@ -204,7 +207,8 @@ impl Array {
                 return s;
             }
             let beams = elements * self.oversampling;
-            // Beams are even in the phase between two elements, which turns once in 1 / spacing.
+            // Beams are evenly spaced in the phase between two elements, whose period in the sine
+            // is 1 / spacing.
             let turn = 2.0 * self.spacing;
             let phase = (s * turn + 1.0).rem_euclid(2.0) - 1.0;
             codebook_sine(nearest_beam(phase, beams), beams) / turn
@@ -212,8 +216,8 @@ impl Array {
         (steer(across, self.columns), steer(up, self.rows))
     }
 
-    /// Gain in dBi in a direction while the beam is the codebook's best for `beam`; both relative
-    /// to broadside.
+    /// Returns the gain in dBi toward a direction with the codebook's best beam for `beam`. Both
+    /// are relative to broadside.
     pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         let (across, up) = cosines(toward);
         let (steered_across, steered_up) = self.steered(beam);
@@ -223,11 +227,11 @@ impl Array {
     }
 }
 
-/// A null is never deeper than this against one element: real arrays have errors of phase and
-/// amplitude.
+/// Smallest gain in a null relative to one element. Real arrays have errors of phase and amplitude,
+/// which fill nulls.
 pub(super) const NULL_FLOOR: f64 = 1e-4;
 
-/// Angles cosines along the columns and along the rows.
+/// Returns the direction cosines along columns and rows.
 fn cosines(direction: Angles) -> (f64, f64) {
     let elevation = direction.elevation_deg.to_radians();
     let azimuth = direction.azimuth_deg.to_radians();
@@ -240,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_codebook_loses_at_most_its_scalloping() {
-        // (oversampling, worst loss in one axis for eight elements, dB)
+        // Each entry: oversampling, and worst loss in one axis of eight elements, dB.
         for (oversampling, worst) in [(1, 3.88), (2, 0.92)] {
             let array = Array {
                 rows: 1,

@@ -1,7 +1,7 @@
-//! A beam with a Gaussian main lobe and a floor.
+//! Beam with a Gaussian main lobe and a constant side-lobe level.
 //!
-//! The lobe `G0 - 12 (offset / HPBW)^2` dB is the main-lobe shape of TR 38.901 Table 7.3-1, 3 dB
-//! down at half the half-power beamwidth (HPBW). Side lobes are a constant floor.
+//! The lobe `G0 - 12 (offset / HPBW)^2` dB has the main-lobe shape of TR 38.901 Table 7.3-1. It is
+//! 3 dB down at half the half-power beamwidth (HPBW).
 
 use super::angles::Angles;
 use super::pattern::{Pattern, check_gain, check_width};
@@ -23,28 +23,29 @@ fadeout_core::parameters! {
         /// power.
         pub efficiency: f64 = number((0.01, 0.87, ""), "0.7"),
         /// Side lobes below the peak; lower where the main lobe leaves them less power.
-        // The first side lobe of a uniform array is 13 dB down, the rest lower; 38.901's element
-        // has 30 dB.
+        // The first side lobe of a uniform array is 13 dB down, the others are lower. The element
+        // of TR 38.901 has 30 dB.
         pub side_lobe: Decibel = number((0.0, 100.0, "dB"), "20"),
     }
 }
 
-/// A beam.
+/// Beam with a Gaussian main lobe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
     /// Half-power beamwidth in azimuth, degrees.
     pub azimuth_deg: f64,
     /// Half-power beamwidth in elevation, degrees.
     pub elevation_deg: f64,
-    /// Gain at the centre over an isotropic antenna.
+    /// Gain at the centre relative to an isotropic antenna.
     pub peak: Decibel,
-    /// How far below the peak the pattern never falls.
+    /// Largest loss relative to the peak.
     pub side_lobe: Decibel,
 }
 
 impl Beam {
-    /// A beam whose peak gain follows from its beamwidths; see [`peak_gain`]. Outside the main lobe
-    /// it radiates no more than the lobe leaves: the integral over the sphere is at most 4 pi.
+    /// Returns a beam whose peak gain follows from its beamwidths, see [`peak_gain`]. The side
+    /// lobes have at most the power that the main lobe leaves, so the integral over the sphere is
+    /// at most 4 pi.
     pub fn new(parameters: &BeamParameters) -> Beam {
         let &BeamParameters {
             width_deg,
@@ -62,7 +63,7 @@ impl Beam {
         }
     }
 
-    /// Gain at the given angles from the beam's centre, in degrees.
+    /// Returns the gain at the given angles from the beam's centre, in degrees.
     pub fn gain(&self, azimuth_offset_deg: f64, elevation_offset_deg: f64) -> Decibel {
         let (a, e) = (
             azimuth_offset_deg / self.azimuth_deg,
@@ -72,13 +73,13 @@ impl Beam {
     }
 }
 
-/// Power in a Gaussian main lobe over that of a cone as wide and as strong:
-/// `integral of 10^(-1.2 x^2) dx`, squared, is `pi / (1.2 ln 10)`.
+/// Power in a Gaussian main lobe relative to that of a cone of the same width and peak. The
+/// integral of `10^(-1.2 x^2) dx`, squared, is `pi / (1.2 ln 10)`.
 const LOBE_SHARE: f64 = PI / (1.2 * LN_10);
 
-/// Gain at the centre of a beam of these half-power beamwidths in degrees,
-/// `41253 efficiency / (azimuth elevation)`: the sphere has 41 253 square degrees (C. A. Balanis,
-/// "Antenna Theory", 4th edition, equation 2-27, with an efficiency).
+/// Returns the gain at the centre of a beam of these half-power beamwidths in degrees, `41253
+/// efficiency / (azimuth elevation)`. The sphere has 41 253 square degrees. The source is C. A.
+/// Balanis, "Antenna Theory", 4th edition, equation 2-27, with an efficiency.
 pub fn peak_gain(azimuth_deg: f64, elevation_deg: f64, efficiency: f64) -> Decibel {
     Decibel(to_db(41_253.0 * efficiency / (azimuth_deg * elevation_deg)))
 }
@@ -144,10 +145,11 @@ mod tests {
 
     #[test]
     fn far_off_the_centre_the_floor_holds() {
-        // What a lobe of efficiency 0.7 leaves is 1 - 0.7 pi / (1.2 ln 10) = 0.204: -6.9 dBi.
+        // A lobe of efficiency 0.7 leaves 1 - 0.7 pi / (1.2 ln 10) = 0.204 to the side lobes: -6.9
+        // dBi.
         let narrow = beam(12.0, 0.7);
         assert!((narrow.gain(90.0, 90.0).0 + 6.9).abs() < 0.01);
-        // A wide beam has enough left for side lobes 20 dB below its peak.
+        // A wide beam leaves enough power for side lobes 20 dB below its peak.
         let wide = beam(90.0, 0.7);
         assert_eq!(wide.gain(180.0, 90.0).0, wide.peak.0 - 20.0);
     }

@@ -1,4 +1,4 @@
-//! A column of elements with a fixed electrical tilt: the antenna of a sector.
+//! Column of elements with a fixed electrical tilt, the antenna of a sector.
 
 use super::angles::Angles;
 use super::array::{NULL_FLOOR, row_gain};
@@ -8,16 +8,16 @@ use crate::error::ConfigError;
 use fadeout_core::math::{sin, to_db};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 
-/// Elements above each other, fed so that the beam points below the horizon.
+/// Elements one above the other, fed so that the beam points below the horizon.
 ///
 /// Standard: TR 36.873 §7.1, §8.2; TR 38.901 §7.3, Table 7.8-1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
-    /// Elements above each other.
+    /// Number of elements, one above the other.
     pub rows: u32,
-    /// One element.
+    /// Pattern of one element.
     pub element: Element,
-    /// From one element to the next, wavelengths.
+    /// Distance between neighbouring elements, wavelengths.
     pub spacing: f64,
     /// Electrical tilt below the horizon, degrees.
     pub tilt_deg: f64,
@@ -30,7 +30,7 @@ impl Default for Column {
 }
 
 fadeout_core::parameters! {
-    /// The parameters of a column that a scenario may give.
+    /// Parameters of a column that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ColumnParameters {
         /// Azimuth of the boresight, counter-clockwise from east.
@@ -90,7 +90,7 @@ impl Pattern for Column {
 }
 
 impl Column {
-    /// Gain in dBi in a direction relative to boresight.
+    /// Returns the gain in dBi in a direction relative to boresight.
     pub fn gain_dbi(&self, direction: Angles) -> f64 {
         let up = sin(direction.elevation_deg.to_radians());
         let steered = sin((-self.tilt_deg).to_radians());
@@ -103,7 +103,8 @@ impl Column {
 mod tests {
     use super::*;
 
-    /// Ten elements add 10 dB to one, which loses 12 (12 / 65)² dB so far below its boresight.
+    /// The array factor of ten elements is 10 dB. One element loses 12 (12 / 65)² dB at 12 degrees
+    /// below its boresight.
     #[test]
     fn a_column_is_strongest_along_its_tilt() {
         let column = Column::default();

@@ -49,43 +49,43 @@ fadeout_core::choices! {
     /// An element of an antenna panel.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum ElementKind {
-        /// The element that uses its cell of the panel and no more: gain in proportion to the
-        /// cell's area as it is seen from the direction, `4 pi A cos(theta) / lambda^2`, 5 dBi at
-        /// half a wavelength (P. W. Hannan, "The element-gain paradox for a phased-array antenna",
-        /// IEEE Transactions on Antennas and Propagation 12(4), 1964).
+        /// Element that uses exactly its cell of the panel. The gain is in proportion to the cell's
+        /// area as seen from the direction, `4 pi A cos(theta) / lambda^2`. It is 5 dBi at half a
+        /// wavelength (P. W. Hannan, "The element-gain paradox for a phased-array antenna", IEEE
+        /// Transactions on Antennas and Propagation 12(4), 1964).
         #[default]
         Aperture = "aperture",
-        /// The same gain everywhere, behind the panel too.
+        /// Element with the same gain in all directions, also behind the panel.
         Isotropic = "isotropic",
-        /// A handheld's: 5 dBi, 90 degrees, 25 dB.
+        /// Element of a handheld: 5 dBi, 90 degrees, 25 dB.
         Handheld = "handheld",
-        /// 8 dBi, 65 degrees, 30 dB. It needs a cell of 0.71 wavelengths.
+        /// Element with 8 dBi, 65 degrees, 30 dB. It needs a cell of 0.71 wavelengths.
         Tr38901 = "tr38901",
-        /// The same in a cell of any size, as 3GPP's calibrations count it: at half a wavelength
-        /// the array has 3 dB more than its aperture can have.
+        /// Element with 8 dBi, 65 degrees, 30 dB in a cell of any size, as in 3GPP's calibrations.
+        /// At half a wavelength the array has 3 dB more gain than its aperture allows.
         Calibration = "tr38901-calibration",
     }
 }
 
-/// The pattern of an element of an antenna panel.
+/// Pattern of an element of an antenna panel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
     /// Gain at boresight, dBi.
     pub peak_dbi: f64,
-    /// How it falls off.
+    /// Shape of the pattern around boresight.
     pub shape: Shape,
-    /// Which element it is.
+    /// Kind of the element.
     pub kind: ElementKind,
 }
 
-/// How the gain of an element falls off from its boresight.
+/// Shape of an element's pattern around its boresight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
-    /// It does not.
+    /// The same gain in all directions.
     Isotropic,
-    /// With the cosine of the angle; behind, 30 dB less than in front.
+    /// Gain proportional to the cosine of the angle. It is 30 dB lower behind than in front.
     Cosine,
-    /// With the square of the angle in azimuth and in elevation.
+    /// Loss in dB proportional to the square of the angle, in azimuth and in elevation.
     ///
     /// Standard: TR 38.901 Table 7.3-1.
     Parabolic {
@@ -97,19 +97,20 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// How far a cosine's gain falls: 30 dB, the front-to-back ratio of TR 38.901 Table 7.3-1.
+    /// Smallest relative gain of the cosine shape: 30 dB, the front-to-back ratio of TR 38.901
+    /// Table 7.3-1.
     pub(super) const COSINE_FLOOR: f64 = 1e-3;
 }
 
 impl Default for Element {
-    /// That of TR 38.901 Table 7.3-1.
+    /// Returns the element of TR 38.901 Table 7.3-1.
     fn default() -> Element {
         Element::new(ElementKind::Tr38901, HALF_WAVE)
     }
 }
 
 impl Element {
-    /// An element of a panel whose elements are `spacing` wavelengths apart.
+    /// Returns an element of a panel whose elements are `spacing` wavelengths apart.
     ///
     /// Standard: TR 38.901 Table 7.3-1; TR 38.802 Table A.2.1-8.
     pub fn new(kind: ElementKind, spacing: f64) -> Element {
@@ -130,7 +131,7 @@ impl Element {
         }
     }
 
-    /// Gain in dBi in a direction relative to boresight.
+    /// Returns the gain in dBi in a direction relative to boresight.
     pub fn gain_dbi(&self, direction: Angles) -> f64 {
         let loss = match self.shape {
             Shape::Isotropic => 0.0,
@@ -154,14 +155,14 @@ impl Element {
     }
 }
 
-/// Most gain of a cell of `spacing` wavelengths squared, dBi: `4 pi A / lambda^2`
-/// (C. A. Balanis, "Antenna Theory", 4th edition, equation 12-37).
+/// Returns the largest gain of a cell of `spacing` wavelengths squared in dBi, `4 pi A / lambda^2`.
+/// The source is C. A. Balanis, "Antenna Theory", 4th edition, equation 12-37.
 pub fn cell_limit_dbi(spacing: f64) -> f64 {
     to_db(4.0 * PI * spacing * spacing)
 }
 
 fadeout_core::parameters! {
-    /// The parameters of a single element.
+    /// Parameters of a single element.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ElementParameters {
         /// Antenna element.
@@ -189,7 +190,7 @@ impl Registered for Mounted<Element> {
     }
 }
 
-/// The usual spacing of elements, wavelengths.
+/// Usual spacing of elements, wavelengths.
 pub(super) const HALF_WAVE: f64 = 0.5;
 
 impl Pattern for Element {
@@ -212,7 +213,7 @@ impl Pattern for Element {
     }
 }
 
-/// The three-sector antenna of TR 36.814 Table A.2.1.1-2.
+/// Three-sector antenna of TR 36.814 Table A.2.1.1-2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LteSector {
     /// Gain at boresight, dBi.
@@ -230,14 +231,15 @@ pub struct LteSector {
 }
 
 impl Default for LteSector {
-    /// The table's: 70 and 10 degrees, 25 and 20 dB, with the tilt of the 500 m grid (case 1).
+    /// Returns the antenna of the table: beamwidths of 70 and 10 degrees, limits of 25 and 20 dB.
+    /// The tilt is that of the 500 m grid (case 1).
     fn default() -> LteSector {
         SectorParameters::default().sector()
     }
 }
 
 fadeout_core::parameters! {
-    /// The parameters of a sector antenna that a scenario may give.
+    /// Parameters of a sector antenna that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct SectorParameters {
         /// Azimuth of the boresight, counter-clockwise from east.
@@ -296,7 +298,7 @@ impl Pattern for LteSector {
         LteSector::gain_dbi(self, toward)
     }
     fn steepness(&self) -> Option<Steepness> {
-        // 12 (x / w)^2 is steepest where it reaches its limit.
+        // The loss 12 (x / w)^2 is steepest where it reaches its limit.
         let at_limit = |limit_db: f64, width_deg: f64| 24.0 * (limit_db / 12.0).sqrt() / width_deg;
         Some(Steepness {
             azimuth_db: at_limit(self.front_to_back_db, self.azimuth_hpbw_deg),
@@ -312,7 +314,7 @@ impl Pattern for LteSector {
 }
 
 impl LteSector {
-    /// Gain in dBi in a direction relative to boresight.
+    /// Returns the gain in dBi in a direction relative to boresight.
     pub fn gain_dbi(&self, direction: Angles) -> f64 {
         let across = direction.azimuth_deg / self.azimuth_hpbw_deg;
         let up = (direction.elevation_deg + self.tilt_deg) / self.elevation_hpbw_deg;
@@ -342,7 +344,8 @@ mod tests {
 
     #[test]
     fn the_sector_of_m_2135_is_wider_in_elevation_and_has_more_behind() {
-        // Report ITU-R M.2135 clause 8.5.2: 70 and 15 degrees, 20 dB each, together no more than 20 dB.
+        // Report ITU-R M.2135 clause 8.5.2 has beamwidths of 70 and 15 degrees. Both limits are 20
+        // dB, and so is the limit of their sum.
         let sector = SectorParameters {
             tilt: 12.0,
             gain: 17.0,

@@ -1,8 +1,9 @@
-//! Which beam is in use: sweeps, tracking, and recovery from failure.
+//! Selection of beams: sweeps, tracking, and recovery from failure.
 //!
-//! A beam is chosen from a measurement at one instant, takes effect after a delay, and stays until
-//! the next. Meanwhile the UE moves and turns, so the beam points where the UE was, or where it is
-//! predicted to be. All instants lie on a fixed grid of time; how often the link is used changes nothing.
+//! A beam is chosen from a measurement at one instant. It takes effect after a delay, and stays in
+//! use until the next beam. Meanwhile the UE moves and turns, so the beam points at a past or
+//! predicted position of the UE. All instants lie on a fixed grid of time, so the result does not
+//! depend on how often the link is used.
 
 use crate::error::ConfigError;
 use fadeout_core::math::tan;
@@ -11,26 +12,26 @@ use fadeout_core::{Span, Time};
 
 pub use fadeout_core::agreed::BeamPrediction;
 
-/// Sweep, tracking and recovery of the beams of a link.
+/// Parameters of sweep, tracking and recovery of the beams of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BeamManagement {
-    /// From one beam measurement to the next: the period of SSB bursts (TS 38.331: 5, 10, 20, 40,
-    /// 80 or 160 ms; a UE assumes 20, TS 38.213 clause 4.1) or of a CSI-RS.
+    /// Time between two beam measurements: the period of SSB bursts or of a CSI-RS. SSB periods are
+    /// 5, 10, 20, 40, 80 or 160 ms (TS 38.331). A UE assumes 20 ms (TS 38.213 clause 4.1).
     pub tracking_period: Span,
-    /// From a measurement to the new beam's use: L1-RSRP report, MAC CE and its activation 3 ms
-    /// after the acknowledgement (TS 38.214 clause 5.1.5).
+    /// Time from a measurement to the use of the new beam. It covers the L1-RSRP report, the MAC
+    /// CE, and its activation 3 ms after the acknowledgement (TS 38.214 clause 5.1.5).
     pub switching_delay: Span,
-    /// How fast the device turns, degrees a second, counter-clockwise; the UE's beam turns with
-    /// it. About 100 for a device in the hand.
+    /// Rotation of the device and of its beam in degrees per second, counter-clockwise. About 100
+    /// for a handheld device.
     pub rotation_deg_per_s: f64,
-    /// How beams are steered between a measurement and the next. The UE's own turning is in no prediction.
+    /// Prediction that steers beams between two measurements. It ignores the rotation of the UE.
     pub prediction: BeamPrediction,
-    /// Detection of beam failure; none when a blocked beam stays in use.
+    /// Detection of beam failure. `None` if a blocked beam stays in use.
     pub failure: Option<BeamFailure>,
 }
 
 impl BeamManagement {
-    /// The parameters that a scenario may give, as keys of a cell's channel.
+    /// Parameters that a scenario may set as keys of a cell's channel.
     pub const PARAMETERS: &'static [Parameter] =
         &join::<{ Sweep::PARAMETERS.len() + BeamFailure::PARAMETERS.len() }>(&[
             Sweep::PARAMETERS,
@@ -39,7 +40,7 @@ impl BeamManagement {
 }
 
 fadeout_core::parameters! {
-    /// When beams are measured and used.
+    /// Parameters of beam measurement and use.
     struct Sweep {
         /// Time between two beam measurements.
         tracking_period as "beam-tracking": Span = span("20 ms"),
@@ -51,8 +52,8 @@ fadeout_core::parameters! {
 }
 
 impl Default for BeamManagement {
-    /// An SSB burst every 20 ms, 5 ms until its beam is in use, a device that does not turn, and
-    /// recovery.
+    /// Returns an SSB burst every 20 ms, a switching delay of 5 ms, a device that does not turn,
+    /// and recovery.
     fn default() -> BeamManagement {
         let sweep = Sweep::default();
         BeamManagement {
@@ -135,7 +136,8 @@ impl BeamManagement {
         )
     }
 
-    /// When the beam in use at `now` was measured; the start of the run before the first switch.
+    /// Returns the measurement time of the beam in use at `now`. Before the first switch it is the
+    /// start of the run.
     pub fn measured_at(&self, now: Time) -> Time {
         let period = self.tracking_period.as_nanos().max(1);
         let usable = now.saturating_sub(self.switching_delay).as_nanos();
@@ -144,50 +146,52 @@ impl BeamManagement {
         at
     }
 
-    /// From one failure instance to the next: the tracking period, at least 2 ms.
+    /// Returns the time between two failure instances: the tracking period, at least 2 ms.
     ///
     /// Standard: TS 38.213 §6; TS 38.133 §8.5.
     pub fn indication_period(&self) -> Span {
         self.tracking_period.max(Span::from_millis(2))
     }
 
-    /// Longest time from the start of a lasting blockage to the declaration of failure.
+    /// Returns the longest time from the start of a lasting blockage to the declaration of failure.
+    /// `None` without failure detection.
     pub fn detection_time(&self) -> Option<Span> {
         let failure = self.failure?;
         Some(self.indication_period() * u64::from(failure.count))
     }
 }
 
-/// Time of an exhaustive search with an analogue receiver: one of its beams a burst.
+/// Returns the time of an exhaustive search with an analogue receiver, which uses one of its beams
+/// in each burst.
 pub fn exhaustive_search(ue_beams: u64, burst_period: Span) -> Span {
     burst_period * ue_beams
 }
 
-/// Time of a sweep over all pairs of beams when `parallel` of the UE's are measured at once
-/// (M. Polese et al., "Improved handover through dual connectivity in 5G mmWave mobile networks",
-/// IEEE JSAC 35(9), 2017).
+/// Returns the time of a sweep over all pairs of beams if the UE measures `parallel` of its beams
+/// at once. The source is M. Polese et al., "Improved handover through dual connectivity in 5G
+/// mmWave mobile networks", IEEE JSAC 35(9), 2017.
 pub fn pair_sweep(base_beams: u64, ue_beams: u64, measurement: Span, parallel: u64) -> Span {
     measurement * (base_beams * ue_beams) / parallel.max(1)
 }
 
-/// How long a beam of a width in degrees stays within 3 dB on a UE that passes at a distance in
-/// metres with a transverse speed in m/s, in seconds.
+/// Returns the time in seconds for which a beam stays within 3 dB on a passing UE. The beam has a
+/// width in degrees. The UE passes at a distance in metres with a transverse speed in m/s.
 pub fn staleness_seconds(hpbw_deg: f64, distance_m: f64, transverse_speed: f64) -> f64 {
     distance_m * tan(hpbw_deg.to_radians() / 2.0) / transverse_speed
 }
 
-/// The step of beam management that a UE is at.
+/// State of beam failure detection and recovery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// On the direct path, after this many failure instances in a row.
+    /// The direct path is in use, after this number of consecutive failure instances.
     Direct(u32),
-    /// Searching until a time.
+    /// Recovery lasts until this time.
     Recovering(Time),
-    /// On a reflected path.
+    /// A reflected path is in use.
     Reflected,
 }
 
-/// Failure detection in progress.
+/// Detector of beam failure.
 ///
 /// Standard: TS 38.321 §5.17; TS 38.213 §6.
 #[derive(Debug)]
@@ -195,11 +199,11 @@ pub(crate) struct FailureMonitor {
     config: BeamFailure,
     period: Span,
     state: State,
-    /// Next measurement.
+    /// Time of the next measurement.
     next_at: Time,
 }
 
-/// Measurements older than this are not made up after a silence.
+/// Age beyond which missed measurements are not computed after a pause.
 const MEMORY: Span = Span::from_secs(1);
 
 impl FailureMonitor {
@@ -214,16 +218,16 @@ impl FailureMonitor {
         })
     }
 
-    /// A loss up to this much is as good as none, in every state.
+    /// Returns the largest loss that has no effect in any state.
     pub(crate) fn harmless_db(&self) -> f64 {
         let reflected = self.config.reflection_loss_db;
-        // Below the reflected path's loss, not at it, the direct path is the better one.
+        // The direct path is better if its loss is strictly below that of the reflected path.
         let better = reflected.map_or(f64::INFINITY, f64::next_down);
         self.config.threshold_db.min(better)
     }
 
-    /// Makes up the measurements until `now`; `loss_db` is what the beams in use lose at a time by
-    /// blockage and misalignment, asked in order.
+    /// Computes the measurements that were due until `now`. `loss_db` returns the loss of the beams
+    /// in use by blockage and misalignment, and is called in order of time.
     pub(crate) fn advance(&mut self, now: Time, mut loss_db: impl FnMut(Time) -> f64) {
         let oldest = now.saturating_sub(MEMORY);
         if self.next_at < oldest {
@@ -275,7 +279,7 @@ impl FailureMonitor {
             }
             State::Direct(count) => self.state = State::Direct(count + 1),
             State::Reflected => {
-                // Tracking finds the direct path the better one again.
+                // Tracking finds that the direct path is better again.
                 if self
                     .config
                     .reflection_loss_db
@@ -288,12 +292,12 @@ impl FailureMonitor {
         }
     }
 
-    /// Whether nothing is received because the beams are being found again.
+    /// Returns true during recovery, when nothing is received.
     pub(crate) fn is_recovering(&self) -> bool {
         matches!(self.state, State::Recovering(_))
     }
 
-    /// Loss of the reflected path while it is in use.
+    /// Returns the loss of the reflected path. `None` if it is not in use.
     pub(crate) fn reflection_db(&self) -> Option<f64> {
         match self.state {
             State::Reflected => self.config.reflection_loss_db,
@@ -328,7 +332,8 @@ mod tests {
             ..BeamManagement::default()
         };
         let mut monitor = FailureMonitor::new(&management).unwrap();
-        // Blocked from 105 ms to 500 ms; measurements at 120, 140 and 160 ms fail.
+        // The path is blocked from 105 ms to 500 ms, so the measurements at 120, 140 and 160 ms
+        // fail.
         let loss = |time: Time| {
             if (at(105)..at(500)).contains(&time) {
                 30.0

@@ -1,42 +1,46 @@
-//! Gain of an antenna in a direction, and how it is mounted.
+//! Gain of an antenna by direction, and its mounting.
 
 use super::angles::Angles;
 use crate::error::ConfigError;
 use fadeout_core::registry::number;
 
-/// How a gain changes with the direction, at most.
+/// Bounds of the change of a gain over direction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Steepness {
-    /// dB with each degree of azimuth.
+    /// Largest change with each degree of azimuth, dB.
     pub azimuth_db: f64,
-    /// dB with each degree of elevation.
+    /// Largest change with each degree of elevation, dB.
     pub elevation_db: f64,
-    /// Between any two directions, dB.
+    /// Largest difference between any two directions, dB.
     pub anywhere_db: f64,
 }
 
 /// Gain of an antenna in a direction.
 pub trait Pattern {
-    /// Gain in dBi toward a direction while a steered antenna's beam is the best one for `beam`.
+    /// Returns the gain in dBi toward a direction. The beam of a steered antenna is the best one
+    /// for `beam`.
     fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64;
 
-    /// Whether the gain depends on a steering direction.
+    /// Returns true if the gain depends on a steering direction.
     fn is_steered(&self) -> bool {
         false
     }
 
-    /// Whether the gain depends on no direction at all.
+    /// Returns true if the gain is the same in all directions.
     fn is_the_same_everywhere(&self) -> bool {
         false
     }
 
-    /// How the gain changes with the direction at most, where that is known and nothing is steered.
+    /// Returns bounds of the change of the gain over direction. `None` if they are unknown or the
+    /// antenna is steered.
     fn steepness(&self) -> Option<Steepness> {
         None
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// When a value is out of its range.
+    /// Returns an error if a value is out of its range.
     fn check(&self) -> Result<(), ConfigError>;
 }
 
@@ -60,12 +64,12 @@ impl Boresight {
     }
 }
 
-/// A pattern around a direction in which it looks. An electrical tilt is the pattern's own.
+/// Pattern mounted with a boresight. An electrical tilt belongs to the pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mounted<T> {
-    /// The pattern.
+    /// Pattern relative to the boresight.
     pub pattern: T,
-    /// Where it looks.
+    /// Boresight.
     pub boresight: Angles,
 }
 

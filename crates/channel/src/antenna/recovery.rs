@@ -1,16 +1,17 @@
-//! Beams of a link whose failure is detected, and recovered from, by whoever has the link.
+//! Beams of a link whose caller detects beam failure and runs recovery.
 
 use super::management::BeamManagement;
 use fadeout_core::Time;
 
-/// What is told of the beams of a link: while they fail nobody hears of better ones, and recovery finds others.
+/// State of the beams of such a link. During a failure the beams are frozen, and recovery finds new
+/// ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ToldBeams {
-    /// Loss of the reflected path that recovery may find, dB.
+    /// Loss of the reflected path that recovery may find, dB. `None` if there is none.
     reflection_db: Option<f64>,
-    /// Since when reports of other beams do not arrive.
+    /// Time since which reports of other beams do not arrive. `None` if they arrive.
     held_since: Option<Time>,
-    /// When the beams were measured that recovery found last.
+    /// Measurement time of the beams that recovery last found.
     found_at: Time,
     is_reflected: bool,
 }
@@ -25,34 +26,35 @@ impl ToldBeams {
         }
     }
 
-    /// Reports of other beams do not arrive from `now` on, if they did before: those in use stay.
+    /// Freezes the beams in use from `now`, because reports of other beams do not arrive. No effect
+    /// if they are frozen.
     pub(crate) fn hold(&mut self, now: Time) {
         self.held_since.get_or_insert(now);
     }
 
-    /// They arrive again.
+    /// Ends the freeze, because reports of beams arrive again.
     pub(crate) fn release(&mut self) {
         self.held_since = None;
     }
 
-    /// When the beams in use at `now` were measured.
+    /// Returns the measurement time of the beams in use at `now`.
     pub(crate) fn measured_at(&self, management: &BeamManagement, now: Time) -> Time {
         management
             .measured_at(self.steered_at(now))
             .max(self.found_at)
     }
 
-    /// The time as of which the beams in use at `now` are steered.
+    /// Returns the time for which the beams in use at `now` are steered.
     pub(crate) fn steered_at(&self, now: Time) -> Time {
         self.held_since.unwrap_or(now).min(now)
     }
 
-    /// Whether the beams in use stay.
+    /// Returns true if the beams in use are frozen.
     pub(crate) fn is_held(&self) -> bool {
         self.held_since.is_some()
     }
 
-    /// The beams of the latest measurement by `now`, to look at.
+    /// Returns the state with the beams of the latest measurement until `now`, to be evaluated.
     pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> ToldBeams {
         let period = management.tracking_period.as_nanos().max(1);
         ToldBeams {
@@ -63,7 +65,7 @@ impl ToldBeams {
         }
     }
 
-    /// The same toward the reflected path where that loses less than `blockage_db`.
+    /// Returns the state with beams along the reflected path if that loses less than `blockage_db`.
     pub(crate) fn or_reflected(self, blockage_db: f64) -> ToldBeams {
         ToldBeams {
             is_reflected: self.reflection_db.is_some_and(|loss| loss < blockage_db),
@@ -71,8 +73,8 @@ impl ToldBeams {
         }
     }
 
-    /// Loss of the reflected path while it is in use: tracking finds the direct one again, behind which
-    /// `blockage_db` is lost, as soon as that is better.
+    /// Returns the loss of the reflected path. `None` if it is not in use. Tracking returns to the
+    /// direct path when its loss, `blockage_db`, is lower.
     pub(crate) fn reflection_db(&mut self, blockage_db: f64) -> Option<f64> {
         let loss_db = self.reflection_db.filter(|_| self.is_reflected)?;
         self.is_reflected = self.is_held() || blockage_db >= loss_db;

@@ -1,4 +1,4 @@
-//! The antennas that a scenario can name.
+//! Registry of the antennas that a scenario can name.
 
 use super::angles::Angles;
 use super::array::Array;
@@ -32,30 +32,30 @@ impl Default for Antenna {
 }
 
 impl Antenna {
-    /// See [`Pattern::steepness`].
+    /// Returns [`Pattern::steepness`].
     pub(crate) fn steepness(&self) -> Option<Steepness> {
         antennas!(self, antenna => antenna.steepness())
     }
 
-    /// See [`Pattern::check`].
+    /// Returns [`Pattern::check`].
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         antennas!(self, antenna => antenna.check())
     }
 
-    /// The most spatial layers that it sends or receives, where that follows from its elements: one by
-    /// each polarisation of each.
+    /// Returns the largest number of spatial layers, if it follows from the elements: one for each
+    /// polarisation of each element. `None` for other antennas.
     pub fn most_layers(&self) -> Option<u32> {
         match self {
             Antenna::Array(mounted) => Some(2 * mounted.pattern.rows * mounted.pattern.columns),
             Antenna::Element(_) => Some(2),
-            // A column is one of those that a sector has beside each other.
+            // A sector has several columns side by side, and this antenna is one of them.
             Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Column(_) | Antenna::Beam(_) => {
                 None
             }
         }
     }
 
-    /// Where it looks, if it looks anywhere.
+    /// Returns the boresight. `None` if the antenna has none.
     pub fn boresight(&self) -> Option<Angles> {
         match self {
             Antenna::Isotropic(_) | Antenna::Beam(_) => None,
@@ -66,17 +66,17 @@ impl Antenna {
         }
     }
 
-    /// See [`Pattern::is_steered`].
+    /// Returns [`Pattern::is_steered`].
     pub fn is_steered(&self) -> bool {
         antennas!(self, antenna => antenna.is_steered())
     }
 
-    /// See [`Pattern::is_the_same_everywhere`].
+    /// Returns [`Pattern::is_the_same_everywhere`].
     pub(crate) fn is_the_same_everywhere(&self) -> bool {
         antennas!(self, antenna => antenna.is_the_same_everywhere())
     }
 
-    /// See [`Pattern::gain_dbi`].
+    /// Returns [`Pattern::gain_dbi`].
     pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         antennas!(self, antenna => Pattern::gain_dbi(antenna, toward, beam))
     }

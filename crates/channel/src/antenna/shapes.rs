@@ -1,19 +1,20 @@
-//! Idealised beam shapes beside the Gaussian one of [`beam`](super::beam), for comparison with
-//! analyses that use them. Beamwidths in degrees, gains linear unless named `dbi`.
+//! Idealised beam shapes, for comparison with analyses that use them. The Gaussian shape is in
+//! [`beam`](super::beam). Beamwidths are in degrees, and gains are linear unless named `dbi`.
 
 use fadeout_core::math::{cos, ln, sin, to_db};
 
-/// Gain of an ideal cone of a beamwidth that radiates nothing outside: `2 / (1 - cos(HPBW / 2))`.
+/// Returns the gain of an ideal cone that radiates nothing outside its beamwidth: `2 / (1 -
+/// cos(HPBW / 2))`.
 pub fn cone_gain(hpbw_deg: f64) -> f64 {
     2.0 / (1.0 - cos(hpbw_deg.to_radians() / 2.0))
 }
 
-/// Gain of a sector in the plane with a gain of `side` outside it.
+/// Returns the gain of a sector in the plane with a gain of `side` outside the sector.
 pub fn sector_gain(hpbw_deg: f64, side: f64) -> f64 {
     (360.0 - (360.0 - hpbw_deg) * side) / hpbw_deg
 }
 
-/// The reference antenna of IEEE 802.15.3c.
+/// Reference antenna of IEEE 802.15.3c.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReferenceAntenna {
     /// Half-power beamwidth, degrees.
@@ -21,22 +22,22 @@ pub struct ReferenceAntenna {
 }
 
 impl ReferenceAntenna {
-    /// Gain at the centre, dBi.
+    /// Returns the gain at the centre, dBi.
     pub fn peak_dbi(&self) -> f64 {
         2.0 * to_db(1.6162 / sin(self.hpbw_deg.to_radians() / 2.0))
     }
 
-    /// Gain outside the main lobe, dBi.
+    /// Returns the gain outside the main lobe, dBi.
     pub fn side_lobe_dbi(&self) -> f64 {
         -0.4111 * ln(self.hpbw_deg) - 10.579
     }
 
-    /// Width of the main lobe, degrees.
+    /// Returns the width of the main lobe, degrees.
     pub fn main_lobe_deg(&self) -> f64 {
         2.6 * self.hpbw_deg
     }
 
-    /// Gain at an angle from the centre in degrees, dBi.
+    /// Returns the gain in dBi at an angle in degrees from the centre.
     pub fn gain_dbi(&self, offset_deg: f64) -> f64 {
         if offset_deg.abs() > self.main_lobe_deg() / 2.0 {
             return self.side_lobe_dbi();

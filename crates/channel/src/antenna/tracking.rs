@@ -1,30 +1,31 @@
-//! Beams that are steered between measurements, to where the UE is predicted to be.
+//! Beams that are steered between measurements to the predicted position of the UE.
 
 use super::Angles;
 use super::management::{BeamManagement, BeamPrediction};
 use fadeout_core::math::{cos, sin};
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
 
-/// Measurements that are remembered: more than the two that a prediction is made of, unless switching to a beam
-/// takes longer than six of them.
+/// Number of stored measurements. A prediction needs two. More are needed only if the switching
+/// delay exceeds six tracking periods.
 const REMEMBERED: usize = 8;
 
-/// Where measurements found a UE, the newest last. What came before the first look at the link is made up: a UE that
-/// came straight.
+/// Positions of a UE at the last measurements, the newest last. Measurements before the first
+/// evaluation of the link assume that the UE moved straight.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeamTrack {
     found: [Option<(Time, Kinematics)>; REMEMBERED],
-    /// The next measurement.
+    /// Time of the next measurement.
     due_at: Time,
 }
 
 impl BeamTrack {
-    /// Of a link with these beams; none where nothing is predicted.
+    /// Returns the track of a link with these beams. `None` if nothing is predicted.
     pub(crate) fn of(management: &BeamManagement) -> Option<BeamTrack> {
         (management.prediction != BeamPrediction::None).then(BeamTrack::default)
     }
 
-    /// Makes up the measurements by `now`, with the UE where it is now.
+    /// Computes the measurements that were due until `now`, from the UE's current position and
+    /// velocity.
     pub(crate) fn note(&mut self, period: Span, now: Time, ue: Kinematics) {
         if now < self.due_at {
             return;
@@ -43,8 +44,9 @@ impl BeamTrack {
         self.due_at = at;
     }
 
-    /// Where the UE is expected at `at`, as the base station at `base` predicts it of what it knows by a measurement; none
-    /// before there are as many as it takes. By angles its distance stays as it was.
+    /// Returns the position of the UE at `at`, as predicted by a base station at `base` from the
+    /// measurements until `measured_at`. `None` if there are too few measurements. A prediction by
+    /// angle assumes a constant distance.
     pub(crate) fn expected(
         &self,
         management: &BeamManagement,
@@ -79,7 +81,7 @@ impl BeamTrack {
     }
 }
 
-/// A vector of length 1.
+/// Returns a vector of length 1 in a direction.
 fn toward(angles: Angles) -> Vector {
     let (azimuth, elevation) = (
         angles.azimuth_deg.to_radians(),
@@ -108,7 +110,7 @@ mod tests {
         }
     }
 
-    /// On a circle around the base station.
+    /// Returns a UE on a circle around the base station.
     fn circling(ms: u64) -> Kinematics {
         let turn = 0.002 * ms as f64;
         Kinematics {
@@ -134,7 +136,8 @@ mod tests {
             }
             let off = found.expect("two").distance_to(circling(ms).position);
             assert!(off < 1e-9, "{off} m at {ms} ms");
-            // Along the tangent: 2 rad/s for up to 44 ms at 20 m leaves the circle by half the square of the angle.
+            // The prediction follows the tangent. At 2 rad/s, for up to 44 ms and at 20 m, it
+            // leaves the circle by half the square of the angle.
             let found = track.expected(&by_place, base, (measured_at, at(ms)));
             let angle = 2.0 * at(ms).since(measured_at).as_secs_f64();
             let off = found.expect("one").distance_to(circling(ms).position);

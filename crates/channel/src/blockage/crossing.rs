@@ -1,5 +1,5 @@
-//! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B. Only a path in
-//! line of sight has something to cross.
+//! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B. They block
+//! paths in line of sight only.
 
 use super::{Model, Process, View};
 use crate::blockage_model_b::{DirectPath, Screen, screen_loss};
@@ -9,22 +9,23 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Meters, Span, Time};
 use std::sync::Arc;
 
-/// Screens that walk or drive across the path at a right angle.
+/// Screens that move across the path at a right angle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
-    /// Width of a screen, metres (TR 38.901 Table 7.6.4.2-5: 0.3 human, 4.8 vehicle).
+    /// Width of a screen, metres. TR 38.901 Table 7.6.4.2-5 has 0.3 for a human and 4.8 for a
+    /// vehicle.
     pub width_m: f64,
-    /// Height of a screen, metres (human 1.7, vehicle 1.4).
+    /// Height of a screen, metres. The table has 1.7 for a human and 1.4 for a vehicle.
     pub height_m: f64,
     /// Speed across the path, m/s.
     pub speed: f64,
-    /// Nearest and farthest distance from the UE along the path, metres, drawn uniformly for each
-    /// crossing; cut to the path's middle when the path is shorter.
+    /// Smallest and largest distance from the UE along the path, metres. Each crossing draws its
+    /// distance uniformly. On a short path the distance is limited to the middle of the path.
     pub from_ue_m: (f64, f64),
     /// Times at which a screen's centre is on the path, in order.
     pub at: Arc<[Time]>,
-    /// Mean time from one crossing to the next after the listed ones, exponential; none for no
-    /// more than the listed.
+    /// Mean time between crossings after the listed ones. Times are exponential. `None` if only the
+    /// listed crossings happen.
     pub mean_gap: Option<Span>,
 }
 
@@ -46,7 +47,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// The parameters of crossings that a scenario may give.
+    /// Parameters of crossings that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct CrossingParameters {
         /// Kind of the screens: 0.3 m by 1.7 m for a person, 4.8 m by 1.4 m for a vehicle (TR
@@ -94,7 +95,8 @@ impl Registered for Crossing {
     }
 }
 
-/// A screen farther from the path than its half width and this many metres is not there.
+/// Distance in metres between the edge of a screen and the path beyond which the screen has no
+/// effect.
 const CLEARANCE_M: f64 = 3.0;
 
 impl Model for Crossing {
@@ -137,8 +139,10 @@ impl Model for Crossing {
     }
 }
 
+/// Checks the size and the distances of a screen.
+///
 /// # Errors
-/// When a measure of a screen is out of its range.
+/// Returns an error if a value is out of its range.
 pub(super) fn check_screen(
     width_m: f64,
     height_m: f64,
@@ -150,27 +154,27 @@ pub(super) fn check_screen(
     ConfigError::within("farthest distance of a blocker", far, near..=1e5, "m")
 }
 
-/// Screens alike, each at its own time and distance.
+/// Equal screens, each with its own time and distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screens {
     pub(super) width_m: f64,
     pub(super) height_m: f64,
     pub(super) motion: Motion,
-    /// Nearest and farthest distance from the UE, drawn for each.
+    /// Smallest and largest distance from the UE. Each screen draws its own.
     pub(super) from_ue_m: (f64, f64),
 }
 
-/// How a screen comes to the path and leaves it.
+/// Motion of a screen onto the path and off it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Motion {
-    /// It moves across at this speed, m/s.
+    /// The screen moves across the path at this speed, m/s.
     Across { speed: f64 },
-    /// It stands centred on the path for this long, and is nowhere else before and after.
+    /// The screen stands centred on the path for this time, and does not exist before and after.
     Stands { duration: Span },
 }
 
 impl Screens {
-    /// How long before and after its middle instant a screen matters.
+    /// Returns the time before and after its middle instant for which a screen has an effect.
     fn reach(&self) -> Span {
         match self.motion {
             Motion::Across { speed } => {
@@ -188,21 +192,21 @@ impl Screens {
     }
 }
 
-/// When screens come.
+/// Times at which screens arrive.
 #[derive(Debug)]
 pub(super) enum Arrivals {
-    /// As listed, then at exponential times.
+    /// Listed times, followed by exponential ones.
     Listed {
         at: Arc<[Time]>,
         listed: usize,
         mean_gap: Option<Span>,
     },
-    /// At regular times, the first of them this.
+    /// Regular times, of which the first is `next_at`.
     Regular { next_at: Time, period: Span },
 }
 
 impl Arrivals {
-    /// The middle instant of the next screen.
+    /// Returns the middle instant of the next screen. `None` if no more screens come.
     fn next(&mut self, last_at: Time, stream: &mut Stream) -> Option<Time> {
         match self {
             Arrivals::Listed {
@@ -227,14 +231,14 @@ impl Arrivals {
     }
 }
 
-/// One screen: when its centre is on the path, and how far from the UE.
+/// One screen: the time at which its centre is on the path, and its distance from the UE.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     at: Time,
     from_ue_m: f64,
 }
 
-/// Screens near the path, and the one that comes next.
+/// Screens near the path, and the next screen.
 #[derive(Debug)]
 pub(crate) struct CrossingProcess {
     screens: Screens,
@@ -306,7 +310,7 @@ impl CrossingProcess {
     }
 }
 
-/// Closest to the UE that a screen may come, metres.
+/// Smallest distance of a screen from the UE, metres.
 const MIN_GAP_M: f64 = 0.01;
 
 impl Process for CrossingProcess {
@@ -339,7 +343,8 @@ mod tests {
             })
         };
         assert_eq!(loss(10_000), 0.0);
-        // 0.3 m beside the path 0.36 s before; both values as model B's test vectors.
+        // At 0.36 s before and after, the screen is 0.3 m from the path. The values are model B's
+        // test vectors.
         assert!((loss(19_640) - 0.96315).abs() < 1e-4);
         assert!((loss(20_000) - 5.4299).abs() < 1e-4);
         assert!((loss(20_360) - 0.96315).abs() < 1e-4);

@@ -1,4 +1,4 @@
-//! Deafness: the other end of a directional link looks elsewhere and does not hear.
+//! Deafness: the beam of the other end points elsewhere, so a request is not received.
 //!
 //! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
 
@@ -8,7 +8,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
 use fadeout_core::{Span, Time};
 
-/// Loss of a path that is not heard.
+/// Loss of a path while the other end is deaf, dB.
 const DEAF_DB: f64 = 200.0;
 
 fadeout_core::parameters! {
@@ -54,23 +54,24 @@ impl Registered for Deafness {
 }
 
 impl Deafness {
-    /// Largest backoff before an attempt, counted from 0, in slots: it doubles.
+    /// Returns the largest backoff before an attempt in slots. It doubles with each attempt,
+    /// counted from 0.
     fn window(&self, attempt: u32) -> u32 {
         let grown = (u64::from(self.min_window) + 1) << attempt.min(20);
         u32::try_from(grown - 1).map_or(self.max_window, |window| window.min(self.max_window))
     }
 
-    /// Mean time of all backoffs until it gives up, without freezing.
+    /// Returns the mean time of all backoffs until a node gives up, without freezing.
     pub fn mean_backoff(&self) -> Span {
         let slots: u64 = (0..self.attempts).map(|n| u64::from(self.window(n))).sum();
         Span::from_nanos(self.slot.as_nanos() * slots / 2)
     }
 
-    /// The times before `until` at which a link is not heard, from when to when; at most `most` of them, and none where there
-    /// are more.
+    /// Returns start and end of each time before `until` at which the other end is deaf. `None` if
+    /// there are more than `most`.
     ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub fn spells(
         &self,
         until: Time,
@@ -90,7 +91,7 @@ impl Deafness {
         Ok(Some(found))
     }
 
-    /// Time of a request in all its sectors.
+    /// Returns the time of a request in all its sectors.
     pub fn request_time(&self) -> Span {
         self.request * u64::from(self.sectors)
     }
@@ -124,19 +125,19 @@ impl Model for Deafness {
     }
 }
 
-/// The time that a path is not heard, now or next.
+/// Current or next time at which the other end is deaf.
 #[derive(Debug)]
 pub(crate) struct DeafnessProcess {
     model: Deafness,
     stream: Stream,
     from: Time,
     until: Time,
-    /// How often it gave up in it.
+    /// Number of times that the node gave up during this time.
     gave_up: u32,
 }
 
 impl DeafnessProcess {
-    /// Draws the next one after the one that ended.
+    /// Draws the next time of deafness.
     fn next(&mut self) {
         let clear = self.stream.exponential(self.model.mean_clear.as_secs_f64());
         self.from = self.until.saturating_add(Span::from_secs_f64(clear));
@@ -146,7 +147,8 @@ impl DeafnessProcess {
         self.until = end.max(self.from.saturating_add(Span::from_nanos(1)));
     }
 
-    /// Seconds until a request is heard by one who is away for so long.
+    /// Returns the seconds until a request is received, if the other end is deaf for `away`
+    /// seconds.
     fn contend(&mut self, away: f64) -> f64 {
         let (slot, request) = (
             self.model.slot.as_secs_f64() * self.model.freezing,
@@ -182,7 +184,7 @@ impl Process for DeafnessProcess {
 mod tests {
     use super::*;
 
-    /// The reference sheet's `deaf_backoff_*` and `deaf_circular_rts`.
+    /// Reference values `deaf_backoff_*` and `deaf_circular_rts` of the reference sheet.
     #[test]
     fn backoffs_take_as_long_as_the_reference_says() {
         let of = |slot: u64, min_window| Deafness {
@@ -201,8 +203,8 @@ mod tests {
         assert_eq!(circular.request_time(), Span::from_micros(360));
     }
 
-    /// `deaf_P_drop` takes the mean instant of the last attempt; as drawn it is a little more, because the
-    /// exponential is convex.
+    /// The reference value `deaf_P_drop` uses the mean instant of the last attempt. With drawn
+    /// instants the result is slightly larger, because the exponential is convex.
     #[test]
     fn it_gives_up_as_often_as_the_other_end_is_away_for_longer() {
         let model = Deafness {
@@ -233,7 +235,7 @@ mod tests {
             whole = process.until;
         }
         let mean = spells / 20_000.0;
-        // At least the dwell, and at most what the next attempt after it takes.
+        // The mean is at least the dwell time. The excess is at most the time of the next attempt.
         assert!((0.002..0.006).contains(&mean), "{mean}");
         let share = spells / whole.since(Time::ZERO).as_secs_f64();
         assert!((share - mean / (mean + 0.05)).abs() < 0.002, "{share}");

@@ -1,5 +1,5 @@
-//! Blockers scattered over the ground (I. K. Jain, R. Kumar and S. Panwar, "Driven by capacity or
-//! blockage? A millimeter wave blockage analysis", 2018).
+//! Blockers scattered over the ground. The source is I. K. Jain, R. Kumar and S. Panwar, "Driven by
+//! capacity or blockage? A millimeter wave blockage analysis", 2018.
 
 use super::{Model, Process, View};
 use crate::error::ConfigError;
@@ -28,8 +28,8 @@ fadeout_core::parameters! {
     }
 }
 
-/// Longest link that is blocked at its full rate, metres; a longer one as if it had this length. It
-/// bounds the rate that is drawn.
+/// Largest length of a link in metres that the blockage rate grows with. It bounds the rate of
+/// arrivals that are drawn.
 const MAX_GROUND_M: f64 = 500.0;
 
 impl Registered for Crowd {
@@ -48,9 +48,9 @@ impl Registered for Crowd {
 }
 
 impl Crowd {
-    /// C, arrivals a second and metre, for antennas at the given heights in metres: the base
-    /// station's h_T and the UE's h_R. No blocker reaches a UE above its own height; a base
-    /// station below the blockers is in their way everywhere.
+    /// Returns C, arrivals per second and metre. The antennas are at the heights h_T (base station)
+    /// and h_R (UE) in metres. No blocker affects a UE above its own height. A base station below
+    /// the blockers is blocked over the whole path.
     pub fn arrivals_per_metre(&self, base_height_m: f64, ue_height_m: f64) -> f64 {
         let reach = (self.height_m - ue_height_m).max(0.0);
         let rise = (base_height_m - ue_height_m).max(reach);
@@ -60,9 +60,9 @@ impl Crowd {
         2.0 / std::f64::consts::PI * self.density * self.speed * reach / rise
     }
 
-    /// Probability that a link of this ground length is blocked when blockages do not overlap:
-    /// `C r / (mu + C r)`, the paper's form. With overlaps, as simulated here, it is
-    /// `1 - exp(-C r / mu)`.
+    /// Returns the probability that a link of this ground length is blocked, if blockages do not
+    /// overlap: `C r / (mu + C r)`, as in the paper. The simulated blockages overlap, and their
+    /// probability is `1 - exp(-C r / mu)`.
     pub fn blocked_share(&self, arrivals_per_metre: f64, ground_m: f64) -> f64 {
         let rate = arrivals_per_metre * ground_m;
         rate / (1.0 / self.mean_blocked.as_secs_f64() + rate)
@@ -86,7 +86,8 @@ impl Model for Crowd {
     }
 
     fn start(&self, stream: Stream) -> Self::Process {
-        // The highest rate: a UE on the ground below a base station that blockers reach.
+        // The highest rate is that of a UE on the ground whose base station is as low as the
+        // blockers.
         let rate = 2.0 / std::f64::consts::PI * self.density * self.speed * MAX_GROUND_M;
         let mut process = CrowdProcess {
             model: *self,
@@ -95,14 +96,15 @@ impl Model for Crowd {
             next_at: Time::ZERO,
             present: VecDeque::new(),
         };
-        // Those present at the start of the run arrived in the last ten mean durations.
+        // Blockers present at the start of the run are drawn from the equilibrium.
         process.next_at = process.following(Time::ZERO);
         process.warm_up();
         process
     }
 }
 
-/// Arrivals at the highest rate, of which a link meets the share that its own rate is.
+/// Arrivals at the highest rate. A link is blocked by a share of them, which is its own rate over
+/// the highest.
 #[derive(Debug)]
 pub(crate) struct CrowdProcess {
     model: Crowd,
@@ -112,7 +114,7 @@ pub(crate) struct CrowdProcess {
     present: VecDeque<Visit>,
 }
 
-/// One blocker: gone at `until`, and in the way of links whose share of the highest rate is above
+/// One blocker. It leaves at `until`, and blocks links whose share of the highest rate is above
 /// `mark`.
 #[derive(Debug, Clone, Copy)]
 struct Visit {
@@ -129,7 +131,8 @@ impl CrowdProcess {
         from.saturating_add(gap.max(Span::from_nanos(1)))
     }
 
-    /// The number present in equilibrium is Poisson, and each stays for another exponential time.
+    /// In equilibrium the number of present blockers is Poisson, and each stays for another
+    /// exponential time.
     fn warm_up(&mut self) {
         if self.rate <= 0.0 {
             return;
@@ -137,7 +140,7 @@ impl CrowdProcess {
         let mean_stay = self.model.mean_blocked.as_secs_f64();
         let mut elapsed = 0.0;
         loop {
-            // Poisson by counting unit-rate gaps.
+            // The Poisson number is drawn by counting exponential gaps of unit rate.
             elapsed += self.stream.exponential(1.0);
             if elapsed > self.rate * mean_stay {
                 return;
@@ -162,7 +165,8 @@ impl CrowdProcess {
             let at = self.next_at;
             self.admit(at);
             self.next_at = self.following(at);
-            // Keep the list short while a long silence is made up.
+            // After a long pause many arrivals are drawn at once, so departed blockers are removed
+            // early.
             if self.present.len() > 64 {
                 self.present.retain(|visit| visit.until > at);
             }
@@ -209,7 +213,7 @@ mod tests {
         let rate = crowd.arrivals_per_metre(5.0, 1.4) * 50.0;
         let expected = 1.0 - exp(-rate * 0.5);
         let found = f64::from(blocked) / total as f64;
-        // 7 000 busy periods in 20 000 s: one standard error is about 0.002.
+        // There are 7 000 busy periods in 20 000 s, so one standard error is about 0.002.
         assert!((found - expected).abs() < 0.01, "{found} {expected}");
     }
 }

@@ -1,6 +1,7 @@
-//! Human blockage in four states: unshadowed, decay, shadowed, rise (G. R. MacCartney,
-//! T. S. Rappaport and S. Rangan, "Rapid fading due to human blockage in pedestrian crowds at 5G
-//! millimeter-wave frequencies", IEEE GLOBECOM 2017, 73.5 GHz).
+//! Human blockage in four states: unshadowed, decay, shadowed, rise.
+//!
+//! Source: G. R. MacCartney, T. S. Rappaport and S. Rangan, "Rapid fading due to human blockage in
+//! pedestrian crowds at 5G millimeter-wave frequencies", IEEE GLOBECOM 2017, 73.5 GHz.
 
 use super::{Model, Process, View};
 use crate::error::ConfigError;
@@ -9,8 +10,8 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Span, Time};
 
-/// Rates of leaving the four states, and the depth of a shadow. The loss grows linearly in dB
-/// during the decay and falls linearly during the rise.
+/// Rates of leaving the four states, and the depth of a shadow. The loss in dB grows linearly
+/// during the decay, and falls linearly during the rise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FourState {
     /// Rate of leaving the unshadowed state, 1/s.
@@ -28,8 +29,8 @@ pub struct FourState {
 }
 
 impl FourState {
-    /// NYUSIM 3's defaults for a receiving antenna of an azimuth beamwidth in degrees, fitted
-    /// between 7 and 60.
+    /// Returns the defaults of NYUSIM 3 for a receiving antenna with an azimuth beamwidth in
+    /// degrees. They were fitted between 7 and 60 degrees.
     pub fn for_beamwidth(hpbw_deg: f64) -> FourState {
         FourState {
             decay_rate: 0.2,
@@ -50,12 +51,12 @@ impl FourState {
         ]
     }
 
-    /// Mean time of a cycle in seconds.
+    /// Returns the mean time of a cycle through all states in seconds.
     pub fn cycle(&self) -> f64 {
         self.rates().iter().map(|rate| 1.0 / rate).sum()
     }
 
-    /// Shares of time in the states, in their order.
+    /// Returns the shares of time in the four states, in their order.
     pub fn shares(&self) -> [f64; 4] {
         let cycle = self.cycle();
         self.rates().map(|rate| 1.0 / rate / cycle)
@@ -63,7 +64,7 @@ impl FourState {
 }
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct FourStateParameters {
         /// Azimuth beamwidth of the UE's antenna. The rates of the states and the depth of a shadow
@@ -126,7 +127,7 @@ impl Model for FourState {
     }
 }
 
-/// The state in progress.
+/// Current state of the process.
 #[derive(Debug)]
 pub(crate) struct FourStateProcess {
     model: FourState,
@@ -195,7 +196,7 @@ mod tests {
             counts[process.state] += 1;
         }
         for (count, share) in counts.into_iter().zip(model.shares()) {
-            // 7 400 cycles: a state's share is known to 1.7 % of itself.
+            // There are 7 400 cycles, so the relative error of a state's share is 1.7 %.
             let found = f64::from(count) / total as f64;
             assert!((found / share - 1.0).abs() < 0.07, "{found} {share}");
         }
@@ -214,7 +215,7 @@ mod tests {
             deepest = deepest.max(loss);
             last = loss;
         }
-        // 13.4 dB with a spread of 0.31 dB; about 18 shadows in 100 s.
+        // The depth is 13.4 dB with a deviation of 0.31 dB. There are about 18 shadows in 100 s.
         assert!((deepest - 13.4).abs() < 1.3, "{deepest}");
     }
 }

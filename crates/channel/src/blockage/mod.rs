@@ -1,9 +1,9 @@
-//! Blockage: losses that come and go because something stands in the way.
+//! Blockage: temporary losses by objects in the path.
 //!
-//! A process is a function of time, of its own random stream and, where geometry enters, of where
-//! the ends are. It draws its next interval when time reaches it, so a run with more queries
-//! draws no other numbers. Time does not go back: a query before an earlier one meets the process
-//! where it is.
+//! A process is a function of time, of its own random stream and, for some models, of the positions
+//! of the ends. It draws its next interval when time reaches it, so more evaluations do not change
+//! its random numbers. Time does not go back: an evaluation before an earlier one uses the current
+//! state of the process.
 
 mod crossing;
 mod deafness;
@@ -28,16 +28,16 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Point, Time};
 use std::fmt;
 
-/// Blockages of one link at most.
+/// Largest number of blockage models of one link.
 pub const MAX_BLOCKAGES: usize = 4;
 
-/// The instant and the geometry that a process may look at.
+/// Instant and geometry of an evaluation of a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) now: Time,
     pub(crate) base: Point,
     pub(crate) ue: Point,
-    /// Whether the path is in line of sight; nothing crosses one that is not.
+    /// True if the path is in line of sight. Some processes block such paths only.
     pub(crate) has_direct_path: bool,
     pub(crate) wavelength_m: f64,
 }
@@ -48,25 +48,27 @@ impl View {
     }
 }
 
-/// A blockage in progress on one link.
+/// Process of a blockage on one link.
 pub(crate) trait Process: fmt::Debug + Send + Sync {
-    /// Loss in dB at a time, with the ends where they are then.
+    /// Returns the loss in dB at an instant, with the ends at their positions at that instant.
     fn loss_at(&mut self, view: &View) -> f64;
 }
 
-/// A model of blockage: its parameters, from which a process for each path begins.
+/// Blockage model: the parameters from which the process of each link starts.
 pub(crate) trait Model {
-    /// The blockage in progress.
+    /// Process of the model.
     type Process: Process + 'static;
 
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     fn check(&self) -> Result<(), ConfigError>;
 
-    /// Begins on one link.
+    /// Starts the process of one link.
     fn start(&self, stream: Stream) -> Self::Process;
 
-    /// Whether it is around the UE, the same for all its cells.
+    /// Returns true if the blockers are around the UE, so all its links share one process.
     fn surrounds_the_ue(&self) -> bool {
         false
     }
@@ -89,15 +91,17 @@ fadeout_core::registry! {
         Deafness(Deafness),
         Nlosv(Nlosv),
     } else {
-        /// At listed times.
+        /// Blockages at listed times.
         Scripted(Scripted),
     }
     macro blockages;
 }
 
 impl Blockage {
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         blockages!(self, model => model.check())
     }
@@ -106,7 +110,7 @@ impl Blockage {
         blockages!(self, model => Box::new(model.start(stream)))
     }
 
-    /// See [`Model::surrounds_the_ue`].
+    /// Returns [`Model::surrounds_the_ue`].
     pub(crate) fn surrounds_the_ue(&self) -> bool {
         blockages!(self, model => model.surrounds_the_ue())
     }

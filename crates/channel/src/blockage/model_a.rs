@@ -1,8 +1,9 @@
-//! Model A: regions of blocked angles around the UE.
+//! Blockage model A: regions of blocked angles around the UE.
+//!
+//! The model is applied to one path, the direct direction to the base station, instead of every
+//! ray.
 //!
 //! Standard: TR 38.901 §7.6.4.1.
-//!
-//! Applied to one path, the direct direction to the base station, in place of every ray.
 
 use super::{Model, Process, View};
 use crate::error::ConfigError;
@@ -15,7 +16,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 const REGIONS: &str = include_str!("../../../../data/blockage_model_a.csv");
 
-/// The numbers of one row of `data/blockage_model_a.csv`.
+/// Returns the numbers in one row of `data/blockage_model_a.csv`.
 const fn row<const N: usize>(name: &str) -> [f64; N] {
     let mut numbers = [0.0; N];
     let mut column = 0;
@@ -26,27 +27,29 @@ const fn row<const N: usize>(name: &str) -> [f64; N] {
     numbers
 }
 
-/// Sizes of the regions (Table 7.6.4.1-2).
+/// Environment of the UE, which determines the sizes of the regions (Table 7.6.4.1-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surroundings {
-    /// InH: 15 to 45 degrees wide, 5 to 15 high, 2 m away; correlation distance 5 m.
+    /// InH. Regions are 15 to 45 degrees wide and 5 to 15 degrees high, at 2 m. The correlation
+    /// distance is 5 m.
     Indoor,
-    /// UMi, UMa and RMa: 5 to 15 degrees wide, 5 high, 10 m away; correlation distance 10 m.
+    /// UMi, UMa and RMa. Regions are 5 to 15 degrees wide and 5 degrees high, at 10 m. The
+    /// correlation distance is 10 m.
     Outdoor,
 }
 
-/// The user's own body (Table 7.6.4.1-1): 30 dB where it is in the way.
+/// Blocking by the user's own body (Table 7.6.4.1-1). Its loss is 30 dB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelfBlocking {
-    /// The user holds the device upright: 120 by 80 degrees around (260, 100).
+    /// The device is held upright. The region has 120 by 80 degrees around (260, 100).
     Portrait,
-    /// The user holds the device sideways: 160 by 75 degrees around (40, 110).
+    /// The device is held sideways. The region has 160 by 75 degrees around (40, 110).
     Landscape,
 }
 
 impl SelfBlocking {
-    /// Loss in dB of a path that arrives from an azimuth and zenith in degrees, in the device's
-    /// coordinates.
+    /// Returns the loss in dB of a path that arrives from an azimuth and zenith in degrees. Both
+    /// are in the device's coordinates.
     pub fn loss_db(self, azimuth_deg: f64, zenith_deg: f64) -> f64 {
         const PORTRAIT: [f64; 5] = row("portrait");
         const LANDSCAPE: [f64; 5] = row("landscape");
@@ -60,31 +63,31 @@ impl SelfBlocking {
     }
 }
 
-/// Model A of one UE.
+/// Parameters of model A for one UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelA {
-    /// The surroundings, which decide the sizes of the regions.
+    /// Environment, which determines the sizes of the regions.
     pub surroundings: Surroundings,
-    /// Number K of blockers; the clause's default is 4.
+    /// Number K of blockers. The default of the clause is 4.
     pub blockers: u32,
     /// Speed of the blockers, m/s.
     pub speed: f64,
-    /// The user's body; none for a device that nobody holds.
+    /// Blocking by the user's body. `None` for a device that is not held.
     pub own_body: Option<SelfBlocking>,
-    /// Where the device's zero azimuth points, degrees counter-clockwise from east; drawn
-    /// uniformly when not given.
+    /// Direction of the device's zero azimuth, degrees counter-clockwise from east. `None` if it is
+    /// drawn uniformly.
     pub heading_deg: Option<f64>,
 }
 
 impl Default for ModelA {
-    /// With a device held upright.
+    /// Returns the model of a device held upright.
     fn default() -> ModelA {
         ModelAParameters::default().model()
     }
 }
 
 fadeout_core::parameters! {
-    /// The parameters of model A that a scenario may give.
+    /// Parameters of model A that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ModelAParameters {
         /// True for the blocking regions of an office, false for those outdoors.
@@ -126,7 +129,7 @@ impl Registered for ModelA {
     }
 }
 
-/// A region that is not the user's own.
+/// Region blocked by an object other than the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NonSelfBlocker {
     /// Azimuth of its centre phi', degrees.
@@ -142,8 +145,8 @@ pub struct NonSelfBlocker {
 }
 
 impl NonSelfBlocker {
-    /// Loss in dB of a path that arrives from an azimuth and zenith in degrees (equations 7.6-22
-    /// to 7.6-26).
+    /// Returns the loss in dB of a path that arrives from an azimuth and zenith in degrees
+    /// (equations 7.6-22 to 7.6-26).
     pub fn loss_db(&self, azimuth_deg: f64, zenith_deg: f64, wavelength_m: f64) -> f64 {
         let u = difference(azimuth_deg, self.azimuth_deg);
         let v = zenith_deg - self.zenith_deg;
@@ -156,8 +159,8 @@ impl NonSelfBlocker {
     }
 }
 
-/// The sum of the two edges' terms in one view. Within half the region's size both are positive;
-/// farther out the nearer edge is negative.
+/// Returns the sum of the terms of both edges in one view. Inside the region both are positive.
+/// Outside, the term of the nearer edge is negative.
 fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
     let edge = |angle_deg: f64| {
         let detour = 1.0 / cos(angle_deg.to_radians()) - 1.0;
@@ -176,7 +179,7 @@ fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
     }
 }
 
-/// `a - b` on the circle, in [-180, 180).
+/// Returns `a - b` on the circle, in [-180, 180).
 fn difference(a: f64, b: f64) -> f64 {
     let turns = (a - b) / 360.0;
     360.0 * (turns - (turns + 0.5).floor())
@@ -234,15 +237,15 @@ impl Model for ModelA {
         }
     }
 
-    /// The regions surround the UE, whatever cell it looks at.
+    /// Returns true, because all links of a UE share the regions around it.
     fn surrounds_the_ue(&self) -> bool {
         true
     }
 }
 
-/// The regions of one UE. Their centres wander with place and time: a Gaussian field of
-/// correlation `exp(-distance / d_cor - time / t_cor)` turned into a uniform angle. The turning
-/// lowers a correlation of 0.5 to 0.48; the difference is left.
+/// Regions of one UE. The azimuth of each centre varies with place and time: a Gaussian field with
+/// the correlation `exp(-distance / d_cor - time / t_cor)` is mapped to a uniform angle. The
+/// mapping lowers a correlation of 0.5 to 0.48, which is not corrected.
 #[derive(Debug)]
 pub(crate) struct ModelAProcess {
     own_body: Option<SelfBlocking>,
@@ -266,7 +269,7 @@ impl ModelAProcess {
             .blockers
             .iter()
             .map(|(blocker, field)| {
-                // A path that passes over the region needs no field.
+                // The field of a region is not needed if the path passes above or below it.
                 if (zenith_deg - blocker.zenith_deg).abs() >= blocker.height_deg {
                     return 0.0;
                 }
@@ -312,7 +315,7 @@ mod tests {
         let (mut met, mut expected, total) = (0_u32, 0.0, 4000);
         for n in 0..total {
             let mut process = model.start(Stream::new(1, "test.model_a", n));
-            // Within one width to either side, of 360 degrees.
+            // A path is affected within one width to either side, of 360 degrees.
             expected += 2.0 * process.blockers[0].0.width_deg / 360.0;
             let view = View {
                 now: Time::ZERO + Span::from_secs(n),
@@ -323,7 +326,7 @@ mod tests {
             };
             met += u32::from(process.loss_db(&view) != 0.0);
         }
-        // About 220 of 4000: one standard error is 15.
+        // About 220 of 4000 are blocked, so one standard error is 15.
         assert!((f64::from(met) - expected).abs() < 60.0, "{met} {expected}");
     }
 }

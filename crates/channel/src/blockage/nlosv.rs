@@ -1,11 +1,11 @@
-//! Vehicles in the way, where nobody knows where they are: TR 37.885's state NLOSv and its loss.
+//! Vehicles in the path of a link without modelled vehicles: state NLOSv of TR 37.885 and its loss.
 //!
-//! The clause gives the probability of a state and the law of its loss, and no time for which either holds.
-//! Drawn at each look they would be fading. Here both hold for an exponential time, and then another vehicle,
-//! or none, is there.
+//! The clause gives the probability of the state and the distribution of its loss, but no duration.
+//! Values drawn at each evaluation would act as fading. So here both hold for an exponential time,
+//! after which another vehicle, or none, is in the path.
 //!
-//! "max {0 dB, a log-normal random variable}" is read as a normal variable in dB that ends at zero: only so does
-//! the maximum mean something.
+//! The clause has "max {0 dB, a log-normal random variable}". It is read as a normal variable in dB
+//! that is cut at zero. Otherwise the maximum would have no effect.
 //!
 //! Standard: TR 37.885 §6.2.1.
 
@@ -28,7 +28,7 @@ fadeout_core::choices! {
 }
 
 impl Surrounding {
-    /// Probability that no vehicle is in a path along a street that no building cuts.
+    /// Returns the probability that no vehicle is in a path along a street that no building blocks.
     pub fn line_of_sight(self, distance_m: f64) -> f64 {
         let d = distance_m;
         let share = match self {
@@ -40,8 +40,8 @@ impl Surrounding {
     }
 }
 
-/// Mean and deviation of a vehicle's loss before it ends at zero, dB; none where both antennas are above it. One
-/// as high as the vehicle is not.
+/// Returns mean and deviation of a vehicle's loss before the cut at zero, dB. `None` if both
+/// antennas are above the vehicle. An antenna of equal height is not above it.
 pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f64, f64)> {
     let (low, high) = (
         antennas_m.0.min(antennas_m.1),
@@ -115,16 +115,17 @@ impl Model for Nlosv {
     }
 }
 
-/// Whether a vehicle is in the way, and until when.
+/// State of the path: a vehicle in it or none, and the time until which that holds.
 #[derive(Debug)]
 pub(crate) struct NlosvProcess {
     model: Nlosv,
     stream: Stream,
     until: Time,
-    /// Uniform: a vehicle is in the way where the probability of line of sight is not above it.
+    /// Uniform number. A vehicle is in the path if the probability of line of sight is not above
+    /// this number.
     state: f64,
     vehicle_m: f64,
-    /// Its loss in deviations from the mean.
+    /// Loss of the vehicle, in deviations from the mean.
     normal: f64,
 }
 
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The reference sheet's `plos_*` and `nlosv_case_a_b_h`.
+    /// Reference values `plos_*` and `nlosv_case_a_b_h` of the reference sheet.
     #[test]
     fn states_and_cases_are_those_of_the_clause() {
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
@@ -196,7 +197,8 @@ mod tests {
         near(far.0, 13.0);
     }
 
-    /// `nlosv_case2_100_realised`, `nlosv_case3_100_realised` and `nlosv_case2_P0`: the law ends at zero.
+    /// Reference values `nlosv_case2_100_realised`, `nlosv_case3_100_realised` and
+    /// `nlosv_case2_P0`. The distribution is cut at zero.
     #[test]
     fn the_loss_has_the_mean_the_deviation_and_the_zeros_of_a_normal_cut_at_zero() {
         for (trucks, heights, mean, zeros) in [
@@ -209,7 +211,8 @@ mod tests {
                 ..Nlosv::default()
             };
             let mut process = model.start(Stream::new(3, "test", 1));
-            // At 1,000 m on streets a vehicle is always there; the distance term is taken off.
+            // At 1,000 m in a city a vehicle is always in the path. The distance term is
+            // subtracted.
             let mut losses = Vec::new();
             let mut last = f64::NAN;
             for ms in 0..4_000_000 {
@@ -231,7 +234,7 @@ mod tests {
             } else {
                 4.5
             };
-            // Five standard errors.
+            // The limit is five standard errors.
             assert!(
                 (found - mean).abs() < 5.0 * deviation / count.sqrt(),
                 "{found}"
@@ -271,12 +274,13 @@ mod tests {
         }
         let share = blocked as f64 / looks as f64;
         let expected = 1.0 - 0.608_417;
-        // 10,000 epochs.
+        // There are 10,000 epochs.
         assert!(
             (share - expected).abs() < 5.0 * (0.24_f64 / 10_000.0).sqrt(),
             "{share}"
         );
-        // Each epoch begins with the other state with the chance of one, then the other.
+        // The rate is that of the epochs times the probability that two consecutive epochs have
+        // different states.
         let rate = changes as f64 / (looks as f64 * 0.02);
         let expected = 2.0 * expected * (1.0 - expected) / 2.0;
         assert!(

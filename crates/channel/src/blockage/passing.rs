@@ -1,4 +1,4 @@
-//! A vehicle that blocks the path at regular times, each time for a given duration, with the
+//! Vehicle that blocks the path at regular times, each time for a given duration, with the
 //! diffraction of TR 38.901 model B.
 
 use super::Model;
@@ -13,22 +13,22 @@ fadeout_core::choices! {
     /// The beginning and end of a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Onset {
-        /// The screen moves across the path, at the speed that its width and the duration make. The
-        /// loss is between 5 and 7 dB when a side of a wide screen is on the path, and grows to the
-        /// full depth within the first Fresnel zone.
+        /// The screen moves across the path. Its speed is its width divided by the duration. The
+        /// loss is 5 to 7 dB when a side of a wide screen is on the path. It grows to the full
+        /// depth within the first Fresnel zone.
         Moving = "moving",
-        /// The screen stands centred on the path for the duration: steps.
+        /// The screen stands centred on the path for the duration, so the loss changes in steps.
         Sudden = "sudden",
     }
 }
 
 fadeout_core::parameters! {
-    /// Screens that block the path at regular times. As in [`Crossing`](super::Crossing) a screen
-    /// stands upright on the ground, at a right angle to the path, and only a path in line of sight
-    /// has something to block.
+    /// Screens that block the path at regular times. A screen stands upright on the ground, at a
+    /// right angle to the path. Only a path in line of sight is blocked, as with
+    /// [`Crossing`](super::Crossing).
     ///
-    /// The distance from the UE is along the path, uniform between the nearest and the farthest, and
-    /// cut to the path's middle when the path is shorter.
+    /// Each screen draws its distance from the UE along the path, uniformly between the nearest and
+    /// the farthest. On a short path the distance is limited to the middle of the path.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Passing {
         /// Width of the screen across the path (TR 38.901 Table 7.6.4.2-5).
@@ -104,7 +104,7 @@ impl Model for Passing {
     }
 }
 
-/// Shortest duration: the screen's speed stays finite.
+/// Shortest duration, which bounds the screen's speed.
 const SHORTEST: Span = Span::from_millis(1);
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
         Stream::new(1, "test.passing", entity)
     }
 
-    /// A loss in dB at a time, between antennas at these heights.
+    /// Returns the loss in dB at a time, between antennas at these heights.
     fn loss(process: &mut CrossingProcess, now: Time, ends: (f64, f64, f64), carrier: f64) -> f64 {
         let (tx, rx, distance) = ends;
         process.loss_db(&View {
@@ -134,7 +134,8 @@ mod tests {
         })
     }
 
-    /// In the middle of a blockage the screen is centred: model B's test vectors of a vehicle.
+    /// In the middle of a blockage the screen is centred, so model B's test vectors of a vehicle
+    /// apply.
     #[test]
     fn the_middle_of_a_blockage_costs_what_model_b_says() {
         for (from_ue, rx, carrier, expected) in
@@ -173,8 +174,8 @@ mod tests {
             move |at| loss(&mut process, at, (5.0, 1.0, 50.0), 38e9)
         };
         let mut moving = losses(Onset::Moving);
-        // 24 m/s: a side is on the path at 1.000 s, and 0.24 m beside it 10 ms before and after,
-        // three radii of the first Fresnel zone (0.077 m).
+        // The speed is 24 m/s. An edge is on the path at 1.000 s, and 0.24 m beside the path 10 ms
+        // before and after. The radius of the first Fresnel zone is 0.077 m.
         let [before, side, after, middle] = [990, 1000, 1010, 1100].map(|at| moving(ms(at)));
         assert!(before < 0.6, "{before}");
         assert!((5.0..7.0).contains(&side), "{side}");
@@ -203,7 +204,7 @@ mod tests {
         let all = depths(1);
         let seldom: Vec<f64> = all.iter().copied().step_by(4).collect();
         assert_eq!(depths(4), seldom);
-        // 22.56 dB at 1 m and 25.02 dB at 0.5 m, by the formula.
+        // The formula gives a loss of 22.56 dB at 1 m and 25.02 dB at 0.5 m.
         let within = |loss: &f64| (22.55..25.03).contains(loss);
         assert!(all.iter().all(within), "{all:?}");
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
@@ -234,7 +235,7 @@ mod tests {
                 assert_eq!(is_blocked, plain.loss_db(at) > 0.0, "{at:?}");
                 blocked += usize::from(is_blocked);
             }
-            // Three blockages of 200 ms, sampled every 7 ms; one may be cut at either end.
+            // Three blockages of 200 ms are sampled every 7 ms. The first or last may be cut.
             assert!((56..=88).contains(&blocked), "{blocked}");
         }
     }

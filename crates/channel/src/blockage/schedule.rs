@@ -7,13 +7,13 @@ use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, num
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// The phase of regular blockages.
+/// Phase of regular blockages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The first starts at this time.
+    /// Start of the first blockage.
     At(Time),
-    /// The middle of the first is drawn uniformly from the first period, for each link, so that a
-    /// run of whole periods has as many blockages.
+    /// The middle of the first blockage is drawn uniformly from the first period, for each link. So
+    /// every run of whole periods has the same number of blockages.
     Drawn,
 }
 
@@ -40,7 +40,7 @@ fadeout_core::parameters! {
     }
 }
 
-/// The parameters of a phase are a group of [`parameters!`](fadeout_core::parameters!).
+/// Implements a parameter group of [`parameters!`](fadeout_core::parameters!).
 impl Phase {
     pub(super) const PARAMETERS: &'static [Parameter] = PhaseParameters::PARAMETERS;
 
@@ -88,8 +88,10 @@ impl Registered for Periodic {
     }
 }
 
+/// Checks period and duration of blockages.
+///
 /// # Errors
-/// When blockages of `duration` do not fit a period.
+/// Returns an error if `duration` exceeds the period, or if the period is zero.
 pub(super) fn check_cycle(period: Span, duration: Span) -> Result<(), ConfigError> {
     if period.is_zero() || duration > period {
         return Err(ConfigError::new(
@@ -101,7 +103,7 @@ pub(super) fn check_cycle(period: Span, duration: Span) -> Result<(), ConfigErro
     Ok(())
 }
 
-/// The middle of the first blockage.
+/// Returns the middle of the first blockage.
 pub(super) fn first_middle(
     phase: Phase,
     period: Span,
@@ -130,7 +132,7 @@ impl Model for Periodic {
     }
 }
 
-/// Regular blockages from a given instant on.
+/// Process of regular blockages.
 #[derive(Debug)]
 pub(crate) struct PeriodicProcess {
     model: Periodic,
@@ -140,7 +142,7 @@ pub(crate) struct PeriodicProcess {
 impl PeriodicProcess {
     pub(crate) fn loss_db(&self, now: Time) -> f64 {
         let duration = self.model.duration.as_nanos();
-        // Since the start of the first, which may lie before time zero.
+        // Time since the start of the first blockage, which may be before time zero.
         let since = (now.as_nanos() + duration / 2).checked_sub(self.middle_at.as_nanos());
         if since.is_some_and(|since| since % self.model.period.as_nanos() < duration) {
             self.model.loss_db
@@ -150,21 +152,21 @@ impl PeriodicProcess {
     }
 }
 
-/// One blockage of a script.
+/// One listed blockage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Start.
     pub from: Time,
     /// End.
     pub until: Time,
-    /// Loss meanwhile, dB.
+    /// Loss during the blockage, dB.
     pub loss_db: f64,
 }
 
 /// Blockages at listed times, in order and without overlap.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scripted {
-    /// The list.
+    /// List of the blockages.
     pub intervals: Arc<[Interval]>,
 }
 
@@ -195,7 +197,7 @@ impl Model for Scripted {
     }
 }
 
-/// A script and how far it has been read.
+/// Listed blockages, and the position of the next one.
 #[derive(Debug)]
 pub(crate) struct ScriptedProcess {
     intervals: Arc<[Interval]>,
@@ -219,7 +221,7 @@ impl ScriptedProcess {
 }
 
 fadeout_core::parameters! {
-    /// Blocked and clear in turn, each for an exponential time. The defaults are the middle of what is
+    /// Alternating blocked and clear times, each exponential. The defaults are the middle of values
     /// measured for pedestrians at millimetre waves (0.2 to 0.5 s, 20 to 30 dB).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct TwoState {
@@ -247,7 +249,7 @@ impl Registered for TwoState {
 }
 
 impl TwoState {
-    /// Share of time blocked.
+    /// Returns the share of time in which the path is blocked.
     pub fn blocked_share(&self) -> f64 {
         let (blocked, clear) = (
             self.mean_blocked.as_secs_f64(),
@@ -271,7 +273,7 @@ impl Model for TwoState {
     }
 
     fn start(&self, mut stream: Stream) -> Self::Process {
-        // Exponential times have no memory: the first interval starts as any other.
+        // Exponential times have no memory, so the first interval is drawn like any other.
         let is_blocked = stream.chance(self.blocked_share());
         let mut process = TwoStateProcess {
             model: *self,
@@ -284,7 +286,7 @@ impl Model for TwoState {
     }
 }
 
-/// The state and how long it lasts.
+/// Current state and its end.
 #[derive(Debug)]
 pub(crate) struct TwoStateProcess {
     model: TwoState,
@@ -301,7 +303,7 @@ impl TwoStateProcess {
             self.model.mean_clear
         };
         let stay = Span::from_secs_f64(self.stream.exponential(mean.as_secs_f64()));
-        // A stay of less than half a nanosecond would not let time pass.
+        // A duration that rounds to zero nanoseconds would stop time.
         let until = self.until.saturating_add(stay.max(Span::from_nanos(1)));
         debug_assert!(
             until > self.until || until.is_never(),
@@ -360,8 +362,8 @@ mod tests {
             phase: Phase::Drawn,
             ..Periodic::default()
         };
-        // A tenth of the time, and at time zero, before which no blockage has its middle, half of
-        // that. Four standard errors of 4000 draws are 1.9 and 1.4 %.
+        // A tenth of the time is blocked. No blockage has its middle before time zero, so at time
+        // zero the share is half of that. Four standard errors of 4000 draws are 1.9 and 1.4 %.
         let blocked = |at: Time| {
             let links = (0..4000).map(|n| model.start(Stream::new(1, "test.periodic", n)));
             links.filter(|link| link.loss_db(at) > 0.0).count() as f64 / 4000.0
@@ -411,7 +413,7 @@ mod tests {
             }
             f64::from(blocked) / f64::from(total)
         };
-        // 19 000 cycles: one standard error of the share is 0.0006.
+        // There are 19 000 cycles, so one standard error of the share is 0.0006.
         for step in [Span::from_millis(50), Span::from_millis(730)] {
             assert!((share(step) - model.blocked_share()).abs() < 0.003);
         }

@@ -1,22 +1,22 @@
-//! Which beams are in use: those that were best when they were last measured.
+//! Beams in use: the best ones at their last measurement.
 
 use super::beams::Beams;
 use fadeout_core::Time;
 
-/// Measurements that are remembered: more than lie between one and the use of its beam, unless
-/// switching takes longer than three of them.
+/// Number of stored measurements. Fewer are made between a measurement and the use of its beam,
+/// unless switching takes longer than three periods.
 pub(crate) const MEMORY: usize = 4;
 
-/// The beams of a link.
+/// Beams of a link.
 #[derive(Debug, Default)]
 pub(crate) struct Aim {
-    /// Loss of the direct path by blockage at the last measurements, dB, the newest last.
+    /// Times of the last measurements and the direct path's loss by blockage, dB, the newest last.
     measured: [(Time, f64); MEMORY],
     in_use: Option<(Key, Beams)>,
 }
 
-/// The best beams depend on the cell of places where the UE was, and in whole decibels on the direct
-/// path's blockage and on what the channel in sight has before the one out of it.
+/// Inputs of the choice of beams: the square of the UE's place, the blockage of the direct path,
+/// and the power of LOS over NLOS. Both powers are in whole dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Key {
     pub(crate) cell: (i64, i64),
@@ -25,13 +25,14 @@ pub(crate) struct Key {
 }
 
 impl Aim {
-    /// A measurement finds a blockage of the direct path.
+    /// Records the blockage of the direct path at a measurement.
     pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
         self.measured.rotate_left(1);
         self.measured[MEMORY - 1] = (at, blockage_db);
     }
 
-    /// The blockage that a measurement found, dB; the oldest one's, when it is forgotten.
+    /// Returns the blockage at a measurement, dB. If that is no longer stored, the oldest stored
+    /// value.
     pub(crate) fn blockage_db(&self, at: Time) -> f64 {
         let known = self.measured.iter().rev().find(|(time, _)| *time <= at);
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)
@@ -45,7 +46,7 @@ impl Aim {
         self.in_use = in_use;
     }
 
-    /// The beams in use, which `choose` finds where others are needed.
+    /// Returns the beams in use. Calls `choose` if the inputs have changed.
     pub(crate) fn beams(&mut self, key: Key, choose: impl FnOnce() -> Beams) -> Beams {
         match self.in_use {
             Some((known, beams)) if known == key => beams,

@@ -5,7 +5,7 @@ use super::place::{Cluster, Scatter, turn};
 use crate::antenna::{Aimed, Angles, Antenna, Steering};
 use fadeout_core::data;
 
-/// Offsets of the rays in a cluster, in its root mean square spread; each of both signs.
+/// Offsets of the rays in a cluster, as multiples of the RMS spread. Each occurs with both signs.
 ///
 /// Standard: TR 38.901 Table 7.5-3.
 const OFFSETS: [f64; 10] = {
@@ -13,11 +13,11 @@ const OFFSETS: [f64; 10] = {
     offsets
 };
 
-/// Rays in a cluster.
+/// Number of rays in a cluster.
 const RAYS: usize = 2 * OFFSETS.len();
 
-/// Which ray's zenith goes with a ray's azimuth: a fixed coupling, where the standard draws one.
-/// Seven and twenty have no common divisor, so that all are met.
+/// Step between the rays whose azimuth and zenith are paired. The standard draws the pairing, and
+/// here it is fixed. Seven and twenty have no common divisor, so all rays are used.
 const COUPLING: usize = 7;
 
 /// The two antennas of a link.
@@ -27,14 +27,14 @@ pub(crate) struct Antennas<'a> {
     pub(crate) ue: &'a Antenna,
 }
 
-/// Where the beams of both ends point.
+/// Directions of the beams of both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Beams {
     pub(crate) base: Angles,
     pub(crate) ue: Angles,
 }
 
-/// How both antennas are steered.
+/// Steering of both antennas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steered {
     base: Steering,
@@ -64,12 +64,12 @@ impl<'a> Antennas<'a> {
     }
 }
 
-/// Power gains by both antennas of each cluster, and its delay.
+/// Power gain of each cluster by both antennas, and its delay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gains {
-    /// Of each cluster at the base station's end, linear.
+    /// Gain of each cluster at the base station, linear.
     pub(crate) base: [f32; MOST_CLUSTERS],
-    /// Of each cluster at both ends, with its share in the power of all.
+    /// Gain of each cluster at both ends, times its share of the total power.
     pub(crate) both: [f32; MOST_CLUSTERS],
     /// Delay of each cluster, seconds.
     pub(crate) delays_s: [f32; MOST_CLUSTERS],
@@ -82,7 +82,7 @@ impl Gains {
         delays_s: [0.0; MOST_CLUSTERS],
     };
 
-    /// Sum with weights.
+    /// Returns the weighted sum of gains.
     #[inline(always)]
     pub(crate) fn mix(parts: [(&Gains, f64); 4]) -> Gains {
         let mut mix = Gains::NONE;
@@ -98,8 +98,8 @@ impl Gains {
     }
 }
 
-/// Gains of all clusters by beams: the mean over the rays of each cluster at each end, since rays
-/// of departure and arrival are coupled at random.
+/// Returns the gains of all clusters by beams. Each end's gain is the mean over the rays of a
+/// cluster, because rays of departure and arrival are paired at random.
 ///
 /// Standard: TR 38.901 §7.5.
 pub(crate) fn gains(scatter: &Scatter, pair: &Pair<'_>) -> Gains {
@@ -115,7 +115,7 @@ pub(crate) fn gains(scatter: &Scatter, pair: &Pair<'_>) -> Gains {
     gains
 }
 
-/// Mean gain over the rays around a direction.
+/// Returns the mean gain over the rays around a direction.
 fn over_rays(aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
     if aimed.is_the_same_everywhere() {
         return aimed.gain(middle);
@@ -136,8 +136,9 @@ fn over_rays(aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
     rays.sum::<f64>() / RAYS as f64
 }
 
-/// The best pair of beams for a place: of those that point at a cluster's middle or along the direct
-/// path, at each end. The direct path and all clusters together have these powers.
+/// Returns the best pair of beams for a place. The candidates at each end point at the centre of a
+/// cluster or along the direct path. `direct_power` and `scattered_power` are the powers of the
+/// direct path and of all clusters.
 pub(crate) fn choose(
     scatter: &Scatter,
     antennas: Antennas<'_>,
@@ -180,12 +181,12 @@ pub(crate) fn choose(
     best.1
 }
 
-/// Outer of three directions that stand for a cluster's rays, with weights of a quarter, a half and
-/// a quarter: the same root mean square.
+/// Offset of the outer two of three directions that represent a cluster's rays, with weights of a
+/// quarter, a half and a quarter. Their RMS spread equals that of the rays.
 const OUTER: f64 = std::f64::consts::SQRT_2;
 
-/// Directions that a beam of one end may point in, and what it then receives from each: of the
-/// direct path and of the clusters.
+/// Candidate directions of a beam at one end, and the gain of each toward the direct path and the
+/// clusters.
 struct Candidates {
     directions: [Angles; MOST_CLUSTERS + 1],
     gains: [[f64; MOST_CLUSTERS + 1]; MOST_CLUSTERS + 1],
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn rays_have_the_spread_that_they_are_scaled_by() {
-        // The table's offsets have a root mean square of 1 to its digits.
+        // The root mean square of the table's offsets is 1 within its digits.
         let square = OFFSETS.iter().map(|offset| offset * offset).sum::<f64>() / 10.0;
         assert!((square - 1.0).abs() < 0.01, "{square}");
         let mut met = [false; RAYS];

@@ -1,4 +1,4 @@
-//! The laws that clusters are drawn by.
+//! Distributions that clusters are drawn from.
 
 use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, Ends, PathLoss};
@@ -6,30 +6,30 @@ use fadeout_core::math::{atan, log10, pow};
 
 const PARAMETERS: &str = include_str!("../../../../data/cluster_parameters.csv");
 
-/// Most clusters of any scenario.
+/// Largest number of clusters of any scenario.
 pub(crate) const MOST_CLUSTERS: usize = 20;
 
-/// How the clusters of one condition are drawn.
+/// Distribution of the clusters of one condition.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterLaw {
-    /// Their number.
+    /// Number of clusters.
     pub clusters: usize,
-    /// r_tau: how much further the delays spread than the powers alone would have it.
+    /// Delay scaling r_tau: ratio of the spread of delays to that by the powers alone.
     pub delay_scaling: f64,
     /// Standard deviation of a cluster's power around the profile, dB.
     pub shadowing_db: f64,
-    /// Root mean square spreads of the rays within a cluster, degrees: azimuth of departure,
-    /// azimuth of arrival, zenith of arrival.
+    /// RMS spreads of the rays within a cluster, degrees: azimuth of departure, azimuth of arrival,
+    /// zenith of arrival.
     pub within_deg: [f64; 3],
-    /// Scaling of azimuths and of zeniths by the number of clusters, without a direct path.
+    /// Scaling of azimuths and zeniths for the number of clusters, without a direct path.
     pub scaling: [f64; 2],
-    /// Distance over which what is specific to a cluster is alike, metres.
+    /// Correlation distance of the parameters of a cluster, metres.
     pub distance_m: f64,
-    /// Decimal logarithms of the spreads in degrees: azimuth of departure, azimuth of arrival,
-    /// zenith of arrival, zenith of departure. The last one's mean lacks the part that depends on
-    /// the distance.
+    /// Distributions of the decimal logarithms of the spreads in degrees. The order is azimuth of
+    /// departure, azimuth of arrival, zenith of arrival, zenith of departure. The mean of the last
+    /// lacks the term that depends on the distance.
     pub spreads: [PlaceLaw; 4],
     condition: Condition,
     zenith: ZenithLaw,
@@ -37,19 +37,19 @@ pub struct ClusterLaw {
     scenario: &'static str,
 }
 
-/// The part of the mean zenith spread of departure that depends on distance and height.
+/// Coefficients of the mean zenith spread of departure by distance and height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ZenithLaw {
     floor: f64,
     per_km: f64,
-    /// Whether the UE's height counts from the base station's; from 1.5 m otherwise.
+    /// True if the UE's height counts from the base station's. False if it counts from 1.5 m.
     is_above_base: bool,
     per_m: f64,
     per_m_below: f64,
 }
 
 impl ClusterLaw {
-    /// The law of a path-loss model's scenario.
+    /// Returns the distribution for the scenario of a path-loss model.
     pub fn of(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> ClusterLaw {
         let scenario = path_loss.places().scenario;
         let prefix = match condition {
@@ -84,7 +84,7 @@ impl ClusterLaw {
         }
     }
 
-    /// Mean of the decimal logarithm of the zenith spread of departure, in degrees.
+    /// Returns the mean logarithm (base 10) of the zenith spread of departure, in degrees.
     ///
     /// Standard: TR 38.901 Table 7.5-7, Table 7.5-8, Table 7.5-9, Table 7.5-10.
     pub fn zenith_departure_lg(&self, ends: &Ends) -> f64 {
@@ -104,8 +104,8 @@ impl ClusterLaw {
         mean.max(law.floor)
     }
 
-    /// By how much clusters depart further below the direct path than it does, as a zenith angle in
-    /// degrees; negative is upwards.
+    /// Returns the offset of the clusters' departure below the direct path, as a zenith angle in
+    /// degrees. Negative values are upwards.
     ///
     /// Standard: TR 38.901 Table 7.5-7, Table 7.5-8, Table 7.5-9.
     pub fn zenith_departure_offset_deg(&self, ends: &Ends) -> f64 {
@@ -129,7 +129,7 @@ impl ClusterLaw {
         }
     }
 
-    /// Divisors of azimuths, zeniths and delays with a K factor in dB.
+    /// Returns the divisors of azimuths, zeniths and delays for a K factor in dB.
     ///
     /// Standard: TR 38.901 §7.5.
     pub fn divisors(&self, k_db: f64) -> [f64; 3] {
@@ -184,7 +184,8 @@ mod tests {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
         let los = ClusterLaw::of(&micro, Condition::Los, 28.0);
         let nlos = ClusterLaw::of(&micro, Condition::Nlos, 28.0);
-        // -14.8 * 0.02 + 0.01 * 8.5 + 0.83, then the floor; -3.1 * 0.1 + 0.2.
+        // The first value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83, the second is the lower limit, the
+        // third -3.1 * 0.1 + 0.2.
         assert!((los.zenith_departure_lg(&ends(20.0)) - 0.619).abs() < 1e-12);
         assert_eq!(los.zenith_departure_lg(&ends(300.0)), -0.21);
         assert!((nlos.zenith_departure_lg(&ends(100.0)) + 0.11).abs() < 1e-12);

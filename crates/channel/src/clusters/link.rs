@@ -1,4 +1,4 @@
-//! The clusters of one link in one condition, as it moves and as its beams are swept.
+//! Clusters of one link in one condition, as the UE moves and beams change.
 
 use super::beams::{Antennas, Beams, Gains, Pair, Steered, choose, gains};
 use super::law::MOST_CLUSTERS;
@@ -6,37 +6,36 @@ use super::place::{ClusterMap, Direct, Spot};
 use crate::wide::wide;
 use fadeout_core::math::from_db;
 
-/// Places at which gains are computed are this far apart, metres; between them they are
-/// interpolated. A beam of six degrees is as wide as this at five metres.
+/// Distance between the places at which gains are computed, metres. Between them gains are
+/// interpolated. A beam of six degrees is this wide at five metres.
 const STEP_M: f64 = 0.5;
 
-/// A link's clusters in one condition.
+/// Clusters of a link in one condition.
 #[derive(Debug)]
 pub(crate) struct LinkClusters {
     map: ClusterMap,
     corners: [Gains; 4],
-    /// The cell of the corners, and the beams that they are for.
+    /// Square of the computed corners, and the beams that they are for.
     known: Option<((i64, i64), Beams, Steered)>,
     mix: Mix,
 }
 
-/// The power that arrives, by the way that it takes; of a transmitter of power 1, without path
-/// loss.
+/// Power received over each path, for a transmitted power of 1 and without path loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mix {
-    /// By the direct path.
+    /// Power over the direct path.
     pub(crate) direct: f64,
-    /// By each cluster.
+    /// Power over each cluster.
     pub(crate) clusters: [f32; MOST_CLUSTERS],
     /// Delay of each cluster, seconds.
     pub(crate) delays_s: [f32; MOST_CLUSTERS],
-    /// Clusters.
+    /// Number of clusters.
     pub(crate) count: usize,
-    /// In all.
+    /// Total power.
     pub(crate) gain: f64,
-    /// In all, were nothing in the direct path.
+    /// Total power if the direct path were clear.
     pub(crate) clear_gain: f64,
-    /// The same by the base station's antenna alone.
+    /// Total power with the gain of the base station's antenna only.
     pub(crate) base_gain: f64,
 }
 
@@ -62,12 +61,12 @@ impl LinkClusters {
         }
     }
 
-    /// As of the last [`look`](LinkClusters::look).
+    /// Returns the powers of the last [`look`](LinkClusters::look).
     pub(crate) fn mix(&self) -> &Mix {
         &self.mix
     }
 
-    /// The best beams at a place, where what stands in the direct path takes `blockage_db` of it.
+    /// Returns the best beams at a place with a loss of `blockage_db` on the direct path.
     pub(crate) fn choose(
         &mut self,
         spot: &Spot,
@@ -80,7 +79,7 @@ impl LinkClusters {
         choose(scatter, antennas, spot.ways, shares)
     }
 
-    /// Looks at the power that arrives at a place by the beams of the pair.
+    /// Computes the power received at a place with these beams.
     pub(crate) fn look(
         &mut self,
         place: (f64, f64),
@@ -123,7 +122,8 @@ impl LinkClusters {
         self.add_up(direct, &pair, &here)
     }
 
-    /// The same by beams that are not kept: those that point at others, or are only tried.
+    /// Computes the power for beams that are not stored, such as beams toward other UEs or
+    /// candidates.
     pub(crate) fn look_once(
         &mut self,
         spot: &Spot,
@@ -173,14 +173,14 @@ impl LinkClusters {
     }
 }
 
-/// The cell of places that a place lies in: the best beams are those of its cell. A place on the border
-/// is in the same cell however it was computed.
+/// Returns the square that a place lies in. The best beams are the same within a square. A place on
+/// a border belongs to the same square despite rounding.
 pub(crate) fn cell((x, y): (f64, f64)) -> (i64, i64) {
     let number = |metres: f64| (metres / STEP_M + 1e-7).floor() as i64;
     (number(x), number(y))
 }
 
-/// The place in the middle of a cell.
+/// Returns the place at the centre of a square.
 pub(crate) fn middle((column, row): (i64, i64)) -> (f64, f64) {
     ((column as f64 + 0.5) * STEP_M, (row as f64 + 0.5) * STEP_M)
 }

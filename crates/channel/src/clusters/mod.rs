@@ -1,8 +1,7 @@
-//! Clusters: the ways by which power goes beside the direct path, each with its delay and its
-//! directions at both ends.
+//! Clusters: scattered paths with about the same delay and the same directions at both ends.
 //!
-//! Beams, the selectivity over the band and the shadow of a blocker come from the same clusters: a
-//! narrow beam gains little where the power comes from all around, and leaves few delays over.
+//! Beam gains, frequency selectivity and the effect of a blocker all follow from the same clusters.
+//! A narrow beam gains little if power arrives from all sides, and it leaves few delays.
 //!
 //! Standard: TR 38.901 §7.5.
 

@@ -1,9 +1,10 @@
-//! The clusters that a place sees.
+//! Clusters at a place.
 //!
-//! Everything random about them is a number at each corner of a square lattice of places, drawn by
-//! the corner's own stream, and interpolated between: neighbours are alike, whoever comes back
-//! finds the same, and nothing has to be stored. All UEs of a site share its clusters. On which
-//! side of the direct path a cluster lies stays the same everywhere, so that nothing jumps.
+//! Their random numbers are drawn at the corners of a square lattice, each corner from its own
+//! stream, and interpolated between the corners. So neighbouring places are similar, a UE that
+//! returns finds the same clusters, and nothing has to be stored. All UEs of a site share its
+//! clusters. The side of the direct path on which a cluster lies is the same everywhere, so
+//! directions never jump.
 //!
 //! Standard: TR 38.901 §7.6.3.2.
 
@@ -14,26 +15,26 @@ use crate::path_loss::Ends;
 use fadeout_core::math::{from_db, ln, pow};
 use fadeout_core::random::Stream;
 
-/// Numbers of a cluster that differ from place to place: delay, power, and the deviations of
-/// azimuth and zenith of departure and arrival.
+/// Number of random numbers of a cluster at a place: delay, power, and the deviations of azimuth
+/// and zenith of departure and arrival.
 const NUMBERS: usize = 6;
-/// Of all clusters, and the four spreads.
+/// Random numbers of a place: those of all clusters, and the four spreads.
 const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
 
-/// A group of rays of about the same delay and the same directions.
+/// Group of rays of about the same delay and the same directions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cluster {
-    /// Share in the power of all clusters.
+    /// Share of the power of all clusters.
     pub(crate) share: f64,
-    /// Delay behind the first, seconds.
+    /// Delay relative to the first cluster, seconds.
     pub(crate) delay_s: f64,
-    /// Direction of its middle from the base station.
+    /// Direction of its centre from the base station.
     pub(crate) departure: Angles,
-    /// Direction of its middle from the UE.
+    /// Direction of its centre from the UE.
     pub(crate) arrival: Angles,
 }
 
-/// The clusters of one condition at one place.
+/// Clusters of one condition at one place.
 #[derive(Debug, Clone)]
 pub(crate) struct Scatter {
     pub(crate) clusters: [Cluster; MOST_CLUSTERS],
@@ -49,29 +50,29 @@ impl Scatter {
     }
 }
 
-/// A place, as the map of clusters is asked about it.
+/// Inputs of a lookup in the map of clusters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spot {
-    /// Where it is, metres.
+    /// Place of the UE, metres.
     pub(crate) place: (f64, f64),
-    /// The two ends.
+    /// Geometry of the two ends.
     pub(crate) ends: Ends,
-    /// The direct path from the base station, and from the UE.
+    /// Direction of the direct path from the base station, and from the UE.
     pub(crate) ways: (Angles, Angles),
     /// RMS delay spread, seconds.
     pub(crate) delay_spread_s: f64,
-    /// K factor in dB, with a direct path.
+    /// K factor in dB. `None` without a direct path.
     pub(crate) k_db: Option<f64>,
 }
 
-/// The direct path to a place.
+/// Direct path to a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Direct {
-    /// Its directions from the base station, and from the UE.
+    /// Direction of the direct path from the base station, and from the UE.
     pub(crate) ways: (Angles, Angles),
-    /// K factor in dB; nothing goes along it without one.
+    /// K factor in dB. `None` if the direct path has no power.
     pub(crate) k_db: Option<f64>,
-    /// Loss by what is in the way, dB.
+    /// Loss by blockage, dB.
     pub(crate) blockage_db: f64,
 }
 
@@ -85,20 +86,20 @@ impl Spot {
     }
 }
 
-/// One site's clusters in one condition, over all places.
+/// Clusters of one site in one condition, over all places.
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterMap {
     law: ClusterLaw,
     seed: u64,
     domain: &'static str,
     site: u64,
-    /// On which side of the direct path each cluster lies: azimuth and zenith of departure, azimuth
+    /// Side of the direct path on which each cluster lies: azimuth and zenith of departure, azimuth
     /// and zenith of arrival.
     sides: [[f64; 4]; MOST_CLUSTERS],
-    /// The corners around the last place.
+    /// Random numbers at the corners around the last place.
     corners: [Box<[f32; DRAWN]>; 4],
     cell: Option<(i64, i64)>,
-    /// The last answer.
+    /// Inputs and result of the last lookup. `None` before the first.
     last: Option<(Spot, Box<Scatter>)>,
 }
 
@@ -118,12 +119,13 @@ impl ClusterMap {
         }
     }
 
-    /// Clusters at every place.
+    /// Returns the number of clusters, which is the same at every place.
     pub(crate) fn count(&self) -> usize {
         self.law.clusters
     }
 
-    /// The clusters at a place. Asked again for the same place it costs nothing.
+    /// Returns the clusters at a place. A repeated call for the same place returns the stored
+    /// result.
     pub(crate) fn at(&mut self, spot: &Spot) -> &Scatter {
         if self.last.as_ref().is_none_or(|(known, _)| known != spot) {
             let scatter = self.scatter(spot);
@@ -141,7 +143,7 @@ impl ClusterMap {
         }
     }
 
-    /// Steps 5 to 7 of the first clause.
+    /// Computes the clusters at a place by steps 5 to 7 of §7.5.
     ///
     /// Standard: TR 38.901 §7.5, §7.6.3.
     fn scatter(&mut self, spot: &Spot) -> Scatter {
@@ -182,7 +184,7 @@ impl ClusterMap {
             total += shares[n];
         }
 
-        // Of the angles' powers the first has the direct path's on top.
+        // For the angles, the first cluster's power includes the direct path.
         let k = spot.k_db.map(from_db);
         let power = |n: usize| match k {
             None => shares[n] / total,
@@ -200,7 +202,7 @@ impl ClusterMap {
                 arrival_deg[1] * (sides[3] * zenith + numbers[5] / 7.0),
             ]
         };
-        // With a direct path the first cluster lies in its direction.
+        // With a direct path the first cluster lies in the direction of that path.
         let first = if k.is_some() { turned(0) } else { [0.0; 4] };
         let below_deg = law.zenith_departure_offset_deg(&spot.ends);
         let mut clusters = [Cluster::default(); MOST_CLUSTERS];
@@ -222,7 +224,7 @@ impl ClusterMap {
         }
     }
 
-    /// Standard normal numbers at a place: those of the corners around it, by their weights.
+    /// Returns standard normal numbers at a place, interpolated from the corners around it.
     fn drawn(&mut self, (x, y): (f64, f64)) -> [f64; DRAWN] {
         let step = self.law.distance_m;
         let (column, row) = ((x / step).floor(), (y / step).floor());
@@ -253,8 +255,8 @@ impl ClusterMap {
     }
 
     fn draw(&mut self, n: usize, (column, row): (i64, i64)) {
-        // Three numbers into one: odd multipliers keep near corners apart, and the stream spreads
-        // what is left.
+        // The corner's coordinates are hashed to one number. Odd multipliers keep near corners
+        // apart, and the stream mixes the result.
         let entity = self
             .site
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -267,8 +269,8 @@ impl ClusterMap {
     }
 }
 
-/// A direction turned by an azimuth and an elevation, degrees. Beyond the zenith it comes down on
-/// the other side.
+/// Returns a direction rotated by an azimuth and an elevation in degrees. A rotation beyond the
+/// zenith continues on the other side.
 pub(crate) fn turn(direction: Angles, azimuth_deg: f64, elevation_deg: f64) -> Angles {
     let mut azimuth_deg = direction.azimuth_deg + azimuth_deg;
     let turns = (direction.elevation_deg + elevation_deg) / 360.0;

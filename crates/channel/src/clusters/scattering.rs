@@ -1,4 +1,4 @@
-//! A link's clusters in both conditions, and the beams that point at them.
+//! Clusters of a link in both conditions, and the beams that point at them.
 
 use super::aim::{Aim, Key};
 use super::beams::{Antennas, Beams};
@@ -17,28 +17,30 @@ use crate::small_scale::{LOS, NLOS};
 use fadeout_core::math::{from_db, pow};
 use fadeout_core::{Point, Time};
 
-/// The laws of a carrier's clusters.
+/// Distributions of the parameters of a carrier's clusters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Laws {
-    /// In LOS and in NLOS, where the fading is theirs.
+    /// Distributions of clusters in LOS and in NLOS. `None` for a condition whose fading has no
+    /// clusters.
     pub(crate) clusters: [Option<ClusterLaw>; 2],
-    /// K factor in dB.
+    /// Distribution of the K factor in dB. `None` if there is no K factor.
     pub(crate) k_factor: Option<PlaceLaw>,
-    /// Decimal logarithm of the delay spread in seconds.
+    /// Distribution of the decimal logarithm of the delay spread in seconds. `None` if there is no
+    /// delay spread.
     pub(crate) delay_spread: [Option<PlaceLaw>; 2],
 }
 
-/// One link's clusters.
+/// Clusters of one link.
 #[derive(Debug)]
 pub(crate) struct Scattering {
     of: [Option<Box<LinkClusters>>; 2],
-    /// None before there are clusters to aim at.
+    /// Beams toward the clusters. `None` before their first measurement or use.
     aim: Option<Box<Aim>>,
-    /// The next measurement of the beams.
+    /// Time of the next measurement of the beams.
     due_at: Time,
 }
 
-/// The circumstances of a look at the clusters.
+/// Inputs of an evaluation of the clusters.
 pub(crate) struct Look<'a> {
     pub(crate) config: &'a ChannelConfig,
     pub(crate) laws: &'a Laws,
@@ -47,16 +49,16 @@ pub(crate) struct Look<'a> {
     pub(crate) ends: &'a LinkEnds,
     /// Loss of the direct path by blockage, dB.
     pub(crate) blockage_db: f64,
-    /// Power of the channel in sight over that of the one out of it, before antennas, dB; infinite
-    /// where there is only one.
+    /// Power of the LOS channel over that of the NLOS channel, before antennas, dB. Infinite if
+    /// there is only one of them.
     pub(crate) los_lead_db: f64,
-    /// What is told of the beams, if anything is.
+    /// State of beams whose failure the caller detects. `None` if the link detects it.
     pub(crate) told: Option<&'a ToldBeams>,
-    /// Where measurements of the beams found the UE, where it is predicted from that.
+    /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(crate) track: Option<&'a BeamTrack>,
 }
 
-/// A condition that is so far behind does not bear on the choice of beams, dB.
+/// Difference in power beyond which the weaker condition does not affect the choice of beams, dB.
 const NO_MATTER_DB: f64 = 40.0;
 
 const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
@@ -74,20 +76,22 @@ impl Scattering {
         }
     }
 
-    /// The power by each way as of the last look in a condition, where it has clusters.
+    /// Returns the power by each path at the last evaluation of a condition. `None` if it has no
+    /// clusters.
     pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
         self.of[n].as_deref().map(LinkClusters::mix)
     }
 
-    /// A measurement of the beams finds this blockage of the direct path.
+    /// Records the blockage of the direct path at a measurement of the beams.
     pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
         if self.of.iter().any(Option::is_some) {
             self.aim.get_or_insert_default().note(at, blockage_db);
         }
     }
 
-    /// The next measurement that is due, when nothing else measures the beams: no more than the
-    /// last few are made up for.
+    /// Returns the time of the next measurement that is due by `now`. `None` if there is none. It
+    /// serves links without failure detection. After a pause only the last few measurements are
+    /// computed.
     pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
         let period = config.beams.as_ref()?.tracking_period;
         if self.of.iter().all(Option::is_none) || self.due_at > now {
@@ -103,23 +107,24 @@ impl Scattering {
         Some(at)
     }
 
-    /// The beams in use, and what they were chosen by; none before they are used.
+    /// Returns the beams in use and the inputs that they were chosen for. `None` before their first
+    /// use.
     pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
         self.aim.as_ref()?.in_use()
     }
 
-    /// These beams are in use again.
+    /// Restores the beams in use.
     pub(crate) fn put_back(&mut self, in_use: Option<(Key, Beams)>) {
         self.aim.get_or_insert_default().put_back(in_use);
     }
 
-    /// Whether condition `n` has clusters.
+    /// Returns true if condition `n` has clusters.
     #[inline]
     pub(crate) fn has(&self, n: usize) -> bool {
         self.of[n].is_some()
     }
 
-    /// The power that arrives in condition `n` by the beams in use; `None` without clusters.
+    /// Computes the power received in condition `n` with the beams in use. `None` without clusters.
     pub(crate) fn look(&mut self, n: usize, mut look: Look<'_>) -> Option<&Mix> {
         let antennas = Antennas {
             base: &look.config.base_antenna,
@@ -154,9 +159,9 @@ impl Scattering {
         Some(clusters.look(place, direct, antennas, beams, corner))
     }
 
-    /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
-    /// they were measured, or is predicted to be. Where two conditions mix, of the better one; how they compare is not
-    /// measured but known.
+    /// Returns the beams in use at both ends. They are the best ones for the centre of the square
+    /// of the UE's measured or predicted place. If both conditions contribute, the beams are the
+    /// best of the stronger one. The comparison uses true powers, not measured ones.
     fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, look.blockage_db);
         let mut expected = None;
@@ -227,7 +232,7 @@ impl Scattering {
     }
 }
 
-/// The power by beams where all of it comes along the direct path.
+/// Returns the power with these beams if all of it is on the direct path.
 fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
     let (base, ue) = spot.ways;
     let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
@@ -235,7 +240,7 @@ fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64)
 }
 
 impl Look<'_> {
-    /// A place before its clusters.
+    /// Returns the inputs of a lookup of the clusters at a place.
     fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
         let place = (ue.x, ue.y);
         let delay_spread_lg = self.laws.delay_spread[n]
@@ -249,7 +254,7 @@ impl Look<'_> {
         }
     }
 
-    /// K factor in dB in line of sight.
+    /// Returns the K factor in dB. `None` without line of sight.
     fn k_db(&mut self, n: usize, place: (f64, f64)) -> Option<f64> {
         let law = self.laws.k_factor.filter(|_| n == LOS)?;
         Some(drawn(law, self.maps.k_factor(place)))
@@ -260,7 +265,7 @@ fn drawn(law: PlaceLaw, deviations: f64) -> f64 {
     law.mean + law.deviation * deviations
 }
 
-/// The directions of the direct path from both ends.
+/// Returns the directions of the direct path from both ends.
 fn directions((base, ue): (Point, Point)) -> (Angles, Angles) {
     (Angles::between(base, ue), Angles::between(ue, base))
 }

@@ -1,9 +1,8 @@
 //! Small-scale fading: the power gain of a link around its local mean, as a closed function of
 //! place and time.
 //!
-//! Nothing here has a state that a query would advance. The gain at an instant is the same however
-//! often and in whatever order it is asked, so that one congestion control sees the channel that
-//! another saw.
+//! Evaluations change no state. The gain at an instant does not depend on the number or order of
+//! evaluations, so all congestion controls meet the same channel.
 
 pub(crate) mod rays;
 mod registry;
@@ -20,44 +19,44 @@ use fadeout_core::{Hertz, Span};
 use rays::{Place, Rays};
 use tdl::Comb;
 
-/// Sub-bands at most.
+/// Largest number of sub-bands.
 pub const MAX_SUB_BANDS: usize = fadeout_core::agreed::MOST_FADING_SUB_BANDS;
 
-/// How a link fades in one condition.
+/// Fading model of one condition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fading {
-    /// Not at all.
+    /// No fading.
     None,
     /// Many scattered paths and no dominant one, the same over the whole band.
     Rayleigh,
-    /// A direct path beside the scattered ones, the same over the whole band.
+    /// A direct path and scattered paths, the same over the whole band.
     Rician {
-        /// Power of the direct path over that of all others, dB.
+        /// Power of the direct path relative to that of all others, dB.
         k_db: f64,
     },
-    /// A tapped delay line: the gain differs over the band.
+    /// A tapped delay line, whose gain differs over the band.
     Tdl {
-        /// The profile.
+        /// Profile of the taps.
         profile: TdlProfile,
-        /// RMS delay spread that scales profiles A to E (TR 38.901 Table 7.7.3-1: 10 ns very
-        /// short, 30 short, 100 nominal, 300 long, 1000 very long). Profiles with delays of
-        /// their own ignore it.
+        /// RMS delay spread that scales profiles A to E. Profiles with fixed delays ignore it. TR
+        /// 38.901 Table 7.7.3-1 has very short (10 ns), short (30 ns), nominal (100 ns), long (300
+        /// ns) and very long (1000 ns).
         delay_spread: Span,
     },
-    /// By the clusters of the place, which decide on the gain of beams too: TR 38.901 clause 7.5.
+    /// Clusters of the place, which also determine the gain of beams (TR 38.901 clause 7.5).
     Clusters {
-        /// K factor in LOS, dB, where it is not drawn with the place.
+        /// K factor in LOS, dB. Unused if it is drawn for each place.
         k_db: f64,
-        /// RMS delay spread, where it is not drawn.
+        /// RMS delay spread. Unused if it is drawn for each place.
         delay_spread: Span,
     },
 }
 
-/// How links fade in one condition: what those of a carrier share, or one's own.
+/// Precomputed fading of one condition, shared by the links of a carrier or owned by one link.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     None,
-    /// Amplitudes of the direct path and of the scattered ones.
+    /// Amplitudes of the direct path and of the scattered paths.
     Flat(f32, f32),
     Wideband(Comb),
 }
@@ -65,7 +64,8 @@ pub(crate) enum Plan {
 impl Plan {
     pub(crate) fn new(fading: Fading, bandwidth: Hertz, sub_bands: usize) -> Plan {
         match fading {
-            // That of clusters has their number, which depends on the place's scenario.
+            // The plan of clusters is [`Plan::of_clusters`], as their number depends on the
+            // scenario of the place.
             Fading::None | Fading::Clusters { .. } => Plan::None,
             Fading::Rayleigh => Plan::Flat(0.0, 1.0),
             Fading::Rician { k_db } => Plan::rician(k_db),
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// The taps of so many clusters.
+    /// Returns a plan with `count` clusters as taps.
     pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Plan {
         Plan::Wideband(Comb::of_clusters(count, bandwidth, sub_bands))
     }
@@ -87,7 +87,7 @@ impl Plan {
         Plan::Flat(direct as f32, scattered as f32)
     }
 
-    /// Draws the waves of one link; `None` when it does not fade.
+    /// Draws the waves of one link. `None` if it does not fade.
     pub(crate) fn rays(
         &self,
         stream: &mut Stream,
@@ -107,8 +107,8 @@ impl Plan {
         ))
     }
 
-    /// Gives each sub-band's number and amplitude, real and imaginary, of mean power 1 to `put`.
-    /// The direct path has travelled `direct_turns` wavelengths. Of a flat channel there is one
+    /// Calls `put` with each sub-band's number and complex amplitude, of mean power 1.
+    /// `direct_turns` is the length of the direct path in wavelengths. A flat channel has one
     /// sub-band, number zero.
     #[inline]
     pub(crate) fn each(
@@ -133,14 +133,14 @@ impl Plan {
 }
 
 impl Plan {
-    /// Lays the taps by the power of each way.
+    /// Sets the taps by the power of each path.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         if let Plan::Wideband(comb) = self {
             comb.lay(direct, taps, total);
         }
     }
 
-    /// Lays a tapped delay line anew, for another delay spread in seconds.
+    /// Computes a tapped delay line for another delay spread in seconds.
     pub(crate) fn stretch(&mut self, delay_spread_s: f64) {
         if let Plan::Wideband(comb) = self {
             comb.stretch(delay_spread_s);
@@ -148,7 +148,7 @@ impl Plan {
     }
 }
 
-/// Power of an amplitude.
+/// Returns the power of a complex amplitude.
 #[inline]
 pub(crate) fn power((real, imaginary): (f32, f32)) -> f32 {
     real * real + imaginary * imaginary

@@ -1,9 +1,9 @@
-//! Scattered paths around the UE: a sum of plane waves as a function of place and time.
+//! Scattered paths around the UE, as a sum of plane waves over place and time.
 //!
-//! With waves arriving evenly from all sides of the horizontal plane, the correlation over a
-//! distance d is `J0(2 pi d / lambda)`, Clarke's model. Writing the phases as functions of the
-//! place instead of time makes the Doppler shift right whatever the UE's speed does: a UE that
-//! stops keeps its fade, one that comes back meets it again.
+//! Waves arrive evenly from all sides of the horizontal plane. So the correlation over a distance d
+//! is `J0(2 pi d / lambda)`, which is Clarke's model. Phases depend on the place instead of time,
+//! so the Doppler shift is right for any change of speed. A UE that stops keeps its fade, and one
+//! that returns meets it again.
 
 use crate::phasor::{LANES, Waves};
 use crate::wide::wide;
@@ -11,24 +11,25 @@ use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use std::f64::consts::TAU;
 
-/// Processes of one link at most: more than the taps of any profile.
+/// Largest number of processes of one link, more than the taps of any profile.
 pub(crate) const MOST_TAPS: usize = 24;
-/// Waves of a process that is alone, and of each of several: these add up to many more.
+/// Number of waves of a single process, and of each of several processes. Several processes have
+/// more waves in total.
 const WAVES_ALONE: usize = 16;
 const WAVES_A_TAP: usize = 8;
-/// With room for the lanes beyond the last tap.
+/// Largest number of waves, with room for the unused lanes after the last tap.
 const MOST_WAVES: usize = MOST_TAPS * WAVES_A_TAP + LANES;
 
 /// Waves of one or more independent complex Gaussian processes, each of mean power 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Rays {
-    /// Wave by wave, those of all taps side by side: sums over waves then go on for many taps at
-    /// once.
+    /// All waves, ordered by wave and then by tap. So the sums over waves can be computed for many
+    /// taps at once.
     waves: Waves,
     taps: usize,
 }
 
-/// Where and when a channel is evaluated: metres and seconds.
+/// Place and time at which a channel is evaluated, in metres and seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) x: f64,
@@ -37,9 +38,9 @@ pub(crate) struct Place {
 }
 
 impl Rays {
-    /// `taps` processes, from 1 to [`MOST_TAPS`]: of sixteen waves when there is one, otherwise of
-    /// eight each. The power of a sum of N waves has a variance of `1 - 1 / N`, and deep fades are
-    /// `1 / (2 N)`, 3 % of 16, rarer than Rayleigh's.
+    /// Draws 1 to [`MOST_TAPS`] processes. A single process has sixteen waves, and several have
+    /// eight each. The power of a sum of N waves has a variance of `1 - 1 / N`. Deep fades are
+    /// rarer than Rayleigh's by `1 / (2 N)`, 3 % for 16 waves.
     pub(crate) fn new(
         stream: &mut Stream,
         taps: usize,
@@ -58,8 +59,8 @@ impl Rays {
         let mut waves = Waves::new(count * taps);
         for tap in 0..taps {
             for wave in 0..count {
-                // One arrival in each of `count` equal sectors. Exactly even arrivals would come
-                // in opposite pairs, which make standing waves.
+                // One wave arrives in each of `count` equal sectors, at a random angle. Equally
+                // spaced arrivals would form opposite pairs, which make standing waves.
                 let arrival = TAU * (wave as f64 + stream.uniform()) / count as f64;
                 let (x, y) = (cos(arrival) / wavelength_m, sin(arrival) / wavelength_m);
                 let t = environment_doppler_hz * cos(TAU * stream.uniform());
@@ -69,7 +70,7 @@ impl Rays {
         Rays { waves, taps }
     }
 
-    /// Real and imaginary part of the only process.
+    /// Returns real and imaginary part of the only process.
     #[inline]
     pub(crate) fn one(&self, place: Place) -> (f32, f32) {
         debug_assert_eq!(self.taps, 1);
@@ -89,7 +90,7 @@ impl Rays {
         (sum(&cosines), sum(&sines))
     }
 
-    /// Real and imaginary part of each of several processes, into the first entries.
+    /// Writes real and imaginary part of each process into the first entries.
     #[inline(always)]
     pub(crate) fn all(
         &self,
@@ -102,7 +103,7 @@ impl Rays {
             .phasors([place.x, place.y, place.t], &mut cosines, &mut sines);
         for (parts, out) in [(&cosines, real), (&sines, imaginary)] {
             for first in (0..self.taps).step_by(LANES) {
-                // Lanes beyond the last tap add up what belongs to others, and are left out.
+                // Lanes after the last tap sum values of other waves. They are not used.
                 let mut sums = [0.0; LANES];
                 for wave in 0..WAVES_A_TAP {
                     let parts = &parts[wave * self.taps + first..][..LANES];
@@ -118,7 +119,7 @@ impl Rays {
     }
 }
 
-/// Amplitude of each of `count` waves of mean power 1 in all.
+/// Returns the amplitude of each of `count` waves whose total mean power is 1.
 #[inline]
 fn amplitude(count: usize) -> f32 {
     (1.0 / (count as f64).sqrt()) as f32
@@ -131,21 +132,21 @@ mod tests {
 
     #[test]
     fn given_waves_add_up_to_a_reference_value() {
-        // Eight waves with arrivals (2 pi n + pi / 4) / 8 and phases 0.7 n, in the second tap of
-        // two.
+        // The eight waves have arrivals (2 pi n + pi / 4) / 8 and phases 0.7 n, in the second tap
+        // of two.
         let mut rays = Rays::new(&mut Stream::new(1, "test.rays", 0), 2, 1.0, 0.0);
         for n in 0..WAVES_A_TAP {
             let x = cos((TAU * n as f64 + TAU / 8.0) / 8.0);
             let phase = 0.7 * n as f64 / TAU;
             rays.waves.set(n * 2 + 1, [x, 0.0, 0.0], phase);
         }
-        // A shift of 100 Hz for 3 ms is 0.3 wavelengths.
+        // A shift of 100 Hz over 3 ms corresponds to 0.3 wavelengths.
         for (x, expected) in [(0.3, (0.402_126, 1.451_86)), (0.0, (-0.266_036, 0.220_283))] {
             let place = Place { x, y: 0.0, t: 0.0 };
             let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
             rays.all(place, &mut real, &mut imaginary);
             let (real, imaginary) = (f64::from(real[1]), f64::from(imaginary[1]));
-            // The reference values have six digits; single precision leaves as many.
+            // The reference values have six digits, and single precision has about as many.
             assert!((real - expected.0).abs() < 2e-6, "{real}");
             assert!((imaginary - expected.1).abs() < 2e-5, "{imaginary}");
         }
@@ -168,14 +169,14 @@ mod tests {
                 let mut stream = Stream::new(1, "test.rays", n);
                 let rays = Rays::new(&mut stream, 1, 1.0, 100.0);
                 let at = |x, t| rays.one(Place { x, y: 2.0 * x, t });
-                // Along a slanted way of the wanted length.
+                // The step has the wanted length along a slanted line.
                 let step = distance / 5.0_f64.sqrt();
                 let (here, there) = (at(3.0, 1.0), at(3.0 + step, 1.0 + elapsed));
                 sum += f64::from(here.0 * there.0 + here.1 * there.1);
             }
             let expected = j0(TAU * distance) * j0(TAU * 100.0 * elapsed);
             let found = sum / count as f64;
-            // Four standard errors at 20 000 draws: 4 / sqrt(2 * 20 000) and less.
+            // The limit is four standard errors at 20 000 draws: at most 4 / sqrt(2 * 20 000).
             assert!(
                 (found - expected).abs() < 0.02,
                 "{distance} {elapsed}: {found} {expected}"

@@ -1,5 +1,5 @@
-//! The fadings that a scenario can name. K factor and delay spread are the channel's, not theirs: they
-//! may be drawn with the place.
+//! Registry of the fading models that a scenario can name. K factor and delay spread belong to the
+//! channel, because they may be drawn for each place.
 
 use super::{Fading, TdlProfile};
 use fadeout_core::Span;
@@ -49,7 +49,7 @@ impl Rayleigh {
     }
 }
 
-/// A direct path beside the scattered ones.
+/// A direct path and scattered paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rician;
 
@@ -72,7 +72,7 @@ impl Rician {
     }
 }
 
-/// The clusters of the place.
+/// Clusters of the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clusters;
 
@@ -95,7 +95,7 @@ impl Clusters {
     }
 }
 
-/// A tapped delay line's entry, which has the name of its profile.
+/// Returns the registry entry of a tapped delay line. Its name is that of the profile.
 const fn tapped(profile: TdlProfile, summary: &'static str, citation: &'static str) -> Entry {
     fading(profile.name(), summary, citation)
 }
@@ -146,7 +146,8 @@ fadeout_core::registry! {
 }
 
 impl FadingModel {
-    /// The fading with this K factor, dB, where there is a direct path, and this delay spread.
+    /// Returns the fading with this delay spread. `k_db` is the K factor of models with a direct
+    /// path, dB.
     pub fn fading(self, k_db: f64, delay_spread: Span) -> Fading {
         fadings!(self, model => model.fading(k_db, delay_spread))
     }
@@ -160,8 +161,8 @@ impl FromSetting for FadingModel {
 }
 
 impl Fading {
-    /// The fading called `name` in [`FADING_MODELS`]; `None` when there is none. `k_db` is the K factor
-    /// where there is a direct path, dB.
+    /// Returns the fading called `name` in [`FADING_MODELS`]. `None` if there is none. `k_db` is
+    /// the K factor of models with a direct path, dB.
     pub fn from_name(name: &str, k_db: f64, delay_spread: Span) -> Option<Fading> {
         let model = FadingModel::new(name, Parameters::NONE)?;
         Some(model.fading(k_db, delay_spread))

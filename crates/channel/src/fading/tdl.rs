@@ -33,24 +33,24 @@ fadeout_core::choices! {
     }
 }
 
-/// One tap.
+/// Tap of a profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tap {
-    /// Delay in nanoseconds; of profiles A to E as a multiple of the delay spread.
+    /// Delay in nanoseconds. For profiles A to E a multiple of the delay spread.
     pub delay: f64,
     /// Mean power, linear, as tabulated (not normalised).
     pub power: f64,
-    /// Whether it is the direct path, which does not fade.
+    /// True if the tap is the direct path, which does not fade.
     pub is_direct: bool,
 }
 
 impl TdlProfile {
-    /// Whether the delays are in nanoseconds rather than multiples of a delay spread.
+    /// Returns true if the delays are in nanoseconds rather than multiples of a delay spread.
     pub fn has_own_delays(self) -> bool {
         matches!(self, TdlProfile::A30 | TdlProfile::B100 | TdlProfile::C300)
     }
 
-    /// The taps as tabulated.
+    /// Returns the taps as tabulated.
     pub fn taps(self) -> Vec<Tap> {
         PROFILES
             .lines()
@@ -71,30 +71,31 @@ impl TdlProfile {
     }
 }
 
-/// A profile laid over a band: what a tap contributes to each sub-band.
+/// Profile evaluated over a band: the contribution of each tap to each sub-band.
 ///
-/// Sub-bands lie in pairs around the carrier. A tap's turn `exp(-j 2 pi f tau)` at one of a pair is
-/// the conjugate of that at the other, so both have the same four products, and only the lower half
-/// of the band is kept.
+/// Sub-bands lie in pairs around the carrier. The phasor `exp(-j 2 pi f tau)` of a tap at one of a
+/// pair is the conjugate of that at the other. So both share the same four products, and only the
+/// lower half of the band is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Comb {
-    /// Mean amplitude of each fading tap; powers add up to 1 with the direct path's.
+    /// Mean amplitude of each fading tap. The powers of the taps and the direct path add up to 1.
     amplitudes: Vec<f32>,
-    /// Delay of each fading tap: in seconds, or as a multiple of the delay spread.
+    /// Delay of each fading tap, in seconds or as a multiple of the delay spread.
     delays: Vec<f64>,
-    /// Amplitude of the direct path; it arrives with no delay.
+    /// Amplitude of the direct path, which has no delay.
     direct: f32,
-    /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
-    /// eight, then the next, up to the carrier.
+    /// Real and imaginary parts of the taps' phasors, in groups of eight sub-bands. The first group
+    /// has the lowest eight for all taps, the next one the next eight, up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
-    /// By how much the middles of the sub-bands below the carrier lie above it, in hertz; eight by eight.
+    /// Centre frequencies of the sub-bands below the carrier, relative to the carrier, in hertz and
+    /// in groups of eight.
     offsets_hz: Vec<[f64; LANES]>,
     bandwidth_hz: f64,
     sub_bands: usize,
 }
 
-/// The middles of the sub-bands of a band, relative to the carrier: of the lowest eight, then the next, up
-/// to the carrier.
+/// Returns the centre frequencies of sub-bands relative to the carrier, in groups of eight from the
+/// lowest up to the carrier.
 fn offsets_hz(bandwidth_hz: f64, sub_bands: usize) -> Vec<[f64; LANES]> {
     let groups = sub_bands.div_ceil(2).div_ceil(LANES);
     let offset = |number: usize| {
@@ -139,12 +140,12 @@ impl Comb {
         comb
     }
 
-    /// Taps that are laid later, without power until then.
+    /// Returns `count` taps without power. [`Comb::lay`] sets them later.
     pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Comb {
         let offsets_hz = offsets_hz(bandwidth.0, sub_bands);
         Comb {
             amplitudes: vec![0.0; count],
-            // Laid at once, whatever the first ones are.
+            // NaN differs from every delay, so the first call computes all taps.
             delays: vec![f64::NAN; count],
             direct: 0.0,
             turns: vec![Default::default(); offsets_hz.len() * count],
@@ -154,9 +155,9 @@ impl Comb {
         }
     }
 
-    /// Gives every tap its mean power and its delay in seconds, and the direct path its power; they
-    /// add up to `total`. Delays count in steps of [`STEPS`] in the band's inverse: then few of
-    /// them are new where a UE has moved a little.
+    /// Sets the mean power and the delay in seconds of each tap, and the power of the direct path.
+    /// The powers add up to `total`. Delays are rounded to [`STEPS`] in the inverse bandwidth, so
+    /// that few change when a UE moves a little.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         debug_assert!(
             total > 0.0 && direct >= 0.0,
@@ -182,7 +183,7 @@ impl Comb {
         );
     }
 
-    /// Lays one tap over the band.
+    /// Computes the phasors of one tap over the band.
     #[inline(always)]
     fn turn(&mut self, tap: usize, delay: f64) {
         debug_assert!(
@@ -193,7 +194,7 @@ impl Comb {
         let groups = self.turns.chunks_exact_mut(taps);
         for (turns, offsets_hz) in groups.zip(&self.offsets_hz) {
             let (cosines, sines) = &mut turns[tap];
-            // A loop each, as in [`Waves`](crate::phasor::Waves).
+            // Each step is a separate loop, as in [`Waves`](crate::phasor::Waves).
             let turned = offsets_hz.map(|offset| wrap(-offset * delay) as f32);
             for lane in 0..LANES {
                 (cosines[lane], sines[lane]) = cos_sin(turned[lane]);
@@ -201,8 +202,8 @@ impl Comb {
         }
     }
 
-    /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
-    /// profiles without delays of their own.
+    /// Computes the taps over the band with their delays times `by`. For profiles without fixed
+    /// delays, `by` is the delay spread in seconds.
     pub(crate) fn stretch(&mut self, by: f64) {
         debug_assert!(by >= 0.0 && by.is_finite(), "delays are stretched by {by}");
         for tap in 0..self.delays.len() {
@@ -210,12 +211,12 @@ impl Comb {
         }
     }
 
-    /// Number of taps that fade.
+    /// Returns the number of fading taps.
     pub(crate) fn taps(&self) -> usize {
         self.amplitudes.len()
     }
 
-    /// Gives the number of each sub-band and its amplitude, real and imaginary, to `put`.
+    /// Calls `put` with the number of each sub-band and its complex amplitude.
     #[inline]
     pub(crate) fn each(
         &self,
@@ -250,11 +251,11 @@ impl Comb {
     }
 }
 
-/// Steps of a delay in the inverse of the bandwidth: at the band's edge a step turns a tap by three
-/// degrees.
+/// Number of delay steps in the inverse bandwidth. At the band's edge one step turns a tap's phase
+/// by three degrees.
 const STEPS: f64 = 64.0;
 
-/// Sums over the taps of what a tap `a + jb` and its turn `c + js` have for products.
+/// Sums over the taps of the four products of a tap `a + jb` and its phasor `c + js`.
 struct Products {
     ac: [f32; LANES],
     bs: [f32; LANES],
@@ -280,7 +281,7 @@ impl Products {
         Products { ac, bs, as_, bc }
     }
 
-    /// Amplitudes of a sub-band and of its mirror image, with the direct path.
+    /// Returns the amplitudes of a sub-band and of its mirror image, with the direct path.
     #[inline(always)]
     fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
         let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);

@@ -1,20 +1,20 @@
-//! The latest question to a link.
+//! Time and ends of the latest evaluation of a link.
 
 use crate::ends::LinkEnds;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 
-/// When a link was asked about last, and with which ends. What most links never hear of stands apart: there are as many of these
-/// as pairs of a UE and a cell.
+/// Time and ends of the latest evaluation of a link. Every pair of a UE and a cell has such a
+/// record, so data that most links lack is boxed to save memory.
 #[derive(Debug)]
 pub(super) struct Asked {
     at: Time,
     base: Kinematics,
     ue: Kinematics,
-    /// None before anything else than the places is known.
+    /// Data other than positions. `None` until an evaluation has some.
     more: Option<Box<More>>,
 }
 
-/// Whatever ends have beside their places.
+/// Data of [`LinkEnds`] other than the positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct More {
     obstruction: Option<f64>,
@@ -52,7 +52,7 @@ impl Asked {
         }
     }
 
-    /// Another question; room that there is, is used again.
+    /// Records another evaluation. An existing box is reused.
     pub(super) fn again(&mut self, at: Time, ends: &LinkEnds) {
         let more = More::of(ends);
         (self.at, self.base, self.ue) = (at, ends.base, ends.ue);
@@ -63,12 +63,12 @@ impl Asked {
         }
     }
 
-    /// When it was.
+    /// Returns the time of the latest evaluation.
     pub(super) fn at(&self) -> Time {
         self.at
     }
 
-    /// The ends.
+    /// Returns the ends of the latest evaluation.
     pub(super) fn ends(&self) -> LinkEnds {
         let more = self.more.as_deref().unwrap_or(&More::NONE);
         LinkEnds {
@@ -81,13 +81,14 @@ impl Asked {
         }
     }
 
-    /// Whether it was this one.
+    /// Returns true if the latest evaluation was at this time and with these ends.
     pub(super) fn is(&self, at: Time, ends: &LinkEnds) -> bool {
         let more = self.more.as_deref().unwrap_or(&More::NONE);
         (self.at, self.base, self.ue) == (at, ends.base, ends.ue) && *more == More::of(ends)
     }
 
-    /// Where the UE is relative to the base station at `t`, before or after the question.
+    /// Returns the position of the UE relative to the base station at `t`, which may be before or
+    /// after the evaluation.
     #[inline]
     pub(super) fn relative(&self, t: Time) -> Vector {
         let elapsed = if t >= self.at {

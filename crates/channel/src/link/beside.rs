@@ -1,5 +1,5 @@
-//! Surroundings that the antennas of one mast share toward a UE: they look at the same place from the same
-//! place.
+//! Path losses toward a UE that the antennas of one mast share, because both ends are at the same
+//! places.
 
 use super::State;
 use super::way::Way;
@@ -12,28 +12,30 @@ use std::sync::Arc;
 /// Median path loss and shadowing in a condition, dB.
 pub(super) type Weighed = (f64, f64);
 
-/// Distance, state and losses between a base station and a UE, whatever their antennas.
+/// Distance, line-of-sight state and losses between a base station and a UE. They do not depend on
+/// the antennas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings {
     pub(super) slant_m: f64,
     pub(super) state: State,
-    /// Weight of LOS in the amplitude, where one state softly passes into the other.
+    /// Weight of LOS in the amplitude during a transition between LOS and NLOS. `None` outside
+    /// transitions.
     pub(super) los_weight: Option<f64>,
     pub(super) own: Weighed,
-    /// Of the other condition, where that has a share too.
+    /// Losses in the other condition. `None` if that does not contribute.
     pub(super) others: Option<Weighed>,
 }
 
-/// The way to a UE from one antenna of a mast, which the next one of the same mast need not find again. It is
-/// for the links of one UE.
+/// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse them.
+/// Each UE needs a cache of its own.
 #[derive(Debug, Default)]
 pub struct Beside(Option<(Key, Surroundings)>);
 
-/// Two links of a UE with the same key have the same surroundings.
+/// Key of the cache. Two links of a UE with the same key have the same surroundings.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Key {
-    /// Which maps, and which environments are alike but for the base station's antenna. They live as long as
-    /// the links.
+    /// Identity of the site's maps, and of environments that differ only in the base station's
+    /// antenna. Both live as long as the links.
     maps: *const SiteMap,
     kin: *const (),
     base: Kinematics,
@@ -56,7 +58,8 @@ impl Beside {
 }
 
 impl Way {
-    /// Key of the surroundings of this link of a UE; none where something is the link's own.
+    /// Returns the key of this link's surroundings. `None` if they contain a random value of this
+    /// link alone.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();
         if draws_height && ends.ue.position.z > tr38901::LOW_UE_M {

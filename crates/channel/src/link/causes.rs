@@ -1,4 +1,4 @@
-//! The losses of a link by cause, for those who ask why it is weak.
+//! Losses of a link by cause, for reports that explain a weak link.
 
 use super::whole::Whole;
 use crate::antenna::Angles;
@@ -6,21 +6,24 @@ use crate::blockage::Blockage;
 use crate::path_loss::Condition;
 use fadeout_core::{Point, Time};
 
-/// Losses of a link at its last look, in dB, and where its beam points.
+/// Losses of a link at its last evaluation in dB, and the azimuth of its beam.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Causes {
-    /// The loss by blockages of the channel, in dB, without deafness and without the vehicles that the caller knows.
+    /// Loss by the blockage models of the channel, dB. Deafness and vehicles given by the caller
+    /// are excluded.
     pub blockage_db: f64,
-    /// The loss as the other end looks elsewhere, in dB.
+    /// Loss by deafness, dB: the beam of the other end points elsewhere.
     pub deafness_db: f64,
-    /// The loss by the age of the beams, in dB: their gain where the ends are now against that of fresh ones.
+    /// Loss by outdated beams, dB: the gain of beams steered at the current positions minus that of
+    /// the beams in use.
     pub misalignment_db: f64,
-    /// Azimuth of the base station's beam, counter-clockwise from east, degrees; none where it is not steered.
+    /// Azimuth of the base station's beam, counter-clockwise from east, degrees. `None` if it is
+    /// not steered.
     pub beam_deg: Option<f64>,
 }
 
 impl Whole {
-    /// As [`LinkChannel::causes`](super::LinkChannel::causes).
+    /// Implements [`LinkChannel::causes`](super::LinkChannel::causes).
     pub(super) fn causes(&mut self) -> Option<Causes> {
         let asked = self.asked.as_ref()?;
         let (now, ends) = (asked.at(), asked.ends());
@@ -45,7 +48,8 @@ impl Whole {
         })
     }
 
-    /// The losses of some blockages. Asked again for the same instant they answer the same.
+    /// Returns the losses of the blockages for which `counts` is true. A repeated call at the same
+    /// instant returns the same.
     fn drawn_db(
         &mut self,
         now: Time,
@@ -62,8 +66,8 @@ impl Whole {
             .sum()
     }
 
-    /// The directions of the ends from each other, of which the first is the base station's, and those of their beams, at a
-    /// time that is `earlier` seconds before the ends' own.
+    /// Returns the directions of base station and UE toward each other, then the directions of
+    /// their beams. The time `at` is `earlier` seconds before that of `ends`.
     pub(super) fn beams(
         &self,
         at: Time,
@@ -96,7 +100,8 @@ impl Whole {
         ([down, up], [base_beam, ue_beam])
     }
 
-    /// Where the UE is expected by what was measured, at a time, if that is predicted.
+    /// Returns the predicted position of the UE at a time, from the beam measurements. `None` if it
+    /// is not predicted.
     fn expected(&self, base: Point, (measured_at, at): (Time, Time)) -> Option<Point> {
         let (track, beams) = self
             .track

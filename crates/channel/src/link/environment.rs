@@ -1,4 +1,4 @@
-//! The parts that the links of one carrier share.
+//! Data that the links of one carrier share.
 
 use super::LinkChannel;
 use super::reach::Slopes;
@@ -18,36 +18,37 @@ use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
 use std::sync::Arc;
 
-/// The parts that the links of one carrier share: the configuration and the maps of its sites.
+/// Data that the links of one carrier share: the configuration and the maps of its sites.
 #[derive(Debug)]
 pub struct Environment {
     shared: Arc<Shared>,
     maps: Arc<Maps>,
 }
 
-/// The parts that every link refers to.
+/// Data that every link refers to.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) config: ChannelConfig,
-    /// Seed of what links draw.
+    /// Seed of the random streams of links.
     pub(super) seed: u64,
-    /// Whether a link's mean gain depends on its ends alone: nobody walks through it, and no antenna is steered.
+    /// True if a link's mean gain depends on its ends alone. There are no blockage models, and no
+    /// antenna is steered.
     pub(super) is_timeless: bool,
-    /// Whether nothing but the places of the ends tells a link's mean gain, and in no more than one condition at a
-    /// place.
+    /// True if a link's mean gain depends only on the positions of its ends. There are no clusters
+    /// and no soft transitions between LOS and NLOS.
     pub(super) is_plain: bool,
-    /// One for all environments beside each other that differ in nothing but the base station's antenna.
+    /// Identity shared by environments of one group that differ only in the base station's antenna.
     pub(super) kin: Arc<()>,
-    /// Bounds on the change of a gain, if there are any.
+    /// Bounds of the change of a gain over distance. `None` if no bound is known.
     pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
     pub(super) fadings: Fadings,
-    /// The laws of all that is drawn with the place.
+    /// Distributions of all parameters that are drawn for each place.
     pub(super) laws: Laws,
 }
 
-/// As [`Shared::is_plain`], of links that depend on their ends alone.
+/// Returns the part of [`Shared::is_plain`] that goes beyond [`Shared::is_timeless`].
 fn is_plain(config: &ChannelConfig) -> bool {
     let has_clusters = [config.los_fading, config.nlos_fading]
         .iter()
@@ -60,18 +61,19 @@ fn is_plain(config: &ChannelConfig) -> bool {
 }
 
 impl Environment {
-    /// The environment of a carrier.
+    /// Returns the environment of a carrier.
     ///
     /// # Errors
-    /// When a value of the configuration is out of its range.
+    /// Returns an error if a value of the configuration is out of its range.
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
         Environment::beside(config, seed, std::iter::empty())
     }
 
-    /// The environment of a carrier beside others: it reads their maps where its own would be the same.
+    /// Returns the environment of a carrier. It shares the maps of other environments if its own
+    /// would be the same.
     ///
     /// # Errors
-    /// When a value of the configuration is out of its range.
+    /// Returns an error if a value of the configuration is out of its range.
     pub fn beside<'a>(
         config: ChannelConfig,
         seed: u64,
@@ -158,7 +160,7 @@ impl Environment {
                 |law| Plan::of_clusters(law.clusters, bandwidth, sub_bands),
             )
         };
-        // There is no K factor without a direct path.
+        // NLOS has no direct path, so it has no K factor.
         let nlos_fading = match config.nlos_fading {
             Fading::Rician { .. } => Fading::Rayleigh,
             other => other,
@@ -201,25 +203,28 @@ impl Environment {
         })
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &ChannelConfig {
         &self.shared.config
     }
 
-    /// The link between a UE and a cell. A pure function of configuration, seed and key.
+    /// Returns the link between a UE and a cell. It is a pure function of configuration, seed and
+    /// key.
     pub fn link(&self, key: LinkKey) -> LinkChannel {
         self.link_behind(key, self.shared.config.penetration)
     }
 
-    /// The link between a UE behind walls of its own and a cell.
+    /// Returns the link between a cell and a UE whose penetration loss differs from the
+    /// configuration's.
     pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let mut link = self.link_aside(key, penetration);
         link.bring_near();
         link
     }
 
-    /// The same link, of which nothing but the mean gain is asked for before it is
-    /// [brought near](LinkChannel::bring_near): most links of a network are never more, and take a third of the memory.
+    /// Returns the link in its reduced form, which computes the mean gain only.
+    /// [`LinkChannel::bring_near`] makes it a full link. Most links of a network stay reduced, and
+    /// take a third of the memory.
     pub fn link_aside(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let carrier_ghz = self.shared.config.carrier.0 / 1e9;
         let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));

@@ -1,4 +1,4 @@
-//! One UE's link to one cell: everything between the two antennas' ports.
+//! Link between one UE and one cell: everything between the ports of both antennas.
 
 use crate::ends::LinkEnds;
 use fadeout_core::{Point, Time};
@@ -22,22 +22,22 @@ pub use reach::{CommonShadowing, Shadow, Smooth};
 use way::Way;
 use whole::Whole;
 
-/// Loss in dB of a link in outage or without a beam: nothing is received.
+/// Loss in dB of a link in outage or without a beam. Nothing is received.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
 
-/// One UE's link to one cell.
+/// Link between one UE and one cell.
 ///
-/// Ask [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
-/// [`fading`](LinkChannel::fading) at any time near. The answers depend on times and places alone,
-/// not on how many questions came before: ask at instants that do not depend on traffic (report
-/// instants, a fixed grid) and every congestion control meets the same channel.
+/// Call [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
+/// [`fading`](LinkChannel::fading) at any time near it. The results depend on times and places
+/// alone, not on the number of calls before. If the instants do not depend on traffic, every
+/// congestion control meets the same channel. Report instants or a fixed grid are such instants.
 #[derive(Debug)]
 pub struct LinkChannel(Form);
 
-/// How much of a link there is.
+/// Reduced or full form of a link.
 #[derive(Debug)]
 enum Form {
-    /// What its mean gain follows from.
+    /// Reduced form, which computes the mean gain only.
     Aside(Way),
     Whole(Box<Whole>),
 }
@@ -52,7 +52,7 @@ impl LinkChannel {
         link
     }
 
-    /// More than its mean gain may be asked for from now on, as of the last look.
+    /// Makes a reduced link a full one, with the state of the last evaluation.
     pub fn bring_near(&mut self) {
         if let Form::Aside(way) = &self.0 {
             let mut whole = Box::new(Whole::new(way.again()));
@@ -84,14 +84,15 @@ impl LinkChannel {
         }
     }
 
-    /// Received by transmitted power in dB, with antennas and without fading. Asked again for the
-    /// same time and ends it costs nothing.
+    /// Returns received over transmitted power in dB, with antennas and without fading. A repeated
+    /// call for the same time and ends returns the stored result.
     pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
         self.large_scale_beside_db(now, ends, &mut Beside::default())
     }
 
-    /// The same, with what another antenna of the same mast has found of the way to the UE, if `beside` has
-    /// it; it has this one's afterwards.
+    /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db) with a cache of
+    /// surroundings. Another antenna of the same mast may have filled `beside` for this UE.
+    /// Otherwise this call fills it.
     pub fn large_scale_beside_db(
         &mut self,
         now: Time,
@@ -108,40 +109,42 @@ impl LinkChannel {
         whole.large_scale_beside_db(now, ends, beside)
     }
 
-    /// Whether [`large_scale_db`](LinkChannel::large_scale_db) finds the same whenever the ends and what
-    /// is between them are the same, wherever the beams of others point.
+    /// Returns true if [`large_scale_db`](LinkChannel::large_scale_db) depends only on the ends and
+    /// on obstacles between them. Time and the beams of other links then have no effect.
     pub fn follows_from_the_places(&self) -> bool {
         self.way().shared.follows_from_the_places()
     }
 
-    /// The parts of the last large-scale gain; of a link that stands aside they are not kept.
+    /// Returns the parts of the last large-scale gain. A reduced link does not store them, so they
+    /// are unknown.
     pub fn large_scale(&self) -> &LargeScale {
         self.whole()
             .map_or(&LargeScale::UNKNOWN, |it| &it.large_scale)
     }
 
-    /// The last large-scale gain in dB, and the state that it was found in; none before the first.
+    /// Returns the last large-scale gain in dB and its line-of-sight state. `None` before the first
+    /// evaluation.
     pub fn last_db(&self) -> Option<(f64, State)> {
         self.way().last.map(|last| (last.gain_db, last.state))
     }
 
-    /// How the gain without shadowing may change on the way from where it was found last; none where no bound is known. Only the
-    /// nearest of the images of a base station counts, which is surely the same one while the UE is within `unique_m`
-    /// of it on the ground.
+    /// Returns bounds of the gain without shadowing around the place of the last evaluation. `None`
+    /// if no bound is known. The base station may have several images, and the nearest one counts.
+    /// The nearest image stays the same while the UE is within `unique_m` of it on the ground.
     pub fn smooth(&self, unique_m: f64) -> Option<Smooth> {
         self.way().smooth(unique_m)
     }
 
-    /// Bounds of the loss by its [shadowing](Shadow) with the UE at `ue`, close to each other, dB; only of a link that has a
-    /// [smooth gain](LinkChannel::smooth).
+    /// Returns close bounds of the loss by [shadowing](Shadow) with the UE at `ue`, dB. They are
+    /// valid only if [`smooth`](LinkChannel::smooth) returns bounds.
     pub fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         self.way().shadowing_db(ue, common)
     }
 
-    /// Fading power gain of each sub-band at `t`, linear, mean 1 over places for each antenna of the
-    /// receiver. `out` has as many
-    /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
-    /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading, and none of a link that stands aside.
+    /// Computes the fading power gain of each sub-band at `t`, linear. Its mean over places is 1
+    /// for each receive antenna. `out` has one entry for each sub-band of the configuration. All
+    /// are equal for a flat channel. Before the first
+    /// [`large_scale_db`](LinkChannel::large_scale_db), and for a reduced link, all are 1.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
         match self.whole() {
             Some(whole) => whole.fading(t, out),
@@ -149,47 +152,48 @@ impl LinkChannel {
         }
     }
 
-    /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
-    /// sub-bands.
+    /// Returns the fading power gain of the whole band at `t`. For a wideband channel it is the
+    /// mean over the sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
         self.whole().map_or(1.0, |whole| whole.fading_flat(t))
     }
 
-    /// Number of sub-bands whose fading differs, as of the last large-scale gain; none when all
-    /// fade alike.
+    /// Returns the number of sub-bands that fade differently, as of the last large-scale gain.
+    /// `None` if all fade alike.
     pub fn sub_bands(&self) -> Option<usize> {
         self.whole().and_then(Whole::sub_bands)
     }
 
-    /// Why the link is as it was at the last look; none before the first, and of a link that stands aside. It changes
-    /// nothing.
+    /// Returns the losses by cause at the last evaluation. `None` before the first one, and for a
+    /// reduced link. The link's results do not change.
     pub fn causes(&mut self) -> Option<Causes> {
         self.whole_mut().and_then(Whole::causes)
     }
 
-    /// Failure of the beams is found elsewhere from now on. The link's own count of failure instances, and the time that
-    /// recovery takes with it, are no more.
+    /// Leaves beam failure detection and recovery to the caller. The link then counts no failure
+    /// instances, and has no recovery time.
     pub fn tell_of_beams(&mut self) {
         if let Some(whole) = self.whole_mut() {
             whole.tell_of_beams();
         }
     }
 
-    /// While `is_failing` better beams are measured, but nobody hears of them: those in use stay. Of no effect on a link
-    /// that is not told of its beams.
+    /// Freezes the beams in use while `is_failing`, because reports of better beams do not arrive.
+    /// Without effect unless [`tell_of_beams`](LinkChannel::tell_of_beams) was called.
     pub fn hold_beams(&mut self, now: Time, is_failing: bool) {
         if let Some(whole) = self.whole_mut() {
             whole.hold_beams(now, is_failing);
         }
     }
 
-    /// Whether those in use stay.
+    /// Returns true if the beams in use are frozen.
     pub fn holds_beams(&self) -> bool {
         self.whole().is_some_and(Whole::holds_beams)
     }
 
-    /// Received by transmitted power in dB by the beams of the latest measurement, or along the reflected path where that
-    /// is better: the candidate of recovery. `is_taken` puts them into use; otherwise the link stays as it was.
+    /// Returns received over transmitted power in dB for the candidate beams of recovery. These are
+    /// the beams of the latest measurement, or those along the reflected path if that is better. If
+    /// `is_taken`, they become the beams in use. Otherwise the link does not change.
     pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.whole_mut() {
             Some(whole) => whole.candidate_db(now, ends, is_taken),

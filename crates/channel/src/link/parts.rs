@@ -10,12 +10,12 @@ pub enum State {
     Los,
     /// No line of sight.
     Nlos,
-    /// Nothing is received (NYU models).
+    /// Outage: nothing is received (NYU models).
     Outage,
 }
 
 impl State {
-    /// The condition that the losses are of, and the other one.
+    /// Returns the condition whose losses apply, then the other condition.
     pub(super) fn conditions(self) -> (Condition, Condition) {
         match self {
             State::Los => (Condition::Los, Condition::Nlos),
@@ -31,30 +31,30 @@ pub struct LargeScale {
     pub state: State,
     /// Median path loss.
     pub path_loss_db: f64,
-    /// Shadowing; negative where the place is better than the median.
+    /// Shadowing. It is negative if the place is better than the median.
     pub shadowing_db: f64,
-    /// The gain that the other condition adds while LOS softly passes into NLOS or back, dB.
+    /// Gain by the other condition during a transition between LOS and NLOS, dB.
     pub transition_db: f64,
-    /// Oxygen, rain and walls.
+    /// Loss by oxygen, rain and walls.
     pub absorption_db: f64,
-    /// Blockage, or the reflected path that beam recovery found instead.
+    /// Loss by blockage, or by the reflected path that beam recovery found instead.
     pub blockage_db: f64,
     /// Gain of the base station's antenna toward the UE.
     pub base_gain_dbi: f64,
     /// Gain of the UE's antenna toward the base station.
     pub ue_gain_dbi: f64,
-    /// Whether the beams are being found again, and nothing is received.
+    /// True during beam recovery, when nothing is received.
     pub is_recovering: bool,
-    /// K factor where it is drawn, in LOS.
+    /// K factor in LOS. `None` if it is not drawn.
     pub k_factor_db: Option<f64>,
-    /// Decimal logarithm of the RMS delay spread in seconds where it is drawn.
+    /// Decimal logarithm of the RMS delay spread in seconds. `None` if it is not drawn.
     pub delay_spread_lg: Option<f64>,
-    /// The sum: received by transmitted power.
+    /// Received over transmitted power, the sum of the other parts.
     pub gain_db: f64,
 }
 
 impl LargeScale {
-    /// Before anything is known: nothing is received.
+    /// Values before the first evaluation: nothing is received.
     pub(super) const UNKNOWN: LargeScale = LargeScale {
         state: State::Outage,
         path_loss_db: OUTAGE_LOSS_DB,
@@ -70,7 +70,7 @@ impl LargeScale {
         gain_db: -OUTAGE_LOSS_DB,
     };
 
-    /// What the other parts come to.
+    /// Returns the sum of the other parts.
     pub(super) fn sum_db(&self, minimum_loss_db: f64) -> f64 {
         if self.state == State::Outage || self.is_recovering {
             return -OUTAGE_LOSS_DB;

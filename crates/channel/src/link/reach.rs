@@ -1,5 +1,6 @@
-//! Between which bounds a link's gain is, without finding it: without its shadowing it is a smooth one, which changes little
-//! on a short way, and the shadowing is read from its map, near enough, once for all links of a site.
+//! Bounds of a link's gain without an evaluation of the link. The gain without shadowing is smooth,
+//! so it changes little over a short distance. The shadowing is read from its map once for all
+//! links of a site, with bounds of the error.
 
 use super::way::{Last, Way};
 use super::{OUTAGE_LOSS_DB, State};
@@ -11,23 +12,23 @@ use crate::shadowing::MapReader;
 use fadeout_core::Point;
 use std::sync::Arc;
 
-/// Bounds on the change of a link's gain with the place of its UE.
+/// Bounds of the change of a link's gain over the place of its UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slopes {
     condition: Condition,
-    /// dB with each neper of the distance in space.
+    /// Bound of the loss per neper of the slant distance, dB.
     loss_db: f64,
     /// Standard deviation of the shadowing outdoors and indoors, dB.
     sigma_db: [f64; 2],
     antenna: Steepness,
 }
 
-/// Room for the rounding of some ten operations on numbers of some hundred dB.
+/// Margin for the rounding of some ten operations on numbers of some hundred dB.
 const ROUNDING_DB: f64 = 1e-9;
 
 impl Slopes {
-    /// Of the links of a carrier; none where nobody bounds them: a path that may pass into another condition,
-    /// a loss or a pattern without a known slope.
+    /// Returns the bounds for the links of a carrier. `None` if the condition may change, or if the
+    /// slope of the loss or of the antenna pattern is unknown.
     pub(super) fn of(config: &ChannelConfig) -> Option<Slopes> {
         let condition = match config.line_of_sight {
             LineOfSight::Clear => Condition::Los,
@@ -54,12 +55,12 @@ impl Slopes {
     }
 }
 
-/// The part of the shadowing at a place that all sites share, found once for the links of a UE.
+/// Cache of the shadowing part that all sites share, for the links of one UE.
 #[derive(Debug, Default)]
 pub struct CommonShadowing(Option<Read>);
 
-/// A common map, as far as it was read: which one and in which condition; where, and the value there in standard
-/// deviations.
+/// Last value read from a common map: identity of map and condition, then place and value in
+/// standard deviations.
 #[derive(Debug)]
 struct Read {
     of: (MapId, Condition),
@@ -67,7 +68,7 @@ struct Read {
     found: (Point, f64),
 }
 
-/// Tells the maps of a run apart.
+/// Identity of a map of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MapId(usize);
 
@@ -98,35 +99,35 @@ impl CommonShadowing {
     }
 }
 
-/// How a link's gain without its shadowing may change on the way from where it was found last.
+/// Bounds of a link's gain without shadowing around the place of the last evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smooth {
-    /// Where that was.
+    /// Place of the UE at the last evaluation.
     pub from: Point,
-    /// The gain there without the shadowing, dB.
+    /// Gain at that place without shadowing, dB.
     pub gain_db: f64,
-    /// By how many dB at most it changes as soon as the place does: where another image of the base station may be
-    /// the nearest one. With room for rounding.
+    /// Largest change on any move, dB, because another image of the base station may become the
+    /// nearest. It includes a margin for rounding.
     pub turned_db: f64,
-    /// By how many dB at most it changes with each metre of the way.
+    /// Largest further change with each metre from that place, dB.
     pub db_per_m: f64,
-    /// For so many metres.
+    /// Distance up to which the bounds are valid, metres.
     pub within_m: f64,
-    /// Its shadowing.
+    /// Identity of the link's shadowing.
     pub shadow: Shadow,
-    /// Between which the gain is cut, dB.
+    /// Limits that the gain is clamped to, dB.
     limits_db: [f64; 2],
 }
 
 impl Smooth {
-    /// How far a place is, no less than that, if the gain is known to change no more than it says there.
+    /// Returns the distance of a place, rounded up. `None` if the bounds are not valid there.
     pub fn way_m(&self, place: Point) -> Option<f64> {
         let way_m = self.from.distance_to(place) * (1.0 + 1e-9);
         (way_m <= self.within_m).then_some(way_m)
     }
 
-    /// Bounds of the gain with the UE at a place where its shadowing is within `shadowing_db`, dB; none where no bound
-    /// is known.
+    /// Returns bounds of the gain with the UE at a place and with its shadowing within
+    /// `shadowing_db`, dB. `None` if no bound is known.
     pub fn bounds_db(&self, place: Point, shadowing_db: [f64; 2]) -> Option<[f64; 2]> {
         let change_db = self.turned_db + self.db_per_m * self.way_m(place)?;
         let [least_db, most_db] = shadowing_db;
@@ -139,7 +140,8 @@ impl Smooth {
     }
 }
 
-/// Which shadowing a link has: links of a UE with the same have the same loss by it at the same place.
+/// Identity of a link's shadowing. Links of a UE with equal values have the same shadowing at the
+/// same place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
     map: Option<(MapId, Condition)>,
@@ -147,7 +149,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// None.
+    /// No shadowing.
     pub const NONE: Shadow = Shadow {
         map: None,
         sigma_db: 0.0,
@@ -155,7 +157,7 @@ impl Shadow {
 }
 
 impl Way {
-    /// Slopes, and what was found last, where a bound of the gain is known.
+    /// Returns slopes and last evaluation. `None` if no bound of the gain is known.
     fn bounded(&self) -> Option<(&Slopes, &Last)> {
         let (slopes, last) = (self.shared.slopes.as_ref()?, self.last.as_ref()?);
         let expected = match slopes.condition {
@@ -171,7 +173,7 @@ impl Way {
         slopes.sigma_db[usize::from(self.walls().is_building)]
     }
 
-    /// As [`LinkChannel::smooth`](super::LinkChannel::smooth).
+    /// Implements [`LinkChannel::smooth`](super::LinkChannel::smooth).
     pub(super) fn smooth(&self, unique_m: f64) -> Option<Smooth> {
         let (slopes, last) = self.bounded()?;
         if self.is_at_a_limit(last.gain_db) {
@@ -182,7 +184,7 @@ impl Way {
         let (dx, dy, dz) = (x - base.x, y - base.y, z - base.z);
         let ground = (dx * dx + dy * dy).sqrt();
         let slant = (ground * ground + dz * dz).sqrt();
-        // Within a quarter of the distance ln(1 + x) is at most x, and asin(x) at most 1.04 x.
+        // Up to a quarter of the distance ln(1 + x) is at most x, and asin(x) at most 1.04 x.
         let within_m = ground.min(slant) / 4.0;
         let loss_db = slopes.loss_db / (0.75 * slant);
         let steepness = slopes.antenna;
@@ -214,7 +216,7 @@ impl Way {
         })
     }
 
-    /// As [`LinkChannel::shadowing_db`](super::LinkChannel::shadowing_db).
+    /// Implements [`LinkChannel::shadowing_db`](super::LinkChannel::shadowing_db).
     pub(super) fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         match (&self.shared.slopes, self.shared.config.shadowing) {
             (Some(slopes), Some(_)) => {

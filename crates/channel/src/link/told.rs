@@ -1,4 +1,4 @@
-//! Beams of a link as it is told of them: who has the link finds out that they fail, and recovers.
+//! Beams of a link whose caller detects beam failure and runs recovery.
 
 use super::beside::Beside;
 use super::whole::Whole;
@@ -7,7 +7,7 @@ use crate::ends::LinkEnds;
 use fadeout_core::Time;
 
 impl Whole {
-    /// As [`LinkChannel::tell_of_beams`](super::LinkChannel::tell_of_beams).
+    /// Implements [`LinkChannel::tell_of_beams`](super::LinkChannel::tell_of_beams).
     pub(super) fn tell_of_beams(&mut self) {
         if let Some(beams) = &self.way.shared.config.beams {
             self.told = Some(Box::new(ToldBeams::new(beams)));
@@ -15,7 +15,7 @@ impl Whole {
         }
     }
 
-    /// As [`LinkChannel::hold_beams`](super::LinkChannel::hold_beams).
+    /// Implements [`LinkChannel::hold_beams`](super::LinkChannel::hold_beams).
     pub(super) fn hold_beams(&mut self, now: Time, is_failing: bool) {
         match self.told.as_deref_mut() {
             Some(told) if is_failing => told.hold(now),
@@ -24,12 +24,12 @@ impl Whole {
         }
     }
 
-    /// As [`LinkChannel::holds_beams`](super::LinkChannel::holds_beams).
+    /// Implements [`LinkChannel::holds_beams`](super::LinkChannel::holds_beams).
     pub(super) fn holds_beams(&self) -> bool {
         self.told.as_deref().is_some_and(ToldBeams::is_held)
     }
 
-    /// As [`LinkChannel::candidate_db`](super::LinkChannel::candidate_db).
+    /// Implements [`LinkChannel::candidate_db`](super::LinkChannel::candidate_db).
     pub(super) fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         let (Some(told), Some(beams)) =
             (self.told.as_deref().copied(), self.way.shared.config.beams)
@@ -49,7 +49,7 @@ impl Whole {
     }
 
     fn look_by(&mut self, beams: ToldBeams, now: Time, ends: &LinkEnds) -> f64 {
-        // In place: recovery asks while a run goes on.
+        // The state is overwritten in place, which avoids an allocation during recovery.
         if let Some(told) = self.told.as_deref_mut() {
             *told = beams;
         }
@@ -72,7 +72,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// A UE that passes in 30 m at 20 m/s, at a time in ms.
+    /// Returns the ends at a time in ms: the UE passes at 30 m with 20 m/s.
     fn ends(ms: u64) -> LinkEnds {
         LinkEnds::new(
             Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
@@ -83,7 +83,7 @@ mod tests {
         )
     }
 
-    /// Its link, blocked by 40 dB from 500 to 1000 ms.
+    /// Returns a link that is blocked by 40 dB from 500 to 1000 ms.
     fn link(los_fading: Fading) -> LinkChannel {
         let array = Antenna::Array(Mounted {
             pattern: Array::default(),

@@ -1,4 +1,4 @@
-//! The way between the two ends of a link: what its mean gain follows from where nothing but the places counts.
+//! Path between the two ends of a link, with the data that its mean gain depends on.
 
 use super::beside::{Beside, Surroundings, Weighed};
 use super::environment::Shared;
@@ -15,41 +15,42 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 use std::sync::Arc;
 
-/// There are as many of these as pairs of a UE and a cell.
+/// Path between the two ends of a link. Every pair of a UE and a cell has one, so it is kept small.
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) shared: Arc<Shared>,
     pub(super) maps: MapReader,
-    /// The walls around the UE, if there are any.
+    /// Walls around the UE. `None` if there are none.
     walls: Option<Box<Walls>>,
     pub(super) key: LinkKey,
-    /// What was found last.
+    /// Result of the last evaluation. `None` before the first.
     pub(super) last: Option<Last>,
 }
 
-/// A gain, and where it was found.
+/// Gain of an evaluation, and the ends that it is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Last {
     pub(super) at: Time,
     pub(super) base: Point,
     pub(super) ue: Kinematics,
     pub(super) gain_db: f64,
-    /// What the shadowing has taken from it.
+    /// Loss by shadowing that the gain includes.
     pub(super) shadowing_db: f64,
     pub(super) state: State,
-    /// Whether no building and no vehicle had a word in it.
+    /// True if the gain includes no building and no vehicle.
     pub(super) is_bare: bool,
 }
 
 impl Last {
-    /// When and with which ends it was found by one that stands aside.
+    /// Returns time and ends of the evaluation. The base station is at rest, as reduced links
+    /// require.
     pub(super) fn question(&self) -> (Time, LinkEnds) {
         let base = Kinematics::at_rest(self.base);
         (self.at, LinkEnds::new(base, self.ue))
     }
 }
 
-/// The state that nothing is to be drawn for, as a model has no other there.
+/// Returns the state if it is certain, so that nothing needs to be drawn. `None` otherwise.
 fn certain(probabilities: StateProbabilities) -> Option<State> {
     match probabilities {
         StateProbabilities { los, outage } if los <= 0.0 && outage <= 0.0 => Some(State::Nlos),
@@ -69,7 +70,7 @@ impl Way {
         }
     }
 
-    /// The same, of which nothing is found yet.
+    /// Returns a copy without a last evaluation.
     pub(super) fn again(&self) -> Way {
         Way {
             shared: Arc::clone(&self.shared),
@@ -80,12 +81,12 @@ impl Way {
         }
     }
 
-    /// The walls around the UE.
+    /// Returns the walls around the UE.
     pub(super) fn walls(&self) -> Walls {
         self.walls.as_deref().copied().unwrap_or_default()
     }
 
-    /// Whether [`Way::gain_db`] may be asked of these ends.
+    /// Returns true if [`Way::gain_db`] can compute the gain for these ends.
     pub(super) fn is_enough(&self, ends: &LinkEnds) -> bool {
         self.shared.is_plain
             && ends.obstruction.is_none()
@@ -93,7 +94,7 @@ impl Way {
             && ends.base.velocity == Vector::default()
     }
 
-    /// The mean gain of a link of which nothing else is asked, dB.
+    /// Returns the mean gain of a reduced link, dB.
     pub(super) fn gain_db(&mut self, now: Time, ends: &LinkEnds, beside: &mut Beside) -> f64 {
         debug_assert!(self.is_enough(ends), "more than the places counts");
         if let Some(last) = &mut self.last
@@ -125,7 +126,7 @@ impl Way {
         gain_db
     }
 
-    /// This was found.
+    /// Records the result of an evaluation.
     pub(super) fn note(
         &mut self,
         now: Time,
@@ -143,7 +144,7 @@ impl Way {
         });
     }
 
-    /// Distance, state and losses between the ends, whatever the antennas.
+    /// Returns distance, state and losses between the ends, without antennas.
     pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> Surroundings {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
@@ -184,7 +185,8 @@ impl Way {
     }
 }
 
-/// The state at a place and, where it passes softly, the weight of LOS in the amplitude.
+/// Returns the state at a place. During a soft transition it also returns the weight of LOS in the
+/// amplitude.
 fn drawn_state(
     shared: &Shared,
     maps: &mut MapReader,
@@ -203,7 +205,7 @@ fn drawn_state(
         LineOfSight::Clear | LineOfSight::Geometry => (State::Los, None),
         LineOfSight::Obstructed => (by_sight(false), None),
         LineOfSight::Drawn | LineOfSight::Soft => {
-            // Sight is to the outer wall (d2D-out).
+            // The line of sight ends at the outer wall (d2D-out).
             let outdoors = Ends {
                 ground_m: (geometry.ground_m - walls.inside_m).max(0.0),
                 ..*geometry
@@ -234,14 +236,15 @@ fn drawn_state(
 }
 
 impl Shared {
-    /// As [`LinkChannel::follows_from_the_places`](super::LinkChannel::follows_from_the_places).
+    /// Implements
+    /// [`LinkChannel::follows_from_the_places`](super::LinkChannel::follows_from_the_places).
     pub(super) fn follows_from_the_places(&self) -> bool {
         self.is_timeless && self.laws.clusters.iter().all(Option::is_none)
     }
 }
 
 impl ChannelConfig {
-    /// Gains of both ends' antennas, dBi, where no beam has a word in them.
+    /// Returns the gains of both ends' antennas in dBi. `None` if they depend on a beam.
     pub(super) fn fixed_gains_dbi(&self, (base, ue): (Point, Point)) -> Option<(f64, f64)> {
         if !self.ue_antenna.is_the_same_everywhere() {
             return None;

@@ -1,4 +1,4 @@
-//! A link with all that can be asked of it.
+//! Full form of a link.
 
 use super::asked::Asked;
 use super::beside::{Beside, Surroundings};
@@ -21,25 +21,26 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
-/// A link with all that can be asked of it: fading, blockages, beams.
+/// Full form of a link, with fading, blockages and beams.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) way: Way,
     pub(super) blockages: Vec<Box<dyn Process>>,
     pub(super) monitor: Option<Box<FailureMonitor>>,
-    /// Instead of it where failure is found elsewhere.
+    /// State of beams whose failure the caller detects. If set, `monitor` is `None`.
     pub(super) told: Option<Box<ToldBeams>>,
-    /// Where measurements of the beams found the UE, where it is predicted from that.
+    /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(super) track: Option<Box<BeamTrack>>,
     fading: SmallScale,
     pub(super) scattering: Scattering,
-    /// Decimal logarithms of the delay spreads in seconds that its own plans are made for.
+    /// Decimal logarithms of the delay spreads in seconds for which the link's own fading plans
+    /// were computed.
     spreads_lg: [f64; 2],
     pub(super) asked: Option<Asked>,
     pub(super) large_scale: LargeScale,
 }
 
-/// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
+/// Gains of both ends' antennas in a condition, dBi, and the loss by blockage, dB.
 #[derive(Debug, Clone, Copy)]
 struct EndGains {
     base_dbi: f64,
@@ -53,11 +54,11 @@ impl EndGains {
     }
 }
 
-/// A look: what links share, when, at which ends, and by how much the channel in sight is stronger than the
-/// one out of it before antennas, dB.
+/// Arguments of an evaluation: shared data, time, ends, and the power of LOS over NLOS before
+/// antennas, dB.
 type At<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
-/// A stream for each blockage of a link.
+/// Random streams of a link's blockages, one for each.
 const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
     "radio.blockage.0",
     "radio.blockage.1",
@@ -66,7 +67,7 @@ const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
 ];
 
 impl Whole {
-    /// The link whose mean gain is found by `way`.
+    /// Returns the full link over a path.
     pub(super) fn new(way: Way) -> Whole {
         let shared = Arc::clone(&way.shared);
         let (config, seed) = (&shared.config, shared.seed);
@@ -95,7 +96,8 @@ impl Whole {
         }
     }
 
-    /// As [`LinkChannel::large_scale_beside_db`](super::LinkChannel::large_scale_beside_db).
+    /// Implements
+    /// [`LinkChannel::large_scale_beside_db`](super::LinkChannel::large_scale_beside_db).
     pub(super) fn large_scale_beside_db(
         &mut self,
         now: Time,
@@ -131,9 +133,9 @@ impl Whole {
         self.large_scale.gain_db
     }
 
-    /// Whether another look finds what the last one did: nothing depends on time, and the ends have stayed.
-    /// Where the beams of others point is of no matter to antennas that are not steered; clusters are looked
-    /// at in another way for a beam that points at others.
+    /// Returns true if an evaluation would repeat the last result: nothing depends on time, and the
+    /// ends have not moved. The direction of other links' beams is ignored unless there are
+    /// clusters. Clusters are evaluated differently for a beam that points at another UE.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
         let has_clusters = self.has_clusters();
         let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
@@ -149,7 +151,7 @@ impl Whole {
         self.way.shared.laws.clusters.iter().any(Option::is_some)
     }
 
-    /// As [`LinkChannel::fading`](super::LinkChannel::fading).
+    /// Implements [`LinkChannel::fading`](super::LinkChannel::fading).
     pub(super) fn fading(&self, t: Time, out: &mut [f32]) {
         let Some(asked) = &self.asked else {
             return out.fill(1.0);
@@ -159,7 +161,7 @@ impl Whole {
         self.fading.gains(fadings, place, direct_turns, out);
     }
 
-    /// As [`LinkChannel::fading_flat`](super::LinkChannel::fading_flat).
+    /// Implements [`LinkChannel::fading_flat`](super::LinkChannel::fading_flat).
     pub(super) fn fading_flat(&self, t: Time) -> f64 {
         let Some(asked) = &self.asked else {
             return 1.0;
@@ -170,7 +172,7 @@ impl Whole {
             .flat_or_mean(fadings, place, direct_turns, sub_bands)
     }
 
-    /// As [`LinkChannel::sub_bands`](super::LinkChannel::sub_bands).
+    /// Implements [`LinkChannel::sub_bands`](super::LinkChannel::sub_bands).
     pub(super) fn sub_bands(&self) -> Option<usize> {
         let is_wideband = self.fading.is_wideband(&self.way.shared.fadings);
         is_wideband.then_some(self.way.shared.config.sub_bands)
@@ -190,7 +192,8 @@ impl Whole {
         )
     }
 
-    /// Finds K factor and delay spread of the place for the conditions that have a share in the channel.
+    /// Applies K factor and delay spread of the place to the conditions that contribute to the
+    /// channel.
     fn lay_out_fading(&mut self, shared: &Shared, place: (f64, f64)) {
         if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
@@ -298,8 +301,8 @@ impl Whole {
         look
     }
 
-    /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
-    /// are clusters, what goes along the direct path.
+    /// Returns the gains of the antennas in a condition, and the loss by blockage. With clusters
+    /// the blockage affects the direct path only, otherwise all power.
     fn gains(&mut self, look: At<'_>, condition: Condition) -> EndGains {
         let (_, now, ends, _) = look;
         let places = (ends.base.position, ends.ue.position);
@@ -307,8 +310,8 @@ impl Whole {
         self.gains_behind(blockage_db, look, condition)
     }
 
-    /// The same in the other condition, with those in the first known. Where nothing is scattered the antennas have no other
-    /// gains there.
+    /// Returns the gains in the other condition, given those in the first. Without clusters the
+    /// antenna gains are the same in both.
     fn gains_of_the_other(
         &mut self,
         look: At<'_>,
@@ -326,7 +329,7 @@ impl Whole {
         }
     }
 
-    /// The same with a known blockage of the direct path.
+    /// Returns the gains for a known blockage of the direct path.
     fn gains_behind(
         &mut self,
         blockage_db: f64,
@@ -367,13 +370,13 @@ impl Whole {
             blockage_db: match condition {
                 Condition::Los if mix.clear_gain == mix.gain => 0.0,
                 Condition::Los => to_db(mix.clear_gain / mix.gain),
-                // No direct path: what is in the way is in the way of all.
+                // Without a direct path the blockage affects all power.
                 Condition::Nlos => blockage_db,
             },
         }
     }
 
-    /// Makes up the measurements of the beams until `now`.
+    /// Computes all beam measurements that were due until `now`.
     fn look_at_beams(&mut self, (shared, now, ends, los_lead_db): At<'_>, condition: Condition) {
         if let (Some(track), Some(beams)) = (&mut self.track, &shared.config.beams) {
             track.note(beams.tracking_period, now, ends.ue);
@@ -381,12 +384,12 @@ impl Whole {
         let blockage_db = |link: &mut Whole, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            // How it has changed since the last look is not known.
+            // The vehicle loss between evaluations is unknown, so the current value is used.
             let blockage_db = link.blockage_db(at, (base, ue), condition, ends.vehicles_db);
             link.scattering.note(at, blockage_db);
             (blockage_db, earlier)
         };
-        // Beams that point at others fail nobody.
+        // Beams that point at other UEs cannot fail this link.
         if !ends.only_disturbs()
             && let Some(mut monitor) = self.monitor.take()
         {
@@ -397,7 +400,7 @@ impl Whole {
                 if blockage_db + misaligned_db <= harmless_db {
                     return blockage_db + misaligned_db;
                 }
-                // What is in the direct path takes no more from all than from that path.
+                // A blocked direct path costs the total no more than it costs that path.
                 let then = ends.moved_back(earlier);
                 let look = (shared, at, &then, los_lead_db);
                 let lost = self.gains_behind(blockage_db, look, condition);
@@ -438,7 +441,7 @@ impl Whole {
         }
     }
 
-    /// The gain that stale beams have lost against fresh ones, dB.
+    /// Returns the loss of gain by outdated beams, dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
         let config = &self.way.shared.config;
         let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
@@ -452,7 +455,8 @@ impl Whole {
         config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
     }
 
-    /// Gains of both antennas at a time that is `earlier` seconds before the ends' own.
+    /// Returns the gains of both antennas at the time `at`, which is `earlier` seconds before that
+    /// of `ends`.
     fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
         let config = &self.way.shared.config;
         if let Some(gains) = config.fixed_gains_dbi(ends.before(earlier)) {

@@ -9,10 +9,9 @@ use fadeout_core::{Decibel, Hertz, Meters};
 /// Speed of light in vacuum in m/s (exact, SI).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// Free-space path loss between isotropic antennas, `20 log10(4 pi d f / c)`
-/// (H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34, 1946).
-/// Valid in the far field; at very short distance the formula turns
-/// negative.
+/// Returns the free-space path loss between isotropic antennas, `20 log10(4 pi d f / c)`. The
+/// source is H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34, 1946. The
+/// formula is valid in the far field, and negative at very short distances.
 ///
 /// Standard: ITU-R P.525-4 equation 3.
 pub fn free_space(distance: Meters, carrier: Hertz) -> Decibel {
@@ -20,21 +19,22 @@ pub fn free_space(distance: Meters, carrier: Hertz) -> Decibel {
     Decibel(20.0 * log10(ratio))
 }
 
-/// Close-in path loss: free space up to 1 m, then `10 n log10(d)` (S. Sun et al., "Investigation
-/// of prediction accuracy, sensitivity, and parameter stability of large-scale propagation path
-/// loss models for 5G wireless communications", IEEE Transactions on Vehicular Technology 65(5),
-/// 2016, equation 3).
+/// Returns the close-in path loss: free space up to 1 m, then `10 n log10(d)`.
+///
+/// Source: S. Sun et al., "Investigation of prediction accuracy, sensitivity, and parameter
+/// stability of large-scale propagation path loss models for 5G wireless communications", IEEE
+/// Transactions on Vehicular Technology 65(5), 2016, equation 3.
 pub fn close_in(distance: Meters, carrier: Hertz, exponent: f64) -> Decibel {
     Decibel(free_space(Meters(1.0), carrier).0 + 10.0 * exponent * log10(distance.0))
 }
 
-/// Wavelength with the speed of light that 3GPP uses, 3.0e8 m/s (TR 38.901 Table 7.4.1-1,
-/// note 1).
+/// Returns the wavelength with the speed of light that 3GPP uses, 3.0e8 m/s (TR 38.901 Table
+/// 7.4.1-1, note 1).
 pub fn wavelength(carrier: Hertz) -> Meters {
     Meters(3.0e8 / carrier.0)
 }
 
-/// Free space; always LOS, no shadowing.
+/// Free space. It is always LOS and has no shadowing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpace;
 
@@ -113,7 +113,8 @@ impl Model for CloseIn {
         close_in(Meters(ends.slant_m.max(1.0)), carrier, exponent).0
     }
 
-    /// UMi's, as the default exponents are a street's.
+    /// Returns the probabilities of UMi, because the default exponents are those of a street
+    /// canyon.
     fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
         StateProbabilities::los(tr38901::umi_los_probability(ends.ground_m))
     }

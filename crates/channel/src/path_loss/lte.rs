@@ -8,9 +8,9 @@ use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Macro cell of TR 36.942 clause 4.5.2 (and TR 36.814 Table A.2.1.1-2), antenna 15 m above the
-/// roofs: 128.1 dB at 1 km and 2 GHz, 120.9 dB at 900 MHz, 37.6 dB a decade. The nearer of the two
-/// carriers decides; distance at least 35 m.
+/// Returns the loss of the macro cell of TR 36.942, also used in TR 36.814. The antenna is 15 m
+/// above the roofs. The loss at 1 km is 128.1 dB at 2 GHz and 120.9 dB at 900 MHz, and the nearer
+/// of both carriers applies. The slope is 37.6 dB a decade. The distance is at least 35 m.
 ///
 /// Standard: TR 36.942 §4.5.2; TR 36.814 Table A.2.1.1-2.
 pub fn macro_db(ends: &Ends) -> f64 {
@@ -23,7 +23,8 @@ pub fn macro_db(ends: &Ends) -> f64 {
     at_one_km + 37.6 * log10(ends.slant_m / 1000.0)
 }
 
-/// Macro cell of TR 36.814 Table A.2.1.1.2-3 (HetNet), 2 GHz; distance at least 35 m.
+/// Returns the loss of the macro cell of TR 36.814 (HetNet) at 2 GHz. The distance is at least 35
+/// m.
 ///
 /// Standard: TR 36.814 Table A.2.1.1.2-3.
 pub fn hetnet_macro_db(ends: &Ends, condition: Condition) -> f64 {
@@ -34,14 +35,14 @@ pub fn hetnet_macro_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// LOS probability of the HetNet macro cell.
+/// Returns the LOS probability of the HetNet macro cell at a ground distance in metres.
 pub fn hetnet_macro_los_probability(ground_m: f64) -> f64 {
     let km = ground_m.max(1.0) / 1000.0;
     let decay = exp(-km / 0.063);
     (0.018 / km).min(1.0) * (1.0 - decay) + decay
 }
 
-/// Pico cell of TR 36.814 Table A.2.1.1.2-3 (HetNet), 2 GHz; distance at least 10 m.
+/// Returns the loss of the pico cell of TR 36.814 (HetNet) at 2 GHz. The distance is at least 10 m.
 ///
 /// Standard: TR 36.814 Table A.2.1.1.2-3.
 pub fn hetnet_pico_db(ends: &Ends, condition: Condition) -> f64 {
@@ -52,14 +53,14 @@ pub fn hetnet_pico_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// LOS probability of the HetNet pico cell.
+/// Returns the LOS probability of the HetNet pico cell at a ground distance in metres.
 pub fn hetnet_pico_los_probability(ground_m: f64) -> f64 {
     let km = ground_m.max(1.0) / 1000.0;
     0.5 - (5.0 * exp(-0.156 / km)).min(0.5) + (5.0 * exp(-km / 0.03)).min(0.5)
 }
 
-/// 3D-UMa of TR 36.873 Table 7.2-1. In LOS as UMa of TR 38.901; in NLOS streets of 20 m and
-/// houses of 20 m.
+/// Returns the loss of 3D-UMa of TR 36.873. LOS equals UMa of TR 38.901. NLOS has streets 20 m wide
+/// and buildings 20 m high.
 ///
 /// Standard: TR 36.873 Table 7.2-1.
 pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
@@ -76,8 +77,7 @@ pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
     los.max(blocked)
 }
 
-/// 3D-UMi of TR 36.873 Table 7.2-1. In LOS it has the near and far slopes and the breakpoint
-/// term of 3D-UMa.
+/// Returns the loss of 3D-UMi of TR 36.873. LOS has both slopes and the breakpoint term of 3D-UMa.
 ///
 /// Standard: TR 36.873 Table 7.2-1.
 pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
@@ -100,7 +100,7 @@ pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
 
 const MACRO: Places = Places::of("LTE macro");
 
-/// TR 36.942 macro cell; knows no LOS.
+/// Macro cell of TR 36.942. It has no LOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteMacro;
 
@@ -152,7 +152,7 @@ impl Model for LteMacro {
 /// Standard: TR 36.814 Table A.2.1.1-1.
 const BETWEEN_SITES: f64 = 0.5;
 
-/// TR 36.814 HetNet macro cell.
+/// HetNet macro cell of TR 36.814.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HetnetMacro;
 
@@ -202,7 +202,7 @@ impl Model for HetnetMacro {
     }
 }
 
-/// TR 36.814 HetNet pico cell.
+/// HetNet pico cell of TR 36.814.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HetnetPico;
 
@@ -252,7 +252,7 @@ impl Model for HetnetPico {
     }
 }
 
-/// TR 36.873 3D-UMa.
+/// 3D-UMa of TR 36.873.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UrbanMacro3d;
 
@@ -301,7 +301,7 @@ impl Model for UrbanMacro3d {
     }
 }
 
-/// TR 36.873 3D-UMi.
+/// 3D-UMi of TR 36.873.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UrbanMicro3d;
 

@@ -1,8 +1,8 @@
-//! Path loss: how much a distance costs on average, and how likely it is that the path is clear.
+//! Path loss: the mean loss over distance, and the probability of a clear path.
 //!
-//! A [`Model`] is what the rest of the channel asks of one: the median loss in LOS and NLOS, the LOS
-//! probability, and the spread and correlation distance of the shadowing around the median. The models
-//! are in the submodules, one source each; [`PathLoss`] is the closed set of them.
+//! A [`Model`] gives the median loss in LOS and NLOS, the LOS probability, and the deviation and
+//! correlation distance of the shadowing. Each submodule has the models of one source. [`PathLoss`]
+//! is the closed set of all models.
 
 mod free_space;
 pub mod lte;
@@ -22,7 +22,7 @@ use crate::error::ConfigError;
 use fadeout_core::math::hypot;
 use fadeout_core::{Hertz, Point};
 
-/// Whether the direct path is clear.
+/// Condition of the direct path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// Line of sight.
@@ -31,7 +31,7 @@ pub enum Condition {
     Nlos,
 }
 
-/// Where the two ends of a link are, as path-loss formulas want it.
+/// Geometry of the two ends of a link, as inputs of path-loss formulas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends {
     /// Distance on the ground d2D, metres.
@@ -44,13 +44,13 @@ pub struct Ends {
     pub ue_height_m: f64,
     /// Carrier frequency f_c, GHz.
     pub carrier_ghz: f64,
-    /// Effective environment height h_E of UMa, metres; 1 for every UE below 13 m (TR 38.901
-    /// Table 7.4.1-1 note 1).
+    /// Effective environment height h_E of UMa, metres. It is 1 m for every UE below 13 m (TR
+    /// 38.901 Table 7.4.1-1 note 1).
     pub environment_height_m: f64,
 }
 
 impl Ends {
-    /// From two places and a carrier, with the environment height of a low UE.
+    /// Returns the geometry of two places at a carrier, with the environment height of a low UE.
     pub fn new(base: Point, ue: Point, carrier: Hertz) -> Ends {
         debug_assert!(carrier.0 > 0.0, "a carrier of {carrier:?}");
         Ends {
@@ -63,7 +63,8 @@ impl Ends {
         }
     }
 
-    /// The same ends, not closer on the ground than a model's shortest distance.
+    /// Returns the ends with a ground distance of at least `ground_m`, the shortest distance of a
+    /// model.
     fn at_least(&self, ground_m: f64) -> Ends {
         if self.ground_m >= ground_m {
             return *self;
@@ -76,64 +77,66 @@ impl Ends {
     }
 }
 
-/// The probabilities of the three states of a place, before one is drawn.
+/// Probabilities of the three line-of-sight states of a place. The remainder is NLOS.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateProbabilities {
-    /// Of LOS.
+    /// Probability of LOS.
     pub los: f64,
-    /// Of outage; only the NYU models have it. The rest is NLOS.
+    /// Probability of outage. Only the NYU models have outage.
     pub outage: f64,
 }
 
 impl StateProbabilities {
-    /// Without outage.
+    /// Returns probabilities without outage.
     pub fn los(los: f64) -> StateProbabilities {
         StateProbabilities { los, outage: 0.0 }
     }
 }
 
-/// A path-loss model: loss, state probabilities, and the spread of the shadowing.
+/// Path-loss model: loss, state probabilities, and deviation of the shadowing.
 pub trait Model {
-    /// Median loss in dB, without shadowing. Ends that are closer than the model's shortest
-    /// distance get the loss at that distance (1 m where the source names none).
+    /// Returns the median loss in dB, without shadowing. Below the model's shortest distance it is
+    /// the loss at that distance. The shortest distance is 1 m if the source gives none.
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64;
 
-    /// Probabilities of LOS and outage at these ends. A model without states is LOS or NLOS
-    /// everywhere.
+    /// Returns the probabilities of LOS and outage at these ends. A model without states is either
+    /// LOS or NLOS everywhere.
     fn state_probabilities(&self, ends: &Ends) -> StateProbabilities;
 
-    /// Standard deviation of the shadowing in dB.
+    /// Returns the standard deviation of the shadowing in dB.
     fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64;
 
-    /// Standard deviation of the shadowing of UEs in buildings in dB, which replaces that of the
-    /// conditions; none where the source has no other.
+    /// Returns the standard deviation of the shadowing in dB for UEs in buildings, in any
+    /// condition. `None` if the source has no separate value.
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
         None
     }
 
-    /// Over which distances places are alike.
+    /// Returns the correlation distances of the scenario.
     fn places(&self) -> Places;
 
-    /// Correlation of the shadowing of links to different sites: none in the models of TR 36.873 (clause
-    /// 7.3, step 4) and TR 38.901 (clause 7.5, step 4).
+    /// Returns the correlation of the shadowing of links to different sites. It is zero in the
+    /// models of TR 36.873 (clause 7.3, step 4) and TR 38.901 (clause 7.5, step 4).
     fn between_sites(&self) -> f64 {
         0.0
     }
 
-    /// By how many dB at most the loss in a condition grows with a decade of the distance in space, where that is
-    /// known and the spread of the shadowing is the same at all distances.
+    /// Returns a bound of the loss in a condition per decade of the slant distance, dB. `None` if
+    /// it is unknown, or if the shadowing's deviation depends on the distance.
     fn steepest_db(&self, _condition: Condition) -> Option<f64> {
         None
     }
 
-    /// Whether tall UEs draw the effective environment height of UMa
+    /// Returns true if tall UEs draw the effective environment height of UMa
     /// ([`tr38901::uma_environment_height_m`]).
     fn draws_environment_height(&self) -> bool {
         false
     }
 
+    /// Checks the parameters.
+    ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     fn check(&self) -> Result<(), ConfigError> {
         Ok(())
     }
@@ -167,21 +170,21 @@ fadeout_core::registry! {
 }
 
 impl PathLoss {
-    /// See [`Model::loss_db`].
+    /// Returns [`Model::loss_db`].
     pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let loss_db = path_losses!(self, model => model.loss_db(ends, condition));
         debug_assert!(!loss_db.is_nan(), "no path loss at {ends:?}");
         loss_db
     }
 
-    /// See [`Model::state_probabilities`].
+    /// Returns [`Model::state_probabilities`].
     pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
         let found = path_losses!(self, model => model.state_probabilities(ends));
         debug_assert!(
             found.los >= 0.0 && found.outage >= 0.0,
             "a negative probability: {found:?} at {ends:?}"
         );
-        // The two probabilities are rounded.
+        // Each of the two probabilities is rounded, so their sum may exceed one slightly.
         debug_assert!(
             found.los + found.outage <= 1.0 + 1e-9,
             "probabilities over one: {found:?} at {ends:?}"
@@ -189,7 +192,7 @@ impl PathLoss {
         found
     }
 
-    /// See [`Model::shadowing_sigma_db`].
+    /// Returns [`Model::shadowing_sigma_db`].
     pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let sigma_db = path_losses!(self, model => model.shadowing_sigma_db(ends, condition));
         debug_assert!(
@@ -199,27 +202,27 @@ impl PathLoss {
         sigma_db
     }
 
-    /// See [`Model::indoor_shadowing_sigma_db`].
+    /// Returns [`Model::indoor_shadowing_sigma_db`].
     pub fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
         path_losses!(self, model => model.indoor_shadowing_sigma_db())
     }
 
-    /// See [`Model::places`].
+    /// Returns [`Model::places`].
     pub fn places(&self) -> Places {
         path_losses!(self, model => model.places())
     }
 
-    /// See [`Model::between_sites`].
+    /// Returns [`Model::between_sites`].
     pub fn between_sites(&self) -> f64 {
         path_losses!(self, model => model.between_sites())
     }
 
-    /// See [`Model::steepest_db`].
+    /// Returns [`Model::steepest_db`].
     pub(crate) fn steepest_db(&self, condition: Condition) -> Option<f64> {
         path_losses!(self, model => model.steepest_db(condition))
     }
 
-    /// The condition that every place has, if there is but one.
+    /// Returns the condition of all places. `None` if the model has more than one.
     pub(crate) fn sole_condition(&self) -> Option<Condition> {
         match self {
             PathLoss::FreeSpace(_) => Some(Condition::Los),
@@ -228,12 +231,12 @@ impl PathLoss {
         }
     }
 
-    /// See [`Model::draws_environment_height`].
+    /// Returns [`Model::draws_environment_height`].
     pub fn draws_environment_height(&self) -> bool {
         path_losses!(self, model => model.draws_environment_height())
     }
 
-    /// See [`Model::check`].
+    /// Returns [`Model::check`].
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         path_losses!(self, model => model.check())
     }

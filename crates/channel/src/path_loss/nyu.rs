@@ -1,25 +1,25 @@
-//! The 28 and 73 GHz model of M. R. Akdeniz et al., "Millimeter wave channel modeling and
-//! cellular capacity evaluation", IEEE JSAC 32(6), 2014, Table I: floating-intercept path loss
-//! and three states, LOS, NLOS and outage.
+//! NYU model for 28 and 73 GHz, with floating-intercept path loss and the states LOS, NLOS and
+//! outage. The source is Table I of M. R. Akdeniz et al., "Millimeter wave channel modeling and
+//! cellular capacity evaluation", IEEE JSAC 32(6), 2014.
 
 use super::{Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::data::number;
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// One fit `alpha + 10 beta log10(d)` with the standard deviation of its shadowing.
+/// Fit `alpha + 10 beta log10(d)`, with the standard deviation of its shadowing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// Intercept in dB, at 1 m.
+    /// Intercept at 1 m, dB.
     pub alpha_db: f64,
-    /// Slope: the path-loss exponent.
+    /// Path-loss exponent.
     pub beta: f64,
-    /// Standard deviation of the shadowing in dB.
+    /// Standard deviation of the shadowing, dB.
     pub sigma_db: f64,
 }
 
 impl Fit {
-    /// The loss at the ends' slant distance, at least 1 m.
+    /// Returns the loss in dB at the slant distance, which is at least 1 m.
     pub fn loss_db(&self, ends: &Ends) -> f64 {
         self.alpha_db + 10.0 * self.beta * log10(ends.slant_m.max(1.0))
     }
@@ -27,7 +27,7 @@ impl Fit {
 
 const FITS: &str = include_str!("../../../../data/nyu_fits.csv");
 
-/// The fit of one row of `data/nyu_fits.csv`.
+/// Returns the fit in one row of `data/nyu_fits.csv`.
 const fn of_row(row: &str) -> Fit {
     Fit {
         alpha_db: number(FITS, row, 2),
@@ -36,18 +36,18 @@ const fn of_row(row: &str) -> Fit {
     }
 }
 
-/// 28 GHz in LOS.
+/// Fit at 28 GHz in LOS.
 pub const LOS_28: Fit = of_row("28,LOS");
-/// 28 GHz in NLOS.
+/// Fit at 28 GHz in NLOS.
 pub const NLOS_28: Fit = of_row("28,NLOS");
-/// 73 GHz in LOS.
+/// Fit at 73 GHz in LOS.
 pub const LOS_73: Fit = of_row("73,LOS");
-/// 73 GHz in NLOS.
+/// Fit at 73 GHz in NLOS.
 pub const NLOS_73: Fit = of_row("73,NLOS");
-/// 73 GHz in NLOS, the paper's other fit.
+/// Second fit of the paper at 73 GHz in NLOS.
 pub const NLOS_73_OTHER: Fit = of_row("73,NLOS other");
 
-/// A band with its own fits.
+/// Band that the paper has fits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Band {
     /// 28 GHz.
@@ -56,7 +56,7 @@ pub enum Band {
     Ghz73,
 }
 
-/// The fit for a band and a condition.
+/// Returns the fit for a band and a condition.
 pub fn fit(band: Band, condition: Condition) -> Fit {
     match (band, condition) {
         (Band::Ghz28, Condition::Los) => LOS_28,
@@ -66,14 +66,14 @@ pub fn fit(band: Band, condition: Condition) -> Fit {
     }
 }
 
-/// Probabilities of LOS and of outage at a distance in metres; the rest is NLOS (equations 8a to
-/// 8c with 1/a_out = 30 m, b_out = 5.2, 1/a_los = 67.1 m).
+/// Returns the probabilities of LOS and of outage at a distance in metres. The remainder is NLOS.
+/// These are equations 8a to 8c with 1/a_out = 30 m, b_out = 5.2 and 1/a_los = 67.1 m.
 pub fn state_probabilities(distance_m: f64) -> (f64, f64) {
     let outage = (1.0 - exp(-distance_m / 30.0 + 5.2)).max(0.0);
     ((1.0 - outage) * exp(-distance_m / 67.1), outage)
 }
 
-/// Akdeniz et al. at 28 GHz, with outage.
+/// Model of Akdeniz et al. at 28 GHz, with outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nyu28;
 
@@ -109,7 +109,7 @@ impl Model for Nyu28 {
     }
 }
 
-/// Akdeniz et al. at 73 GHz, with outage.
+/// Model of Akdeniz et al. at 73 GHz, with outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nyu73;
 

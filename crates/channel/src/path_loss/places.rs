@@ -1,4 +1,4 @@
-//! How the shadowing of a path-loss model spreads, and over which distances places are alike.
+//! Deviations and correlation distances of the shadowing of path-loss models.
 
 use super::Condition;
 use fadeout_core::data::{cell, number};
@@ -6,22 +6,23 @@ use fadeout_core::data::{cell, number};
 const DEVIATIONS: &str = include_str!("../../../../data/shadowing_deviations.csv");
 const DISTANCES: &str = include_str!("../../../../data/correlation_distances.csv");
 
-/// Standard deviation of the shadowing of one row of `data/shadowing_deviations.csv`, dB.
+/// Returns the standard deviation of the shadowing in one row of `data/shadowing_deviations.csv`,
+/// dB.
 pub(super) const fn deviation_db(row: &str) -> f64 {
     number(DEVIATIONS, row, 2)
 }
 
-/// A number for each condition.
+/// Number for each condition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByCondition {
-    /// In line of sight.
+    /// Number for LOS.
     pub los: f64,
-    /// Not in line of sight.
+    /// Number for NLOS.
     pub nlos: f64,
 }
 
 impl ByCondition {
-    /// The number of a condition.
+    /// Returns the number for a condition.
     pub fn of(&self, condition: Condition) -> f64 {
         match condition {
             Condition::Los => self.los,
@@ -30,19 +31,19 @@ impl ByCondition {
     }
 }
 
-/// Distances over which the places of a scenario are alike.
+/// Correlation distances of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Places {
-    /// Over which the correlation of the shadowing falls to 1/e, metres.
+    /// Correlation distance of the shadowing, metres. The correlation falls to 1/e over it.
     pub shadowing_m: ByCondition,
     /// Correlation distance of the LOS state, metres.
     pub state_m: f64,
-    /// The scenario of TR 38.901 Table 7.5-6 whose K factor and delay spread the places have.
+    /// Scenario of TR 38.901 Table 7.5-6 that K factor and delay spread are taken from.
     pub scenario: &'static str,
 }
 
 impl Places {
-    /// A row of `data/correlation_distances.csv`.
+    /// Returns one row of `data/correlation_distances.csv`.
     pub(super) const fn of(row: &'static str) -> Places {
         Places {
             shadowing_m: ByCondition {
@@ -54,7 +55,7 @@ impl Places {
         }
     }
 
-    /// UMi, which a model takes whose source names no distances.
+    /// UMi. Models use it if their source gives no distances.
     pub const URBAN_MICRO: Places = Places::of("UMi");
     /// UMa.
     pub const URBAN_MACRO: Places = Places::of("UMa");

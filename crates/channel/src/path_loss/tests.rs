@@ -6,7 +6,7 @@ fn model(name: &str) -> PathLoss {
     PathLoss::new(name, Parameters::NONE).expect(name)
 }
 
-/// Ends 10 m apart on the ground: before every breakpoint.
+/// Returns ends 10 m apart on the ground, closer than every breakpoint.
 fn near() -> Ends {
     Ends::new(
         Point::new(0.0, 0.0, 25.0),
@@ -22,8 +22,9 @@ fn an_unknown_name_is_none() {
 
 #[test]
 fn shadowing_has_the_deviation_and_the_distances_of_its_source() {
-    // Name, deviation in LOS and NLOS in dB, correlation distance of the shadowing in LOS and NLOS
-    // and of the state in metres, scenario of what else differs from place to place.
+    // Each entry: name, deviation in LOS and NLOS in dB, three correlation distances in metres,
+    // scenario. The distances are those of the shadowing in LOS, the shadowing in NLOS, and the
+    // state.
     let expected = [
         ("free-space", 0.0, 0.0, 10.0, 13.0, 50.0, "UMi"),
         ("close-in", 3.1, 8.2, 10.0, 13.0, 50.0, "UMi"),
@@ -42,7 +43,7 @@ fn shadowing_has_the_deviation_and_the_distances_of_its_source() {
         ("v2x-urban", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
         ("v2x-highway", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
     ];
-    // A model that is not among them has a test of its numbers in its own file.
+    // Models that are not listed here have a test in their own file.
     for entry in PATH_LOSS_MODELS {
         let (model, ends) = (model(entry.name), near());
         let sigma_db =
@@ -100,7 +101,7 @@ fn environment_heights_are_drawn_in_urban_macro_cells_alone() {
     }
 }
 
-/// Ends at these heights and this distance on the ground.
+/// Returns ends at these heights and this distance on the ground.
 fn ends(ground_m: f64, base_m: f64, ue_m: f64, carrier_ghz: f64) -> Ends {
     Ends::new(
         Point::new(0.0, 0.0, base_m),
@@ -116,8 +117,8 @@ fn assert_near(found: f64, expected: f64, what: &str) {
     );
 }
 
-/// Values worked out from the formulas of the sources, where a term counts that is small or zero at
-/// the places of the reference vectors: tall UEs, low carriers, short distances.
+/// Values computed by hand from the formulas of the sources. They cover terms that are small or
+/// zero in the reference vectors: tall UEs, low carriers, short distances.
 #[test]
 fn losses_are_those_of_the_formulas() {
     use Condition::{Los, Nlos};
@@ -223,7 +224,7 @@ fn losses_are_those_of_the_formulas() {
         let found = model(name).loss_db(&ends, condition);
         assert_near(found, expected, &format!("{name} {condition:?}"));
     }
-    // 3D-UMi has no environment height to draw.
+    // 3D-UMi draws no environment height.
     let drawn = Ends {
         environment_height_m: 12.0,
         ..ends(3000.0, 25.0, 20.0, 0.5)
@@ -243,7 +244,7 @@ fn ends_that_are_too_close_have_the_loss_at_the_models_shortest_distance() {
         ("3d-uma", 10.0),
         ("3d-umi", 10.0),
     ] {
-        // With a breakpoint far off, and with one below the shortest distance.
+        // One breakpoint is far away, the other is below the shortest distance.
         for (base_m, carrier_ghz) in [(25.0, 3.5), (2.0, 0.5)] {
             let loss_db = |ground_m| {
                 let ends = ends(ground_m, base_m, 1.5, carrier_ghz);
@@ -279,8 +280,8 @@ fn probabilities_of_sight_are_those_of_the_formulas() {
     }
 }
 
-/// TR 38.901 Table 7.4.1-1 note 1: a UE of 22.5 m at 200 m has C = 0.95^1.5 * 1.25 * 8 *
-/// exp(-4/3), and 12, 15, 18 and 21 m to choose from.
+/// TR 38.901 Table 7.4.1-1 note 1 applies to a UE of 22.5 m at 200 m. Its term C is 0.95^1.5 * 1.25
+/// * 8 * exp(-4/3). Its environment height is 12, 15, 18 or 21 m.
 #[test]
 fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
     let c = 2.440765740339483;
@@ -293,7 +294,7 @@ fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
         assert_eq!(height(22.5, at(1e-9)), expected);
         assert_eq!(height(22.5, at(1.0 - 1e-9)), expected);
     }
-    // One choice, and none.
+    // A UE of 13.5 m has one choice, and a UE of 13.4 m has none.
     assert_eq!(height(13.5, 1.0 - 1e-9), 12.0);
     assert_eq!(height(13.4, 1.0 - 1e-9), 1.0);
 }
@@ -309,8 +310,8 @@ fn a_ue_above_the_range_draws_the_environment_of_the_highest() {
     }
 }
 
-/// A scenario may name heights of 0 to 10 km, places 1,000 km either way, and carriers of 100 kHz
-/// to 300 GHz.
+/// A scenario may have heights of 0 to 10 km, places within 1,000 km, and carriers of 100 kHz to
+/// 300 GHz.
 #[test]
 fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     let heights = [
@@ -342,8 +343,8 @@ fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     }
 }
 
-/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative.
-/// Takes each environment height that may be drawn.
+/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative. All
+/// environment heights that may be drawn are used.
 fn check_ends(model: &PathLoss, name: &str, ends: &Ends) {
     let draws: &[f64] = match model.draws_environment_height() {
         true => &[0.0, 0.5, 0.9, 1.0 - 1e-12],

@@ -2,9 +2,9 @@
 //!
 //! Standard: TR 38.901 §7.4.1, §7.4.2.
 //!
-//! Heights outside a table's range are taken at its border, and so are ground distances below its
-//! 10 m (1 m indoors): the formulas would otherwise take logarithms of nothing. Distances beyond
-//! the range are extrapolated.
+//! Heights outside the range of a table are clamped to it. So are ground distances below 10 m (1 m
+//! indoors), because the formulas would take logarithms of zero. Distances beyond the range are
+//! extrapolated.
 
 use super::places::deviation_db;
 use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
@@ -12,10 +12,10 @@ use crate::error::ConfigError;
 use fadeout_core::math::{exp, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 
-/// Speed of light as Table 7.4.1-1 note 1 rounds it, m/s.
+/// Speed of light as rounded in Table 7.4.1-1 note 1, m/s.
 const C: f64 = 3.0e8;
 
-/// Heights of antennas and of the surroundings in a street model, within their ranges.
+/// Heights of both antennas and of the environment in a street model, clamped to their ranges.
 struct Street {
     base: f64,
     ue: f64,
@@ -34,14 +34,14 @@ impl Street {
         }
     }
 
-    /// Breakpoint distance d'_BP in metres (note 1).
+    /// Returns the breakpoint distance d'_BP in metres (note 1).
     fn breakpoint(&self, carrier_ghz: f64) -> f64 {
         let (base, ue) = (self.base - self.environment, self.ue - self.environment);
         4.0 * base * ue * carrier_ghz * 1e9 / C
     }
 
-    /// The LOS loss: `near` before the breakpoint, and beyond it 40 dB a decade with the
-    /// factor of the breakpoint term.
+    /// Returns the LOS loss. `near` has constant and slope before the breakpoint. Beyond it the
+    /// slope is 40 dB a decade, with `breakpoint_factor` as factor of the breakpoint term.
     fn loss(&self, ends: &Ends, near: (f64, f64), breakpoint_factor: f64) -> f64 {
         let (constant, slope) = near;
         let frequency = 20.0 * log10(ends.carrier_ghz);
@@ -56,12 +56,12 @@ impl Street {
     }
 }
 
-/// Breakpoint distance of UMi in metres.
+/// Returns the breakpoint distance of UMi in metres.
 pub fn umi_breakpoint_m(ends: &Ends) -> f64 {
     Street::new(ends, 1.0).breakpoint(ends.carrier_ghz)
 }
 
-/// UMi-Street Canyon.
+/// Returns the loss of UMi-Street Canyon in dB.
 ///
 /// Standard: TR 38.901 Table 7.4.1-1.
 pub fn umi_db(ends: &Ends, condition: Condition) -> f64 {
@@ -77,12 +77,12 @@ pub fn umi_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// Breakpoint distance of UMa in metres.
+/// Returns the breakpoint distance of UMa in metres.
 pub fn uma_breakpoint_m(ends: &Ends) -> f64 {
     Street::new(ends, ends.environment_height_m).breakpoint(ends.carrier_ghz)
 }
 
-/// UMa.
+/// Returns the loss of UMa in dB.
 ///
 /// Standard: TR 38.901 Table 7.4.1-1.
 pub fn uma_db(ends: &Ends, condition: Condition) -> f64 {
@@ -98,9 +98,9 @@ pub fn uma_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// The effective environment height h_E of UMa in metres (note 1), by one uniform number in
-/// [0, 1): 1 m with the probability `1 / (1 + C)`, else one of 12, 15, ... up to h_UT - 1.5 m.
-/// A UE above 22.5 m draws as one at 22.5 m.
+/// Returns the effective environment height h_E of UMa in metres (note 1), from a uniform number in
+/// [0, 1). It is 1 m with the probability `1 / (1 + C)`, else one of 12, 15, ... up to h_UT - 1.5
+/// m. A UE above 22.5 m is treated as one at 22.5 m.
 pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -> f64 {
     let ue_height_m = ue_height_m.min(HIGHEST_UE_M);
     let probability = 1.0 / (1.0 + uma_height_term(ground_m, ue_height_m));
@@ -112,13 +112,13 @@ pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -
     12.0 + 3.0 * (share * (choices + 1.0)).floor().min(choices)
 }
 
-/// Greatest height in metres of a UE in the street models (UMa and UMi, Table 7.4.1-1).
+/// Largest height of a UE in the street models in metres (UMa and UMi, Table 7.4.1-1).
 const HIGHEST_UE_M: f64 = 22.5;
 
-/// Height in metres of UEs that have the effective environment height of 1 m for certain (note 1).
+/// Largest height of a UE in metres whose effective environment height is always 1 m (note 1).
 pub(crate) const LOW_UE_M: f64 = 13.0;
 
-/// C(d2D, h_UT) of note 1.
+/// Returns the term C(d2D, h_UT) of note 1.
 fn uma_height_term(ground_m: f64, ue_height_m: f64) -> f64 {
     if ue_height_m <= LOW_UE_M || ground_m <= 18.0 {
         return 0.0;
@@ -151,13 +151,13 @@ impl RuralMacro {
         )
     }
 
-    /// Breakpoint distance in metres (note 5).
+    /// Returns the breakpoint distance in metres (note 5).
     pub fn breakpoint_m(&self, ends: &Ends) -> f64 {
         let (base, ue) = RuralMacro::heights(ends);
         2.0 * std::f64::consts::PI * base * ue * ends.carrier_ghz * 1e9 / C
     }
 
-    /// PL_1 at a distance in metres.
+    /// Returns the loss PL_1 at a distance in metres.
     fn near_db(&self, distance_m: f64, carrier_ghz: f64) -> f64 {
         let h = self.building_height_m;
         let power = pow(h, 1.72);
@@ -181,7 +181,8 @@ impl RuralMacro {
     }
 }
 
-/// The part of RMa's NLOS loss that 3D-UMa of TR 36.873 shares: everything but the UE's height.
+/// Returns the part of RMa's NLOS loss that does not depend on the UE's height. 3D-UMa of TR 36.873
+/// has the same part.
 pub(super) fn roofs_db(
     ends: &Ends,
     (_, log_base): (f64, f64),
@@ -195,13 +196,13 @@ pub(super) fn roofs_db(
         + 20.0 * log10(ends.carrier_ghz)
 }
 
-/// `3.2 (log10 x)^2 - 4.97`: the square is of the logarithm only.
+/// Returns `3.2 (log10 x)^2 - 4.97`. The square applies to the logarithm only.
 pub(super) fn ue_term(x: f64) -> f64 {
     let log = log10(x);
     3.2 * log * log - 4.97
 }
 
-/// InH-Office.
+/// Returns the loss of InH-Office in dB.
 ///
 /// Standard: TR 38.901 Table 7.4.1-1.
 pub fn inh_db(ends: &Ends, condition: Condition) -> f64 {
@@ -215,7 +216,7 @@ pub fn inh_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// LOS probability of RMa at a ground distance in metres.
+/// Returns the LOS probability of RMa at a ground distance in metres.
 ///
 /// Standard: TR 38.901 Table 7.4.2-1.
 pub fn rma_los_probability(ground_m: f64) -> f64 {
@@ -226,14 +227,14 @@ pub fn rma_los_probability(ground_m: f64) -> f64 {
     }
 }
 
-/// LOS probability of UMi.
+/// Returns the LOS probability of UMi at a ground distance in metres.
 ///
 /// Standard: TR 38.901 Table 7.4.2-1.
 pub fn umi_los_probability(ground_m: f64) -> f64 {
     street_los_probability(ground_m, 36.0)
 }
 
-/// LOS probability of UMa, for a UE at a height in metres.
+/// Returns the LOS probability of UMa at a ground distance and for a UE height, both in metres.
 ///
 /// Standard: TR 38.901 Table 7.4.2-1.
 pub fn uma_los_probability(ground_m: f64, ue_height_m: f64) -> f64 {
@@ -249,7 +250,7 @@ fn street_los_probability(ground_m: f64, decay_m: f64) -> f64 {
     near + exp(-ground_m / decay_m) * (1.0 - near)
 }
 
-/// LOS probability of InH, mixed office.
+/// Returns the LOS probability of InH, mixed office, at a ground distance in metres.
 ///
 /// Standard: TR 38.901 Table 7.4.2-1.
 pub fn inh_mixed_los_probability(ground_m: f64) -> f64 {
@@ -262,7 +263,7 @@ pub fn inh_mixed_los_probability(ground_m: f64) -> f64 {
     }
 }
 
-/// LOS probability of InH, open office.
+/// Returns the LOS probability of InH, open office, at a ground distance in metres.
 ///
 /// Standard: TR 38.901 Table 7.4.2-1.
 pub fn inh_open_los_probability(ground_m: f64) -> f64 {
@@ -275,7 +276,7 @@ pub fn inh_open_los_probability(ground_m: f64) -> f64 {
     }
 }
 
-/// UMa.
+/// Urban macro cell (UMa).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UrbanMacro;
 
@@ -323,7 +324,7 @@ impl Model for UrbanMacro {
     }
 }
 
-/// UMi-Street Canyon.
+/// Urban micro cell (UMi-Street Canyon).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UrbanMicro;
 
@@ -382,7 +383,7 @@ impl Registered for RuralMacro {
 }
 
 impl Model for RuralMacro {
-    /// RMa, up to 30 GHz.
+    /// Returns the loss of RMa in dB, valid up to 30 GHz.
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let ends = ends.at_least(10.0);
         let breakpoint = self.breakpoint_m(&ends);
@@ -429,7 +430,7 @@ impl Model for RuralMacro {
 
 const INDOOR: Places = Places::of("InH");
 
-/// InH, mixed office.
+/// Indoor hotspot (InH), mixed office.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndoorMixed;
 
@@ -468,7 +469,7 @@ impl Model for IndoorMixed {
     }
 }
 
-/// InH, open office.
+/// Indoor hotspot (InH), open office.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndoorOpen;
 

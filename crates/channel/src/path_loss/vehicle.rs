@@ -7,7 +7,8 @@ use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::math::{exp, ln, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Urban grid. A link that vehicles block (NLOSv) has the LOS loss and [`blocking_vehicle`] on top.
+/// Returns the loss of the urban grid in dB. A link blocked by vehicles (NLOSv) has the LOS loss
+/// plus [`blocking_vehicle`].
 pub fn urban_db(ends: &Ends, condition: Condition) -> f64 {
     let (distance, frequency) = (log10(ends.slant_m.max(1.0)), log10(ends.carrier_ghz));
     match condition {
@@ -16,22 +17,23 @@ pub fn urban_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// Highway, LOS. The clause has no NLOS loss for highways: both conditions give the same.
+/// Returns the LOS loss of the highway in dB. The clause has no NLOS loss for highways, so it
+/// applies to both conditions.
 pub fn highway_db(ends: &Ends) -> f64 {
     32.4 + 20.0 * log10(ends.slant_m.max(1.0)) + 20.0 * log10(ends.carrier_ghz)
 }
 
-/// The extra loss of a link blocked by a vehicle: a log-normal variable in dB.
+/// Distribution of the extra loss of a link blocked by a vehicle: log-normal, in dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogNormal {
     /// Mean of the underlying normal variable.
     pub mu: f64,
-    /// Its standard deviation.
+    /// Standard deviation of the underlying normal variable.
     pub sigma: f64,
 }
 
 impl LogNormal {
-    /// From the mean and standard deviation of the variable itself.
+    /// Returns the distribution with this mean and standard deviation of the log-normal variable.
     pub fn from_moments(mean: f64, deviation: f64) -> LogNormal {
         let (mean_square, variance) = (mean * mean, deviation * deviation);
         LogNormal {
@@ -40,14 +42,14 @@ impl LogNormal {
         }
     }
 
-    /// The value of the variable at a standard normal draw.
+    /// Returns the value of the variable for a standard normal draw.
     pub fn at(&self, normal: f64) -> f64 {
         exp(self.mu + self.sigma * normal)
     }
 }
 
-/// Law of the extra loss in dB of a blocking vehicle of the given height; `None` when both
-/// antennas are above it. Distance in metres, heights in metres.
+/// Returns the distribution of the extra loss in dB by a vehicle of the given height. `None` if
+/// both antennas are above the vehicle. Distance and heights are in metres.
 pub fn blocking_vehicle(
     distance_m: f64,
     heights_m: (f64, f64),
@@ -64,41 +66,42 @@ pub fn blocking_vehicle(
     }
 }
 
-/// Probability that no building blocks a link in a city of medium traffic: LOS and NLOSv together
-/// (M. Boban et al., "Modeling the evolution of line-of-sight blockage for V2V channels", 2016,
-/// urban medium density). Distance in metres.
+/// Returns the probability that no building blocks a link in a city of medium traffic: LOS and
+/// NLOSv together. The distance is in metres. The source is M. Boban et al., "Modeling the
+/// evolution of line-of-sight blockage for V2V channels", 2016, urban medium density.
 pub fn urban_building_free_probability(distance_m: f64) -> f64 {
     let los = 0.8372 * exp(-0.0114 * distance_m);
     (los + log_bell(distance_m, 5.0063, 2.4544, 0.0312)).clamp(0.0, 1.0)
 }
 
-/// Probability that nothing but vehicles blocks a link on a highway of medium density (same
-/// source). Distance in metres.
+/// Returns the probability that only vehicles may block a link on a highway of medium density (M.
+/// Boban et al., 2016). The distance is in metres.
 pub fn highway_building_free_probability(distance_m: f64) -> f64 {
     let blocked = -3.7e-7 * distance_m * distance_m + 0.00061 * distance_m + 0.015;
     1.0 - blocked.clamp(0.0, 1.0)
 }
 
-/// What foliage takes from a path through it, dB a metre (M. Boban, J. Barros and O. Tonguz, "Geometry-based
-/// vehicle-to-vehicle channel modeling for large-scale simulation", IEEE TVT 63(9), 2014). Carrier in GHz.
+/// Returns the loss by foliage, dB per metre of the path in it. The carrier is in GHz. The source
+/// is M. Boban, J. Barros and O. Tonguz, "Geometry-based vehicle-to-vehicle channel modeling for
+/// large-scale simulation", IEEE TVT 63(9), 2014.
 pub fn foliage_db_per_m(carrier_ghz: f64) -> f64 {
     0.79 * pow(carrier_ghz, 0.61)
 }
 
-/// `exp(-(ln d - a)^2 / b) / (c d)`, the shape of the NLOSv probabilities.
+/// Returns `exp(-(ln d - a)^2 / b) / (c d)`, the shape of the NLOSv probabilities.
 fn log_bell(distance_m: f64, a: f64, b: f64, c: f64) -> f64 {
     let distance = distance_m.max(1.0);
     let offset = ln(distance) - a;
     exp(-offset * offset / b) / (c * distance)
 }
 
-/// Of shadowing, the same in a city and on a highway (table 6.2.1-2).
+/// Standard deviation of the shadowing, equal for cities and highways (table 6.2.1-2).
 const SIGMA_DB: ByCondition = ByCondition {
     los: deviation_db("v2x,LOS"),
     nlos: deviation_db("v2x,NLOS"),
 };
 
-/// TR 37.885 urban grid.
+/// Urban grid of TR 37.885.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VehicleUrban;
 
@@ -133,7 +136,7 @@ impl Model for VehicleUrban {
     }
 }
 
-/// TR 37.885 highway.
+/// Highway of TR 37.885.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VehicleHighway;
 

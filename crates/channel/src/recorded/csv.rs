@@ -1,34 +1,39 @@
-//! Recordings as a table in CSV.
+//! Reader of recordings in CSV tables.
 
 use super::{Outside, Quantity, Reading, Recording, RecordingError, Series};
 use fadeout_core::Time;
 use std::collections::BTreeMap;
 
-/// Latest time in a file, in seconds: beyond it nanoseconds do not fit.
+/// Latest time in a file, in seconds. Later times do not fit into nanoseconds.
 const MOST_SECONDS: f64 = 1e10;
-/// A path gain of this much and less is no path at all.
+/// Path gain at and below which there is no path, dB.
 const LEAST_GAIN_DB: f64 = -500.0;
 const LEAST_SINR_DB: f64 = -200.0;
 const MOST_SINR_DB: f64 = 100.0;
 
-/// The columns of a value.
+/// Names of the value columns.
 const GAIN: &str = "gain_db";
 const SINR: &str = "sinr_db";
 const UPLINK_SINR: &str = "uplink_sinr_db";
-/// The columns of the time, with what a second is in them.
+/// Names of the time columns, and the factor from seconds to their unit.
 const TIMES: [(&str, f64); 2] = [("time_s", 1.0), ("time_ms", 1e3)];
 
-/// Reads a table with a header line and the columns `time_s` or `time_ms`, `ue`, `cell`, and either
-/// `gain_db`, or `sinr_db` and perhaps `uplink_sinr_db`. Further columns, lines that begin with `#`
-/// and empty lines are passed over. The rows of a pair of UE and cell have increasing times; those of
-/// several pairs may be mixed. `known` is asked of each pair, UE and cell, as it is met first, and refuses
-/// with the mistake. Recordings come in the order in which the file names them.
+/// Reads a table with a header line and the columns `time_s` or `time_ms`, `ue` and `cell`. The
+/// values are in `gain_db`, or in `sinr_db` and optionally `uplink_sinr_db`. Other columns, empty
+/// lines and lines that begin with `#` are ignored.
+///
+/// The rows of each pair of UE and cell must have increasing times. Rows of several pairs may be
+/// mixed. `known` is called with UE and cell when a pair first appears, and rejects it with an
+/// error message. Recordings are returned in the order of their first row.
 ///
 /// # Errors
-/// The line that is wrong, and what was expected: a column without its unit, a value that is no
-/// number or out of its range (gain -500 to 0 dB, SINR -200 to 100 dB), times that do not increase,
-/// a gap longer than [`Reading::maximum_gap`] during the run, and with [`Outside::Error`] rows that
-/// do not cover it.
+/// Returns the line of the mistake and the expected content. Mistakes are:
+///
+/// - a column without its unit
+/// - a value that is no number or out of its range (gain -500 to 0 dB, SINR -200 to 100 dB)
+/// - times that do not increase
+/// - a gap longer than [`Reading::maximum_gap`] during the run
+/// - with [`Outside::Error`], rows that do not cover the run.
 pub fn read(
     text: &[u8],
     reading: &Reading,
@@ -67,7 +72,7 @@ pub fn read(
         .collect()
 }
 
-/// The positions of the columns in a row.
+/// Positions of the columns in a row.
 struct Columns {
     count: usize,
     time: usize,
@@ -102,7 +107,7 @@ impl Columns {
             if known.contains(&name.as_str()) {
                 continue;
             }
-            // A column that looks like one of those that count, but is not, was meant to.
+            // An unknown column whose name resembles a required one is probably a mistake.
             let expected = match name.as_str() {
                 name if name.starts_with("time") => "`time_s` or `time_ms`",
                 name if name.contains("sinr") => "`sinr_db` or `uplink_sinr_db`",
@@ -219,7 +224,7 @@ impl Columns {
     }
 }
 
-/// The rows of the pairs, in the order in which they came.
+/// Rows of all pairs, in the order in which the pairs appear.
 #[derive(Default)]
 struct Pairs<'t> {
     list: Vec<Pair>,
@@ -231,9 +236,9 @@ struct Pair {
     cell: String,
     is_sinr: bool,
     values: Vec<(Time, f64)>,
-    /// Empty where the file has no uplink of its own.
+    /// Rows of the uplink. Empty if the file has no uplink column.
     uplink: Vec<(Time, f64)>,
-    /// The line of each row.
+    /// Line number of each row.
     lines: Vec<usize>,
 }
 
@@ -285,7 +290,7 @@ impl Pair {
         })
     }
 
-    /// Checks that the rows leave no gap in the time of the run.
+    /// Checks that the rows leave no gap during the run.
     fn check_cover(&self, reading: &Reading) -> Result<(), RecordingError> {
         let (from, until) = reading.window();
         let most = reading.maximum_gap;
@@ -324,7 +329,7 @@ impl Pair {
     }
 }
 
-/// The fields of a row, without spaces and quotation marks around them.
+/// Returns the fields of a row, without surrounding spaces and quotation marks.
 fn fields(row: &str) -> impl Iterator<Item = &str> {
     row.split(',').map(|field| {
         let field = field.trim();
@@ -333,7 +338,7 @@ fn fields(row: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A finite number within a range.
+/// Parses a finite number within a range.
 fn number(
     field: &str,
     line: usize,
@@ -351,7 +356,7 @@ fn number(
     }
 }
 
-/// The beginning of a text that may be long.
+/// Returns the first 32 characters of a text.
 fn shown(text: &str) -> &str {
     let end = text.char_indices().nth(32).map_or(text.len(), |(at, _)| at);
     &text[..end]

@@ -1,7 +1,7 @@
-//! A channel from outside: gain or SINR over time, from a ray tracer or a drive test.
+//! Channels from outside: gain or SINR over time, from a ray tracer or a drive test.
 //!
-//! [`read`] makes [`Recording`]s of a table in CSV, one for each pair of UE and cell, and a
-//! [`Series`] says what the quantity is at any time.
+//! [`read`] reads a CSV table into [`Recording`]s, one for each pair of UE and cell. A [`Series`]
+//! returns the quantity at any time.
 
 mod csv;
 mod series;
@@ -11,57 +11,57 @@ pub use series::{Interpolation, Series};
 
 use fadeout_core::{Span, Time};
 
-/// The recording of a UE and a cell in a file.
+/// Recording of a pair of UE and cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
-    /// The UE's name.
+    /// Name of the UE.
     pub ue: String,
-    /// The cell's name.
+    /// Name of the cell.
     pub cell: String,
-    /// Line of the file that names them first, from 1.
+    /// Line of the file on which the pair first appears, from 1.
     pub line: usize,
-    /// The quantity over time.
+    /// Recorded quantity over time.
     pub quantity: Quantity,
 }
 
-/// The quantity that a file has, over the time of the run.
+/// Quantity of a recording, over the time of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Quantity {
-    /// Received by transmitted power in dB, both antennas' gains included.
+    /// Received over transmitted power in dB, including the gains of both antennas.
     Gain(Series),
     /// SINR over the band in dB.
     Sinr {
-        /// Of the downlink.
+        /// SINR of the downlink.
         downlink: Series,
-        /// Of the uplink; the downlink's where the file has none.
+        /// SINR of the uplink. The downlink's if the file has none.
         uplink: Series,
     },
 }
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// Time in the file at which the run starts.
     pub start: Span,
-    /// How long the run is.
+    /// Duration of the run.
     pub duration: Span,
-    /// The value between two rows.
+    /// Interpolation between two rows.
     pub interpolation: Interpolation,
-    /// The value before the first and after the last row.
+    /// Handling of times before the first and after the last row.
     pub outside: Outside,
-    /// Longest time between two rows of a pair during the run.
+    /// Longest allowed time between two rows of a pair during the run.
     pub maximum_gap: Span,
 }
 
 pub use fadeout_core::agreed::Outside;
 
-/// Why a file was refused.
+/// Error that a file is rejected with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct RecordingError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// The mistake, and what was expected.
+    /// Description of the mistake and of the expected content.
     pub message: String,
 }
 
@@ -75,7 +75,7 @@ impl RecordingError {
 }
 
 impl Reading {
-    /// The whole of a file that begins at 0 s, with the values of its borders outside.
+    /// Returns options for a whole file that begins at 0 s. The first and last values hold outside.
     pub fn whole() -> Reading {
         Reading {
             start: Span::ZERO,
@@ -86,7 +86,7 @@ impl Reading {
         }
     }
 
-    /// The times of the file that the run takes.
+    /// Returns the time of the file at which the run starts, and that at which it ends.
     fn window(&self) -> (Time, Time) {
         let from = Time::ZERO.saturating_add(self.start);
         (from, from.saturating_add(self.duration))

@@ -1,11 +1,11 @@
-//! A quantity over time, known at some instants.
+//! Quantity over time, known at some instants.
 
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
 pub use fadeout_core::agreed::Interpolation;
 
-/// A quantity in dB over time, known at one instant or more. Cloning it shares the rows.
+/// Quantity in dB over time, known at one or more instants. Clones share the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     rows: Arc<[(Time, f64)]>,
@@ -15,9 +15,8 @@ pub struct Series {
 }
 
 impl Series {
-    /// The quantity that is known at these instants, the run beginning `start` after their zero.
-    ///
-    /// Returns nothing without rows, or where times do not increase or a value is not finite.
+    /// Returns the quantity with these rows. `start` is the time of the rows at which the run
+    /// begins. `None` if there are no rows, if times do not increase, or if a value is not finite.
     pub fn new(
         rows: impl Into<Arc<[(Time, f64)]>>,
         start: Span,
@@ -33,7 +32,8 @@ impl Series {
         })
     }
 
-    /// The value in dB at a time of the run; before the first and after the last row, theirs.
+    /// Returns the value in dB at a time of the run. Outside the rows it is that of the first or
+    /// last row.
     pub fn at(&self, now: Time) -> f64 {
         let t = now.saturating_add(self.start);
         let after = self.rows.partition_point(|row| row.0 <= t);
@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// The rows: when, in the time of the file, and the value in dB.
+    /// Returns the rows: the time in the file, and the value in dB.
     pub fn rows(&self) -> &[(Time, f64)] {
         &self.rows
     }

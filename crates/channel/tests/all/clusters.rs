@@ -1,4 +1,4 @@
-//! Beams and fading through the clusters of TR 38.901 clause 7.5.
+//! Tests of beams and fading by the clusters of TR 38.901 clause 7.5.
 
 use fadeout_channel::antenna::{
     Angles, Antenna, Array, BeamManagement, Element, ElementKind, Mounted,
@@ -10,13 +10,14 @@ use fadeout_core::math::{cos, sin, to_db};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 use fadeout_testkit::Cases;
 
-/// With K factor and delay spread of the place.
+/// Clusters whose K factor and delay spread depend on the place.
 const CLUSTERS: Fading = Fading::Clusters {
     k_db: 0.0,
     delay_spread: Span::ZERO,
 };
 
-/// Isotropic elements half a wavelength apart, a codebook of as many beams as elements.
+/// Returns an array of isotropic elements half a wavelength apart, with as many codebook beams as
+/// elements.
 fn array(side: u32, azimuth_deg: f64) -> Antenna {
     Antenna::Array(Mounted {
         pattern: Array {
@@ -63,7 +64,8 @@ fn ends(x: f64, y: f64) -> LinkEnds {
     )
 }
 
-/// Gains below the arrays' peak, dB, sorted: UEs at 20 to 200 m within 60 degrees of broadside.
+/// Returns the gains below the peak of both arrays in dB, sorted. UEs are at 20 to 200 m within 60
+/// degrees of broadside.
 fn below_peak(is_los: bool, drops: Cases) -> Vec<f64> {
     let peak_db = to_db(f64::from(64 * 16));
     let mut found = Vec::new();
@@ -90,14 +92,15 @@ fn below_peak(is_los: bool, drops: Cases) -> Vec<f64> {
 
 #[test]
 fn the_best_beams_are_as_far_below_their_peak_as_an_exhaustive_search_finds() {
-    // A program of its own, with sorted clusters, drawn couplings and all 16 384 pairs of beams, has
-    // over 10,000 drops the deciles 3.21 and 8.42 and the median 5.31 in sight, and 9.82, 14.40 and
-    // 12.29 out of it. Here beams point at a cluster's middle: a tenth of a dB is lost, and a quarter where
-    // no cluster stands out, so that a search finds the pair that adds up several by chance.
+    // An independent program searched all 16 384 pairs of beams, with sorted clusters and drawn
+    // couplings, over 10,000 drops. Its deciles are 3.21 and 8.42 dB and its median 5.31 dB in LOS,
+    // and 9.82, 14.40 and 12.29 dB in NLOS. Here beams point at the centre of a cluster, which
+    // costs 0.1 dB. It costs 0.25 dB if no cluster dominates, because a full search finds pairs
+    // that combine several clusters.
     let cases = Cases::new(2000);
     let drops = cases.count() as usize;
-    // Two standard errors of 2000 drops and of the program's 10,000 are 0.1 for the median and 0.2 for
-    // deciles, to which fewer samples are near.
+    // Two standard errors of 2000 drops and of the program's 10,000 are 0.1 dB for the median. They
+    // are 0.2 dB for the deciles, which have fewer samples nearby.
     let error = |of_2000: f64| of_2000 * (2000.0 / drops as f64 + 0.2).sqrt() / 1.2_f64.sqrt();
     let found = [true, false].map(|is_los| below_peak(is_los, cases));
     let decile = |is_los: bool, tenths: usize| found[usize::from(!is_los)][drops * tenths / 10];
@@ -117,7 +120,7 @@ fn the_best_beams_are_as_far_below_their_peak_as_an_exhaustive_search_finds() {
     }
 }
 
-/// A UE that walks by at 20 m, and its gain by antennas and clusters.
+/// Returns the gain by antennas and clusters of a UE that walks past at 20 m.
 fn walk(is_los: bool, steps: u32, step_m: f64) -> Vec<f64> {
     let environment = Environment::new(config(is_los, 90.0), 5).expect("a valid channel");
     let mut link = environment.link(LinkKey {
@@ -141,8 +144,9 @@ fn gains_change_gently_with_the_place() {
         let gains = walk(is_los, 4000, 0.005);
         let steps = gains.windows(2).map(|pair| (pair[1] - pair[0]).abs());
         let beams = steps.clone().filter(|step| *step > 0.05).count();
-        // In 5 mm nothing changes but where another pair of beams is chosen, at most once in each of
-        // forty cells of half a metre; and a new pair is near the old one's gain.
+        // Over 5 mm the gain changes only if another pair of beams is chosen. Each of forty squares
+        // of half a metre has at most one such change. The gain of the new pair is close to that of
+        // the old one.
         assert!(beams <= 40, "{is_los}: {beams} steps");
         let most = steps.fold(0.0, f64::max);
         assert!(most < 6.0, "{is_los}: {most}");
@@ -159,7 +163,8 @@ fn a_place_has_the_same_clusters_whichever_way_one_comes_there() {
 
 #[test]
 fn a_blocker_in_the_direct_path_leaves_the_clusters() {
-    // K is 9 dB in the mean: what is left of a path that loses 60 dB is the clusters' share.
+    // The mean of K is 9 dB. If the direct path loses 60 dB, the clusters' share of the power
+    // remains.
     let mut lost = Vec::new();
     for seed in 0..200 {
         let at = |blockages| {
@@ -180,7 +185,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
         let blocked = at(vec![wall()]);
         assert_eq!(clear.blockage_db, 0.0);
         let by_antennas = |parts: &LargeScale| parts.base_gain_dbi + parts.ue_gain_dbi;
-        // The blocked link's beams point elsewhere, so the whole difference is what is lost.
+        // The beams of the blocked link point elsewhere, so the whole difference counts as loss.
         lost.push(by_antennas(&clear) - by_antennas(&blocked) + blocked.blockage_db);
     }
     lost.sort_by(f64::total_cmp);
@@ -194,7 +199,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
     assert!((9.0..25.0).contains(&median), "{median}");
 }
 
-/// Something that takes 60 dB from the direct path, all the time.
+/// Returns a blockage that attenuates the direct path by 60 dB, all the time.
 fn wall() -> Blockage {
     Blockage::Scripted(Scripted {
         intervals: [Interval {
@@ -208,8 +213,8 @@ fn wall() -> Blockage {
 
 #[test]
 fn the_wideband_gain_fades_as_its_clusters_say() {
-    // The mean over the band of a sum of independent waves of shares s_n, each spread over the band
-    // by its delay: the variance of the power is at most that of one flat wave, and its mean is 1.
+    // The gain is the mean over the band of independent waves with shares s_n and different delays.
+    // Its mean is 1, and its variance is at most that of one flat wave.
     let environment = Environment::new(config(false, 90.0), 9).expect("a valid channel");
     let (mut sum, mut square) = (0.0, 0.0);
     let count = Cases::new(4000).count() as u32;
@@ -233,8 +238,8 @@ fn the_wideband_gain_fades_as_its_clusters_say() {
     assert!((0.02..0.7).contains(&variance), "{variance}");
 }
 
-/// The instants in milliseconds, of every fifth, at which nothing is received as beams are found anew:
-/// behind the wall, and a UE that passes at 10 m/s.
+/// Returns the instants in milliseconds at which beam recovery prevents reception, of every
+/// `every`-th one. The UE is behind the wall and passes at 10 m/s.
 fn recovering(los_fading: Fading, every: u64) -> Vec<u64> {
     let config = ChannelConfig {
         los_fading,
@@ -269,11 +274,11 @@ fn a_blocked_direct_path_is_no_beam_failure_where_clusters_leave_enough() {
         k_db,
         delay_spread: Span::from_nanos(50),
     };
-    // Clusters with ten times the direct path's power lose 0.4 dB by it at most: whatever the beams
-    // point at, it is far from the threshold of 10 dB.
+    // Clusters have ten times the power of the direct path, so the wall costs 0.4 dB at most. For
+    // any beams that is far below the threshold of 10 dB.
     assert_eq!(recovering(clusters(-10.0), 1), []);
-    // Without clusters, or with next to nothing in them, the third measurement declares failure and
-    // 20 ms without reception follow.
+    // Without clusters, or with very weak ones, the third measurement declares failure. Then 20 ms
+    // without reception follow.
     for without in [Fading::None, Fading::Rician { k_db: 9.0 }, clusters(60.0)] {
         let failures = recovering(without, 1);
         assert_eq!(failures[..4], [60, 65, 70, 75], "{without:?}");
@@ -329,7 +334,7 @@ fn beams_that_point_at_others_do_not_fail() {
         };
         let away = gains(Some(Point::new(50.0, 60.0, 1.5)));
         let toward = gains(None);
-        // Far more than what a failure of beams in use is declared for; the path is there all the time.
+        // The loss is far above the threshold of beam failure, but the path exists all the time.
         assert!(
             away.iter()
                 .all(|gain| (-200.0..toward[0] - 5.0).contains(gain)),

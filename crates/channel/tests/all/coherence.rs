@@ -1,4 +1,5 @@
-//! How long a beam that is not steered again holds a car that drives by, and what steering it by prediction is worth.
+//! Tests of the time for which a fixed beam covers a passing car, and of the benefit of predicted
+//! beams.
 
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::{Antenna, BeamManagement, BeamPrediction};
@@ -7,7 +8,7 @@ use fadeout_channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
 
-/// The beams are measured now, and then not for this long.
+/// Time between two beam measurements, so long that only the first one counts.
 const PERIOD: Span = Span::from_secs(10);
 
 fn channel(width_deg: f64) -> LinkChannel {
@@ -47,8 +48,8 @@ fn tracked(width_deg: f64, beams: BeamManagement) -> LinkChannel {
     })
 }
 
-/// Gain of the beam in dBi `after` seconds without steering, on a car that was at `start` and drives at
-/// `velocity`; the unit is at the origin, as high as the car.
+/// Returns the gain of the beam in dBi `after` seconds without steering. The car was at `start` and
+/// moves at `velocity`. The base station is at the origin, at the height of the car.
 fn gain_dbi(channel: &mut LinkChannel, start: (f64, f64), velocity: (f64, f64), after: f64) -> f64 {
     let car = Kinematics {
         position: Point::new(
@@ -67,7 +68,7 @@ fn gain_dbi(channel: &mut LinkChannel, start: (f64, f64), velocity: (f64, f64), 
     channel.large_scale().base_gain_dbi
 }
 
-/// When 3 dB are lost, in seconds.
+/// Returns the time in seconds until the gain has fallen by 3 dB.
 fn held(width_deg: f64, start: (f64, f64), velocity: (f64, f64)) -> f64 {
     let mut channel = channel(width_deg);
     let first = gain_dbi(&mut channel, start, velocity, 0.0);
@@ -79,7 +80,8 @@ fn held(width_deg: f64, start: (f64, f64), velocity: (f64, f64)) -> f64 {
     f64::from(step.expect("it is lost")) * 1e-4
 }
 
-/// The reference sheet's `dwell_*`: width / (2 omega) where the car is abreast, and the law of sines.
+/// Reference values `dwell_*`: width / (2 omega) with the car at its nearest point, and the law of
+/// sines.
 #[test]
 fn a_beam_is_lost_after_half_its_width() {
     for (width_deg, start, velocity, expected) in [
@@ -93,7 +95,7 @@ fn a_beam_is_lost_after_half_its_width() {
         ),
     ] {
         let found = held(width_deg, start, velocity);
-        // A step of 0.1 ms, and a half-power width is 3.01 dB wide.
+        // The time step is 0.1 ms, and the gain at the half-power width is -3.01 dB.
         assert!(
             (found - expected).abs() < 0.004 * expected + 1e-4,
             "{found}, not {expected}"
@@ -107,7 +109,7 @@ fn a_beam_is_lost_after_half_its_width() {
     );
 }
 
-/// A car that drives past 10 m away at 30 m/s, abreast after 2 s.
+/// A car passes at a distance of 10 m with 30 m/s. It is nearest after 2 s.
 const SPEED: f64 = 30.0;
 const AWAY_M: f64 = 10.0;
 
@@ -115,14 +117,14 @@ fn passing(at: f64) -> (f64, f64) {
     (SPEED * (at - 2.0), AWAY_M)
 }
 
-/// Its direction in degrees.
+/// Returns the direction of the car in degrees.
 fn direction_deg(at: f64) -> f64 {
     let (x, y) = passing(at);
     fadeout_core::math::atan2(y, x).to_degrees()
 }
 
-/// Where the beam of the unit at the origin points, and by how much its gain is below its highest, each millisecond; a
-/// measurement every 20 ms, whose beam is in use 5 ms later.
+/// Returns for each millisecond the time, the direction of the base station's beam, and the loss
+/// against its peak gain. Beams are measured every 20 ms and used 5 ms later.
 fn followed(
     width_deg: f64,
     prediction: BeamPrediction,
@@ -157,21 +159,23 @@ fn followed(
         .collect()
 }
 
-/// When the beam in use was measured, and the measurement before.
+/// Returns the measurement time of the beam in use, and that of the measurement before.
 fn measured(at: f64) -> (f64, f64) {
     let last = ((at - 0.005 + 1e-9) / 0.02).floor() * 0.02;
     (last, last - 0.02)
 }
 
-/// What a beam of 5 degrees loses at worst by each way of steering it (the reference sheet's `stale_max_20_5_5deg` without
-/// prediction), and where it points: behind, on the line through the last two directions, or at the car.
+/// Checks the direction and the largest loss of a beam of 5 degrees for each prediction. Without
+/// prediction the loss is the reference value `stale_max_20_5_5deg`. The beam then points behind
+/// the car. With predictions it points along the line through the last two directions, or at the
+/// car.
 #[test]
 fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
     let straight = |at: f64| (passing(at), (SPEED, 0.0));
     let worst = |prediction, expected: &dyn Fn(f64) -> f64| {
         let mut worst = (0.0_f64, 0.0_f64);
         for (at, beam_deg, lost_db) in followed(5.0, prediction, straight) {
-            // Before that there are no two measurements.
+            // Earlier there are fewer than two measurements.
             if at < 0.05 {
                 continue;
             }
@@ -184,7 +188,7 @@ fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
     };
     let omega = SPEED / AWAY_M;
     let (behind, lost_db) = worst(BeamPrediction::None, &|at| direction_deg(measured(at).0));
-    // At most 24 ms old, as the looks are a millisecond apart.
+    // The measurement is at most 24 ms old, because the evaluations are 1 ms apart.
     let fastest = (omega * 0.024_f64).to_degrees();
     assert!(behind > 0.99 * fastest && behind <= fastest, "{behind}");
     let stale_db = 12.0 * (fastest / 5.0) * (fastest / 5.0);
@@ -195,8 +199,9 @@ fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
         let rate = (direction_deg(last) - direction_deg(before)) / 0.02;
         direction_deg(last) + rate * (at - last)
     });
-    // A line through two points of a curve is off by at most half its greatest second derivative times the distances
-    // from both: the direction's is 3 sqrt(3) / 8 of the square of its fastest turn.
+    // The error of a line through two points of a curve is at most half the largest second
+    // derivative times the distances from both. For the direction that derivative is 3 sqrt(3) / 8
+    // of the squared largest angular speed.
     let bend = 3.0 * 3.0_f64.sqrt() / 8.0 * omega * omega;
     let most = (0.5 * bend * 0.024 * 0.044_f64).to_degrees();
     assert!(behind > 0.9 * most && behind <= most, "{behind} {most}");
@@ -206,10 +211,10 @@ fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
     assert!(behind < 1e-6 && lost_db < 1e-6, "{behind} {lost_db}");
 }
 
-/// Until a turn has been reported the beam goes straight on; then it is at the car again.
+/// Until a turn has been reported the beam follows the old line. Then it points at the car again.
 #[test]
 fn a_turn_is_known_when_it_has_been_measured() {
-    // East, past the unit after 1 s, then north at a right angle, at 2.003 s.
+    // The car drives east, passes the base station after 1 s, and turns north at 2.003 s.
     let turn = 2.003;
     let place = |at: f64| {
         if at < turn {
@@ -220,7 +225,7 @@ fn a_turn_is_known_when_it_has_been_measured() {
         }
     };
     for (prediction, measurements) in [(BeamPrediction::Place, 1), (BeamPrediction::Angle, 2)] {
-        // The first measurement after it is at 2.02 s and in use 5 ms later.
+        // The first measurement after the turn is at 2.02 s, and its beam is used 5 ms later.
         let known = 2.025 + 0.02 * f64::from(measurements - 1);
         let mut most_deg = 0.0_f64;
         for (at, beam_deg, _) in followed(5.0, prediction, place) {
@@ -230,12 +235,14 @@ fn a_turn_is_known_when_it_has_been_measured() {
             if at > turn && at < known {
                 most_deg = most_deg.max(off);
             } else if at > 0.05 {
-                // Of angles what is left of their bend, much below the worst abreast.
+                // With angles the error by curvature remains, much smaller than at the nearest
+                // point.
                 assert!(off < 0.2, "{prediction:?} {at} s: {off} degrees");
             }
         }
-        // What was measured before the turn is in use until 2.024 s. By then the car is as far north of its old way as it is behind
-        // its place on that, seen across the line from the unit.
+        // A measurement from before the turn is used until 2.024 s. At that time the car is as far
+        // north of the predicted line as its predicted place is ahead on it. The error is seen
+        // across the line from the base station.
         let (x, y) = passing(turn + 1.0);
         let away_m = fadeout_core::math::hypot(x, y);
         let across = SPEED * (2.024 - turn) * (x + y) / away_m;

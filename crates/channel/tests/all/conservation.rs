@@ -1,12 +1,13 @@
-//! No antenna radiates more than it is fed: the integral of a pattern's gain over the sphere is at
-//! most 4 pi, and no array has more gain than its aperture.
+//! Tests that no antenna radiates more power than it is fed. The integral of a pattern's gain over
+//! the sphere is at most 4 pi. No array has more gain than its aperture.
 
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::{Angles, Array, Element, ElementKind, LteSector, Pattern};
 use fadeout_core::math::{asin, cos, from_db, to_db};
 use std::f64::consts::PI;
 
-/// Gain over the sphere by 4 pi, for a beam toward `beam`: rings of half a degree.
+/// Returns the integral of the gain over the sphere divided by 4 pi, in rings of half a degree, for
+/// a beam toward `beam`.
 fn radiated(pattern: &impl Pattern, beam: Angles) -> f64 {
     let steps = 360_u32;
     let step = 180.0 / f64::from(steps);
@@ -41,7 +42,7 @@ fn array(rows: u32, columns: u32, kind: ElementKind, spacing: f64) -> Array {
     }
 }
 
-/// Directions within 60 degrees of broadside.
+/// Returns beam directions within 60 degrees of broadside.
 fn steered() -> impl Iterator<Item = Angles> {
     [(0.0, 0.0), (20.0, 0.0), (-45.0, 10.0), (60.0, -30.0)]
         .into_iter()
@@ -62,7 +63,7 @@ fn single_elements_radiate_at_most_what_they_are_fed() {
 
 #[test]
 fn the_element_of_its_cell_has_hannans_efficiency() {
-    // pi / 4 at half a wavelength; behind it a thousandth of its peak.
+    // The share is pi / 4 at half a wavelength. The gain behind is a thousandth of the peak.
     let share = radiated(&Element::new(ElementKind::Aperture, 0.5), AHEAD);
     let behind = from_db(to_db(PI) - 30.0) / 2.0;
     assert!((share - PI / 4.0 - behind).abs() < 1e-3, "{share}");
@@ -70,10 +71,10 @@ fn the_element_of_its_cell_has_hannans_efficiency() {
 
 #[test]
 fn arrays_radiate_at_most_what_they_are_fed_wherever_their_beam_points() {
-    // The cosine's integral over the visible directions is that over a square of direction cosines
-    // and exactly 4 pi; the others are tables' rounded gains. Isotropic elements side by side
-    // couple, which no pattern of one element knows: a beam 64 degrees off broadside has 1.6 dB
-    // too much.
+    // For the cosine element, the integral over visible directions equals that over a square of
+    // direction cosines, which is exactly 4 pi. The limits of the others include the rounded gains
+    // of tables. Neighbouring isotropic elements couple, which the pattern of a single element does
+    // not include. So a beam 64 degrees off broadside has 1.6 dB too much.
     for (kind, spacing, most) in [
         (ElementKind::Aperture, 0.5, 1.005),
         (ElementKind::Handheld, 0.5, 1.01),
@@ -105,7 +106,7 @@ fn no_array_has_more_gain_than_its_aperture() {
             assert!(peak <= aperture_dbi + 1e-9, "{peak} in {aperture_dbi}");
         }
     }
-    // 64 half-wave cells: 10 lg(64 pi).
+    // The array has 64 cells of half a wavelength: 10 lg(64 pi).
     let peak = array(8, 8, ElementKind::Aperture, 0.5).peak_dbi();
     assert!((peak - 23.03).abs() < 0.01, "{peak}");
 }
@@ -138,7 +139,8 @@ fn beams_and_sectors_radiate_at_most_what_they_are_fed() {
                 efficiency,
                 ..BeamParameters::default()
             });
-            // The lobe is cut where the floor begins, so that both overlap by less than the floor.
+            // The lobe is cut at the level of the side lobes, so both overlap by less than that
+            // level.
             let share = radiated(&beam, AHEAD);
             assert!(share <= 1.01, "{width_deg} {efficiency}: {share}");
         }
@@ -149,7 +151,7 @@ fn beams_and_sectors_radiate_at_most_what_they_are_fed() {
 
 #[test]
 fn a_codebook_of_wide_spacing_covers_every_direction() {
-    // Beams repeat where a grating lobe looks, so the loss is that of the scalloping at most.
+    // Grating lobes repeat the beams, so the loss is at most the scalloping loss.
     for spacing in [0.4, 0.5, 0.71, 1.0] {
         let mut wide = array(1, 8, ElementKind::Isotropic, spacing);
         wide.oversampling = 2;

@@ -1,4 +1,5 @@
-//! A walk behind the corner of a building: the channel changes as fast as diffraction lets it.
+//! Tests of a walk behind the corner of a building. The channel changes as fast as diffraction
+//! allows.
 
 use fadeout_channel::antenna::{Angles, Antenna, Array, Element, ElementKind, Mounted};
 use fadeout_channel::fading::Fading;
@@ -8,13 +9,13 @@ use fadeout_channel::{
 };
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 
-/// With K factor and delay spread of the place.
+/// Clusters whose K factor and delay spread depend on the place.
 const CLUSTERS: Fading = Fading::Clusters {
     k_db: 0.0,
     delay_spread: Span::ZERO,
 };
 
-/// From the mast to the corner and from there on, metres.
+/// Distances from the mast to the corner, and from the corner to the UE, metres.
 const WAYS: (f64, f64) = (40.0, 20.0);
 
 fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
@@ -33,11 +34,11 @@ fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
     })
 }
 
-/// The UE is `aside` metres to the side of the line from the mast past the corner; the direct path
-/// is the deeper behind it.
+/// Returns ends with the UE `aside` metres beside the line from the mast past the corner. The
+/// obstruction of the direct path grows with that distance.
 fn ends(aside: f64) -> LinkEnds {
     let (to_corner, beyond) = WAYS;
-    // The corner is where the ray theorem has it.
+    // The intercept theorem gives the distance of the corner from the path.
     let across = aside * to_corner / (to_corner + beyond);
     let scale = (2.0 * (1.0 / to_corner + 1.0 / beyond)).sqrt();
     LinkEnds {
@@ -49,7 +50,8 @@ fn ends(aside: f64) -> LinkEnds {
     }
 }
 
-/// Large-scale gain in dB every millimetre from 5 m in sight to 15 m behind the corner.
+/// Returns the large-scale gain in dB every millimetre, from 5 m before the corner to 15 m behind
+/// it.
 fn walk(channel: &mut LinkChannel) -> Vec<(f64, f64)> {
     (-5000..15_000)
         .map(|mm: i64| {
@@ -60,7 +62,7 @@ fn walk(channel: &mut LinkChannel) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Where the gain has first fallen by `db` from that at the corner, metres behind it.
+/// Returns the distance behind the corner at which the gain has fallen by `db`, metres.
 fn fallen_by(walk: &[(f64, f64)], db: f64) -> f64 {
     let at_corner = walk[5000].1;
     let place = walk.iter().find(|(_, gain)| *gain < at_corner - db);
@@ -77,9 +79,9 @@ fn the_way_into_the_shadow_is_as_long_as_the_fresnel_radius_says() {
             ..ChannelConfig::default()
         };
         let walk = walk(&mut channel(carrier, config));
-        // At an edge half of the amplitude is left; 6 dB more are lost where v is 0.78 (12.1 dB by
-        // equation 31), which is 0.55 Fresnel radii behind it. What comes around the other ways,
-        // 15 dB or more below the direct path, adds less than a decibel to that.
+        // At an edge half of the amplitude remains. Another 6 dB are lost at v = 0.78 (12.1 dB by
+        // equation 31), which is 0.55 Fresnel radii behind the edge. Other paths are 15 dB or more
+        // below the direct path, and change the result by less than 1 dB.
         let radius =
             (wavelength(Hertz(carrier)).0 * to_corner * beyond / (to_corner + beyond)).sqrt();
         let expected = 0.55 * radius * (to_corner + beyond) / to_corner;
@@ -107,10 +109,11 @@ fn nothing_jumps_at_a_corner() {
     };
     for carrier in [2.1e9, 28e9, 73e9] {
         for (name, antennas, allowed) in [
-            // A millimetre of way a look: the edge's slope, 20 dB in 1.6 Fresnel radii of 0.25 m or more.
+            // Evaluations are 1 mm apart. The slope at the edge is 20 dB in 1.6 Fresnel radii,
+            // which are 0.25 m or more.
             ("isotropic", None, 0.15),
-            // Beams are chosen anew, for cells of half a metre: a beam that is left is no further off
-            // than its half-power width.
+            // Beams are chosen again for each square of half a metre. The old beam is then off by
+            // no more than its half-power width.
             ("arrays", Some((panel(0.0), panel(180.0))), 3.0),
         ] {
             let (base_antenna, ue_antenna) = antennas.unwrap_or_default();
@@ -134,7 +137,7 @@ fn nothing_jumps_at_a_corner() {
                 steepest < allowed,
                 "{carrier} Hz, {name}: {steepest} dB a millimetre"
             );
-            // Sight is worth more than 10 dB.
+            // Line of sight is more than 10 dB stronger.
             assert!(walk[0].1 - walk[walk.len() - 1].1 > 10.0);
         }
     }

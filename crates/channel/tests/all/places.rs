@@ -1,4 +1,4 @@
-//! What changes from place to place: soft states, K factors and delay spreads.
+//! Tests of parameters that depend on the place: soft states, K factors and delay spreads.
 
 use fadeout_channel::antenna::{Angles, Antenna, LteSector, Mounted};
 use fadeout_channel::fading::{Fading, TdlProfile};
@@ -25,7 +25,7 @@ fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
     })
 }
 
-/// A UE at rest on a street that passes the mast, 20 m away.
+/// Returns ends with a UE at rest on a street that passes the mast at 20 m.
 fn at(x: f64) -> LinkEnds {
     LinkEnds::new(
         Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
@@ -73,7 +73,8 @@ fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
         before = Some((gains.0, gains.1, a.state));
     }
     assert!(flips >= 2, "{flips}");
-    // 5 mm at a time: the drawn state jumps by more than 10 dB, the soft one climbs.
+    // Steps are 5 mm. The drawn state changes the gain by more than 10 dB at once, and the soft
+    // state changes it gradually.
     assert!(steepest_drawn > 10.0, "{steepest_drawn}");
     assert!(steepest < 1.0, "{steepest}");
     println!("{steepest} {steepest_drawn} {flips} {near}");
@@ -81,7 +82,7 @@ fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
 
 #[test]
 fn the_power_of_a_transition_is_that_of_both_conditions_together() {
-    // Fading changes with time here: the surroundings move.
+    // The environment moves, so fading changes over time.
     let config = ChannelConfig {
         environment_speed: 10.0,
         los_fading: Fading::Rician { k_db: 3.0 },
@@ -110,7 +111,8 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
                 sum += link.fading_flat(later);
             }
             means.push(sum / count as f64);
-            // Places of one link share its waves: one of each, so that means are independent.
+            // All places of one link share its waves. Only one place of each link counts, so the
+            // means are independent.
             return;
         }
     });
@@ -120,8 +122,8 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
     let mean = means.iter().sum::<f64>() / n;
     let deviation = (means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / (n - 1.0)).sqrt();
     if !cases.is_replay() {
-        // Waves that turn at 930 Hz cancel within the second, but for pairs of nearly the same Doppler
-        // shift, which beat more slowly: 0.008 to 0.012 over thousands of links.
+        // Waves that turn at 930 Hz average out within the second. Pairs of nearly equal Doppler
+        // shift beat more slowly. The deviation is 0.008 to 0.012 over thousands of links.
         assert!(deviation < 0.03, "{deviation}");
         assert!((mean - 1.0).abs() < 5.0 * deviation / n.sqrt(), "{mean}");
     }
@@ -174,7 +176,8 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
         });
         let count = cases.count() as f64;
         let variance = law.deviation * law.deviation;
-        // Four standard errors of a mean, and of a variance; the lattice lowers that by up to 2.6 % besides.
+        // The limits are four standard errors of a mean and of a variance. The lattice also lowers
+        // the variance by up to 2.6 %.
         let error = 4.0 / count.sqrt();
         assert!((sum / count).abs() < error * law.deviation, "{law:?}");
         let off = square / count / variance - 1.0;
@@ -189,7 +192,8 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
 
 #[test]
 fn a_drawn_spread_changes_the_band_and_nothing_else() {
-    // Two sub-bands far apart are alike where the spread is short and not where it is long.
+    // Two sub-bands far apart fade alike if the delay spread is short, and differently if it is
+    // long.
     let config = ChannelConfig {
         line_of_sight: LineOfSight::Obstructed,
         nlos_fading: Fading::Tdl {
@@ -269,7 +273,7 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
             let made = Environment::beside(of(azimuth, path_loss), 7, environments.iter());
             environments.push(made.expect("a valid channel"));
         }
-        // Two masts, and a UE that may be high enough to draw its own surroundings.
+        // There are two masts. The UE may be high enough to draw its own environment height.
         let links = || -> Vec<LinkChannel> {
             let keys = (0..6_u32).map(|cell| LinkKey {
                 site: cell / 3,
@@ -299,13 +303,14 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
     }
 }
 
-/// A link that stands aside, one that is brought near on the way, and one that is whole from the start.
+/// Compares a reduced link, one that becomes a full link later, and one that is a full link from
+/// the start.
 #[test]
 fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
     for (path_loss, line_of_sight) in [
         (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn),
         (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Drawn),
-        // Not plain: whole in any case.
+        // This configuration has no reduced form, so the link is always a full one.
         (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Soft),
     ] {
         let config = ChannelConfig {
@@ -343,7 +348,8 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
     }
 }
 
-/// Losses with a known slope, and a walk; the bounds hold at every place where there are some, and say something.
+/// Bounds of the gain hold at every place of a walk that has bounds, and they are close enough to
+/// be useful. The losses have a known slope.
 #[test]
 fn a_gain_is_within_its_bounds_at_another_place() {
     let sector = Antenna::Sector(Mounted {
@@ -415,10 +421,11 @@ fn a_gain_is_within_its_bounds_at_another_place() {
         let mean_db = halves_db.0 / f64::from(halves_db.1);
         assert!(!cases.is_whole() || tightest > 0.5, "{tightest}");
         assert!(!cases.is_whole() || halves_db.1 > 2000, "{halves_db:?}");
-        // The map's error of 8 dB of shadowing is some 2; the rest are the slopes of losses and antennas near a mast.
+        // The map's error for shadowing of 8 dB is some 2 dB of the width. The slopes of losses and
+        // antennas near a mast are the remainder.
         assert!(mean_db < 6.0, "{mean_db}");
     }
-    // A path that may pass into another condition has none.
+    // A path whose condition may change has no bounds.
     let mut free = link(&street(LineOfSight::Drawn), 5);
     free.large_scale_db(Time::ZERO, &at(50.0));
     assert_eq!(free.smooth(f64::INFINITY), None);

@@ -1,4 +1,4 @@
-//! The channel and the antennas against reference values.
+//! Tests of the channel and the antennas against reference values.
 
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::management::{exhaustive_search, pair_sweep, staleness_seconds};
@@ -39,7 +39,7 @@ fn ends(ground_m: f64, ue_height_m: f64, base_height_m: f64, carrier_ghz: f64) -
     }
 }
 
-/// Ends on one height: the distance is that in space.
+/// Returns ends at the same height, at a distance in space.
 fn level(distance_m: f64, carrier_ghz: f64) -> Ends {
     ends(distance_m, 1.5, 1.5, carrier_ghz)
 }

@@ -1,4 +1,4 @@
-//! Fading over places, time and frequency, beside its closed forms.
+//! Tests of fading over places, time and frequency against closed forms.
 
 use super::{allowed, link, only_fading, secs, walker};
 use fadeout_channel::ChannelConfig;
@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 
 const WAVELENGTH: f64 = 3.0e8 / 3.0e9;
 
-/// Calls `with` the gains of each of many links at instants `step` apart, `count` of each.
+/// Calls `with` for each link, with `count` gains at instants `step` apart.
 fn each_trace(
     (config, links): (&ChannelConfig, Cases),
     (step, count): (f64, usize),
@@ -44,8 +44,8 @@ fn a_moving_ue_sees_clarkes_correlation_of_power() {
     for (product, lag) in products.into_iter().zip(lags) {
         let amplitude = j0(TAU * 0.1 * lag as f64);
         let found = product / links.count() as f64;
-        // The power of a sum of 16 waves has a variance of 1 - 1/16; 400 links of 40 wavelengths
-        // know it to about 2 %.
+        // The power of a sum of 16 waves has a variance of 1 - 1/16. 400 links of 40 wavelengths
+        // estimate it to about 2 %.
         let expected = amplitude * amplitude;
         let error = allowed(1.0 / 16.0, 0.03, links, 400);
         assert!(
@@ -74,8 +74,9 @@ fn fades_are_as_frequent_and_as_long_as_rice_says() {
         let time = links.count() as f64 * count as f64 * step;
         let rate = crossings as f64 / time;
         let duration = below as f64 * step / crossings as f64;
-        // 24 s at 100 Hz: above 1 200 crossings of each level, in 60 links of 40 wavelengths. The law
-        // of 16 waves is off by 3 %, their deepest fades by 4 %.
+        // In 24 s at 100 Hz there are over 1 200 crossings of each level, in 60 links of 40
+        // wavelengths. The distribution of 16 waves deviates by 3 %, and that of its deepest fades
+        // by 4 %.
         let error = allowed(0.04, 0.06, links, 60);
         let expected = statistics::rayleigh_crossings(doppler, ratio);
         assert!(
@@ -106,13 +107,13 @@ fn gains_follow_the_rician_law() {
             }
         });
         let mean = sum / count as f64;
-        // 100 000 gains of a variance of at most 0.75, correlated within a link.
+        // The 100 000 gains have a variance of at most 0.75, and are correlated within a link.
         let error = allowed(0.0, 0.02, links, 4000);
         assert!((mean - 1.0).abs() < error, "{mean}");
         for (below, ratio) in below.into_iter().zip(ratios) {
             let below = below as f64 / count as f64;
             let expected = statistics::rician_outage(fadeout_core::math::from_db(k_db), ratio);
-            // The scattered part is one of 16 waves.
+            // The scattered part is a sum of 16 waves.
             let error = allowed(0.004, 0.006, links, 4000);
             assert!(
                 (below - expected).abs() < error,
@@ -136,7 +137,8 @@ fn deep_fades_of_sixteen_waves_are_as_rare_as_of_many() {
     for (below, ratio) in below.into_iter().zip(ratios) {
         let gains = links.count() * length as u64;
         let expected = statistics::rayleigh_outage(ratio) * gains as f64;
-        // 4 000 of the deepest: 1.6 % by chance, and the law of 16 waves is off by 3 %.
+        // There are 4 000 of the deepest fades, so the random error is 1.6 %. The distribution of
+        // 16 waves deviates by 3 %.
         let error = allowed(0.03, 0.03, links, 8000);
         assert!(
             (below as f64 / expected - 1.0).abs() < error,
@@ -157,7 +159,7 @@ fn a_wideband_channel_is_as_flat_as_its_delay_spread_allows() {
     };
     let taps = TdlProfile::C.taps();
     let total: f64 = taps.iter().map(|tap| tap.power).sum();
-    // Correlation of the gain over a frequency offset: the transform of the delay profile.
+    // The correlation of the gain over a frequency offset is the transform of the delay profile.
     let expected = |offset: f64| {
         let (mut real, mut imaginary) = (0.0, 0.0);
         for tap in &taps {
@@ -190,8 +192,8 @@ fn a_wideband_channel_is_as_flat_as_its_delay_spread_allows() {
     assert!((mean / count - 1.0).abs() < error, "{}", mean / count);
     for (product, lag) in products.iter().zip(lags) {
         let (found, expected) = (product / count, expected(20e6 / 64.0 * lag as f64));
-        // 3 000 links of about ten coherence bandwidths; taps of eight waves are a little less
-        // spread than Gaussian ones.
+        // There are 3 000 links of about ten coherence bandwidths. Taps of eight waves have a
+        // slightly smaller spread than Gaussian ones.
         let error = allowed(0.03, 0.04, links, 3000);
         assert!(
             (found - expected).abs() < error,

@@ -1,4 +1,4 @@
-//! Links against closed forms, and what a link must never depend on.
+//! Tests of links against closed forms, and of quantities that a link must not depend on.
 
 use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement, Mounted};
 use fadeout_channel::blockage::{Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState};
@@ -13,7 +13,7 @@ use fadeout_testkit::Cases;
 
 mod fading;
 
-/// A carrier of 3 GHz that does nothing but fade.
+/// Returns a carrier of 3 GHz without any loss that varies, except fading.
 fn only_fading(fading: Fading) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(3e9),
@@ -42,7 +42,7 @@ fn mast() -> Kinematics {
     Kinematics::at_rest(Point::new(0.0, 0.0, 10.0))
 }
 
-/// A UE on a straight way of 10 m/s past the mast.
+/// Returns ends with a UE that passes the mast on a straight line at 10 m/s.
 fn walker(t: Time) -> LinkEnds {
     let x = 10.0 * t.as_secs_f64();
     LinkEnds::new(
@@ -58,8 +58,9 @@ fn secs(t: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(t)
 }
 
-/// What a mean over `links` may differ by: `bias`, by which the model is known to, and what is left to
-/// chance with `usual` links, which falls with the root of their number.
+/// Returns the allowed deviation of a mean over `links`. `bias` is the known deviation of the
+/// model. `chance` is the random error with `usual` links, and falls with the square root of their
+/// number.
 fn allowed(bias: f64, chance: f64, links: Cases, usual: u64) -> f64 {
     bias + chance * (usual as f64 / links.count() as f64).sqrt()
 }
@@ -112,16 +113,17 @@ fn path_loss_medians_and_states_are_those_of_the_formulas() {
         });
         let count = cases.count() as f64;
         let share = |n: u32| f64::from(n) / count;
-        // Four standard errors of a share, whose deviation is at most a half; a lattice stands for the field of
-        // places, whose variance it lowers by up to 2.6 %: 0.003 of a share, which only very many draws show.
+        // The limit is four standard errors of a share, whose deviation is at most a half. The
+        // lattice lowers the variance of the field by up to 2.6 %, which changes a share by 0.003.
+        // Only very many draws show this.
         let error = f64::max(2.0 / count.sqrt(), 0.01);
         assert!((share(los) - probabilities.los).abs() < error);
         assert!((share(outage) - probabilities.outage).abs() < error);
         gains.sort_by(f64::total_cmp);
         let median = gains[gains.len() / 2];
         let expected = config.path_loss.loss_db(&geometry, Condition::Nlos);
-        // 8.7 dB over some 1000 draws: one standard error of the median is 0.34 dB. The lattice of the
-        // field of places is as above: a tenth.
+        // The deviation is 8.7 dB over some 1000 draws, so one standard error of the median is 0.34
+        // dB. The lattice adds a tenth.
         let error = allowed(0.1, 1.6, cases, 2000);
         assert!((median - expected).abs() < error, "{median} {expected}");
     }
@@ -281,11 +283,11 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
             link.large_scale_db(now, &LinkEnds::new(mast(), ue));
             lowest = lowest.min(link.large_scale().base_gain_dbi);
         }
-        // The element of the default: 5 dBi, 10 lg pi.
+        // The default element has 5 dBi: 10 lg pi.
         let peak = to_db(64.0) + to_db(std::f64::consts::PI);
         peak - lowest
     };
-    // A beam of 1.6 degrees, 24 ms old: at 30 m/s and 20 m it misses by two degrees.
+    // The beam is 1.6 degrees wide and 24 ms old. At 30 m/s and 20 m it misses by two degrees.
     assert!(worst(1.0) < 0.2, "{}", worst(1.0));
     assert!(worst(30.0) > 10.0, "{}", worst(30.0));
 }
@@ -331,7 +333,7 @@ fn every_listed_name_has_a_model() {
     assert!(Fading::from_name("nakagami", 9.0, Span::ZERO).is_none());
 }
 
-/// A UE that stands so far to the east.
+/// Returns a UE at rest `x` metres to the east.
 fn there(x: f64) -> Kinematics {
     Kinematics::at_rest(Point::new(x, 0.0, 1.5))
 }
@@ -366,8 +368,9 @@ fn the_powers_at_several_antennas_add_up() {
     };
     for (antennas, share_below) in [(1, 0.181_27), (2, 0.017_523), (4, 5.684e-5)] {
         let n = f64::from(antennas);
-        // Of n exponential powers: mean n, variance n, and below x 1 - exp(-x) times the sum of x^k / k!
-        // over k < n. A sum of 16 waves has a variance of 15/16 and rarer deep fades.
+        // The sum of n exponential powers has mean n and variance n. The probability of values
+        // below x is 1 - exp(-x) times the sum of x^k / k! over k < n. A sum of 16 waves has a
+        // variance of 15/16 and rarer deep fades.
         let (mean, variance, low) = moments(antennas, Fading::Rayleigh);
         let error = 4.0 * (n / Cases::new(20_000).count() as f64).sqrt();
         assert!((mean - n).abs() < error, "{antennas}: mean {mean}");
@@ -406,7 +409,7 @@ fn an_antenna_more_changes_nothing_at_the_first() {
     for band in 0..16 {
         assert!(two[band] > one[band] && three[band] > two[band]);
     }
-    // What the second brings is not what the first had.
+    // The fading of the second antenna differs from that of the first.
     assert!((two[0] - 2.0 * one[0]).abs() > 1e-3);
 }
 
@@ -422,7 +425,7 @@ fn a_link_that_stays_is_what_a_new_look_would_find() {
     for seed in 0..20 {
         let mut still = link(&config, seed, 0);
         for s in 0..5 {
-            // Another UE has the beam each time.
+            // The beams point at another UE each time.
             let mut ends = LinkEnds::new(mast(), there(100.0));
             ends.base_beam_at = Some(Point::new(s as f64, 7.0, 1.5));
             ends.ue_beam_at = Some(Point::new(0.0, s as f64, 1.5));
@@ -432,7 +435,7 @@ fn a_link_that_stays_is_what_a_new_look_would_find() {
             let later = second(s) + Span::from_millis(3);
             assert_eq!(still.fading_flat(later), fresh.fading_flat(later));
         }
-        // When it goes on it is looked at.
+        // A UE that moves on is evaluated again.
         let mut fresh = link(&config, seed, 0);
         let there = LinkEnds::new(mast(), there(140.0));
         assert_eq!(
