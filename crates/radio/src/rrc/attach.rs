@@ -1,5 +1,5 @@
-//! The dialogue by which an idle UE gets a connection with its bearers: rounds in which the base station, or the
-//! core through it, asks the UE and it answers.
+//! Attach procedure, which gives an idle UE a connection with bearers. It consists of rounds. In
+//! each round the base station, or the core through it, sends a message and the UE answers.
 //!
 //! ```text
 //! UE ─ RRC setup complete ─► base station ─ Initial UE Message ─► core
@@ -9,7 +9,8 @@
 //!    ◄─ reconfiguration with bearers ─ base station ─ response ──►┘ path
 //! ```
 //!
-//! [`Attach`] knows whose turn it is and when, and carries what goes over links; over the air its caller does.
+//! [`Attach`] holds the state and the timers, and sends messages over links. Its caller sends
+//! messages over the air.
 //!
 //! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3, §5.3.4; TS 38.331
 //! §5.3.3, §5.3.4.
@@ -19,27 +20,28 @@ use super::network::{REPEAT, Step};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, Span, Time};
 
-/// How long the UE waits for its registration (T3410, T3510).
+/// Time that the UE waits for its registration (T3410, T3510).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 pub(crate) const T3410: Span = Span::from_secs(15);
 
-/// From a failure to the next attempt (T3411, T3511).
+/// Time from a failed attempt to the next (T3411, T3511).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 pub(crate) const T3411: Span = Span::from_secs(10);
 
-/// The same after [`MOST_ATTEMPTS`] of them (T3402, T3502), as it is if the network says nothing.
+/// Time to the next attempt after [`MOST_ATTEMPTS`] failures (T3402, T3502). It is the default that
+/// applies if the network gives no value.
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 pub(crate) const T3402: Span = Span::from_secs(12 * 60);
 
-/// Attempts after which the UE waits longer.
+/// Number of failed attempts after which the UE waits longer.
 ///
 /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
 pub(crate) const MOST_ATTEMPTS: u32 = 5;
 
-/// How long a UE that is known to the core waits for its bearers (T3417; NR's T3517).
+/// Returns the time that a registered UE waits for its bearers (T3417, or T3517 in NR).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 fn service_timer(generation: Generation) -> Span {
@@ -49,27 +51,28 @@ fn service_timer(generation: Generation) -> Span {
     }
 }
 
-/// A question to the UE and its answer.
+/// Round of the attach procedure: a message to the UE and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// RRC's setup, which comes with contention resolution. The answer has NAS's first message.
+    /// RRC setup, which comes with contention resolution. The answer contains the first NAS
+    /// message.
     Setup,
     Authentication,
-    /// Security of NAS.
+    /// Security activation of NAS.
     NasSecurity,
-    /// Security of RRC and of user data.
+    /// Security activation of RRC and of user data.
     Security,
-    /// The registration is accepted; the answer asks for a PDU session.
+    /// Acceptance of the registration. The answer requests a PDU session.
     Acceptance,
-    /// The reconfiguration with the bearers.
+    /// Reconfiguration with the bearers.
     Bearers,
 }
 
-/// Who the UE is to its network.
+/// Registration status of a UE in its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub generation: Generation,
-    /// Whether the core knows it, with keys of NAS.
+    /// True if the core knows the UE and has NAS keys for it.
     pub is_registered: bool,
 }
 
@@ -80,7 +83,7 @@ impl Standing {
 }
 
 impl Round {
-    /// The next one; none behind the last.
+    /// Returns the next round. `None` after the last.
     pub(crate) fn next(self, standing: Standing) -> Option<Round> {
         Some(match self {
             Round::Setup if standing.is_registered => Round::Security,
@@ -93,7 +96,7 @@ impl Round {
         })
     }
 
-    /// Whether the core asks, else the base station by itself.
+    /// True if the core starts the round, false if the base station does.
     pub(crate) fn is_of_core(self, standing: Standing) -> bool {
         match self {
             Round::Authentication | Round::NasSecurity | Round::Security => true,
@@ -102,7 +105,8 @@ impl Round {
         }
     }
 
-    /// From the question's reception to the answer. NAS has no limits, and takes no time here.
+    /// Returns the processing time from the message to the UE's answer. NAS has no specified limits
+    /// and takes no time here.
     ///
     /// Standard: TS 36.331 §11.2; TS 38.331 §12.
     pub(crate) fn processing(self, generation: Generation) -> Span {
@@ -117,7 +121,8 @@ impl Round {
         })
     }
 
-    /// Bytes of the question over the air, with NAS's part: usual sizes, not those of a standard.
+    /// Returns the size in bytes of the message over the air, including NAS. Sizes are typical
+    /// values, not those of a standard.
     pub(crate) fn question_size(self) -> u32 {
         match self {
             Round::Setup | Round::Bearers => 200,
@@ -128,7 +133,8 @@ impl Round {
         }
     }
 
-    /// The same of the answer.
+    /// Returns the size in bytes of the UE's answer over the air, including NAS. Sizes are typical
+    /// values.
     pub(crate) fn answer_size(self) -> u32 {
         match self {
             Round::Setup => 120,
@@ -138,11 +144,12 @@ impl Round {
         }
     }
 
-    /// Bytes of a question or an answer between base station and core, as an IP packet with SCTP's header.
+    /// Returns the size in bytes of the message or answer between base station and core. It is that
+    /// of an IP packet with SCTP's header.
     pub(crate) fn wired_size(self, is_answer: bool) -> u32 {
         match (self, is_answer) {
             (Round::Setup | Round::Acceptance, true) => 250,
-            // With the UE's context, and the session's tunnel.
+            // These messages contain the UE's context or the session's tunnel.
             (Round::Security | Round::Bearers, false) => 350,
             _ => 150,
         }
@@ -152,7 +159,7 @@ impl Round {
 /// Reason why a UE has selected no cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unsuited {
-    /// No cell that it could measure.
+    /// The UE could measure no cell.
     Nothing,
     /// The strongest cell has this RSRP in dBm, which is not above q-RxLevMin.
     Weak(CellId, f64),
@@ -160,39 +167,40 @@ pub enum Unsuited {
     Unread(CellId),
 }
 
-/// Why a UE that is idle at the start is not attached.
+/// Reason why a UE that is idle at the start is not attached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unattached {
-    /// It begins later.
+    /// The UE begins to attach at this time.
     NotBegun(Time),
-    /// It looks for a cell; the latest one did not suit.
+    /// The latest cell selection found no suitable cell.
     NoCell(Unsuited),
-    /// So many attempts have failed; whether the latest one had RRC's setup.
+    /// This number of attempts failed. The flag is true if the latest attempt reached RRC's setup.
     Failed(u32, bool),
     /// The first attempt is under way.
     UnderWay,
 }
 
-/// A UE that attaches, and that is set up in the same way when it has lost its connection.
+/// State of the attach procedure of a UE. The same procedure follows the loss of a connection.
 #[derive(Debug)]
 pub(crate) struct Attach {
     standing: Standing,
-    /// Attempts in a row that failed.
+    /// Number of consecutive failed attempts.
     attempts: u32,
-    /// Attempts that failed in all, and whether the latest had RRC's setup.
+    /// Number of all failed attempts, and true if the latest one reached RRC's setup.
     failed: (u32, bool),
-    /// Whether it has begun the attempt, and selects a cell.
+    /// True if the UE has begun the attempt and is selecting a cell.
     pub is_selecting: bool,
     cell: CellId,
     pub round: Round,
-    /// When the UE answers.
+    /// Time of the UE's answer.
     answers_at: Time,
-    /// When it gives up.
+    /// Time at which the UE gives up the attempt.
     guard_at: Time,
-    /// What is under way between base station and core: when it is there, or sent again over links.
+    /// Message or answer between base station and core, with the time of its arrival. With links it
+    /// is the time of its repetition.
     under_way: Option<(Round, bool, Time)>,
     wire: Wire,
-    /// Whether the core has yet to hear of its bearers.
+    /// True until the core is informed of the UE's bearers.
     is_path_awaited: bool,
 }
 
@@ -220,17 +228,17 @@ impl Attach {
         self.standing
     }
 
-    /// The cell of the dialogue.
+    /// Returns the cell in which the UE attaches.
     pub(crate) fn cell(&self) -> CellId {
         self.cell
     }
 
-    /// When something is to be done next, by the UE or between base station and core.
+    /// Returns the time of the next action of the UE, or between base station and core.
     pub(crate) fn wake_at(&self) -> Time {
         self.answers_at.min(self.guard_at).min(self.wired_at())
     }
 
-    /// When something is to be done next between base station and core.
+    /// Returns the time of the next action between base station and core.
     pub(crate) fn wired_at(&self) -> Time {
         self.under_way.map_or(Time::NEVER, |(.., at)| at)
     }
@@ -254,7 +262,7 @@ impl Attach {
         })
     }
 
-    /// The UE has selected a cell, and NAS begins.
+    /// Starts the guard timer of NAS, because the UE has selected a cell.
     pub(crate) fn on_selected(&mut self, now: Time) {
         self.is_selecting = false;
         self.guard_at = now.saturating_add(match self.standing.is_registered {
@@ -263,7 +271,7 @@ impl Attach {
         });
     }
 
-    /// The UE has RRC's setup in a cell.
+    /// Records that the UE has received RRC's setup in a cell.
     pub(crate) fn on_setup(&mut self, (cell, generation): (CellId, Generation), now: Time) {
         self.on_path();
         self.cell = cell;
@@ -271,14 +279,14 @@ impl Attach {
         self.on_question(Round::Setup, now);
     }
 
-    /// The UE is asked.
+    /// Records that the UE has received a message. Its answer follows after the processing time.
     pub(crate) fn on_question(&mut self, round: Round, now: Time) {
         self.round = round;
         let takes = round.processing(self.standing.generation);
         self.answers_at = now.saturating_add(takes);
     }
 
-    /// Whether the UE answers by now; it does once.
+    /// Returns true once, when the UE's answer is due.
     pub(crate) fn answers(&mut self, now: Time) -> bool {
         let is_due = self.answers_at <= now;
         if is_due {
@@ -287,12 +295,12 @@ impl Attach {
         is_due
     }
 
-    /// Whether the UE has waited for too long.
+    /// True if the guard timer of the attempt has expired.
     pub(crate) fn has_expired(&self, now: Time) -> bool {
         self.guard_at <= now
     }
 
-    /// The UE has its bearers: it is registered.
+    /// Records that the UE has its bearers and is registered.
     pub(crate) fn on_bearers(&mut self) {
         self.standing.is_registered = true;
         self.attempts = 0;
@@ -300,20 +308,21 @@ impl Attach {
         self.is_path_awaited = true;
     }
 
-    /// Whether the core has yet to hear of its bearers.
+    /// True until the core is informed of the UE's bearers.
     pub(crate) fn is_path_awaited(&self) -> bool {
         self.is_path_awaited
     }
 
-    /// The core has heard of them, or of another cell, or nobody tells it any more.
+    /// Ends the dialogue with the core. The core knows the bearers, or the UE's new cell, or nobody
+    /// informs it any more.
     pub(crate) fn on_path(&mut self) {
         self.is_path_awaited = false;
         self.under_way = None;
         self.wire.begin_anew();
     }
 
-    /// The attempt has failed, before RRC's setup or after it. How long the UE waits until the next one, `usual` where it
-    /// is registered.
+    /// Records that an attempt has failed. `had_setup` is true if it reached RRC's setup. Returns
+    /// the time to the next attempt, which is `usual` for a registered UE.
     ///
     /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
     pub(crate) fn fail(&mut self, had_setup: bool, usual: Span) -> Span {
@@ -330,14 +339,15 @@ impl Attach {
         T3402
     }
 
-    /// Nothing of the dialogue counts any more.
+    /// Stops the dialogue and all its timers.
     pub(crate) fn stop(&mut self) {
         self.answers_at = Time::NEVER;
         self.guard_at = Time::NEVER;
         self.on_path();
     }
 
-    /// A question goes from the core to the base station, or an answer the other way.
+    /// Sends a message from the core to the base station, or an answer from the base station to the
+    /// core.
     pub(crate) fn tell(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
         let station = Place::Station(step.config.station(self.cell));
         let ends = match is_answer {
@@ -355,18 +365,20 @@ impl Attach {
         self.under_way = Some((round, is_answer, step.after(takes)));
     }
 
-    /// A message has come over links: what it is. None if nobody waits for it.
+    /// Returns the round of a message that arrived over links, and true if it is an answer. `None`
+    /// if the message is not awaited.
     pub(crate) fn on_message(&mut self, number: u64) -> Option<(Round, bool)> {
         let Signal::Attach { round, is_answer } = self.wire.take(number)?.signal else {
             return None;
         };
-        // One that was sent again may come twice.
+        // A repeated message may arrive twice.
         self.under_way
             .take_if(|(of, is_up, _)| (*of, *is_up) == (round, is_answer))?;
         Some((round, is_answer))
     }
 
-    /// Time has passed: what is there now. Over links it is sent again.
+    /// Returns the round of a message that has arrived by now, and true if it is an answer. With
+    /// links, a due message is repeated instead and `None` is returned.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) -> Option<(Round, bool)> {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
         let (round, is_answer, _) = due?;

@@ -1,4 +1,4 @@
-//! Messages between base stations, and between them and the core, about a UE.
+//! Messages about a UE between base stations, and between base stations and the core.
 //!
 //! ```text
 //! source ─ Request ─► target      new ─ ContextRequest ─► home
@@ -8,7 +8,7 @@
 //! target ─ PathSwitch ─► core ─ PathSwitched ─► target ─ Release ─► source
 //! ```
 //!
-//! By way of the core the same steps have other names: Handover Required and Handover Request, their
+//! Through the core, the same steps have other names: Handover Required and Handover Request, their
 //! Acknowledge and Handover Command, Handover Notify, UE Context Release Command.
 //!
 //! Standard: TS 36.423 §8.2, §8.3; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
@@ -16,7 +16,7 @@
 use super::attach::Round;
 use fadeout_core::CellId;
 
-/// Where a message begins or ends.
+/// Origin or destination of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A base station, by its number.
@@ -25,48 +25,50 @@ pub enum Place {
     Core,
 }
 
-/// Content of a message.
+/// Content of a message between base stations, or between a base station and the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The source asks whether this cell takes the UE.
+    /// Handover Request: the source asks the target cell to accept the UE.
     Request(CellId),
-    /// It does.
+    /// Handover Request Acknowledge: the target cell accepts the UE.
     Acknowledge(CellId),
-    /// It has no room.
+    /// Handover Preparation Failure: the target cell has no room for the UE.
     Refuse(CellId),
-    /// The COUNTs of the UE's bearers (SN Status Transfer; by way of the core eNB and MME Status Transfer).
+    /// COUNT values of the UE's bearers (SN Status Transfer, or through the core eNB and MME Status
+    /// Transfer).
     StatusTransfer,
-    /// The COUNT of the first copy that the source sends a candidate (Early Status Transfer).
+    /// COUNT value of the first copy that the source sends to a candidate (Early Status Transfer).
     EarlyStatus,
-    /// The core is to send to this cell too.
+    /// Request that the core also send to the base station of this cell (bicast).
     Bicast(CellId),
-    /// It is not to any more.
+    /// Request that the core end bicast.
     BicastEnd,
-    /// The UE is in this cell.
+    /// Path Switch Request: the UE is in this cell.
     PathSwitch(CellId),
-    /// The core sends there.
+    /// Path Switch Request Acknowledge: the core sends to the new base station.
     PathSwitched,
-    /// The source may forget the UE.
+    /// UE Context Release: the source may delete the UE's context.
     Release,
-    /// A cell that the UE has come to asks for its context.
+    /// Retrieve UE Context Request of the cell that the UE selected after a failure.
     ContextRequest,
-    /// Here it is.
+    /// Retrieve UE Context Response with the UE's context.
     Context,
-    /// The source does not want a candidate any more (Handover Cancel).
+    /// Handover Cancel: the source does not need a candidate any more.
     Cancel { source: CellId, cell: CellId },
-    /// A candidate holds no room any more (Conditional Handover Cancel).
+    /// Conditional Handover Cancel: a candidate does not reserve resources any more.
     Withdraw { source: CellId, cell: CellId },
-    /// The UE is in this candidate (Handover Success).
+    /// Handover Success: the UE is in this candidate.
     Success(CellId),
-    /// A UE that attaches is asked, or has answered.
+    /// Message of the attach procedure between the core and the base station, or its answer.
     Attach { round: Round, is_answer: bool },
 }
 
 impl Signal {
-    /// Bytes of an IP packet with SCTP's header: usual sizes, not those of a standard.
+    /// Returns the size in bytes of the IP packet with SCTP's header. Sizes are typical values, not
+    /// those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
-            // With the UE's context and RRC's containers.
+            // These messages have the UE's context and RRC's containers.
             Signal::Request(_) | Signal::Context => 600,
             Signal::Acknowledge(_) => 300,
             Signal::PathSwitch(_) | Signal::PathSwitched | Signal::ContextRequest => 150,
@@ -84,18 +86,18 @@ impl Signal {
     }
 }
 
-/// A message on its way.
+/// A message that is being transmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wired {
     number: u64,
     pub signal: Signal,
-    /// Where it is read next.
+    /// Place at which the message arrives next.
     pub next: Place,
-    /// Whom it is for.
+    /// Destination of the message.
     pub to: Place,
 }
 
-/// The messages about a UE that are under way, or lost.
+/// Messages about a UE that are being transmitted or are lost.
 #[derive(Debug, Default)]
 pub(crate) struct Wire(Vec<Wired>);
 
@@ -109,13 +111,13 @@ impl Wire {
         });
     }
 
-    /// A message is where it was sent. None when nobody waits for it any more.
+    /// Removes and returns a message that has arrived. `None` if the message was cancelled.
     pub(crate) fn take(&mut self, number: u64) -> Option<Wired> {
         let place = self.0.iter().position(|wired| wired.number == number)?;
         Some(self.0.swap_remove(place))
     }
 
-    /// Another procedure begins: messages of the one before mean nothing any more.
+    /// Cancels all messages, because another procedure begins.
     pub(crate) fn begin_anew(&mut self) {
         self.0.clear();
     }

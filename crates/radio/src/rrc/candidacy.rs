@@ -1,5 +1,5 @@
-//! Conditional handover of one UE in base stations: the source asks candidates, they hold room for the UE, and the one
-//! that it comes to says so.
+//! Conditional handover of one UE between base stations. The source asks candidates, which reserve
+//! resources for the UE. The candidate that the UE enters notifies the source.
 //!
 //! ```text
 //! source ─ Request ─► candidate        target ─ Success ─► source ─ StatusTransfer ─► target
@@ -7,7 +7,7 @@
 //!        ◄─ Withdraw ─ one that has waited long enough
 //! ```
 //!
-//! [`Candidacy`] is told of messages and of time, and says what follows in [`Act`]s, as
+//! [`Candidacy`] receives messages and times and returns [`Act`]s, as
 //! [`Network`](super::network::Network) does.
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.423 §8.2.1, §8.2.3, §8.2.8, §8.2.9.
@@ -18,38 +18,39 @@ use super::network::{Act, REPEAT, Step};
 use crate::config::ConditionalConfig;
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 
-/// The network's part of a UE's conditional handovers.
+/// Network side of a UE's conditional handovers.
 #[derive(Debug, Default)]
 pub(crate) struct Candidacy {
-    /// The cell whose base station prepares them.
+    /// Cell whose base station prepares the candidates.
     source: CellId,
-    /// What the source knows of candidates, the oldest first.
+    /// Candidates that the source has asked, the oldest first.
     known: Vec<Known>,
-    /// Whether the UE is to hear of another list.
+    /// True if the UE must receive a changed list of candidates.
     is_stale: bool,
-    /// When it was told of the latest.
+    /// Time of the latest list of candidates for the UE. `None` if it had none.
     told_at: Option<Time>,
-    /// Where candidates hold room.
+    /// Reservations of candidates for the UE.
     rooms: Vec<Room>,
-    /// When candidates decide about a request.
+    /// Candidates that decide about a request, each with the time of its decision.
     deciding: Vec<(CellId, Time)>,
-    /// Messages on their way where times are given, in no order.
+    /// Messages that travel without links, each with its arrival time, in no order.
     given: Vec<(Time, Signal)>,
     success: Option<Success>,
-    /// When the target has what the source forwards, where that is given.
+    /// Time at which the target has the forwarded data, if no link carries it.
     resumes_at: Time,
     wire: Wire,
 }
 
-/// A candidate as its source knows it.
+/// State of a candidate at its source.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     cell: CellId,
-    /// When it was asked.
+    /// Time of the source's request.
     asked_at: Time,
-    /// Until when the source waits for its answer; never once it is there.
+    /// Time until which the source waits for the candidate's answer. [`Time::NEVER`] after the
+    /// answer.
     answer_by: Time,
-    /// Whether it gets copies of what the source sends.
+    /// True if the candidate receives copies of the source's data.
     has_copies: bool,
 }
 
@@ -59,17 +60,17 @@ impl Known {
     }
 }
 
-/// The UE is in a candidate, whose base station waits for the source's answer.
+/// Notification that the UE has entered a candidate, repeated until the source answers.
 #[derive(Debug, Clone, Copy)]
 struct Success {
     cell: CellId,
-    /// When it tells the source again.
+    /// Time of the next repetition.
     again_at: Time,
-    /// Whether the source has heard of it.
+    /// True if the source has received the notification.
     is_known: bool,
 }
 
-/// Room that a candidate holds.
+/// Reservation of a candidate for the UE.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     source: CellId,
@@ -85,7 +86,7 @@ impl Candidacy {
         }
     }
 
-    /// When something is to be done next.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         let answers = self.known.iter().map(|known| known.answer_by);
         let rooms = self.rooms.iter().map(|room| room.until);
@@ -97,12 +98,12 @@ impl Candidacy {
         next.min(self.resumes_at)
     }
 
-    /// Whether a target waits for its source.
+    /// True if a target waits for an answer or data of its source.
     pub(crate) fn is_finishing(&self) -> bool {
         self.success.is_some() || !self.resumes_at.is_never()
     }
 
-    /// The candidates that the source has prepared.
+    /// Returns the candidates that have accepted the UE.
     pub(crate) fn prepared(&self) -> Candidates {
         let mut all = Candidates::NONE;
         let prepared = self.known.iter().filter(|known| known.is_prepared());
@@ -110,23 +111,24 @@ impl Candidacy {
         all
     }
 
-    /// When the UE was last told of candidates.
+    /// Returns the time of the latest list of candidates for the UE. `None` if it had none.
     pub(crate) fn told_at(&self) -> Option<Time> {
         self.told_at
     }
 
-    /// When the source asked a candidate.
+    /// Returns the time of the source's request to a candidate. `None` if the cell is no candidate.
     pub(crate) fn asked_at(&self, cell: CellId) -> Option<Time> {
         let known = self.known.iter().find(|known| known.cell == cell);
         known.map(|known| known.asked_at)
     }
 
-    /// Whether a cell holds room for the UE.
+    /// True if a cell reserves resources for the UE.
     pub(crate) fn is_held(&self, cell: CellId) -> bool {
         self.rooms.iter().any(|room| room.cell == cell)
     }
 
-    /// The source wants these candidates, the best first. Others make room for them, the oldest first.
+    /// Requests these candidates, the best first. Older candidates that are not in the list are
+    /// cancelled if the maximum number is exceeded.
     pub(crate) fn want(
         &mut self,
         source: CellId,
@@ -164,13 +166,13 @@ impl Candidacy {
         self.configure(step);
     }
 
-    /// The cell that the UE comes from, which has prepared none but its target.
+    /// Sets the source of a handover that has no candidates but its target.
     pub(crate) fn come_from(&mut self, source: CellId) {
         self.source = source;
     }
 
-    /// The UE is in a cell that was prepared: room becomes that of the UE. Its base station tells the source, if that
-    /// is another one.
+    /// Handles the UE's entry into a candidate: its reservation ends. The candidate's base station
+    /// notifies the source.
     pub(crate) fn on_executed(&mut self, cell: CellId, step: &mut Step<'_>) {
         self.give_back(|room| room.cell == cell, step);
         self.success = Some(Success {
@@ -181,8 +183,9 @@ impl Candidacy {
         self.tell(Signal::Success(cell), [cell, self.source], step);
     }
 
-    /// The UE has gone to a candidate of the same base station, which keeps what is prepared, and room in the cell that it
-    /// left. Whether the UE has not heard of the latest candidates.
+    /// Handles a UE's switch to a candidate of the same base station, which keeps the other
+    /// candidates. The cell that the UE left becomes a candidate. `is_untold` is true if the UE
+    /// does not know the latest list.
     ///
     /// Standard: TS 38.300 §9.2.3.5.2.
     pub(crate) fn follow(
@@ -219,13 +222,13 @@ impl Candidacy {
         self.configure(step);
     }
 
-    /// The link to the UE is lost: the target tells nobody any more.
+    /// Stops the notification of the source, because the link to the UE is lost.
     pub(crate) fn on_link_lost(&mut self) {
         self.success = None;
         self.resumes_at = Time::NEVER;
     }
 
-    /// The source knows that the UE is gone, and not to a candidate.
+    /// Cancels all candidates, because the UE has left the source for another cell.
     pub(crate) fn cancel_all(&mut self, step: &mut Step<'_>) {
         self.is_stale = false;
         while let Some(known) = self.known.pop() {
@@ -239,7 +242,7 @@ impl Candidacy {
         self.tell(signal, [source, cell], step);
     }
 
-    /// Rooms are held no more. Whether there were any.
+    /// Ends the reservations that satisfy `is_it`. Returns true if there were any.
     fn give_back(&mut self, is_it: impl Fn(&Room) -> bool, step: &mut Step<'_>) -> bool {
         let before = self.rooms.len();
         for room in self.rooms.iter().filter(|room| is_it(room)) {
@@ -250,7 +253,7 @@ impl Candidacy {
         self.rooms.len() < before
     }
 
-    /// When all answers are there, the UE hears of its candidates.
+    /// Sends the UE its candidates, when all of them have answered.
     fn configure(&mut self, step: &mut Step<'_>) {
         if self.is_stale && self.known.iter().all(Known::is_prepared) {
             self.is_stale = false;
@@ -260,7 +263,7 @@ impl Candidacy {
         }
     }
 
-    /// Candidates that are to get copies hear of the first one's COUNT.
+    /// Sends the COUNT value of the first copy to candidates that will receive copies.
     ///
     /// Standard: TS 38.423 §8.2.12.
     fn announce_copies(&mut self, step: &mut Step<'_>) {
@@ -279,7 +282,7 @@ impl Candidacy {
         }
     }
 
-    /// Whatever is due happens.
+    /// Handles all actions that are due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         while let Some(place) = self.given.iter().position(|(at, _)| *at <= step.now) {
             let (_, signal) = self.given.remove(place);
@@ -313,13 +316,13 @@ impl Candidacy {
         }
     }
 
-    /// A message has come over links, if it is one of these.
+    /// Handles a message that has arrived over links, if it is about conditional handover.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
         let Some(wired) = self.wire.take(number) else {
             return;
         };
         if wired.next != wired.to {
-            // The core passes it on.
+            // The core forwards the message.
             return self
                 .wire
                 .post(wired.signal, wired.next, [wired.to; 2], step);
@@ -327,7 +330,7 @@ impl Candidacy {
         self.on_signal(wired.signal, step);
     }
 
-    /// A candidate decides about a request.
+    /// Handles a candidate's decision about a request.
     fn decide(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
         let has_room = step.has_room(cell);
@@ -362,7 +365,7 @@ impl Candidacy {
                         step.act(Act::Note(Some(cell), RrcEvent::CandidatePrepared));
                         self.configure(step);
                     }
-                    // The source waits for it no longer.
+                    // The source has stopped waiting for this candidate.
                     None => self.cancel(cell, step),
                 }
             }
@@ -394,7 +397,8 @@ impl Candidacy {
         }
     }
 
-    /// The source knows that the UE came to a candidate: it forwards what it has, and others are cancelled.
+    /// Handles a candidate's notification at the source: the source forwards its data and cancels
+    /// the other candidates.
     fn on_success(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
         if self.known.iter().any(|known| known.cell == cell) {
@@ -402,7 +406,8 @@ impl Candidacy {
             self.known.retain(|known| known.cell != cell);
             self.cancel_all(step);
         }
-        // It may be told again, as the answer was lost, or of a UE that is gone from there.
+        // The notification may be a repetition after a lost answer, or the UE may have left that
+        // cell.
         let is_there = step.is_connected && step.serving == Some(cell);
         let mut told = self.success.iter_mut();
         let first = told.find(|success| success.cell == cell && !success.is_known);
@@ -422,7 +427,7 @@ impl Candidacy {
         self.tell(Signal::StatusTransfer, [source, cell], step);
     }
 
-    /// The base station of one cell tells that of another.
+    /// Sends a message from the base station of one cell to that of another.
     fn tell(&mut self, signal: Signal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
         if step.config.speak_over_links(from, to) {
             let ends = [from, to].map(|cell| Place::Station(step.config.station(cell)));

@@ -1,4 +1,5 @@
-//! Where a UE stands that its source serves on while it enters the target, or until it is told to leave it.
+//! State of a UE in a handover with DAPS. The source serves the UE during its entry into the target
+//! and until the source is released.
 //!
 //! Standard: TS 38.331 §5.3.5.3, §7.1.1.
 
@@ -6,26 +7,26 @@ use super::random_access::RandomAccess;
 use crate::config::LegId;
 use fadeout_core::Time;
 
-/// The second cell of a UE.
+/// Stage of a handover with DAPS.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Dual {
-    /// It is in the source, and enters the target.
+    /// The UE is in the source and enters the target.
     Entering(Entering),
-    /// It is in the target, and the source's leg serves it on.
+    /// The UE is in the target, and the source's leg still serves it.
     Both { source: LegId },
 }
 
-/// Random access in the target.
+/// Random access of the UE in the target.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entering {
     pub leg: LegId,
     pub access: RandomAccess,
-    /// When T304 expires.
+    /// Time at which T304 expires.
     pub until: Time,
 }
 
 impl Dual {
-    /// When something is to be done next.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         match self {
             Dual::Entering(Entering { access, until, .. }) => access.wake_at().min(*until),

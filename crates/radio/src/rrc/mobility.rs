@@ -1,7 +1,7 @@
-//! Where a UE stands in the procedures of mobility, and the timers of each.
+//! State of a UE in the procedures of mobility, with the timers of each procedure.
 //!
-//! Every stage but [`Stage::Connected`] has a timer that ends it; while connected, radio link
-//! monitoring and RLC do.
+//! Every stage except [`Stage::Connected`] ends by a timer. Radio link monitoring or RLC ends
+//! [`Stage::Connected`].
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
@@ -25,69 +25,73 @@ use crate::rlc::Generation;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Procedure, Span, Time, UeId, Wake};
 
-/// A UE under mobility management.
+/// State of a UE under mobility management.
 #[derive(Debug)]
 pub(crate) struct UeMobility {
     pub stage: Stage,
     pub survey: Survey,
-    /// None where every cell is measured each time.
+    /// Places of the UE's latest measurements. `None` if every cell is measured each time.
     pub trail: Option<Trail>,
-    /// Which neighbours it need not look at.
+    /// Bounds that show which neighbours need no measurement.
     pub gate: Gate,
-    /// What it measures in gaps; none where it has none.
+    /// Order of the carriers that the UE measures in gaps. `None` if the UE has no measurement
+    /// gaps.
     pub turns: Option<Turns>,
     pub link: LinkWatch,
-    /// Its beams, where failure of them is looked for.
+    /// Beam failure detection. `None` if it is not configured.
     pub beams: Option<Box<BeamWatch>>,
     pub network: Network,
     pub letters: Letters,
     pub secondaries: Secondaries,
-    /// Its secondary node, or who may become that; none where nobody manages one.
+    /// State of the secondary node, or of the search for one. `None` if the network does not manage
+    /// secondary nodes.
     pub secondary_node: Option<Box<SecondaryNode>>,
-    /// The second cell, while there is one.
+    /// State of a handover with DAPS. `None` outside such a handover.
     pub dual: Option<Dual>,
-    /// L1/L2-triggered mobility, where there is some.
+    /// L1/L2-triggered mobility. `None` if it is not configured.
     pub ltm: Option<Box<Ltm>>,
-    /// Its way from idle, where it was that at the start.
+    /// Attach procedure of a UE that was idle at the start. `None` for other UEs.
     pub attach: Option<Box<Attach>>,
     /// Result of the latest cell selection. `None` if the UE selected a cell, or never had to.
     pub unsuited: Option<Unsuited>,
-    /// The change of cell under way.
+    /// Row of the handover under way.
     pub record: Record,
-    /// The rate that flows were told last, in bit/s; none where none asks.
+    /// Data rate in bit/s that flows were notified of last. `None` if no flow asks for the rate.
     pub told_rate: Option<f64>,
     pub wake: Wake,
     pub draws: Stream,
-    /// The legs that it ever had, by cell.
+    /// All legs that the UE ever had, each with its cell.
     pub legs: Vec<(CellId, LegId)>,
 }
 
-/// The stage that a UE is at.
+/// Stage of a UE in the procedures of mobility.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stage {
-    /// It is in a cell.
+    /// Connected: the UE is in a cell.
     Connected,
-    /// It looks for a cell, next at the first time, until the second (T311).
+    /// Cell selection after a link failure. The next attempt is at `at`, and T311 expires at
+    /// `until`.
     Selecting { at: Time, until: Time },
-    /// It enters a cell on this leg until T304 or T301 expires.
+    /// Entry into a cell on this leg, until T304 or T301 expires.
     Entering {
         leg: LegId,
         access: Entry,
         until: Time,
         procedure: Procedure,
     },
-    /// It enters a cell of 3G, in which it is at this time.
+    /// Entry into a 3G cell, which ends at this time.
     Arriving { leg: LegId, at: Time },
-    /// The cell fetches its context, which is there at the first time, or when links have carried it;
-    /// T301 runs until the second.
+    /// Transfer of the UE's context to the cell after a link failure. Without links it arrives at
+    /// `at`. T301 expires at `until`.
     Fetching { leg: LegId, at: Time, until: Time },
-    /// It has no connection, and looks for a cell next at this time.
+    /// Idle without a connection. The next cell selection is at this time.
     Released { at: Time },
-    /// It has RRC's setup in a cell, on this leg, and gets its bearers by and by; T3410 or the link ends that.
+    /// Setup of the bearers, after RRC's setup in a cell on this leg. It ends by T3410 or with the
+    /// link.
     Attaching { leg: LegId },
 }
 
-/// The most cells of a report: maxCellReport.
+/// Maximum number of cells in a measurement report (maxCellReport).
 ///
 /// Standard: TS 38.331 §6.4; TS 36.331 §6.4.
 const MOST_REPORTED: usize = 8;
@@ -95,7 +99,7 @@ const MOST_REPORTED: usize = 8;
 /// Content of a measurement report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Measured {
-    /// The number of its event.
+    /// Number of the measurement event.
     pub event: u16,
     pub serving: ReportedCell,
     count: u8,
@@ -112,7 +116,8 @@ impl Measured {
         }
     }
 
-    /// A cell is among those reported, if fewer than eight are stronger. Of equals the first comes first.
+    /// Adds a cell to the report, unless eight reported cells are at least as strong. Cells of
+    /// equal level keep their order.
     pub(crate) fn add(&mut self, cell: ReportedCell) {
         let stronger = |other: &&ReportedCell| other.rsrp_dbm >= cell.rsrp_dbm;
         let place = self.cells().iter().take_while(stronger).count();
@@ -125,13 +130,13 @@ impl Measured {
         self.count = last as u8 + 1;
     }
 
-    /// The cells, the strongest first.
+    /// Returns the reported cells, the strongest first.
     pub(crate) fn cells(&self) -> &[ReportedCell] {
         &self.cells[..usize::from(self.count)]
     }
 }
 
-/// A message of RRC.
+/// RRC message, or MAC control element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Message {
     /// MeasurementReport.
@@ -140,41 +145,45 @@ pub(crate) enum Message {
     Command(CellId),
     /// RRCReconfigurationComplete.
     Complete,
-    /// RRCReconfiguration with these secondary cells instead of those that there are (sCellToAddModList,
+    /// RRCReconfiguration that replaces the secondary cells (sCellToAddModList,
     /// sCellToReleaseList).
     Secondaries(Aggregation),
-    /// RRCReconfigurationComplete that answers it.
+    /// RRCReconfigurationComplete that answers a change of secondary cells.
     SecondariesReady,
-    /// RRCReconfiguration with conditionalReconfiguration: these candidates instead of those that there are.
+    /// RRCReconfiguration that replaces the candidates (conditionalReconfiguration).
     Candidates(Candidates),
-    /// RRCReconfigurationComplete that answers it.
+    /// RRCReconfigurationComplete that answers a change of candidates.
     CandidatesReady,
-    /// FailureInformation: the UE could not enter the target, and stays (failureType dapsFailure).
+    /// FailureInformation (failureType dapsFailure): the UE could not enter the target and stays in
+    /// the source.
     AccessFailed,
     /// RRCReconfiguration with daps-SourceRelease.
     ReleaseSource,
-    /// One about the secondary node.
+    /// Message about the secondary node.
     Node(NodeMessage),
-    /// LTM Cell Switch Command, a control element of MAC.
+    /// LTM Cell Switch Command, which is a MAC control element.
     Switch(CellId),
-    /// A question to a UE that attaches: DLInformationTransfer, SecurityModeCommand, RRCReconfiguration.
+    /// Message to a UE that attaches: DLInformationTransfer, SecurityModeCommand or
+    /// RRCReconfiguration.
     Question(Round),
-    /// Its answer.
+    /// Answer of a UE that attaches to such a message.
     Answer(Round),
 }
 
 impl Message {
-    /// Bytes with ASN.1 and without PDCP's header: usual sizes, not those of a standard.
+    /// Returns the size in bytes with ASN.1 and without PDCP's header. Sizes are typical values,
+    /// not those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
             Message::Report(_) => 40,
             Message::Command(_) => 200,
             Message::Complete | Message::SecondariesReady | Message::CandidatesReady => 40,
-            // Each with the configuration of its cell.
+            // Each candidate has the configuration of its cell.
             Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
             Message::AccessFailed => 20,
-            // As PDCP, RLC and MAC add 5 bytes; with a timing advance and TCI states, without preambles.
+            // PDCP, RLC and MAC add 5 bytes. The command has a timing advance and TCI states, but
+            // no preambles.
             Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
             Message::Node(message) => message.size(),
@@ -184,16 +193,16 @@ impl Message {
     }
 }
 
-/// A change of secondary cells.
+/// State of a change of secondary cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Secondaries {
-    /// The cells that the base station has told the UE of, until it has the answer.
+    /// Secondary cells that the base station has sent to the UE, until it has the answer.
     told: Option<Aggregation>,
-    /// When the UE has done it and answers.
+    /// Time of the UE's answer, after its processing.
     answer_at: Option<Time>,
 }
 
-/// From the reception of a reconfiguration with secondary cells to the UE's answer.
+/// Returns the processing time from a reconfiguration with secondary cells to the UE's answer.
 ///
 /// Standard: TS 36.331 §11.2; TS 38.331 §12.
 pub(crate) fn secondary_processing(generation: Generation) -> Span {
@@ -204,74 +213,77 @@ pub(crate) fn secondary_processing(generation: Generation) -> Span {
 }
 
 impl Secondaries {
-    /// Whether the base station waits for an answer.
+    /// True if the base station waits for an answer.
     pub(crate) fn is_changing(&self) -> bool {
         self.told.is_some()
     }
 
-    /// The base station tells the UE of these.
+    /// Records that the base station sends these secondary cells to the UE.
     pub(crate) fn tell(&mut self, cells: Aggregation) {
         self.told = Some(cells);
     }
 
-    /// The UE has heard of them.
+    /// Records that the UE has received the reconfiguration. Its answer follows after the
+    /// processing time.
     pub(crate) fn on_heard(&mut self, now: Time, generation: Generation) {
         self.answer_at = Some(now.saturating_add(secondary_processing(generation)));
     }
 
-    /// Whether the UE answers by now; it does once.
+    /// Returns true once, when the UE's answer is due.
     pub(crate) fn answers(&mut self, now: Time) -> bool {
         self.answer_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// The base station has the answer: what it told.
+    /// Returns the secondary cells that the received answer confirms. `None` if no change was under
+    /// way.
     pub(crate) fn on_answer(&mut self) -> Option<Aggregation> {
         self.told.take()
     }
 
-    /// When the UE answers.
+    /// Returns the time of the UE's answer.
     fn answer_at(&self) -> Time {
         self.answer_at.unwrap_or(Time::NEVER)
     }
 }
 
-/// Messages of RRC that are under way, or lost, by number.
+/// RRC messages that are being transmitted or are lost, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Letters(Vec<(u64, Message)>);
 
 impl Letters {
-    /// A message sets out.
+    /// Stores a message that is being transmitted.
     pub(crate) fn post(&mut self, number: u64, message: Message) {
         self.0.push((number, message));
     }
 
-    /// A message is there. None when it means nothing any more.
+    /// Removes and returns a message that has arrived. `None` if it was cancelled.
     pub(crate) fn take(&mut self, number: u64) -> Option<Message> {
         let place = self.0.iter().position(|&(known, _)| known == number)?;
         Some(self.0.remove(place).1)
     }
 
-    /// A command that is still to come is void.
+    /// Cancels handover commands that have not arrived.
     pub(crate) fn void_command(&mut self) {
         let is_command =
             |message: &Message| matches!(message, Message::Command(_) | Message::Switch(_));
         self.0.retain(|(_, message)| !is_command(message));
     }
 
-    /// Whether the UE is still to hear of candidates.
+    /// True if a message with candidates has not arrived.
     pub(crate) fn have_candidates(&self) -> bool {
         let mut all = self.0.iter();
         all.any(|(_, message)| matches!(message, Message::Candidates(_)))
     }
 
-    /// The link that they were sent over is left.
+    /// Cancels all messages, because the link that carries them is left.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 impl UeMobility {
-    /// A UE on a leg in a cell, where `cells` are measured.
+    /// Returns the state of a UE on a leg in a cell. `events` has the events and the number of
+    /// measured cells.
     pub(crate) fn new(
         (ue, cell, leg): (UeId, CellId, LegId),
         config: &MobilityConfig,
@@ -280,7 +292,7 @@ impl UeMobility {
     ) -> UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
         let period = config.measurement_period;
-        // Not all UEs measure at the same time.
+        // A random start keeps UEs from measuring at the same time.
         let mut first = Time::from_nanos(draws.below(period.as_nanos()));
         if let Some(gaps) = &config.gaps {
             first = gaps.middle_from(ue, first);
@@ -325,19 +337,19 @@ impl UeMobility {
         matches!(self.stage, Stage::Connected)
     }
 
-    /// Whether it has a link to a cell, with bearers or on its way to them.
+    /// True if the UE has a link to a cell, with bearers or during their setup.
     pub(crate) fn has_link(&self) -> bool {
         matches!(self.stage, Stage::Connected | Stage::Attaching { .. })
     }
 
-    /// When L1/L2-triggered mobility has something to do.
+    /// Returns the time of the next action of L1/L2-triggered mobility.
     fn switch_at(&self) -> Time {
         let has_candidates = !self.survey.conditions.is_idle();
         let ltm = self.ltm.as_ref();
         ltm.map_or(Time::NEVER, |ltm| ltm.wake_at(has_candidates))
     }
 
-    /// When something is to be done next, but for looks at the link.
+    /// Returns the time of the next action, except for evaluations of the link.
     pub(crate) fn wake_at(&self) -> Time {
         let of_stage = match &self.stage {
             Stage::Connected => self

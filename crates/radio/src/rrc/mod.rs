@@ -1,15 +1,24 @@
-//! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
-//! a radio link fails.
+//! Radio resource control (RRC): the choice of a UE's serving cells, and the procedures after a
+//! radio link failure.
 //!
-//! A UE is connected at once to the cell that it is told of, or to the one that it measures best at the
-//! start. Without mobility management it stays there, without messages: when RLC has repeated something as
-//! often as it may (radio link failure), the UE is without service for the time that re-establishment takes;
-//! so it is when data has waited for T310 and T311 (T310 on a secondary leg) while every look at the downlink found it out of range.
-//! With it, [`survey`], [`measure`] and [`filter`] say what a UE reports, [`trail`] where it measured,
-//! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
-//! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`attach`] how an idle one gets its bearers there, [`ltm`] when MAC switches it, [`mobility`]
-//! where it stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and
-//! looks. [`secondary_node`] is that of dual connectivity. [`states`] are those of a UE whose connection is released when it is quiet.
+//! At the start a UE is connected to its configured cell, or to the cell with the best measurement.
+//!
+//! Without mobility management the UE stays in that cell and sends no messages. A radio link
+//! failure leaves it without service for the time of a re-establishment. RLC declares the failure
+//! after its last retransmission. A UE with waiting data whose downlink is always out of range
+//! fails too, after T310 plus T311, or after T310 on a secondary leg.
+//!
+//! With mobility management, [`survey`], [`measure`] and [`filter`] determine the UE's reports.
+//! [`pace`] gives the times of measurements, and [`turns`] the carrier of each measurement gap.
+//! [`trail`] stores where the UE measured, and [`gate`] which neighbours it may skip. [`monitor`]
+//! detects link failures.
+//!
+//! [`policy`] chooses the target of a handover. [`network`] holds the procedures of base stations
+//! and the core. [`random_access`] and [`granted`] hold the UE's entry into a cell, and [`attach`]
+//! the setup of an idle UE's bearers. [`ltm`] holds cell switches by MAC, and [`secondary_node`]
+//! dual connectivity. [`mobility`] holds the UE's state, and [`record`] the row of a handover.
+//!
+//! [`states`] holds the RRC states of a UE whose connection is released when it is inactive.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -42,41 +51,43 @@ use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
 use monitor::{Looks, lost_after};
 
-/// RRC of one UE.
+/// RRC state of one UE.
 #[derive(Debug)]
 pub(crate) struct UeRrc {
     config: UeConfig,
-    /// Its legs by their number.
+    /// Legs of the UE, by leg number.
     legs: Vec<LegId>,
     bearers: Vec<DrbId>,
-    /// Signalling radio bearer 1, where there is mobility management.
+    /// Signalling radio bearer 1. `None` without mobility management.
     signalling: Option<DrbId>,
-    /// What carries control elements of MAC that are simulated as such: it repeats nothing but by HARQ.
+    /// Bearer that stands for MAC control elements. Only HARQ retransmits its data. `None` if
+    /// control elements are not simulated.
     control: Option<DrbId>,
     failures: u64,
-    /// The last looks at the downlink of each leg.
+    /// Latest evaluations of each leg's downlink.
     looks: Vec<Looks>,
-    /// Whether the network manages its secondary node.
+    /// True if the network manages the UE's secondary node.
     pub has_managed_node: bool,
 }
 
-/// The first step of a UE.
+/// First action of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It connects to these cells, a leg each.
+    /// Connection to these cells, with one leg in each.
     Connect(CellId, Option<CellId>),
-    /// It measures the cells, and selects one.
+    /// Measurement of the cells, followed by the selection of one.
     Measure,
 }
 
-/// The choice of a cell: the one with the highest value so far, of equals the first.
+/// Selection of the cell with the highest value. If several cells share it, the cell with the
+/// lowest number is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct CellSelection {
     best: Option<(CellId, f64)>,
 }
 
 impl CellSelection {
-    /// A cell was measured.
+    /// Adds the measured value of a cell to the selection.
     pub(crate) fn on_measured(&mut self, cell: CellId, value: f64) {
         let is_better = self
             .best
@@ -86,12 +97,12 @@ impl CellSelection {
         }
     }
 
-    /// The cell that was best; none when none was measured.
+    /// Returns the best cell. `None` if no cell was measured.
     pub(crate) fn selected(&self) -> Option<CellId> {
         self.best.map(|(cell, _)| cell)
     }
 
-    /// The same with its value.
+    /// Returns the best cell and its value. `None` if no cell was measured.
     pub(crate) fn best(&self) -> Option<(CellId, f64)> {
         self.best
     }
@@ -122,35 +133,35 @@ impl UeRrc {
         &self.config
     }
 
-    /// Its secondary cells are others.
+    /// Replaces the UE's secondary cells.
     pub(crate) fn set_aggregation(&mut self, aggregation: Aggregation) {
         self.config.aggregation = aggregation;
     }
 
-    /// The number of the next leg.
+    /// Returns the number of the next leg.
     pub(crate) fn next_leg(&self) -> u8 {
         self.legs.len().min(u8::MAX.into()) as u8
     }
 
-    /// The UE is connected on a further leg.
+    /// Adds a leg after the UE was connected on it.
     pub(crate) fn on_connected(&mut self, leg: LegId) {
         self.legs.push(leg);
         self.looks.push(Looks::new());
     }
 
-    /// Its first leg is another one from now on.
+    /// Replaces the UE's first leg.
     pub(crate) fn on_moved(&mut self, leg: LegId) {
         if let Some(first) = self.legs.first_mut() {
             *first = leg;
         }
     }
 
-    /// Its leg to the secondary node.
+    /// Returns the leg to the secondary node. `None` if there is none.
     pub(crate) fn second_leg(&self) -> Option<LegId> {
         self.legs.get(1).copied()
     }
 
-    /// It has one leg from now on; the other one.
+    /// Removes the second leg and returns it. `None` if the UE has one leg.
     pub(crate) fn release_second(&mut self) -> Option<LegId> {
         self.looks.truncate(1);
         match self.legs.len() {
@@ -159,55 +170,56 @@ impl UeRrc {
         }
     }
 
-    /// Its signalling radio bearer 1.
+    /// Returns signalling radio bearer 1. `None` without mobility management.
     pub(crate) fn signalling(&self) -> Option<DrbId> {
         self.signalling
     }
 
-    /// What carries control elements of MAC.
+    /// Returns the bearer that stands for MAC control elements. `None` if there is none.
     pub(crate) fn control(&self) -> Option<DrbId> {
         self.control
     }
 
-    /// The bearer that was set up last carries them.
+    /// Marks the bearer that was set up last as the bearer of MAC control elements.
     pub(crate) fn on_control_bearer(&mut self) {
         self.control = self.bearers.pop();
     }
 
-    /// The bearer that was set up last is signalling radio bearer 1.
+    /// Marks the bearer that was set up last as signalling radio bearer 1.
     pub(crate) fn on_signalling_bearer(&mut self) {
         self.signalling = self.bearers.pop();
     }
 
-    /// Its data bearers in the order in which they were set up, then those of signalling.
+    /// Returns the data bearers in the order of their setup, then the signalling and control
+    /// bearers.
     pub(crate) fn all_bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
         let data = self.bearers.iter().copied();
         data.chain(self.signalling).chain(self.control)
     }
 
-    /// Its legs by their number; none before it is connected.
+    /// Returns the UE's legs by leg number. The list is empty before the UE is connected.
     pub(crate) fn legs(&self) -> &[LegId] {
         &self.legs
     }
 
-    /// A bearer is set up.
+    /// Adds a bearer after its setup.
     pub(crate) fn on_bearer(&mut self, bearer: DrbId) {
         self.bearers.push(bearer);
     }
 
-    /// Its bearers, in the order in which they were set up.
+    /// Returns the UE's data bearers in the order of their setup.
     pub(crate) fn bearers(&self) -> &[DrbId] {
         &self.bearers
     }
 
-    /// The radio link of a leg has failed. Until when the leg is without service in a cell where
-    /// re-establishment takes `reestablish_after`.
+    /// Counts a radio link failure of a leg. Returns the time at which service resumes.
+    /// `reestablish_after` is the time of a re-establishment in the cell.
     pub(crate) fn on_link_failure(&mut self, now: Time, reestablish_after: Span) -> Time {
         self.failures += 1;
         now.saturating_add(reestablish_after)
     }
 
-    /// Something waits for a leg, whose downlink is in range.
+    /// Records that the downlink of a leg with waiting data was in range at an evaluation.
     #[inline]
     pub(crate) fn on_look_in_range(&mut self, leg: u8) {
         if let Some(looks) = self.looks.get_mut(usize::from(leg)) {
@@ -215,8 +227,9 @@ impl UeRrc {
         }
     }
 
-    /// Something waits for a leg, whose downlink is out of range; while it waits there is a look each
-    /// `period`. Whether the link has failed for good.
+    /// Records that the downlink of a leg with waiting data was out of range at an evaluation.
+    /// `period` is the time between evaluations while data waits. Returns true if the link has
+    /// failed.
     pub(crate) fn on_look_out_of_range(&mut self, now: Time, leg: u8, period: Span) -> bool {
         let lost_after = lost_after(leg > 0, &Monitoring::default());
         self.looks
@@ -224,7 +237,7 @@ impl UeRrc {
             .is_some_and(|looks| looks.on_look_out_of_range(now, lost_after, period * 2))
     }
 
-    /// Radio link failures so far.
+    /// Returns the number of radio link failures.
     pub(crate) fn failures(&self) -> u64 {
         self.failures
     }
@@ -253,7 +266,7 @@ mod tests {
             select(&[(2, -80.0), (1, -80.0), (3, -80.0)]),
             Some(CellId(1))
         );
-        // Nothing is received at all: any cell is as good as another.
+        // No cell is received, so all are equal and the first is selected.
         let nothing = f64::NEG_INFINITY;
         assert_eq!(select(&[(0, nothing), (1, nothing)]), Some(CellId(0)));
     }

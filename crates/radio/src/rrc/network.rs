@@ -1,8 +1,9 @@
-//! Mobility of one UE in base stations and the core: the source asks the target, the target decides, the core
-//! switches the path, a cell after a failure fetches the context.
+//! Mobility procedures of base stations and the core for one UE. The source requests a handover,
+//! and the target accepts or refuses it. The core switches the path. After a failure, the new cell
+//! fetches the UE's context.
 //!
-//! [`Network`] is told of messages and of time, and says what follows in [`Act`]s. It knows no radio, no
-//! bearer and no link: whoever carries out its acts does.
+//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. It knows no
+//! radio, no bearer and no link. Its caller carries out the acts.
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
@@ -15,111 +16,113 @@ use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
 
-/// When the core is asked again for a path whose first request was lost: SCTP's least time to a
-/// retransmission.
+/// Time after which a lost path switch request is repeated: the least retransmission timeout of
+/// SCTP.
 ///
 /// Standard: RFC 9260 §16.
 pub(crate) const REPEAT: Span = Span::from_secs(1);
 
-/// The network's part of a UE's mobility.
+/// Network side of a UE's mobility.
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// Base station that the core's path leads to.
+    /// Base station to which the core sends the UE's data.
     home: u32,
-    /// The one that it led to before, until that is told to forget the UE.
+    /// Base station to which the core sent data before, until it is told to release the UE's
+    /// context.
     left: Option<u32>,
     preparation: Preparation,
-    /// When the target decides about the UE, and the cell.
+    /// Target cell that decides about the UE, and the time of its decision.
     admission: Option<(CellId, Time)>,
-    /// When the core switches the path, or is asked again.
+    /// Time at which the core switches the path, or at which the request is repeated.
     switch_at: Time,
     bicast: Bicast,
     wire: Wire,
-    /// Of conditional handovers.
+    /// State of conditional handovers.
     pub(crate) candidacy: Candidacy,
 }
 
-/// The step of a handover's preparation that its source waits for.
+/// Step of a handover's preparation that the source waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Preparation {
     /// No handover is under way.
     Idle,
-    /// The target's answer: at this time, or over links until then.
+    /// Answer of the target. It arrives at `at`, or with links the source waits until `at`.
     Requested { target: CellId, at: Time },
-    /// The command, while the core sends to both.
+    /// Handover command at this time, while the core already sends to both base stations.
     Doubling { target: CellId, at: Time },
-    /// The UE's leaving, until this time.
+    /// Departure of the UE, until this time.
     Commanded { until: Time },
 }
 
-/// Bicast from the core to a second base station.
+/// Bicast: data that the core sends to a second base station too.
 #[derive(Debug)]
 struct Bicast {
-    /// When the source asks for it, and the cell.
+    /// Target cell and time of the source's request to the core. `None` if no request is planned.
     ask_at: Option<(CellId, Time)>,
-    /// Orders on their way to the core where times are given: to this cell, or to none.
+    /// Requests on their way to the core without links, each with its arrival time. `None` in place
+    /// of the cell stands for the end of bicast.
     orders: VecDeque<(Time, Option<CellId>)>,
-    /// Until when the core does, unless the path is switched before.
+    /// Time at which bicast ends, unless the path is switched before. `None` without bicast.
     until: Option<Time>,
 }
 
-/// An action that follows from a step of the network.
+/// Action that the caller carries out after a step of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// A message sets out.
+    /// Send a message.
     Send {
         number: u64,
         from: Place,
         to: Place,
         size: u32,
     },
-    /// The source knows that the target takes the UE.
+    /// The source knows that the target accepts the UE.
     Accepted(CellId),
-    /// The source knows that it does not.
+    /// The source knows that the target refuses the UE.
     Refused(CellId),
-    /// The source waits no longer for an answer.
+    /// The source has waited too long for the target's answer.
     Expired(CellId),
-    /// The source waits no longer for the UE to leave.
+    /// The source has waited too long for the departure of the UE.
     GivenUp,
-    /// The core sends to the base station of this cell too from now on.
+    /// Start bicast: the core also sends to the base station of this cell.
     Copy(CellId),
-    /// It sends to one alone.
+    /// End bicast: the core sends to one base station.
     EndCopies,
-    /// The core sends to this base station from now on.
+    /// Switch the path of the core to the UE's base station.
     SwitchPath,
-    /// Base station `from`, which had the UE, sends its data to that of this cell. It takes so long
-    /// where times are given. The core may have switched the path before.
+    /// Forward the data of base station `from`, which had the UE, to the base station of this cell.
+    /// Without links this takes the time `given`. The core may have switched the path before.
     MoveData {
         from: u32,
         cell: CellId,
         given: Span,
     },
-    /// The cell has the UE's context.
+    /// The cell has received the UE's context.
     HasContext,
-    /// The source tells the UE of its candidates.
+    /// Send the UE its candidates.
     Configure,
-    /// The target has what the source forwards, or is about to.
+    /// Resume the data at the target, which has the forwarded data or is about to receive it.
     ResumeData,
-    /// It has the source's answer.
+    /// The target has received the source's status transfer.
     HasStatus,
-    /// Something follows about the secondary node.
+    /// Carry out an act about the secondary node.
     SecondaryNode(NodeAct),
-    /// Something happened that has a row: about this cell, or about the serving one.
+    /// Record an event, about this cell or about the serving cell for `None`.
     Note(Option<CellId>, RrcEvent),
 }
 
-/// A step: what it is told, and where it says what follows.
+/// One step of the network: its inputs, and the list for its acts.
 pub(crate) struct Step<'a> {
     pub now: Time,
     pub config: &'a MobilityConfig,
-    /// UEs in each cell.
+    /// Number of UEs in each cell.
     pub loads: &'a [u32],
-    /// UEs that each cell holds room for.
+    /// Number of UEs for which each cell reserves resources.
     pub held: &'a mut [u32],
-    /// Cell of the UE, or the last one.
+    /// Serving cell of the UE, or the last one. `None` if there was none.
     pub serving: Option<CellId>,
     pub is_connected: bool,
-    /// The cell that waits for its context.
+    /// Cell that waits for the UE's context. `None` if no cell does.
     pub fetching: Option<CellId>,
     /// Number of the next message.
     pub next_message: &'a mut u64,
@@ -135,7 +138,7 @@ impl Step<'_> {
         Place::Station(self.config.station(cell))
     }
 
-    /// When the core is asked to send to the UE's cell and to `target`.
+    /// Returns the start rule of bicast to `target`. `None` if the handover has no bicast.
     fn bicast_to(&self, target: CellId) -> Option<BicastStart> {
         self.config.bicast_between(self.serving?, target)
     }
@@ -166,7 +169,8 @@ impl Bicast {
         times.into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// The next order that is with the core by now.
+    /// Removes and returns the next request that has reached the core by now. `None` if there is
+    /// none.
     fn take_order(&mut self, now: Time) -> Option<(Time, Option<CellId>)> {
         let is_there = self.orders.front().is_some_and(|&(at, _)| at <= now);
         is_there.then(|| self.orders.pop_front()).flatten()
@@ -174,7 +178,7 @@ impl Bicast {
 }
 
 impl Network {
-    /// The core sends to base station `home`.
+    /// Returns the state of a UE whose data the core sends to base station `home`.
     pub(crate) fn new(home: u32) -> Network {
         Network {
             home,
@@ -188,38 +192,38 @@ impl Network {
         }
     }
 
-    /// Base station that the core's path leads to.
+    /// Returns the base station to which the core sends the UE's data.
     pub(crate) fn home(&self) -> u32 {
         self.home
     }
 
-    /// Base station `home` has the context of a UE that was idle.
+    /// Records that base station `home` has the context of a UE that was idle.
     pub(crate) fn settle(&mut self, home: u32) {
         (self.home, self.left) = (home, None);
     }
 
-    /// Whether that is the base station of a cell.
+    /// True if the core sends the UE's data to the base station of this cell.
     pub(crate) fn is_home(&self, config: &MobilityConfig, cell: CellId) -> bool {
         config.station(cell) == self.home
     }
 
-    /// Base station of the UE's cell, or of the last one.
+    /// Returns the base station of the UE's serving cell, or the core's base station without one.
     pub(crate) fn station(&self, config: &MobilityConfig, serving: Option<CellId>) -> u32 {
         serving.map_or(self.home, |cell| config.station(cell))
     }
 
-    /// Whether a handover or a switch of the path is under way.
+    /// True if a handover or a path switch is under way.
     pub(crate) fn is_busy(&self) -> bool {
         let is_under_way = self.preparation != Preparation::Idle || !self.switch_at.is_never();
         is_under_way || self.candidacy.is_finishing()
     }
 
-    /// Whether a handover is being prepared, or the UE commanded.
+    /// True if a handover is being prepared, or the UE has been commanded.
     pub(crate) fn is_preparing(&self) -> bool {
         self.preparation != Preparation::Idle
     }
 
-    /// When something is to be done next.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         let of_source = match self.preparation {
             Preparation::Idle => Time::NEVER,
@@ -234,24 +238,24 @@ impl Network {
             .min(self.candidacy.wake_at())
     }
 
-    /// The link to the UE is lost: the target does not ask for a path any more.
+    /// Cancels the path switch request of the target, because the link to the UE is lost.
     pub(crate) fn on_link_lost(&mut self) {
         self.switch_at = Time::NEVER;
         self.candidacy.on_link_lost();
     }
 
-    /// Another procedure begins: what was under way means nothing any more.
+    /// Cancels the handover under way, because another procedure begins.
     pub(crate) fn begin_anew(&mut self) {
         self.preparation = Preparation::Idle;
         self.wire.begin_anew();
     }
 
-    /// The UE is in a cell.
+    /// Ends the preparation, because the UE is in a cell.
     pub(crate) fn on_entered(&mut self) {
         self.preparation = Preparation::Idle;
     }
 
-    /// The source asks the target.
+    /// Sends the handover request of the source to the target.
     pub(crate) fn ask_target(&mut self, (source, target): (CellId, CellId), step: &mut Step<'_>) {
         let procedure = &step.config.procedure;
         let at = if step.config.speak_over_links(source, target) {
@@ -266,8 +270,8 @@ impl Network {
         self.preparation = Preparation::Requested { target, at };
     }
 
-    /// The source knows that the target takes the UE: it commands the UE to leave, or has the core send to
-    /// both before.
+    /// Handles the target's acceptance at the source. The source commands the UE, or requests
+    /// bicast before the command.
     fn on_accepted(&mut self, target: CellId, step: &mut Step<'_>) {
         match step.bicast_to(target) {
             Some(BicastStart::Before(span)) => {
@@ -280,7 +284,7 @@ impl Network {
         }
     }
 
-    /// The source tells the UE to leave for `target`, and waits for that.
+    /// Records that the source commands the UE to `target`, and starts the wait for its departure.
     pub(crate) fn on_command(&mut self, target: CellId, step: &Step<'_>) {
         let until = step.after(step.config.procedure.overall);
         self.preparation = Preparation::Commanded { until };
@@ -289,7 +293,7 @@ impl Network {
         }
     }
 
-    /// The source asks the core to send to both.
+    /// Requests bicast to `target` from the core.
     fn ask_for_copies(&mut self, target: CellId, step: &mut Step<'_>) {
         let source = self.station(step.config, step.serving);
         match step.config.has_links() {
@@ -304,7 +308,7 @@ impl Network {
         }
     }
 
-    /// The source, where the UE stays, tells the core to send to it alone.
+    /// Tells the core that the UE stays in the source, so bicast ends.
     fn refuse_copies(&mut self, step: &mut Step<'_>) {
         self.bicast.ask_at = None;
         if !matches!(step.config.data, DataForwarding::Bicast(_)) {
@@ -322,7 +326,7 @@ impl Network {
         }
     }
 
-    /// The core is told to send to a cell too, or to none.
+    /// Handles a request at the core: starts bicast to `target`, or ends bicast for `None`.
     fn on_order(&mut self, target: Option<CellId>, step: &mut Step<'_>) {
         let target = target.filter(|&cell| step.config.station(cell) != self.home);
         if self.bicast.until.is_some() {
@@ -335,7 +339,7 @@ impl Network {
         }
     }
 
-    /// The source tells the target of the sequence numbers ahead of what it forwards.
+    /// Sends the sequence numbers from the source to the target, ahead of the forwarded data.
     ///
     /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
     pub(crate) fn transfer_status(
@@ -349,7 +353,7 @@ impl Network {
         }
     }
 
-    /// The source may have waited long enough, for an answer or for the UE to leave.
+    /// Handles expired waits of the source, for an answer or for the departure of the UE.
     pub(crate) fn on_source_due(&mut self, step: &mut Step<'_>) {
         match self.preparation {
             Preparation::Requested { target, at } if at <= step.now => {
@@ -380,7 +384,7 @@ impl Network {
         }
     }
 
-    /// The target may have decided, and the core be due.
+    /// Handles the due decision of the target and due actions of the core.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         self.on_bicast_due(step);
         self.candidacy.on_due(step);
@@ -400,7 +404,7 @@ impl Network {
         }
     }
 
-    /// The source may have to ask for copies, and the core to begin or to end them.
+    /// Handles a due bicast request of the source, and the due start or end of bicast at the core.
     fn on_bicast_due(&mut self, step: &mut Step<'_>) {
         if let Some((target, _)) = self.bicast.ask_at.take_if(|(_, at)| *at <= step.now) {
             self.ask_for_copies(target, step);
@@ -413,7 +417,7 @@ impl Network {
         }
     }
 
-    /// The target has a request, and decides.
+    /// Handles the decision of the target about a handover request.
     fn admit(&mut self, target: CellId, step: &mut Step<'_>) {
         if self.asked() != Some(target) {
             return;
@@ -426,7 +430,7 @@ impl Network {
         self.tell(answer, [step.place_of(target), source], step);
     }
 
-    /// The UE is in a cell of another base station than the core sends to.
+    /// Requests a path switch, because the core does not send to the base station of the UE's cell.
     pub(crate) fn ask_core(&mut self, cell: CellId, step: &mut Step<'_>) {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
@@ -440,8 +444,8 @@ impl Network {
         self.switch_at = step.after(after);
     }
 
-    /// The cell that a UE has come to after a failure fetches its context. When it has it, where that is
-    /// given.
+    /// Fetches the UE's context after a failure, for the cell that the UE selected. Returns the
+    /// time at which the context arrives, or [`Time::NEVER`] if links carry it.
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
         let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
@@ -462,13 +466,13 @@ impl Network {
         step.after(given)
     }
 
-    /// A message has come over links.
+    /// Handles a message that has arrived over links.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
         let Some(wired) = self.wire.take(number) else {
             return self.candidacy.on_message(number, step);
         };
         if wired.next != wired.to {
-            // The core passes it on.
+            // The core forwards the message.
             let way = [wired.to; 2];
             return self.wire.post(wired.signal, wired.next, way, step);
         }
@@ -483,7 +487,7 @@ impl Network {
                 self.preparation = Preparation::Idle;
                 step.act(Act::Refused(target));
             }
-            // PDCP's numbers are the same entity's here.
+            // Both cells use the same PDCP entity here, so its sequence numbers need no transfer.
             Signal::StatusTransfer => {}
             Signal::Bicast(target) => self.on_order(Some(target), step),
             Signal::BicastEnd => self.on_order(None, step),
@@ -508,7 +512,7 @@ impl Network {
         }
     }
 
-    /// The core knows where the UE is.
+    /// Handles a path switch request at the core.
     fn on_path_switch_request(&mut self, cell: CellId, step: &mut Step<'_>) {
         let station = step.config.station(cell);
         if !step.is_connected || self.station(step.config, step.serving) != station {
@@ -528,7 +532,7 @@ impl Network {
         }
     }
 
-    /// The core sends to the base station of `cell` from now on.
+    /// Switches the core's path to the base station of `cell`.
     fn switch(&mut self, cell: CellId, step: &mut Step<'_>) {
         let station = step.config.station(cell);
         if self.home != station {
@@ -539,7 +543,7 @@ impl Network {
         step.act(Act::SwitchPath);
     }
 
-    /// The target knows that the core has switched the path.
+    /// Handles the path switch acknowledgment at the target.
     fn on_path_switched(&mut self, step: &mut Step<'_>) {
         self.switch_at = Time::NEVER;
         let station = self.station(step.config, step.serving);
@@ -551,7 +555,7 @@ impl Network {
         }
     }
 
-    /// The target that was asked and has not answered.
+    /// Returns the target whose answer is awaited. `None` if there is none.
     fn asked(&self) -> Option<CellId> {
         match self.preparation {
             Preparation::Requested { target, .. } => Some(target),

@@ -1,11 +1,11 @@
-//! The row of a UE's change of cell while it comes about.
+//! Row of a UE's handover while the handover is under way.
 
 use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Span, Time, UeId};
 
-/// From the end of a change of cell to its row: the first packets pass in this time.
+/// Time from the end of a handover to its row. The first packets arrive in this time.
 const DELAY: Span = Span::from_millis(100);
 
-/// A row of a change of cell, before any of it has happened.
+/// Returns the row of a handover before any of its steps.
 pub(crate) fn row_of(
     ue: UeId,
     (source, target): (CellId, CellId),
@@ -38,7 +38,7 @@ pub(crate) fn row_of(
     }
 }
 
-/// The change of cell under way, or that waits for its row.
+/// Row of the handover under way, or of a finished one until the row is due.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     row: Option<HandoverRow>,
@@ -46,7 +46,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// None is under way.
+    /// Returns a record without a handover.
     pub(crate) fn new() -> Record {
         Record {
             row: None,
@@ -54,47 +54,47 @@ impl Record {
         }
     }
 
-    /// A change of cell begins.
+    /// Starts the row of a handover.
     pub(crate) fn begin(&mut self, row: HandoverRow) {
         self.row = Some(row);
         self.due_at = Time::NEVER;
     }
 
-    /// A step of it, if one is under way.
+    /// Applies a step to the row, if a handover is under way.
     pub(crate) fn note(&mut self, step: impl FnOnce(&mut HandoverRow)) {
         if let Some(row) = &mut self.row {
             step(row);
         }
     }
 
-    /// How the UE changes cell, if it does.
+    /// Returns the kind of the handover under way. `None` if there is none.
     pub(crate) fn procedure(&self) -> Option<Procedure> {
         self.row.as_ref().map(|row| row.procedure)
     }
 
-    /// Its last step is done: the row follows.
+    /// Records that the last step of the handover is done. Its row follows after a delay.
     pub(crate) fn on_done(&mut self, now: Time) {
         self.due_at = now.saturating_add(DELAY);
     }
 
-    /// Whether its last step is done.
+    /// True if the last step of the handover is done.
     pub(crate) fn is_done(&self) -> bool {
         !self.due_at.is_never()
     }
 
-    /// When its row is due.
+    /// Returns the time at which the row is due.
     pub(crate) fn due_at(&self) -> Time {
         self.due_at
     }
 
-    /// It ends otherwise than well, unless its last step is done already.
+    /// Sets the outcome of a handover that fails, unless its last step is done.
     pub(crate) fn fail(&mut self, outcome: HandoverOutcome) {
         if !self.is_done() {
             self.note(|row| row.outcome = outcome);
         }
     }
 
-    /// The row, which begins no other.
+    /// Removes and returns the row. `None` if there is none.
     pub(crate) fn take(&mut self, now: Time) -> Option<HandoverRow> {
         self.due_at = Time::NEVER;
         let mut row = self.row.take()?;

@@ -1,5 +1,5 @@
-//! Where a UE was when it measured: what it did not measure then can be found later, as levels are functions of
-//! the place.
+//! Places at which a UE measured. Levels are functions of the place, so a skipped measurement can
+//! be evaluated later.
 
 use super::filter::{Before, Filter};
 use crate::config::MeasurementEvent;
@@ -7,21 +7,21 @@ use fadeout_core::{Point, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Above so many places it costs less to measure every cell each time.
+/// Maximum number of places. With more places, measuring every cell each time costs less.
 const MOST_PLACES: usize = 1024;
 
-/// The latest places, each with the time since the one before.
+/// The latest places of a UE's measurements, each with the time since the measurement before.
 #[derive(Debug)]
 pub(crate) struct Trail {
     places: VecDeque<(Span, Point)>,
     most: usize,
-    /// Whether none was forgotten.
+    /// True if no place was discarded.
     is_whole: bool,
 }
 
 impl Trail {
-    /// As long as the filters of `events` remember samples that are `period` apart or more; none where that is too
-    /// long.
+    /// Returns an empty trail, long enough for the memory of the filters of `events`. Measurements
+    /// are at least `period` apart. `None` if more than the maximum number of places is needed.
     pub(crate) fn new(events: &[MeasurementEvent], period: Span) -> Option<Trail> {
         let lengths = events
             .iter()
@@ -34,7 +34,7 @@ impl Trail {
         })
     }
 
-    /// The UE measures at a place, `over` after the last time.
+    /// Appends a place. `over` is the time since the measurement before.
     pub(crate) fn push(&mut self, over: Span, place: Point) {
         if self.places.len() == self.most {
             self.places.pop_front();
@@ -43,23 +43,25 @@ impl Trail {
         self.places.push_back((over, place));
     }
 
-    /// How many places there are.
+    /// Returns the number of places.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// So many of the latest places are a first guess of how many tell enough: what is left of the others is a sixteenth
-    /// of the exponent of what is left behind all of them, 1e-2 to 1 dB. Twice as many are the next guess.
+    /// Returns the number of latest places that may suffice to bound a filtered level. Then older
+    /// levels keep a weight of the sixteenth root of their final weight, which is 1e-2 to 1 dB. The
+    /// next guess is twice as many places.
     pub(crate) fn first_guess(&self) -> usize {
         self.most.div_ceil(8)
     }
 
-    /// Some of the places, each with the time before it, by number, the oldest first.
+    /// Returns the places in a range of numbers, the oldest first, each with the time since the
+    /// measurement before.
     pub(crate) fn places(&self, which: Range<usize>) -> impl Iterator<Item = (Span, Point)> + '_ {
         self.places.range(which).copied()
     }
 
-    /// What was before the place with a number.
+    /// Returns the knowledge about measurements before place `number`.
     pub(crate) fn before(&self, number: usize) -> Before {
         match (number, self.is_whole) {
             (0, true) => Before::Nothing,

@@ -1,31 +1,33 @@
-//! Which carrier a UE measures in a gap: one at a time, each as often as the standard asks.
+//! Choice of the carrier that a UE measures in a gap. Each gap is for one carrier, and each carrier
+//! is measured as often as the standard requires.
 
 use crate::rlc::Generation;
 use fadeout_core::{Span, Time};
 
-/// From one measurement of a carrier to the next where it is the only one: in LTE
-/// T_Measurement_Period_Inter, in NR eight gaps and at least 200 ms. Several share the gaps.
+/// Returns the time between two measurements of a carrier that uses all gaps alone. It is
+/// T_Measurement_Period_Inter in LTE. In NR it is eight gaps, and at least 200 ms. Several carriers
+/// share the gaps.
 ///
 /// Standard: TS 36.133 §8.1.2.3.1; TS 38.133 §9.3.5.
 pub(crate) fn inter_frequency_period(generation: Generation, gap_period: Span) -> Span {
     match generation {
         Generation::Lte => Span::from_millis(480),
-        // SS/PBCH blocks come each 20 ms.
+        // SS/PBCH blocks have a period of 20 ms.
         Generation::Nr => (gap_period.max(Span::from_millis(20)) * 8).max(Span::from_millis(200)),
     }
 }
 
-/// The carriers that a UE measures, and when each is due.
+/// Carriers that a UE measures, and the time at which each is due.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    /// By cell, the number of its carrier.
+    /// Carrier number of each cell.
     carriers: Vec<usize>,
-    /// By carrier: when it is due, and when it was measured.
+    /// For each carrier, the time at which it is due, and the time of its last measurement.
     due: Vec<(Time, Option<Time>)>,
 }
 
 impl Turns {
-    /// Cells with these carriers, numbered from zero.
+    /// Returns the state for cells with these carrier numbers, which count from zero.
     pub(crate) fn new(carriers: Vec<usize>) -> Turns {
         let count = carriers.iter().max().map_or(0, |most| most + 1);
         Turns {
@@ -34,19 +36,20 @@ impl Turns {
         }
     }
 
-    /// Whether two cells have one carrier.
+    /// True if two cells are on the same carrier.
     pub(crate) fn share(&self, one: usize, other: usize) -> bool {
         self.carriers[one] == self.carriers[other]
     }
 
-    /// Whether the cell is on this carrier.
+    /// True if the cell is on this carrier.
     pub(crate) fn is_on(&self, position: usize, carrier: usize) -> bool {
         self.carriers[position] == carrier
     }
 
-    /// The gap of now is for the carrier that is due longest, of equals the first. The cells of `served` are on
-    /// carriers that need none. Its number, and how long ago it was measured; `period` says of a cell how often its
-    /// carrier is, were it the only one.
+    /// Assigns the present gap to the carrier that has been due for the longest time, or to the
+    /// first one of equals. Carriers of the cells in `served` need no gaps. `period` gives the
+    /// measurement period of a cell's carrier if it used all gaps alone. Returns the carrier and
+    /// the time since its last measurement. `None` if no carrier is due.
     pub(crate) fn take(
         &mut self,
         now: Time,
@@ -77,7 +80,7 @@ mod tests {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let ms = Span::from_millis;
         let mut take = |now, served: &[usize]| turns.take(at(now), served, |_| ms(480));
-        // Two carriers, either of them each 960 ms.
+        // Two carriers share the gaps, so each is measured every 960 ms.
         let found: Vec<_> = (0..15).map(|n| take(200 * n, &[3])).collect();
         let expected = [Some((1, ms(960))), Some((2, ms(960))), None, None, None];
         assert_eq!(found[..5], expected);
@@ -85,7 +88,7 @@ mod tests {
             found[5..10],
             [Some((1, ms(1000))), Some((2, ms(1000))), None, None, None]
         );
-        // With a secondary cell on the second one, the third alone.
+        // Carrier 1 has a secondary cell and needs no gaps, so carrier 2 uses all of them.
         assert_eq!(take(3200, &[0, 1]), Some((2, ms(1000))));
         assert_eq!(take(3600, &[0, 1]), None);
         assert_eq!(take(3680, &[0, 1]), Some((2, ms(480))));

@@ -1,11 +1,11 @@
-//! Messages of the network on their way from place to place.
+//! Transmission of network messages between base stations and the core.
 
 use super::{Act, Step};
 use crate::config::{Interface, Signalling};
 use crate::rrc::backhaul::{Place, Signal, Wire};
 
 impl Wire {
-    /// Sends a message from base station to base station, or to or from the core.
+    /// Sends a message between two base stations, or between a base station and the core.
     pub(crate) fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
         let Signalling::Links { strangers } = &step.config.signalling else {
             return;
@@ -22,7 +22,7 @@ impl Wire {
         self.post(signal, from, [next, to], step);
     }
 
-    /// Sends one on its next way.
+    /// Sends a message over one hop, from `from` to the first place of `way`.
     pub(crate) fn post(
         &mut self,
         signal: Signal,
