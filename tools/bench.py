@@ -1,8 +1,8 @@
-"""Measure speed: instruction counts, compared with those in the repository, then whole runs.
+"""Measures speed: instruction counts, compared with those in the repository, then whole runs.
 
-Instruction counts hardly change from run to run, so they are a gate: a count that grew by more
-than TOLERANCE fails. Times are only reported, as medians of CPU time, and for some rows with their
-ranges, alone and beside a neighbour that eats the cache. See docs/speed.md.
+Instruction counts hardly change from run to run, so they are a gate: a count that grew by more than
+TOLERANCE fails. Times are only reported, as medians of CPU time. Some rows also have their range,
+and are measured alone and beside a process that fills the cache. See docs/speed.md.
 """
 
 import argparse
@@ -22,26 +22,26 @@ from whole_runs import ROOT, SCENARIOS, TARGET, Run, whole_run
 BASELINE = ROOT / "benches" / "baseline.csv"
 RESULTS = ROOT / "out" / "bench.json"
 
-# A count repeats exactly for one compiler and one program. What remains is the compiler's choice
-# of what to inline, which an unrelated change can tip; that moves a count by one or two percent.
+# A count repeats exactly for one compiler and one program. An unrelated change can alter the
+# compiler's choice of inlined functions, which moves a count by one or two percent.
 TOLERANCE = 0.03
-# What a flow does may cost so much more among many than among few: the queue of events is deeper,
-# which was 2 and 6 %. A scan over all flows would show at once.
+# Largest ratio of the cost among many flows to that among few. A larger event queue costs 2 to 6 %.
+# A scan over all flows would show at once.
 RATIOS = {
     ("world/flows-1000", "world/flows-100"): 1.1,
     ("world/flows-10000", "world/flows-100"): 1.2,
-    # Building is linear: each costs no more among many, but for the depth of what is searched.
+    # Building is linear, so the cost of one item grows only with the depth of lookups.
     ("build/flows-100000", "build/flows-1000"): 1.1,
     ("build/ues-8000", "build/ues-1000"): 1.1,
-    # The aim is 1.15 of the two UEs that one with two legs replaces: with TCP it is met; with
-    # datagrams, of which the radio is nearly all, 1.31 and 1.21 are measured.
+    # The goal is 1.15 of the cost of two UEs, which one UE with two legs replaces. TCP meets it.
+    # With datagrams nearly all of the cost is the radio's, and 1.31 and 1.21 are measured.
     ("legs/tcp-one-ue-two-legs", "legs/tcp-two-ues"): 1.15,
     ("legs/one-ue-two-legs", "legs/two-ues"): 1.4,
     ("legs/one-ue-two-legs", "legs/two-ues-one-over-xn"): 1.3,
 }
 CONTROL_RATIO = 1.3
-"""What an ACK may cost with a congestion control, to NewReno; BBRv3 may take twice as much."""
-# As STEPS in benches/benches/instructions.rs.
+"""Largest cost of an ACK with a congestion control, relative to NewReno. BBRv3 may have 2."""
+# The value is that of STEPS in benches/benches/instructions.rs.
 STEPS = 128
 REPEATS = 5
 
@@ -50,7 +50,7 @@ REPEATS = 5
 
 
 def count_instructions() -> dict[str, float]:
-    """Run the counting benchmarks; instructions of one step by name."""
+    """Runs the counting benchmarks. Returns the instructions of one step by name."""
     folder = TARGET / "gungraun" / "fadeout-benches" / "instructions"
     shutil.rmtree(folder, ignore_errors=True)
     command = ["cargo", "bench", "--locked", "-p", "fadeout-benches", "--bench", "instructions"]
@@ -67,8 +67,8 @@ def count_instructions() -> dict[str, float]:
         summary = json.loads(path.read_text(encoding="utf-8"))
         metrics = summary["profiles"][0]["data"]["total"]["metrics"]
         name = f"{summary['function_name']}/{summary['id'].replace('_', '-')}"
-        # The worlds are named by how many flows or UEs they have, and a step of theirs is half a
-        # second of one, or what it takes to build one.
+        # Names of worlds end with the number of flows or UEs. A step is half a second of one flow,
+        # or building one flow or UE.
         group, _, many = name.partition("/")
         steps = int(many.rpartition("-")[2]) if group in ("world", "build") else STEPS
         counts[name] = metrics["Ir"]["values"]["new"] / steps
@@ -76,7 +76,7 @@ def count_instructions() -> dict[str, float]:
 
 
 def read_baseline() -> dict[str, float]:
-    """Read the accepted counts."""
+    """Returns the accepted counts."""
     if not BASELINE.exists():
         return {}
     with BASELINE.open(encoding="utf-8", newline="") as file:
@@ -84,7 +84,7 @@ def read_baseline() -> dict[str, float]:
 
 
 def write_baseline(counts: dict[str, float]) -> None:
-    """Accept the counts."""
+    """Writes the counts as the accepted ones."""
     with BASELINE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["step", "instructions"])
@@ -93,7 +93,9 @@ def write_baseline(counts: dict[str, float]) -> None:
 
 
 def compare(counts: dict[str, float], baseline: dict[str, float]) -> list[str]:
-    """Print old, new and ratio of each count; the names of those that grew too much."""
+    """Prints old and new counts with their ratio. Returns the names of counts that grew
+    too much.
+    """
     print(f"\n{'instructions of one step':28}{'old':>10}{'new':>10}{'new/old':>9}")
     grown = []
     for name in sorted(counts.keys() | baseline.keys()):
@@ -109,7 +111,7 @@ def compare(counts: dict[str, float], baseline: dict[str, float]) -> list[str]:
 
 
 def check_ratios(counts: dict[str, float]) -> list[str]:
-    """Print the ratios of counts that are bounded; a message for each that is above its bound."""
+    """Prints the ratios that have a bound. Returns a message for each ratio above its bound."""
     failed = []
     controls = [name for name in sorted(counts) if name.startswith("control/")]
     ratios = RATIOS | {
@@ -142,7 +144,7 @@ class Figure:
     target: float | None = None
 
     def line(self) -> str:
-        """Format the figure beside its target."""
+        """Returns the figure as text, with its target."""
         text = f"{self.name:52}{self.value:>9.2f} {self.unit:<6}"
         if self.target is None:
             return text.rstrip()
@@ -150,14 +152,14 @@ class Figure:
 
     @property
     def passes(self) -> bool:
-        """Whether the target is met."""
+        """True if the target is met."""
         return self.target is None or self.value <= self.target
 
 
 def medians(variants: dict[str, list[str]]) -> dict[str, Run]:
-    """Run each variant in turn, several times round, and keep the one of median CPU time.
+    """Runs each variant several times and returns the run with the median CPU time.
 
-    In turn, so that a disturbance of the machine meets all of them.
+    Variants are run in turn, so that a disturbance of the machine affects all of them.
     """
     runs: dict[str, list[Run]] = {name: [] for name in variants}
     for _ in range(REPEATS):
@@ -171,11 +173,11 @@ def medians(variants: dict[str, list[str]]) -> dict[str, Run]:
 
 
 def measure() -> list[Figure]:
-    """Measure the whole runs."""
+    """Returns the measurements of whole runs."""
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "fadeout-benches"]
     print("\n$", " ".join([*command, "--bins"]), flush=True)
     subprocess.run([*command, "--bins"], cwd=ROOT, check=True)
-    # A hundredth of everything: a hundred transfers at a time, each with the same share.
+    # A hundredth of all values: a hundred concurrent transfers, each with the same share.
     hundred = [
         "link.path.rate=100 Mbit/s",
         "link.path.queue.limit=400 packets",
@@ -219,7 +221,7 @@ def measure() -> list[Figure]:
                 ]
                 for ues in (114, 570)
             }
-            # Twice as long, to take the building off.
+            # A run of twice the length serves to subtract the time for building.
             | {
                 f"{name}-{seconds}": [
                     "null",
@@ -290,11 +292,13 @@ LENGTHS = {
     "cars-200": (1, 2),
     "cars-2000": (1, 2),
 }
-"""Scenarios that run for two times, in seconds, to take the building off."""
+"""Lengths of two runs of a scenario in seconds, whose difference excludes the building."""
 
 
 def measure_worlds() -> list[Figure]:
-    """One large run in several worlds, on one thread and on two: wall time without building."""
+    """Measures one large run in several worlds, on one thread and on two: wall time without
+    building.
+    """
     file = str(SCENARIOS / "four-carriers.toml")
     runs: dict[str, list[Run]] = {"1": [], "2": []}
     for _ in range(REPEATS):
@@ -312,7 +316,7 @@ def measure_worlds() -> list[Figure]:
 
 
 def measure_congestion_controls(scenario: str) -> list[Figure]:
-    """Cost of a data packet under each congestion control, to NewReno's."""
+    """Returns the cost of a data packet with each congestion control, relative to NewReno."""
     executable = TARGET / "release" / "whole_run"
     listed = subprocess.run([executable, "congestion-controls"], stdout=subprocess.PIPE, check=True)
     names: list[str] = json.loads(listed.stdout)
@@ -338,7 +342,7 @@ def measure_congestion_controls(scenario: str) -> list[Figure]:
 
 
 def main() -> None:
-    """Measure, report, and fail when an instruction count grew."""
+    """Measures and reports. Fails if an instruction count grew."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--accept", action="store_true", help="make the new counts the baseline")
     accept = parser.parse_args().accept

@@ -1,6 +1,6 @@
-"""CPU time of whole runs with its range, alone and beside a neighbour that eats the cache.
+"""Measures CPU time of whole runs with its range, alone and beside a process that fills the cache.
 
-The neighbour is `benches/src/bin/neighbour.rs`, on another core of the machine.
+The process is `benches/src/bin/neighbour.rs`, on another core of the machine.
 """
 
 import contextlib
@@ -17,17 +17,17 @@ from whole_runs import SCENARIOS, TARGET, whole_run
 
 @dataclass
 class Row:
-    """A scenario: what one unit of its work takes."""
+    """Time of one unit of a scenario's work, alone and beside the neighbour."""
 
     name: str
     unit: str
-    """`ns` a data packet, or `ms` a simulated second."""
+    """`ns` for a data packet, or `ms` for a simulated second."""
     alone: list[float]
     beside: list[float]
     targets: tuple[float | None, float | None]
 
     def line(self) -> str:
-        """Format medians and ranges beside the targets."""
+        """Returns medians and ranges as text, with the targets."""
         parts = [f"{self.name:46}"]
         for values, target in zip((self.alone, self.beside), self.targets, strict=True):
             text = f"{median(values):.4g} ({min(values):.4g} to {max(values):.4g}) {self.unit}"
@@ -48,12 +48,12 @@ class Case:
     targets: tuple[float | None, float | None] = (None, None)
     overrides: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
-    """Run for two times, in seconds, to take the building off; otherwise once."""
+    """Lengths of two runs in seconds, whose difference excludes the building. None for one run."""
     cells: int | None = None
-    """The scenario with so many cells of its carrier, and as many UEs in each."""
+    """Number of cells of the carrier, each with the same number of UEs. None for the file's own."""
 
     def value(self) -> float:
-        """Of one run, or of a pair."""
+        """Returns the time of one unit, from one run or from the difference of two."""
         path = SCENARIOS / f"{self.scenario}.toml"
         if self.cells is None:
             return self._value(str(path))
@@ -78,7 +78,9 @@ class Case:
 
 
 def with_cells(text: str, number: int) -> str:
-    """`thousand-ues.toml` with so many cells, 500 m apart in a square, and 100 UEs for each."""
+    """Returns `thousand-ues.toml` with `number` cells, 500 m apart in a square, and 100 UEs for
+    each.
+    """
     before, first, *_ = text.split("[cell.")
     after = "[ue." + text.partition("[ue.")[2]
     columns = math.ceil(math.sqrt(number))
@@ -95,7 +97,7 @@ def with_cells(text: str, number: int) -> str:
     return before + "".join(cells) + after
 
 
-# 10,000 flows of 10 Mbit/s: each has so much of a link, with a queue of 5 ms.
+# 10,000 flows with 10 Mbit/s of a link each, and a queue of 5 ms.
 TEN_THOUSAND = (
     "flow.bulk.count=10000",
     "flow.bulk.start-spacing=50 us",
@@ -138,7 +140,7 @@ CASES = (
 
 
 def cache_sizes() -> str:
-    """The machine's caches, of one core, as Linux tells them."""
+    """Returns the caches of a core, as Linux reports them."""
     found = []
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         with contextlib.suppress(OSError):
@@ -152,7 +154,7 @@ def cache_sizes() -> str:
 
 @contextlib.contextmanager
 def neighbour() -> Iterator[None]:
-    """A neighbour that eats the cache, for as long as the context lasts."""
+    """Context in which a process on another core fills the cache."""
     process = subprocess.Popen([str(TARGET / "release" / "neighbour")])
     try:
         yield
@@ -162,7 +164,7 @@ def neighbour() -> Iterator[None]:
 
 
 def measure_beside(repeats: int) -> Iterator[Row]:
-    """Time each case so often alone and beside the neighbour, in turn."""
+    """Measures each case `repeats` times, alternately alone and beside the neighbour."""
     for case in CASES:
         alone, beside = [], []
         for _ in range(repeats):

@@ -1,4 +1,4 @@
-"""Measures what a congestion control in Python costs, beside the built-in one with the same window.
+"""Measures the cost of a congestion control in Python, compared with the same one built in.
 
     python tools/class_cost.py
 
@@ -29,10 +29,10 @@ RUNS = 7
 
 
 class NewReno(CongestionControl):
-    """The built-in `newreno`, line by line."""
+    """A copy of the built-in `newreno`."""
 
     def on_ack(self, window, ack):  # noqa: ANN001, ANN201 - as a user writes it
-        """Grow."""
+        """Increases the window."""
         if not ack.is_growth_due or ack.acked == 0:
             return
         if window.in_slow_start:
@@ -41,30 +41,30 @@ class NewReno(CongestionControl):
             window.cwnd += 1 / window.cwnd
 
     def on_congestion(self, window, event):  # noqa: ANN001, ANN201
-        """Halve."""
+        """Halves the window."""
         window.ssthresh = max(min(event.flight_size, window.cwnd) * 0.5, 2)
 
 
 class Counting(NewReno):
-    """Counts ACKs."""
+    """NewReno that also counts ACKs."""
 
     acks = 0
 
     def on_ack(self, window, ack):  # noqa: ANN001, ANN201
-        """Count."""
+        """Counts the ACK."""
         Counting.acks += 1
         super().on_ack(window, ack)
 
 
 class WithEmptyCall(NewReno):
-    """One call more for each segment sent, which does nothing."""
+    """NewReno with one more method, which is called for each sent segment and does nothing."""
 
     def on_sent(self, window, sent):  # noqa: ANN001, ANN201
-        """Nothing."""
+        """Does nothing."""
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measures and prints the costs."""
     own(Counting)
     built_in_s, expected = best(lambda: fadeout.run(SCENARIO.format("newreno")))
     python_s, results = best(lambda: own(NewReno))
@@ -77,12 +77,14 @@ def main() -> None:
 
 
 def own(cls: type) -> fadeout.Results:
-    """A run of `cls`."""
+    """Returns the processor time of a run with `cls`."""
     return fadeout.run(SCENARIO.format("own"), congestion_controls={"own": cls})
 
 
 def best(run: Callable[[], fadeout.Results]) -> tuple[float, fadeout.Results]:
-    """The least processor time of several runs, and what each of them found."""
+    """Returns the least processor time of several runs, and the value that each of them
+    returned.
+    """
     results = run()
     times = []
     for _ in range(RUNS):

@@ -21,19 +21,19 @@ from fadeout.study.batch import run_texts
 
 SEEDS = range(1, 6)
 SETTLED_S, END_S = 20, 80
-"""Rates are means over this part of a run."""
+"""Start and end of the time over which rates are averaged, seconds."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A coupling, or a congestion control on each path for itself."""
+    """A coupling, or a congestion control on each path by itself."""
 
     name: str
     keys: dict[str, Any]
-    """Of the flow."""
+    """Keys of the flow."""
     coupling: Any = "uncoupled"
     single: str = "cubic"
-    """The congestion control of the single-path flows that it is compared with."""
+    """Congestion control of the single-path flows in the comparison."""
 
 
 LAWS = (
@@ -49,26 +49,26 @@ LAWS = (
 
 
 def link(rate: str, rtt_ms: float, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A link from router to client."""
+    """Returns a link from router to client."""
     delay = f"{rtt_ms / 2} ms"
     return {"from": "router", "to": "client", "rate": rate, "delay": delay, **rest}
 
 
 def buffered(rate_mbps: float, rtt_ms: float) -> dict[str, Any]:
-    """A link with a buffer of one bandwidth-delay product."""
+    """Returns a link with a buffer of one bandwidth-delay product."""
     packets = max(20, round(rate_mbps * 1e3 * rtt_ms / (8 * 1500)))
     return link(f"{rate_mbps} Mbit/s", rtt_ms, queue={"limit": f"{packets} packets"})
 
 
 def access(name: str) -> dict[str, Any]:
-    """A link that is no bottleneck."""
+    """Returns a link that never limits the flows."""
     return {name: {"from": "server", "to": "router", "rate": "unlimited", "delay": "0 s"}}
 
 
 def document(
     law: Law, links: dict[str, Any], paths: list[list[str]], singles: list[list[str]], seed: int
 ) -> dict[str, Any]:
-    """A multipath flow `mp` beside a single-path flow over each of `singles`."""
+    """Returns a multipath flow `mp` with a single-path flow over each of `singles`."""
     starts = random.Random(seed)
     ends = {"from": "server", "to": "client", "tcp": {"maximum-receive-window": 1 << 28}}
     flows: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def document(
             "multipath": {"paths": paths, "coupling": law.coupling, "scheduler": "lowest-rtt"},
         }
     for number, path in enumerate(singles):
-        # Over one path Multipath TCP is TCP, and says which links it takes.
+        # Multipath TCP over one path behaves as TCP, and its key selects the links.
         flows[f"single-{number}"] = {
             **ends,
             "congestion-control": law.single,
@@ -98,7 +98,7 @@ def document(
 
 
 def rate(results: Results, flow: str) -> float:
-    """Mean rate of a flow once things have settled, Mbit/s."""
+    """Returns the mean rate of a flow after the start-up, Mbit/s."""
     rows = results.throughput.filter(
         (pl.col("flow") == flow) & (pl.col("time_s") > SETTLED_S) & (pl.col("time_s") <= END_S)
     )
@@ -116,16 +116,18 @@ SEPARATE = (((20, 40), (20, 40)), ((20, 20), (20, 100)), ((50, 20), (10, 60)))
 BLOCKED = (((50, 20), (10, 60), 1.0), ((100, 40), (20, 40), 0.2))
 
 Cell = dict[str, list[float]]
-"""Values of the seeds, by law."""
+"""Values of all seeds, by law."""
 
 
 def measure(documents: list[dict[str, Any]]) -> list[Results]:
-    """The results of all."""
+    """Returns the results of all documents."""
     return run_texts([_toml.dumps(document) for document in documents])
 
 
 def table_of_lossy() -> dict[str, Cell]:
-    """Goal 1: the rate over that of the better single path, on fast links with random loss."""
+    """Returns goal 1: the rate relative to the better single path, on fast links with
+    random loss.
+    """
     rows: dict[str, Cell] = {}
     for pair in LOSSY:
         links = access("a") | access("b")
@@ -151,7 +153,7 @@ def table_of_lossy() -> dict[str, Cell]:
 
 
 def table_of_shared() -> dict[str, Cell]:
-    """Goal 2: the rate over that of a single-path flow at the same bottleneck."""
+    """Returns goal 2: the rate relative to a single-path flow at the same bottleneck."""
     rows: dict[str, Cell] = {}
     for mbps, rtt in SHARED:
         links = access("a") | access("b") | {"shared": buffered(mbps, rtt)}
@@ -165,7 +167,10 @@ def table_of_shared() -> dict[str, Cell]:
 
 
 def table_of_separate() -> dict[str, Cell]:
-    """Goals 1 and 2 at once: the rate over half of the larger link, a single flow on each."""
+    """Returns both goals at once: the rate relative to half of the larger link.
+
+    Each link also has a single-path flow.
+    """
     rows: dict[str, Cell] = {}
     for pair in SEPARATE:
         links = access("a") | access("b")
@@ -182,7 +187,7 @@ def table_of_separate() -> dict[str, Cell]:
 
 
 def table_of_blocked() -> dict[str, Cell]:
-    """The rate in Mbit/s with the first path blocked in every 5 s."""
+    """Returns the rate in Mbit/s if the first path is blocked every 5 s."""
     rows: dict[str, Cell] = {}
     for first, second, blocked_s in BLOCKED:
         links = access("a") | access("b") | {"pa": buffered(*first), "pb": buffered(*second)}
@@ -202,7 +207,7 @@ def table_of_blocked() -> dict[str, Cell]:
 
 
 def markdown(head: str, rows: dict[str, Cell], form: str = ".2f") -> str:
-    """Means, with the deviation of the seeds."""
+    """Returns means with the standard deviation over the seeds, as a table in Markdown."""
     names = [law.name for law in LAWS]
     lines = [f"| {' | '.join([head, *names])} |", "|---" * (len(names) + 1) + "|"]
     for label, cell in rows.items():
@@ -215,7 +220,7 @@ def markdown(head: str, rows: dict[str, Cell], form: str = ".2f") -> str:
 
 
 def draw(lossy: dict[str, Cell], shared: dict[str, Cell], path: Path) -> None:
-    """Draw a point a law: goal 1 across, goal 2 up, each with the range of its cells."""
+    """Draws a point for each law: goal 1 across, goal 2 up, with the ranges over all cases."""
     with new_figure(height=4.0) as (figure, (ax,)):
         for number, law in enumerate(LAWS):
             across, up = (
@@ -242,7 +247,7 @@ def draw(lossy: dict[str, Cell], shared: dict[str, Cell], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure, print, draw."""
+    """Measures, prints the tables and draws the figure."""
     lossy, shared = table_of_lossy(), table_of_shared()
     for head, rows, form in (
         ("loss and round trip of the paths", lossy, ".2f"),

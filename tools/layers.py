@@ -1,11 +1,11 @@
-"""Instructions of a scenario by layer: what callgrind counts between two instants of a run.
+"""Counts the instructions of a scenario by layer, as callgrind measures between two instants.
 
     tools/layers.py SCENARIO [FROM TO]
 
-Seconds of simulated time; building and what is before FROM are left out. A row of the output is a
-crate: what is inlined belongs to the file that it was written in, and what libraries do to the
-function that it was inlined into. Needs valgrind and `cargo build --release --bin whole_run`.
-See docs/speed.md.
+FROM and TO are in seconds of simulated time. Building, and the time before FROM, are left out. A
+row of the output is a crate. Inlined code counts for the file that it was written in. Code of
+libraries counts for the function that it was inlined into. The tool needs valgrind and `cargo build
+--release --bin whole_run`. See docs/speed.md.
 """
 
 import argparse
@@ -44,7 +44,7 @@ COST = re.compile(r"[+\-*]?\d*(?: [+\-*]?\d+)* (\d+)$")
 
 
 def count(scenario: Path, end_s: float) -> tuple[Counts, int]:
-    """Instructions by layer of a run that ends there, and its data packets."""
+    """Returns the instructions by layer of a run that ends at this time, and its data packets."""
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "profile"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", str(PROGRAM)]
@@ -58,7 +58,7 @@ def count(scenario: Path, end_s: float) -> tuple[Counts, int]:
 
 
 def by_layer(lines: Iterable[str]) -> Counts:
-    """What each layer took itself, of a profile in callgrind's format."""
+    """Returns the instructions of each layer itself, from a profile in callgrind's format."""
     names: dict[tuple[str, str], str] = {}
     counts = Counts()
     file = function = ""
@@ -66,7 +66,7 @@ def by_layer(lines: Iterable[str]) -> Counts:
     for line in lines:
         if named := NAME.match(line):
             kind, number, text = named.groups()
-            # Files share their numbers, and so do functions.
+            # Callgrind numbers files and functions separately.
             space = "file" if kind in {"fl", "fi", "fe", "cfi", "cfl"} else kind[-2:]
             name = names.setdefault((space, number), text or "")
             if kind in {"fl", "fi", "fe"}:
@@ -83,8 +83,8 @@ def by_layer(lines: Iterable[str]) -> Counts:
 
 
 def layer_of(file: str, function: str) -> str:
-    """The layer of a line."""
-    # The standard library has a folder of that name, too.
+    """Returns the layer of a line of the profile."""
+    # The standard library has a folder with this name, too.
     if (own := re.search(r"crates/(\w+)/src", file)) and own[1] in LAYERS:
         return own[1]
     if "libm" in file or re.match(r"_*(exp|log|sin|cos|pow|atan)", function):
@@ -95,7 +95,7 @@ def layer_of(file: str, function: str) -> str:
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     parser = argparse.ArgumentParser(description="Instructions of a scenario by layer.")
     parser.add_argument("scenario", type=Path)
     parser.add_argument("begin", type=float, nargs="?", default=1.0, metavar="FROM")

@@ -1,7 +1,7 @@
-"""Draws docs/images/phy-block-errors.png: the block error model beside link simulations.
+"""Draws docs/images/phy-block-errors.png: the block error model and link simulations.
 
-The model is computed here once more, apart from the simulator: capacity and dispersion of
-bit-interleaved coded modulation come from Gauss-Hermite quadrature instead of the simulator's fits.
+The model is computed independently of the simulator. Capacity and dispersion of bit-interleaved
+coded modulation come from Gauss-Hermite quadrature instead of the simulator's fits.
 """
 
 import csv
@@ -18,7 +18,7 @@ GAP_DB = 1.0
 
 @cache
 def information(bits: int, snr_db: float) -> tuple[float, float]:
-    """Capacity and dispersion of square QAM with `bits` bits a symbol, Gray labels."""
+    """Returns capacity and dispersion of square QAM with `bits` bits a symbol and Gray labels."""
     half = bits // 2
     levels = np.arange(2**half)
     labels = levels ^ (levels >> 1)
@@ -26,7 +26,7 @@ def information(bits: int, snr_db: float) -> tuple[float, float]:
     points *= math.sqrt(0.5 / np.mean(points**2))
     noise = math.sqrt(0.5 / 10 ** (snr_db / 10))
     nodes, weights = np.polynomial.hermite.hermgauss(64)
-    # The received values around each point: sent, node.
+    # Received values around each point, indexed by sent point and node.
     received = points[:, None] + math.sqrt(2) * noise * nodes[None, :]
     exponents = -((received[..., None] - points) ** 2) / (2 * noise**2)
     exponents -= exponents.max(axis=-1, keepdims=True)
@@ -39,12 +39,12 @@ def information(bits: int, snr_db: float) -> tuple[float, float]:
     weights = weights / math.sqrt(math.pi) / len(points)
     mean = float((density * weights).sum())
     variance = float((density**2 * weights).sum()) - mean**2
-    # In-phase and quadrature.
+    # The factor 2 is for the in-phase and quadrature components.
     return 2 * mean, 2 * variance
 
 
 def error_rate(bits: int, rate: float, block: float, sinr_db: float) -> float:
-    """Error rate of a code block of `block` bits by the normal approximation."""
+    """Returns the error rate of a code block of `block` bits by the normal approximation."""
     payload = block - 24
     small_graph = payload <= 292 or rate <= 0.25 or (payload <= 3824 and rate <= 0.67)
     sent = max(rate, 1 / 5 if small_graph else 1 / 3)
@@ -56,7 +56,7 @@ def error_rate(bits: int, rate: float, block: float, sinr_db: float) -> float:
 
 
 def sinr_for(bits: int, rate: float, block: float) -> float:
-    """SINR in dB for 10 % errors."""
+    """Returns the SINR in dB for 10 % errors."""
     low, high = -15.0, 35.0
     while high - low > 1e-3:
         middle = (low + high) / 2
@@ -68,7 +68,7 @@ def sinr_for(bits: int, rate: float, block: float) -> float:
 
 
 def rows(path: Path) -> list[list[str]]:
-    """The rows of a table without its comments."""
+    """Returns the rows of a table without its comments."""
     with path.open() as file:
         return list(csv.reader(line for line in file if not line.startswith("#")))
 

@@ -68,7 +68,7 @@ NO_WORDS = re.compile(
     r"(`+)[^`](?:.|\n)*?\1|\$\$?[^$]+\$\$?|!\[[^\]]*\]\([^)]*\)|(?<=\])(?:\([^)]*\)|\[[^\]]*\])|"
     r"https?://\S+|&#?\w+;"
 )
-# Names in a row are as easy to read as one.
+# Several names in a row are as easy to read as one.
 CODE_LIST = re.compile(r"Code(?:,? (?:and |or )?Code)+")
 SENTENCE_END = re.compile(r"""[.!?][)\]"'*_]*\s+(?=\W*(?:[A-Z0-9]|fadeout\b))""")
 ABBREVIATION = re.compile(

@@ -1,4 +1,4 @@
-"""Print the requirements of the package and of the named extras, one a line."""
+"""Prints the requirements of the package and of the named extras, one on each line."""
 
 import sys
 import tomllib

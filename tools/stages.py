@@ -17,16 +17,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 RUST = ("check-format", "check-commits", "check-licences", "build", "check-lint", "check-rust")
-"""Stages that cargo does, in order. `build` comes early: the other lane waits for it."""
+"""Stages of cargo, in order. `build` comes early, as the other lane waits for it."""
 
 PYTHON = ("check-prose", "check-types", "check-docs", "check-python", "check-rust-docs")
-"""Stages that need the built module, in order, but for the first two."""
+"""Stages of the other lane, in order. All but the first two need the built module."""
 
 AFTER_BUILD = {"check-docs", "check-python"}
 
 
 class Lane:
-    """Stages that run one after another, with the time of each."""
+    """A sequence of stages, with the time of each."""
 
     def __init__(
         self, stages: tuple[str, ...], built: threading.Event, stop: threading.Event

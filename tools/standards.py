@@ -1,15 +1,15 @@
-"""Which clause of which standard is implemented where: the page docs/standards.md.
+"""Writes docs/standards.md, which lists the items that implement each clause of a standard.
 
 The clause that an item implements is the last paragraph of its doc comment, before any heading:
 
     /// Standard: RFC 9438 §4.2, §4.3; TS 38.322 §5.2.3, Table 7.1.
 
-Within a macro, whose doc comments are what users read, clauses may stand in brackets, and are
-listed too.
+Within a macro, whose doc comments are texts for users, clauses may be in brackets, and are listed
+too.
 
-Without arguments the page is written anew. `--fix` first puts clauses into that form that stand in
-brackets before a stop, before a colon at the beginning, or after one at the end. `--check` changes
-nothing and fails where either is to be done.
+Without arguments the page is written. `--fix` first moves clauses from the text into that form.
+Such clauses are in brackets before a stop, before a colon at the beginning, or after one at the
+end. `--check` changes nothing, and fails if the page or a clause would change.
 """
 
 import argparse
@@ -57,7 +57,7 @@ MACRO = re.compile(r"\s*(?:\w+::)*\w+!\s*[({]\s*$")
 
 @dataclass(frozen=True)
 class Clause:
-    """A document and a place in it; no place is the whole of it."""
+    """A document and a place in it. The place is empty for the whole document."""
 
     document: str
     place: str
@@ -65,21 +65,21 @@ class Clause:
 
 @dataclass
 class Comment:
-    """A doc comment: its lines in the file, and what it is about."""
+    """A doc comment: its lines in the file, and the item that it documents."""
 
     first: int
-    """Index of its first line."""
+    """Index of the first line."""
     lines: list[str]
-    """Texts without the marker."""
+    """Texts of the lines without the marker."""
     indent: str
     marker: str
     item: str
-    """Path of the item, `CoDel::on_dequeue`; empty for a module's own comment."""
+    """Path of the item, such as `CoDel::on_dequeue`. Empty for a module's own comment."""
     is_in_macro: bool = False
 
 
 def comments(text: list[str]) -> Iterator[Comment]:
-    """The doc comments of items and modules, but those of tests."""
+    """Yields the doc comments of items and modules, except those of tests."""
     at = 0
     closing = None
     is_in_macro = False
@@ -96,7 +96,7 @@ def comments(text: list[str]) -> Iterator[Comment]:
         if line.startswith("#[cfg(test)]") and at + 1 < len(text) and text[at + 1].endswith("{"):
             closing = "}"
         elif is_in_macro:
-            # The fields of a macro's type are of no use as links: what is linked is the type.
+            # Links go to the type of a macro, as its fields cannot be linked.
             named = re.match(ITEM, line)
             owner = (named["name"] or owner) if named is not None else owner
         elif MACRO.fullmatch(line) and not line.lstrip().startswith("macro_rules!"):
@@ -129,7 +129,7 @@ def comments(text: list[str]) -> Iterator[Comment]:
 
 
 def after_attributes(text: list[str], at: int) -> str:
-    """The first line from `at` on that is no attribute."""
+    """Returns the first line from `at` on that is not an attribute."""
     while at < len(text) and text[at].lstrip().startswith("#["):
         depth = 0
         while at < len(text):
@@ -141,7 +141,7 @@ def after_attributes(text: list[str], at: int) -> str:
 
 
 def owner_of(line: str) -> str:
-    """The type that an `impl` or `trait` is of."""
+    """Returns the name of the type that an `impl` or `trait` belongs to."""
     if (trait := re.search(r"\btrait (\w+)", line)) is not None:
         return trait[1]
     rest = re.sub(r"^.*?\bimpl\b\s*", "", line)
@@ -159,9 +159,9 @@ def owner_of(line: str) -> str:
 
 
 def clauses_of(citations: str) -> list[Clause]:
-    """What running text cites, `RFC 8033 sections 4.1 and 5.4`.
+    """Returns the clauses in a citation such as `RFC 8033 sections 4.1 and 5.4`.
 
-    In `TS 36.331 and TS 38.331 clause 6.3.2` the clause is of both.
+    In `TS 36.331 and TS 38.331 clause 6.3.2` the clause belongs to both documents.
     """
     found: list[Clause] = []
     for citation in reversed(list(re.finditer(CITATION, citations))):
@@ -177,7 +177,7 @@ def clauses_of(citations: str) -> list[Clause]:
 
 
 def written_places(place: str) -> list[str]:
-    """`sections 4.1 and 5.4` as `§4.1` and `§5.4`, `Tables 1 and 2` as `Table 1` and `Table 2`."""
+    """Returns `sections 4.1 and 5.4` as `§4.1` and `§5.4`, and `Tables 1 and 2` as two tables."""
     kind = re.match(KIND, place)
     rest = place[kind.end() :].strip() if kind else place
     word = kind[0].lower().rstrip("s") if kind else "section"
@@ -190,7 +190,7 @@ def written_places(place: str) -> list[str]:
 
 
 def stated(lines: list[str]) -> tuple[list[Clause], range]:
-    """The clauses of a comment's `Standard:` paragraph, and where it stands."""
+    """Returns the clauses of a comment's `Standard:` paragraph, and the paragraph's lines."""
     starts = [n for n, line in enumerate(lines) if line.startswith(STANDARD)]
     if not starts:
         return [], range(0)
@@ -215,7 +215,7 @@ def stated(lines: list[str]) -> tuple[list[Clause], range]:
 
 
 def bracketed(lines: list[str]) -> list[Clause]:
-    """The clauses that stand in brackets in a comment's text."""
+    """Returns the clauses in brackets in a comment's text."""
     cited = []
     for inner in re.findall(r"\(([^()]*)\)", " ".join(lines)):
         named = NAMED.fullmatch(inner)
@@ -226,7 +226,7 @@ def bracketed(lines: list[str]) -> list[Clause]:
 
 
 def written(clauses: list[Clause]) -> str:
-    """The `Standard:` line of `clauses`."""
+    """Returns the `Standard:` line of `clauses`."""
     places: dict[str, list[str]] = {}
     for clause in clauses:
         of_document = places.setdefault(clause.document, [])
@@ -237,7 +237,7 @@ def written(clauses: list[Clause]) -> str:
 
 
 def fixed(comment: Comment) -> list[str]:
-    """The lines of a comment with its clauses in the fixed form."""
+    """Returns the lines of a comment with its clauses in the fixed form."""
     width = WIDTH - len(comment.indent) - len(comment.marker) - 1
     clauses, place = stated(comment.lines)
     lines = [line for n, line in enumerate(comment.lines) if n not in place]
@@ -260,7 +260,7 @@ def fixed(comment: Comment) -> list[str]:
 
 
 def paragraphs(lines: list[str]) -> Iterator[list[str]]:
-    """The lines in paragraphs; an empty line is one, and so is all within a fence."""
+    """Yields the lines of each paragraph. An empty line and a fenced block are paragraphs too."""
     current: list[str] = []
     is_fenced = False
     for line in lines:
@@ -280,7 +280,10 @@ def paragraphs(lines: list[str]) -> Iterator[list[str]]:
 
 
 def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
-    """A paragraph's text without the clauses in brackets, before a colon, or after its last."""
+    """Returns a paragraph's text without its citations, and their clauses.
+
+    Citations are in brackets, before a colon, or after the last one.
+    """
     if any(re.match(r"\s|[-*#|>]|\d+\. |\[[^\]]*\]:|```", line) for line in paragraph):
         return "", []
     text = " ".join(paragraph)
@@ -306,7 +309,7 @@ def without_citations(paragraph: list[str]) -> tuple[str, list[Clause]]:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The text in lines; inline code is not broken."""
+    """Returns the text in lines, without breaking inline code."""
     code = re.compile(r"`[^`]*`")
     whole = code.sub(lambda found: found[0].replace(" ", "\0"), text)
     lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
@@ -314,12 +317,12 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def sources() -> list[Path]:
-    """The files whose comments are traced."""
+    """Returns the files whose comments are read."""
     return sorted((ROOT / "crates").glob("*/src/**/*.rs"))
 
 
 def fix() -> list[Path]:
-    """Put clauses into the fixed form; the files that changed."""
+    """Puts clauses into the fixed form. Returns the changed files."""
     changed = []
     for path in sources():
         text = path.read_text(encoding="utf-8")
@@ -331,7 +334,7 @@ def fix() -> list[Path]:
 
 
 def fixed_text(text: str) -> str:
-    """A file with its clauses in the fixed form."""
+    """Returns a file with its clauses in the fixed form."""
     lines = text.split("\n")
     for comment in reversed([one for one in comments(lines) if not one.is_in_macro]):
         marker = comment.indent + comment.marker
@@ -341,13 +344,13 @@ def fixed_text(text: str) -> str:
 
 
 def module(path: Path) -> str:
-    """`radio::rlc::am` of `crates/radio/src/rlc/am/mod.rs`."""
+    """Returns `radio::rlc::am` for `crates/radio/src/rlc/am/mod.rs`."""
     crate, _, *rest = path.relative_to(ROOT / "crates").with_suffix("").parts
     return "::".join([crate, *(part for part in rest if part not in ("mod", "lib"))])
 
 
 def traced() -> dict[str, dict[str, list[str]]]:
-    """Links to the items by document and place."""
+    """Returns links to the items by document and place."""
     found: dict[str, dict[str, list[str]]] = {}
     for path in sources():
         for comment in comments(path.read_text(encoding="utf-8").split("\n")):
@@ -368,7 +371,7 @@ def traced() -> dict[str, dict[str, list[str]]]:
 
 
 def named_documents() -> dict[str, str]:
-    """The documents that the program's text names, and a place where it does; tests aside."""
+    """Returns the documents that the source text names, each with one place. Tests are left out."""
     found: dict[str, str] = {}
     for path in sources():
         if "tests" in path.relative_to(ROOT).with_suffix("").parts:
@@ -384,9 +387,9 @@ def named_documents() -> dict[str, str]:
 def left_out_and_listed(
     found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]
 ) -> Iterator[str]:
-    """Clauses that a note says are left out, and that the page lists nevertheless.
+    """Yields clauses that a note calls left out, although the page lists them.
 
-    What `All but …` names is there.
+    Clauses after `All but …` are not left out.
     """
     for document, note in notes.items():
         for place in re.findall(PLACE, ALL_BUT.sub("", str(note.get("left-out", "")))):
@@ -396,18 +399,18 @@ def left_out_and_listed(
 
 
 def natural(text: str) -> list[tuple[int, str]]:
-    """A key that orders numbers by their size."""
+    """Returns a sort key that orders numbers by their size."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
 
 
 def by_family(document: str) -> tuple[int, list[tuple[int, str]]]:
-    """A key that orders documents as the page does."""
+    """Returns a sort key that orders documents as on the page."""
     family = next(n for n, kind in enumerate(FAMILIES) if document.startswith(kind))
     return family, natural(document)
 
 
 def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]) -> str:
-    """The page of all documents."""
+    """Returns the page of all documents."""
     parts = [
         "# Standards",
         "This page lists the implemented clauses of each standard, with their place in the source. "
@@ -444,7 +447,7 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
 def wrong_notes(
     found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]
 ) -> str | None:
-    """What is wrong with docs/standards.toml."""
+    """Yields the mistakes in docs/standards.toml."""
     named = named_documents()
     if missing := sorted((set(found) | set(named)) - set(notes), key=natural):
         places = [f"{one} ({named[one]})" if one in named else one for one in missing]
@@ -461,7 +464,7 @@ def wrong_notes(
 
 
 def main() -> int:
-    """Write or check the page."""
+    """Writes or checks the page."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     mode = parser.add_mutually_exclusive_group()

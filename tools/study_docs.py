@@ -1,4 +1,4 @@
-"""Copy the reports of studies in out/, with their figures, into the documentation."""
+"""Copies the reports of studies in out/, with their figures, into the documentation."""
 
 import shutil
 import sys
@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def copy(name: str) -> None:
-    """Copy the report of the study called `name`."""
+    """Copies the report of the study called `name`."""
     study = ROOT / "out" / f"study-{name}"
     target = ROOT / "docs" / "studies" / "results" / name
     shutil.rmtree(target, ignore_errors=True)
@@ -16,7 +16,7 @@ def copy(name: str) -> None:
     for figure in sorted((study / "figures").glob("*.png")):
         shutil.copy(figure, target / "figures" / figure.name)
 
-    # The page has its own title, and the report's headings go one level down.
+    # The page has its own title, so the headings of the report go one level down.
     lines = (study / "report.md").read_text(encoding="utf-8").splitlines()[1:]
     text = "\n".join(f"#{line}" if line.startswith("#") else line for line in lines)
     text = text.replace("(figures/", f"(results/{name}/figures/")
@@ -24,7 +24,7 @@ def copy(name: str) -> None:
     print(f"written: {target}")
 
 
-# The README's pictures.
+# Figures that the README shows.
 IMAGES = {"blockage": "window-3.png"}
 
 for study in sys.argv[1:]:

@@ -1,7 +1,7 @@
-"""The tables of results as attributes: python/fadeout/_tables.py.
+"""Writes python/fadeout/_tables.py, which has the tables of results as attributes.
 
-Written from the tables that the built package has, whose documentation is that of the row structs.
-Without arguments the file is written anew; `--check` changes nothing and fails where it would.
+The tables come from the built package, and their documentation from the row structs. Without
+arguments the file is written. `--check` only compares it, and fails if it differs.
 """
 
 import argparse
@@ -33,19 +33,19 @@ class TableAttributes:
 
 
 def docstring(doc: str) -> str:
-    """A docstring of these words, in lines that fit."""
+    """Returns a docstring with this text, in lines that fit."""
     indent = " " * 8
     one_line = f'{indent}"""{doc}"""'
     if len(one_line) <= WIDTH:
         return one_line
-    # The formatter joins words that fit in one line without their closing quotes.
+    # The formatter joins two lines if the text without closing quotes fits in one.
     width = WIDTH if len(one_line) > WIDTH + 3 else WIDTH - 3
     lines = textwrap.wrap(f'"""{doc}', width, initial_indent=indent, subsequent_indent=indent)
     return "\n".join([*lines, f'{indent}"""'])
 
 
 def attribute(name: str, doc: str) -> str:
-    """A table as an attribute."""
+    """Returns the source of a table's attribute."""
     return f"""
     @property
     def {name}(self) -> "pl.DataFrame":
@@ -55,13 +55,13 @@ def attribute(name: str, doc: str) -> str:
 
 
 def module() -> str:
-    """The file's text."""
+    """Returns the text of the file."""
     tables = table_docs().items()
     return HEAD + "".join(attribute(name, table["doc"]) for name, table in tables)
 
 
 def main() -> None:
-    """Write or check the file."""
+    """Writes or checks the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail where the file is another")
     is_check = parser.parse_args().check

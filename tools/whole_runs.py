@@ -1,4 +1,4 @@
-"""Whole runs of scenarios, each in a process of its own; see `tools/bench.py`."""
+"""Whole runs of scenarios, each in a process of its own. `tools/bench.py` uses them."""
 
 import json
 import os
@@ -14,23 +14,23 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 
 @dataclass
 class Run:
-    """What one process did and used."""
+    """Resources and results of one process."""
 
     cpu_s: float
     peak_mb: float
     data_packets: int
     simulated_s: float
     run_wall_s: float
-    """Wall time without building; zero where something records."""
+    """Wall time without building, seconds. 0 if the run recorded tables."""
 
     @property
     def ns_per_packet(self) -> float:
-        """CPU time per data packet sent, its ACKs included."""
+        """CPU time per sent data packet, including its ACKs, ns."""
         return self.cpu_s * 1e9 / self.data_packets
 
 
 def whole_run(arguments: list[str]) -> Run:
-    """Run a scenario in a process of its own; its use comes from the operating system."""
+    """Runs a scenario in a process of its own, whose resources the operating system reports."""
     with tempfile.TemporaryFile() as output:
         executable = str(TARGET / "release" / "whole_run")
         actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
@@ -40,7 +40,7 @@ def whole_run(arguments: list[str]) -> Run:
             sys.exit(f"failed: {executable} {' '.join(arguments)}")
         output.seek(0)
         report = json.loads(output.read())
-    # Linux counts in KiB, macOS in bytes.
+    # Linux reports KiB, and macOS reports bytes.
     unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
     return Run(
         cpu_s=usage.ru_utime + usage.ru_stime,

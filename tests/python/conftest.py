@@ -1,4 +1,4 @@
-"""What several tests use."""
+"""Fixtures and helpers that several tests use."""
 
 import dataclasses
 import os
@@ -22,7 +22,7 @@ TOOLS = ("tshark is not installed", "SUMO is not installed", "Chromium is not in
 
 
 def needs_tool(name: str) -> Any:
-    """Returns a mark that skips a test where a program is missing: for tshark, SUMO, Chromium."""
+    """Returns a mark that skips a test if a program is missing: tshark, SUMO or Chromium."""
     found = {
         "tshark": lambda: shutil.which("tshark"),
         "SUMO": _traces.find_sumo,
@@ -35,10 +35,10 @@ def needs_tool(name: str) -> Any:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Makes a skip for want of a tool a failure where `FADEOUT_REQUIRE_TOOLS` is set."""
+    """Turns a skip for a missing tool into a failure if `FADEOUT_REQUIRE_TOOLS` is set."""
     outcome = yield
     report = outcome.get_result()
-    # An expected failure is reported as skipped, too, but has a traceback in place of a reason.
+    # An expected failure is reported as skipped too, but has a traceback instead of a reason.
     is_skip = report.skipped and isinstance(report.longrepr, tuple)
     if is_skip and "FADEOUT_REQUIRE_TOOLS" in os.environ:
         reason = str(report.longrepr[2])
@@ -73,7 +73,7 @@ SCENARIO = textwrap.dedent(
 )
 
 
-# Seeds differ in nothing without losses.
+# Random losses, as without them all seeds give the same run.
 LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
 
 CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
@@ -102,7 +102,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 @pytest.fixture
 def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Sets the effort of a quick study."""
+    """Returns a function that sets the effort of a quick study."""
 
     def set_effort(name: str, **effort: Any) -> None:
         study = studies()[name]
@@ -120,7 +120,7 @@ needs_kernel = pytest.mark.skipif(
 
 
 def kernel_link(*, rate: str, limit: int) -> str:
-    """Two nodes with kernels, and a link of 10 ms between them."""
+    """Returns a scenario with two nodes with kernels, and a link of 10 ms between them."""
     return f"""
 duration = "4 s"
 [node.server]

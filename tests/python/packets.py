@@ -1,4 +1,4 @@
-"""TCP segments of a capture, read without a tool."""
+"""Reader of the TCP segments of a capture that needs no other program."""
 
 import struct
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
-"""Kinds of blocks of pcapng."""
+"""Types of blocks of pcapng."""
 ETHERNET = 1
 SYN = 0x02
 
 
 @dataclass(frozen=True)
 class Packet:
-    """A segment between two ports, its numbers counted from its connection's first."""
+    """A segment between two ports, with sequence numbers relative to its connection's first."""
 
     ports: tuple[int, int]
     seq: int
@@ -24,7 +24,7 @@ class Packet:
 
 
 def packets(capture: Path) -> list[Packet]:
-    """Every segment of a capture but the SYNs."""
+    """Returns all segments of a capture except the SYNs."""
     first: dict[tuple[int, int], int] = {}
     found = []
     for packet in map(_segment, _frames(capture.read_bytes())):

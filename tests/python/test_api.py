@@ -52,7 +52,7 @@ def test_flows_and_links_are_called_by_their_names(results):
 
 def test_the_goodput_is_the_delivered_bytes_over_the_duration(results):
     flow = results.flows.row(0, named=True)
-    # The flow opens at zero and lasts as long as the run.
+    # The flow opens at zero and lasts until the end of the run.
     assert flow["goodput_mbps"] == pytest.approx(flow["delivered_bytes"] * 8e-6 / 2, rel=1e-9)
     assert results.throughput["bytes"].sum() == flow["delivered_bytes"]
 
@@ -73,7 +73,7 @@ def test_a_folder_holds_the_same_as_memory(results, scenario: Path, tmp_path: Pa
 
 def test_the_seed_moves_what_is_random():
     text = SCENARIO.replace('phase = "0.5 s"', 'phase = "random"')
-    # With seed 1 it takes both SYNs, and nothing is sent.
+    # With seed 1 the blockage takes both SYNs, and nothing is sent.
     first, again, other = (fadeout.run(text, seed=seed) for seed in (3, 3, 2))
     assert first.fingerprint == again.fingerprint != other.fingerprint
     assert not first.blockages.equals(other.blockages)

@@ -51,7 +51,7 @@ def test_a_default_that_is_written_out_is_no_other_run():
     table = 'congestion-control = { name = "cubic", fast-convergence = true, c = 0.4 }\n'
     assert run_names(unset + table) == [plain]
     assert run_names(unset + 'tcp = { minimum-rto = "200 ms", timestamps = true }\n') == [plain]
-    # The default of `beta` depends on the variant: 0.8 here.
+    # The default of `beta` depends on the variant. Here it is 0.8.
     paper = 'congestion-control = { name = "cubic", variant = "2008" }\n'
     (of_paper,) = run_names(unset + paper)
     assert run_names(unset + paper.replace(" }", ", beta = 0.7 }")) != [of_paper]
@@ -60,9 +60,9 @@ def test_a_default_that_is_written_out_is_no_other_run():
 CATALOG = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
 
 DEPENDING = {("cubic", "beta"), ("cubic", "beta-ecn"), ("full-buffer", "backlog")}
-"""Parameters of which leaving them out may mean something else than their default.
+"""Parameters for which omission may differ from their default.
 
-A full buffer without `backlog` has no fixed one: it grows.
+A full buffer without `backlog` has no fixed backlog: it grows.
 """
 
 
@@ -83,7 +83,7 @@ def test_no_parameter_that_is_written_out_at_its_default_is_another_run(
 ):
     (found,) = (each for each in CATALOG[kind] if each["name"] == entry)
     tag = "kind" if kind == "application" else "name"
-    # UDP has no congestion control to name.
+    # UDP has no congestion control.
     is_udp = kind == "application" and entry in ("packet-stream", "echo", "full-buffer")
     scenario = re.sub(r"congestion-control = .*\n", "", LOSSY) if is_udp else LOSSY
     plain = run_names(scenario, set={key: {tag: entry}})
@@ -146,7 +146,7 @@ def test_the_source_of_a_congestion_control_is_part_of_the_name(tmp_path: Path):
         planner = Planner(spec)
         found.append(planner.job(planner.points[0], 1).run)
         other = read({"scenario": LOSSY, "congestion-controls": {"mine": f"{control}:Mine"}})
-        # One that no flow uses changes nothing.
+        # A class that no flow uses does not change the name of a run.
         with pytest.warns(UserWarning, match="mine"):
             planner = Planner(other)
             assert planner.job(planner.points[0], 1).run == run_names(LOSSY)[0]
@@ -223,7 +223,7 @@ def test_a_sample_is_the_same_each_time_and_spread_over_its_space(method: str):
     rates = sorted(float(point["link.access.rate"].split()[0]) for point in found[0])
     assert rates[0] >= 1 and rates[-1] <= 100
     if method != "random":
-        # Each sixteenth of the range of logarithms has one point.
+        # Each sixteenth of the logarithmic range has one point.
         assert [math.floor(math.log10(rate) / 2 * 16) for rate in rates] == list(range(16))
 
 
@@ -237,7 +237,7 @@ def test_a_campaign_that_is_run_again_does_only_what_is_new(lossy: Path, tmp_pat
     document = {"scenario": str(lossy), "seeds": 4}
     more = Campaign({**document, "grid": {"flow.congestion-control": ["cubic", "vegas"]}}, out=out)
     finished = more.run()
-    # Of cubic one seed is new, of vegas all four; those of newreno stay for another time.
+    # One seed of cubic and all four of vegas are new. The runs of newreno stay in the folder.
     assert (finished.done_before, finished.done_now) == (3, 5)
     assert finished.status.other == 3
     back = Campaign({**document, "seeds": 3, "grid": CONTROLS}, out=out)
@@ -293,7 +293,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(lossy: Path, 
     failures = campaign.failures
     assert failures["seed"].to_list() == [1, 3]
     assert failures["reason"].to_list() == ["odd: ZeroDivisionError: seven"] * 2
-    # They are not tried again, unless it is asked for.
+    # Failed runs are repeated only on request.
     assert campaign.run().done_now == 0
     assert campaign.run(retry=True).done_now == 2
     assert campaign.status().failed == 2
@@ -372,7 +372,7 @@ def test_parts_are_read_while_another_driver_merges_them(
 
 def test_a_list_of_parts_is_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     parts = Parts(tmp_path)
-    # A merge between two halves of a list: it shows neither the old part nor the new one.
+    # A merge between two listings: the first shows neither the old part nor the new one.
     lists = iter([[], ["part-new.parquet"], ["part-new.parquet"]])
     monkeypatch.setattr(Parts, "_listed", lambda _self: next(lists))
     assert parts.names() == ["part-new.parquet"]
@@ -389,7 +389,7 @@ def test_a_point_that_is_about_to_get_more_seeds_is_not_the_end(lossy: Path, tmp
     look = engine._look
 
     def look_slowly(point: Point) -> None:
-        # What another thread sees meanwhile.
+        # Another thread reads `is_finished` meanwhile.
         reader = Thread(target=lambda: seen.append(engine.is_finished))
         reader.start()
         reader.join(0.2)
@@ -402,7 +402,7 @@ def test_a_point_that_is_about_to_get_more_seeds_is_not_the_end(lossy: Path, tmp
         outcome = context.do(job, lambda: True)
         assert outcome is not None
         engine.give([outcome])
-        # Before the next one is given: on a busy machine they may come late.
+        # The readers must end before the next outcome, as they may be slow on a busy machine.
         for reader in readers:
             reader.join()
     assert engine.total == engine.finished == 10

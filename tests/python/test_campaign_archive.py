@@ -63,7 +63,7 @@ def test_an_archive_is_run_again_from_nothing_but_itself(campaign: Campaign, tmp
     found = repeat(path, tmp_path / "again", allow_code=True)
     assert (found.same, found.is_same) == (6, True)
     gone = Campaign.open(tmp_path / "gone/c").frame()
-    # Their names, too: the archive has everything that a run depends on.
+    # The names of the runs are equal too, as the archive has everything that they depend on.
     assert found.campaign.frame().equals(gone.select(found.campaign.frame().columns))
 
 
@@ -73,7 +73,7 @@ Content = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Content:
-    """The files of an archive without code of its own."""
+    """Returns the files of an archive without user-written code."""
     folder = tmp_path_factory.mktemp("plain")
     (folder / "rate.trace").write_text("1\n2\n3\n5\n8\n")
     lossy = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
@@ -85,7 +85,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Content:
 
 
 def write(path: Path, content: Content, *, sums: str | None = None) -> Path:
-    """An archive of `content` with checksums that fit, or with `sums`."""
+    """Writes an archive of `content` with matching checksums, or with `sums`."""
     files = {name: each for name, each in content.items() if name != "SHA256SUMS"}
     if sums is None:
         sums = "".join(f"{sha256(each).hexdigest()}  {name}\n" for name, each in files.items())
@@ -103,12 +103,12 @@ def with_document(content: Content, **keys: Any) -> Content:
 
 
 def refusal(path: Path, **options: Any) -> str:
-    """Why an archive is refused before any of its runs is done."""
+    """Returns the reason why an archive is refused before any of its runs is done."""
     out = path.parent / "again"
     with pytest.raises(ResultError) as error:
         repeat(path, out, **options)
     assert not out.exists()
-    # No unpacked file is left.
+    # No unpacked file remains.
     assert not list(Path(tempfile.gettempdir()).glob("*/campaign.json"))
     assert str(path) in str(error.value)
     return str(error.value)
@@ -135,7 +135,7 @@ def test_code_of_an_archive_runs_only_where_it_is_allowed(campaign: Campaign, tm
     hostile = write(tmp_path / "b.zip", content)
     assert "files/own/own.py, which would run" in refusal(hostile)
     assert "--allow-code" in refusal(hostile)
-    # Code outside the list of metrics is found as well.
+    # Code in other keys than `metrics` is found as well.
     for keys in (
         {"metrics": ["goodput_mbps"]},
         {"metrics": [], "congestion-controls": {}, "handover-policies": {"x": "own.py:Mine"}},
@@ -252,7 +252,7 @@ def test_an_archive_of_twins_encrypted_or_odd_files_is_refused(plain: Content, t
 def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(plain: Content, tmp_path: Path):
     bomb = tmp_path / "bomb.zip"
     write(bomb, plain)
-    # Deflated a piece at a time, which is then written as often as it takes.
+    # The compressed form of one million bytes, which is written many times.
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     piece = packer.compress(bytes(1_000_000)) + packer.flush(zlib.Z_FULL_FLUSH)
     with zipfile.ZipFile(bomb, "a") as file:
@@ -267,14 +267,14 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(plain: Content,
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "its files have 4,000," in refusal(bomb)
     assert time.monotonic() - began < 2
-    # A member with too small a size in the directory is read no further than that.
+    # A member that states too small a size is not read beyond that size.
     lying = tmp_path / "lying.zip"
     data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
     lying.write_bytes(data)
     assert re.search("frame.bin|not an archive", refusal(lying))
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kib < 64 << 10
-    # A lower limit is kept as well.
+    # A lower limit than the default applies as well.
     assert "and 1,000 are allowed" in refusal(write(tmp_path / "a.zip", plain), largest=1000)
 
 

@@ -25,7 +25,7 @@ from fadeout.campaign.cluster import Cluster, read_cluster
 from fadeout.campaign.tune import tune
 
 KILLS = int(os.environ.get("FADEOUT_KILLS", "3"))
-"""Of workers; FADEOUT_KILLS=100 takes some minutes."""
+"""Number of workers that are killed. FADEOUT_KILLS=100 takes some minutes."""
 
 DEADLY = """
 import os
@@ -74,7 +74,7 @@ def test_workers_that_are_killed_at_any_moment_lose_nothing(
 
     def kill() -> None:
         while len(killed) < KILLS and not stop.wait(moments.uniform(0, 1)):
-            # A worker that is being started again has no process yet.
+            # A worker that restarts has no process yet.
             workers = cluster._held.cluster.workers.values()
             alive = [worker.pid for worker in workers if worker.pid]
             if alive:
@@ -94,7 +94,8 @@ def test_workers_that_are_killed_at_any_moment_lose_nothing(
             stop.set()
             killer.join()
     campaign = Campaign(document, out=tmp_path / "c")
-    # A run whose workers were killed three times in a row is named, and done by the same command.
+    # A run whose workers were killed three times in a row has failed. The same command then does
+    # it.
     assert set(campaign.failures["kind"]) <= {"worker"}
     campaign.run(jobs=1)
     assert campaign.failures.is_empty()
@@ -149,7 +150,7 @@ def test_a_scheduler_that_runs_does_the_runs(document: dict[str, Any], tmp_path:
         campaign = Campaign(document, out=tmp_path / "c")
         campaign.run(executor=Cluster("address", options=options))
         assert campaign.status().done == 12
-        # It did them, and no cluster of this process.
+        # The cluster of the other process did the runs.
         assert running.scheduler.tasks == {}
         assert running.scheduler.transition_counter > 0
 
@@ -185,7 +186,7 @@ NOBODY = 65_534
 
 
 def intrude(address: str, keys: dict[str, str] | None, user: int | None) -> str:
-    """What comes of running code by the scheduler or worker at `address` as another user."""
+    """Returns the output of an attempt to run code at `address` as another user."""
     arguments = json.dumps([address, user, keys])
     command = [sys.executable, "-W", "ignore", "-c", INTRUDER, arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -193,7 +194,7 @@ def intrude(address: str, keys: dict[str, str] | None, user: int | None) -> str:
 
 
 def addresses(client: Any) -> list[str]:
-    """Those of the scheduler, of the workers, and of what watches over each worker."""
+    """Returns the addresses of the scheduler, of the workers, and of the nanny of each worker."""
     info = client.scheduler_info(n_workers=-1)
     workers = info["workers"].values()
     watchers = [worker["nanny"] for worker in workers]
@@ -202,7 +203,7 @@ def addresses(client: Any) -> list[str]:
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Any]:
-    """The client of a local cluster."""
+    """Yields the client of a local cluster."""
     distributed_module()
     with Cluster(workers=2) as cluster:
         yield cluster._held
@@ -215,7 +216,7 @@ def test_another_user_of_the_machine_runs_no_code_on_a_local_cluster(local: Any)
         for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")
     }
     scheduler = local.scheduler_info()["address"]
-    # With the keys, which no other user has, it would.
+    # With the keys, which no other user has, the code would run.
     assert intrude(scheduler, keys, user) == f"ran as {os.getuid()}"
     for address, guess in (
         (scheduler, None),
@@ -244,7 +245,7 @@ def test_every_port_of_a_local_cluster_asks_for_a_certificate_and_none_answers_h
 
 
 def answer_to_http(port: int, *, has_tls: bool) -> bytes:
-    """What a browser without a certificate is answered."""
+    """Returns the answer to an HTTP request without a certificate."""
     try:
         with ExitStack() as stack:
             connection = stack.enter_context(socket.create_connection(("127.0.0.1", port), 5))
@@ -276,7 +277,7 @@ def test_a_batch_system_is_given_jobs_that_connect_by_tls(
 ):
     if importlib.util.find_spec("dask_jobqueue") is None:
         pytest.skip("fadeout[cluster] is not installed")
-    # A batch system of one machine: it runs the script at once. The script is removed after this.
+    # A batch system of one machine, which runs the script at once. The script is then removed.
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "sbatch").write_text(
@@ -295,7 +296,7 @@ def test_a_batch_system_is_given_jobs_that_connect_by_tls(
     file.write_text(
         'kind = "slurm"\nmaximum-jobs = 1\ncores = 1\nmemory = "1 GB"\nwalltime = "00:05:00"\n'
     )
-    # In a process of its own: dask-jobqueue leaves files open.
+    # In a process of its own, as dask-jobqueue leaves files open.
     command = [sys.executable, "-m", "fadeout", "sweep", document["scenario"], "--seeds", "12"]
     command += ["--out", "c", "--cluster", str(file), "--quiet"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -304,7 +305,7 @@ def test_a_batch_system_is_given_jobs_that_connect_by_tls(
     job = (tmp_path / "job.sh").read_text()
     assert "tls://" in job
     assert "--worker-class fadeout.campaign.nodes.SilentWorker" in job
-    # What the worker imports lies in a folder of its own, which goes with the job.
+    # The worker's files for import are in a folder of its own, which is removed with the job.
     assert "DASK_TEMPORARY_DIRECTORY" in job
     for _ in range(100):
         if not any(scratch.iterdir()):

@@ -19,7 +19,7 @@ from fadeout.campaign import seal
 from fadeout.study.store import Store
 
 FLIPS = int(os.environ.get("FADEOUT_FLIPS", "200"))
-"""Bits that are flipped, one at a time."""
+"""Number of bits that are flipped, one at a time."""
 
 RAISING = """
 def odd(results):
@@ -31,7 +31,7 @@ def odd(results):
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    """A campaign with tables over time, failures, and points with seeds until they are narrow."""
+    """Returns a campaign with tables over time, failures, and a target for intervals."""
     folder = tmp_path_factory.mktemp("damage")
     lossy = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
     (folder / "lossy.toml").write_text(lossy)
@@ -62,7 +62,7 @@ def results_of(folder: Path) -> list[Any]:
 
 @contextmanager
 def flipped(path: Path, bit: int) -> Iterator[None]:
-    """The file with one bit changed."""
+    """Context in which the file has one bit changed."""
     content = path.read_bytes()
     changed = bytearray(content)
     changed[bit // 8] ^= 1 << bit % 8
@@ -83,7 +83,7 @@ def test_a_flipped_bit_is_an_error_that_names_the_file(campaign: Campaign):
     moments = random.Random(int(os.environ.get("FADEOUT_SEED", "1")))
     found = 0
     for number in range(FLIPS):
-        # Each file in turn: most bits are in those of tables.
+        # Each file in turn, as most bits are in the files of tables.
         path = files[number % len(files)]
         with flipped(path, moments.randrange(8 * path.stat().st_size)):
             try:
@@ -123,7 +123,7 @@ def test_a_file_of_another_campaign_or_without_checksum_is_an_error(
 
 
 def test_a_seal_is_of_every_byte_and_other_tools_read_the_file(tmp_path: Path):
-    # Text that looks like the place of the digest stands in a column, too.
+    # A column also has text that looks like the place of the digest.
     frame = pl.DataFrame({seal.BLANK: [seal.BLANK, seal.PREFIX], "x": [1.5, None]})
     path = tmp_path / "a.parquet"
     path.write_bytes(seal.parquet(frame))
@@ -163,14 +163,14 @@ def test_an_old_folder_is_read_with_one_warning_and_gets_checksums_when_it_goes_
         f"{old}: an older version wrote its files without checksums, so damage may go unnoticed; "
         "fadeout campaign run adds them"
     ]
-    # No warning: it gets them, and nothing is run again.
+    # There is no warning, as the folder gets its checksums. No run is repeated.
     went_on = Campaign(campaign.folder.parent / "campaign.toml", out=old)
     assert went_on.run().done_now == 0
     assert results_of(old) == before
     for path in files_of(old):
         if path.name != "frame.parquet":
             seal.check(path.read_bytes(), path)
-    # Exported files in the folder are the user's.
+    # Exported files in the folder belong to the user.
     assert (old / "frame.parquet").read_bytes() == exported
 
 

@@ -1,4 +1,4 @@
-"""Intervals hold what they promise, and seeds are taken until they are narrow."""
+"""Tests of confidence intervals, and of campaigns that add seeds until an interval is narrow."""
 
 import math
 from pathlib import Path
@@ -21,7 +21,7 @@ def until(**given: Any) -> Seeds:
 
 def test_an_interval_of_a_mean_is_that_of_students_t():
     found = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0], 0.95)
-    # 2.776 standard errors, of sqrt(2.5 / 5).
+    # 2.776 standard errors, which are sqrt(2.5 / 5).
     assert found.mean == 3.0
     assert math.isclose(found.half_width, 2.7764451 * math.sqrt(0.5), rel_tol=1e-6)
     assert math.isclose(found.p_value, 0.01324, rel_tol=1e-3)
@@ -48,7 +48,7 @@ def test_p_values_are_corrected_as_holm_does():
 def share_of_intervals_with_the_mean(
     seeds: Seeds, draw: Any, mean: float, trials: int, confidence: float | None = None
 ) -> float:
-    """How often the interval with which a point stops holds the true mean."""
+    """Returns the share of points whose final interval includes the true mean."""
     held = 0
     for _ in range(trials):
         values: list[float] = []
@@ -71,7 +71,7 @@ def test_the_confidence_is_kept_although_the_interval_is_looked_at_often(width: 
 
     trials = 1500
     held = share_of_intervals_with_the_mean(seeds, draw, 10, trials)
-    # Three standard deviations of a share of 0.95 of so many trials.
+    # Three standard deviations of a share of 0.95 in this number of trials.
     assert held >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / trials)
 
 
@@ -88,7 +88,7 @@ def test_a_point_stops_when_its_interval_is_narrow(lossy: Path, tmp_path: Path):
     campaign = sweep(lossy, grid, seeds=seeds, out=tmp_path / "c", jobs=3)
     means = campaign.means("goodput_mbps")
     counts = means["goodput_mbps_n"].to_list()
-    # Without loss nothing is random: the first look is enough.
+    # Without loss nothing is random, so the first examination suffices.
     assert counts[0] == 5
     assert counts[1] in (10, 20, 40)
     if campaign.status().wide == 0:

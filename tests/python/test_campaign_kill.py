@@ -1,6 +1,6 @@
-"""Campaigns that are killed at random moments: ten times, or FADEOUT_KILLS=100.
+"""Tests of campaigns that are killed at random moments: ten times, or FADEOUT_KILLS=100.
 
-Workers that are killed are in test_campaign_cluster.py.
+Tests that kill workers are in test_campaign_cluster.py.
 """
 
 import os
@@ -20,9 +20,9 @@ from fadeout import Campaign, ResultError
 KILLS = int(os.environ.get("FADEOUT_KILLS", "10"))
 
 RUNS = 40 * KILLS
-"""More than are done between two kills, in all."""
+"""Number of runs of the campaign, which exceeds the number done between all kills."""
 
-# Parts are written as often as they can be: kills are to come while they are.
+# Parts are written as often as possible, so that kills hit a write.
 DRIVER = """
 import sys
 import fadeout.campaign.engine as engine
@@ -59,7 +59,7 @@ def start(path: Path, out: Path) -> subprocess.Popen[str]:
 
 
 def end_of(driver: subprocess.Popen[str]) -> int:
-    """Its exit status, once it has one."""
+    """Returns the exit status of a driver when it has ended."""
     with driver:
         return driver.wait()
 
@@ -83,7 +83,7 @@ def test_a_kill_loses_no_finished_run_and_doubles_none(tmp_path: Path):
         found = runs_in(out)
         assert before <= set(found)
         before = set(found)
-        # A driver that is killed while it merges leaves rows twice: they are read once.
+        # A driver that is killed during a merge leaves rows twice. They are read once.
         if (out / "plan.parquet").is_file():
             frame = Campaign.open(out).frame()
             assert set(frame["run"]) == before
@@ -128,7 +128,8 @@ def test_a_disk_that_becomes_full_loses_no_finished_run(
         before: set[str] = set()
         free_kb = 0
         for _ in range(max(1, KILLS // 10)):
-            # At first it is full with the campaign's own files; then a little more is left.
+            # The disk is first full with the campaign's own files, and then gets a little more
+            # space.
             free_kb += random.randint(180, 220) if free_kb == 0 else random.randint(4, 60)
             resize(small, free_kb)
             with pytest.raises(ResultError, match="the disk is full"):

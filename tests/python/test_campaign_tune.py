@@ -10,7 +10,7 @@ from fadeout import Campaign, ScenarioError
 from fadeout.campaign.tune import read_range, tune
 from fadeout.cli.app import app
 
-# Goodput has its best value where the delay is short and the queue is long enough.
+# The goodput is best with a short delay and a queue that is long enough.
 OVER = {
     "link.access.delay": "1..50 ms",
     "flow.congestion-control": "cubic,newreno",
@@ -33,7 +33,7 @@ def test_a_search_finds_the_best_of_what_it_tried_and_goes_on(lossy: Path, tmp_p
     first = search(lossy, tmp_path / "t", trials=6)
     whole = search(lossy, tmp_path / "t")
     alone = search(lossy, tmp_path / "alone", jobs=1)
-    # Going on, and the number of workers, change nothing.
+    # Neither a continued search nor the number of workers changes the result.
     assert (whole.values, whole.score) == (alone.values, alone.score)
     assert whole.score.mean >= first.score.mean
     means = Campaign.open(tmp_path / "t").means("goodput_mbps")["goodput_mbps_mean"]

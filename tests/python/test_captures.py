@@ -35,7 +35,7 @@ capture-snap = "2 kB"
 
 
 def tshark(capture: Path, *arguments: str) -> list[str]:
-    """The lines that tshark prints when it verifies every checksum."""
+    """Returns the lines that tshark prints. It verifies every checksum."""
     command = ["tshark", "-r", str(capture)]
     command += ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -80,8 +80,8 @@ def test_a_packet_arrives_later_by_at_least_the_delay(captures: Path):
     first_data = ["-Y", "tcp.len > 0", "-T", "fields", "-e", "frame.time_epoch", "-c", "100"]
     sent = float(tshark(captures / "server.pcapng", *first_data)[0])
     arrived = float(tshark(captures / "phone.pcapng", *first_data)[0])
-    # At 10 Mbit/s the handshake's last ACK, 52 bytes, goes first and takes 41.6 us; the segment
-    # of 1500 bytes takes 1.2 ms, and propagation 10 ms. Rounding is to the nanosecond.
+    # At 10 Mbit/s the handshake's last ACK, 52 bytes, goes first and takes 41.6 us. The segment of
+    # 1500 bytes takes 1.2 ms, and propagation 10 ms. Times are rounded to the nanosecond.
     assert arrived - sent == pytest.approx(0.0112416, abs=5e-9)
 
 
@@ -138,7 +138,7 @@ def test_every_transport_block_is_read_from_mac_to_tcp(
     assert failed == [not is_ok for is_ok in blocks["is_ok"]]
     assert any(failed)
     assert not any(packet[0] for packet in packets)
-    # Of what was decoded only reports without data have no sequence number.
+    # Among the decoded packets, only status reports without data have no sequence number.
     assert sum(bool(packet[2]) for packet in packets) > len(packets) // 2
     assert sum("1448" in packet[4] for packet in packets) > 100
 
@@ -152,7 +152,10 @@ DRIVE = {
 
 
 def fields(capture: Path, wanted: str, *names: str) -> list[list[str]]:
-    """The fields of the packets that a display filter finds; those in a tunnel are the second."""
+    """Returns the fields of the packets that a display filter finds.
+
+    For packets in a tunnel, the second value of a field is the inner packet's.
+    """
     arguments = [part for name in names for part in ("-e", name)]
     lines = tshark(capture, "-Y", wanted, "-T", "fields", *arguments)
     return [line.split("\t") for line in lines]
@@ -193,7 +196,7 @@ def test_forwarded_packets_have_their_numbers_and_end_markers_stand_behind_them(
     assert len(numbers) == row["forwarded_numbered"]
     assert all((b - a) % 4096 == 1 for a, b in pairwise(numbers))
 
-    # The last thing on the old path, and the last in the tunnel between the base stations.
+    # The last packet on the old path, and the last in the tunnel between the base stations.
     for link in ("s1-west", "x2-west"):
         every = fields(
             folder / f"{link}.link.pcapng", "gtp && ip.dst != 172.16.0.2", "gtp.message", "gtp.teid"
@@ -239,7 +242,7 @@ link-capture-snap = "128 B"
 @tshark_wanted
 def test_long_numbers_of_forwarded_packets_are_read(tmp_path: Path):
     nr = {"cell.radio": "nr", "cell.carrier": "3.5 GHz", "mobility-management.preparation": "xn"}
-    # All that waits is forwarded at once.
+    # All waiting packets are forwarded at once.
     nr["link.x2-west.queue.limit"] = "5000 packets"
     changes = {**DRIVE, **nr, "probe.link-capture": ["x2-west"]}
     results = fadeout.run(ROOT / "scenarios/handover.toml", set=changes, out=tmp_path / "run")
@@ -279,7 +282,7 @@ def on_small_cell(results: fadeout.Results, direction: str) -> int:
 
 
 def behind_gtp(payload: str) -> bytes:
-    """What is behind GTP-U and its extensions; nothing in a poll."""
+    """Returns the bytes after GTP-U and its extensions. Empty for a poll."""
     octets = bytes.fromhex(payload)
     behind = 8
     if octets[0] & 7:
@@ -291,7 +294,7 @@ def behind_gtp(payload: str) -> bytes:
 
 
 def pdcp_number(payload: str) -> int:
-    """The SN of 18 bits of the PDCP PDU of a frame: it has a whole packet."""
+    """Returns the 18-bit SN of the PDCP PDU in a frame, which has a whole packet."""
     pdu = behind_gtp(payload)
     header, packet = pdu[:3], pdu[3:]
     assert header[0] & 0xFC == 0x80, "data, and reserved bits of zero"
@@ -363,7 +366,8 @@ def test_between_links_forwarded_packets_are_in_a_tunnel_with_its_end_behind_the
     assert count > 10
     assert kinds == [255] * count + [254], "packets, and behind the last of them the end"
     assert len({teid for _, teid in forwarded}) == 1
-    # The old path ends with a marker, too; links to the phone carry what was in the tunnels.
+    # The old path also ends with a marker. Links to the phone carry the tunnelled packets without
+    # GTP-U.
     assert [kind for (kind,) in fields(captures["s1"], "gtp", "gtp.message")] == ["0xfe"]
     for link in ("lte", "umts"):
         assert fields(captures[link], "gtp", "gtp.teid") == [], link

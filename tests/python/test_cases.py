@@ -1,4 +1,4 @@
-"""Scenarios that went wrong once, in `cases/`. The head of each tells its fault."""
+"""Scenarios that once failed, in `cases/`. The comment at the head of each states the fault."""
 
 import warnings
 from pathlib import Path
@@ -11,7 +11,7 @@ from generator import features, invariants
 
 FILES = Path(__file__).with_name("cases")
 SEEDS = range(1, 9)
-"""Seeds of each case: the faults needed some draws."""
+"""Seeds of each case, as the faults depended on random draws."""
 
 
 def checked(name: str, seed: int | None = None, **overrides: Any) -> fadeout.Results:
@@ -108,7 +108,7 @@ def test_ues_with_equal_reports_have_equal_shares_under_max_ci():
         shares = checked("equal-ues", seed).datagram_flows["received_bytes"]
         most: Any = shares.max()
         least: Any = shares.min()
-        # Losses differ: one block in ten is sent again. Without turns two UEs had nothing.
+        # Losses differ, as one block in ten is repeated. Without fair turns two UEs had nothing.
         assert least > 0.8 * most
 
 
@@ -122,7 +122,7 @@ def test_a_conditional_handover_without_forwarding_forwards_nothing():
 
 
 def uplink_delay(seed: int, **radio: Any) -> float:
-    """Mean delay of small packets over the uplink, in seconds."""
+    """Returns the mean delay of small packets over the uplink, in seconds."""
     kind, rate = radio.get("kind", "nr"), radio.pop("rate", "6900 bit/s")
     overrides = {
         "cell.site.radio": {"kind": kind, **radio},
@@ -133,7 +133,7 @@ def uplink_delay(seed: int, **radio: Any) -> float:
 
 
 def test_scheduling_requests_of_lte_tdd_never_wait_for_a_slot_of_the_downlink():
-    # 58 in 100 UEs had 121 ms. Others have 17.5 ms, the mean over the phase of the requests.
+    # 58 of 100 UEs had 121 ms. The others have 17.5 ms, the mean over the phase of the requests.
     for seed in SEEDS:
         assert uplink_delay(seed, kind="lte", duplex="tdd") < 0.025
 

@@ -45,7 +45,7 @@ def test_a_completed_flow_has_a_row_with_its_size_and_times(results):
     assert 0.02 < film["first_byte_s"] < film["completed_at_s"] == film["completion_time_s"]
     assert film["mean_rate_mbps"] == pytest.approx(8 / film["completion_time_s"])
     ends = done["start_s"] + done["completion_time_s"]
-    # Differences of doubles of some seconds.
+    # The tolerance covers rounding of doubles of some seconds.
     assert (ends - done["completed_at_s"]).abs().max() < 1e-9
     assert done["completed_at_s"].is_sorted()
 

@@ -1,4 +1,4 @@
-"""Congestion controls of the user's own."""
+"""Tests of user-written congestion controls."""
 
 import json
 import math
@@ -39,7 +39,7 @@ SCENARIO = textwrap.dedent(
 
 
 class NewReno(CongestionControl):
-    """The built-in `newreno`, line by line."""
+    """A copy of the built-in `newreno`."""
 
     def __init__(self, beta=0.5, slow_start_limit=1.0):
         self.beta, self.slow_start_limit = beta, slow_start_limit
@@ -57,7 +57,7 @@ class NewReno(CongestionControl):
 
 
 class Silent:
-    """The least that a class needs, without the base class."""
+    """A class with only the required methods, without the base class."""
 
     def on_ack(self, window, ack):
         pass
@@ -162,7 +162,7 @@ def test_optional_methods_are_called_with_what_they_are_about():
 
     class Mine(NewReno):
         def on_established(self, window, srtt_s):
-            # The receiving end's own follows later.
+            # Only the first call counts, as the receiver's own call follows later.
             seen.setdefault("established", (window.time_s, srtt_s, window.mss_bytes))
 
         def on_recovered(self, window, time_s):
@@ -216,7 +216,7 @@ def test_a_pacing_rate_limits_the_sender():
             window.pacing_rate_mbps = 2
 
     goodput = run(Paced).flows["goodput_mbps"].item()
-    # Headers of 52 bytes beside a payload of 1448 are paced too, or not: within their share.
+    # The range allows for pacing with or without headers of 52 bytes for a payload of 1448.
     assert 1.8 < goodput < 2.1
 
 
@@ -291,7 +291,7 @@ def test_a_name_that_no_flow_uses_is_warned_of():
     text = SCENARIO.replace("mine", "cubic")
     with pytest.warns(UserWarning, match="no flow uses the congestion control 'mine'") as caught:
         run(Silent, text)
-    # The warning points at whoever called.
+    # The warning names the caller's file.
     assert caught[0].filename == __file__
 
 
@@ -320,9 +320,9 @@ def test_an_exception_ends_the_run_and_keeps_what_was_recorded(tmp_path):
     kept = Results.open(tmp_path / "run")
     for results in (error.results, kept):
         assert not results.is_complete
-        # The run stops at the first ACK after one second; at 10 Mbit/s one comes every 2.4 ms.
+        # The run stops at the first ACK after one second. At 10 Mbit/s an ACK comes every 2.4 ms.
         assert 1 < results.duration_s < 1.01
-        # One row every 10 ms, the first after a round trip.
+        # One row every 10 ms, and the first after a round trip.
         assert 95 < len(results.congestion) < 100
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["complete"] is False
     with pytest.raises(CongestionControlError) as again:
@@ -368,7 +368,7 @@ def test_an_infinite_threshold_leaves_the_window(profile):
     text = SCENARIO.replace("[flow.own]", f'[flow.own]\nprofile = "{profile}"')
     results = run(Mine, text)
     assert results.flows["recoveries"].item() > 0
-    # The window grows by a segment an ACK: 3 s at 10 Mbit/s have some 2,500.
+    # The window grows by a segment for each ACK, and 3 s at 10 Mbit/s have some 2,500 ACKs.
     assert results.flows["max_cwnd_segments"].item() < 10_000
 
 
@@ -479,7 +479,7 @@ def test_the_example_of_the_docs_runs(cli, tmp_path, monkeypatch, capsys):
     exec(compile(used, "docs", "exec"), scope)
     assert "aimd" in capsys.readouterr().out
     goodput = scope["results"].flows["goodput_mbps"].to_list()
-    # Of 20 Mbit/s, 1448 bytes of each 1500 are goodput.
+    # The rate is 20 Mbit/s, and 1448 of each 1500 bytes are goodput.
     assert 17.5 < sum(goodput) < 19.4
     command = shlex.split(blocks("sh")[0])
     result = cli.invoke(app, [*command[1:], "--no-figures", "--out", "run"])

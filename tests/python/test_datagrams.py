@@ -61,7 +61,7 @@ def test_the_rows_of_arrivals_add_up_to_the_summary(results):
         assert mine["jitter_s"][-1] == pytest.approx(row["jitter_s"])
         for share, column in ((0.5, "p50_delay_s"), (0.95, "p95_delay_s"), (0.99, "p99_delay_s")):
             rank = mine["delay_s"].quantile(share, interpolation="higher")
-            # The summary's percentiles are those of buckets, to within 1 %.
+            # The summary's percentiles come from buckets, and are exact to within 1 %.
             assert row[column] == pytest.approx(rank, rel=0.02)
 
 
@@ -126,7 +126,7 @@ def test_captured_datagrams_have_right_checksums(results):
     lengths = tshark("-Y", "udp.length == 258", "-T", "fields", "-e", "ip.len")
     assert lengths == ["278"] * stream
     assert tshark("-Y", "_ws.malformed || ip.checksum.status != 1") == []
-    # A snapped datagram's checksum cannot be verified; those of the echo are whole.
+    # A truncated datagram's checksum cannot be verified. Those of the echo are complete.
     echo = tshark("-Y", "udp.length == 64", "-T", "fields", "-e", "udp.checksum.status")
     assert len(echo) > 500
     assert set(echo) == {"1"}

@@ -1,4 +1,4 @@
-"""Deployments from Python: where UEs stand, the map, and the study beside 3GPP's calibrations."""
+"""Deployments from Python: positions of UEs, the map, and the study on 3GPP's calibrations."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_a_mistake_of_a_deployment_is_told_at_its_place():
 def test_the_geometry_is_that_of_the_run():
     results = fadeout.run(CITY)
     serving = dict(results.interfaces.select("interface", "cell").iter_rows())
-    # Fading draws which beams clusters have; these antennas have none.
+    # Fading decides which clusters beams use. These antennas have no beams.
     found = fadeout.geometry(CITY, set={"deployment.city.cell.channel.fading": "none"})
     quiet = fadeout.run(CITY, set={"deployment.city.cell.channel.fading": "none"})
     heard = dict(quiet.interfaces.select("interface", "cell").iter_rows())
@@ -113,7 +113,7 @@ def test_the_law_of_the_distance_is_that_of_a_hexagon():
     distances = np.hypot(x, y)[inside]
     for distance in (60.0, 200.0, 260.0, 280.0):
         share = float(np.mean(distances <= distance))
-        # Five deviations of a share of 43,000.
+        # Five standard deviations of a share of 43,000 UEs.
         assert study.distance_share(distance) == pytest.approx(share, abs=0.012)
     assert study.distance_share(study.distance_at(0.3)) == pytest.approx(0.3)
 
@@ -124,7 +124,7 @@ def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
     job = replace(job, overrides=(*job.overrides, *overrides(few)))
     found = efficiency.efficiencies(job.run(lambda _: True))
     theirs = efficiency.mapped("case-1-rr", 1)
-    # Some of the sectors have no UE, and one in the mean has two, where the mapping has ten.
+    # Some sectors have no UE. The mean is two UEs a sector, and the mapping has ten.
     assert 0.5 * theirs["cell"] < found["cell"] < 1.5 * theirs["cell"]
     assert 0.0 <= found["edge"] < found["cell"]
     assert theirs["edge"] < theirs["cell"] / 10
@@ -150,7 +150,7 @@ def test_the_columns_of_the_geometry_are_listed_with_their_units(cli: CliRunner)
     listed = all_table_docs()["geometry"]
     assert [column["name"] for column in listed["columns"]] == fadeout.geometry(CITY).columns
     assert {c["name"]: c["unit"] for c in listed["columns"]}["sinr_db"] == "dB"
-    # No results have it.
+    # No results have this table.
     assert "geometry" not in table_docs()
     found = cli.invoke(app, ["list", "tables", "geometry"])
     assert found.exit_code == 0

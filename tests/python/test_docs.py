@@ -71,7 +71,7 @@ def test_every_entry_of_the_scenario_reference_has_a_heading_of_its_own():
 def test_no_formula_is_set_as_code(folder: str):
     for path in sorted((DOCS / folder).glob("*.md")):
         text = path.read_text(encoding="utf-8")
-        # Continuation lines of nested lists are indented too: their math and code are marked.
+        # Continuation lines of nested lists are indented too. Their math and code are marked.
         without_math = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]+`", "", text, flags=re.S)
         indented = re.findall(r"^ {4}(?![ *-]).*$", without_math, re.M)
         assert not [line for line in indented if "=" in line], path.name

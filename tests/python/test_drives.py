@@ -1,4 +1,4 @@
-"""What befell UEs on their way: tables by UE and cell, losses by cause, the time line of a car."""
+"""Tables by UE and cell, losses by cause, and the time line of a car."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,7 +43,7 @@ def driven() -> Iterator[fadeout.Results]:
 
 
 def causes_of(text: str, kind: str) -> dict[str, int]:
-    """The causes of timeouts, recoveries or packets of a scenario with one flow."""
+    """Returns the causes of timeouts, recoveries or packet losses of a scenario with one flow."""
     results = fadeout.run(text)
     (row,) = fadeout.losses(results).filter(pl.col("kind") == kind).to_dicts()
     return {cause: row[cause] for cause in drives.CAUSES if row[cause]}
@@ -66,7 +66,7 @@ def test_tables_by_ue_and_cell_agree_with_those_of_the_run(driven: fadeout.Resul
     assert by_ue["goodput_mbps"].sum() == pytest.approx(driven.flows["goodput_mbps"].sum())
     changes = driven.handovers.filter(pl.col("entered_s").is_not_nan()).height
     assert by_ue["handovers"].sum() == by_cell["in"].sum() == by_cell["out"].sum() == changes
-    # Who is in no cell is in none of the table.
+    # A UE without a cell is not in the table.
     unserved = sum(by_ue["unserved_s"].to_list()) / driven.duration_s
     assert sum(by_cell["mean_ues"].to_list()) + unserved == pytest.approx(4, abs=0.02)
     blocks = driven.transport_blocks.filter(pl.col("is_ok") & (pl.col("direction") == "downlink"))
@@ -80,7 +80,7 @@ def test_who_serves_has_no_gap_but_a_change_of_cell(driven: fadeout.Results):
         assert steps[0][0] == 0.0
         times = [time for time, _ in steps]
         assert times == sorted(times)
-        # After a change of cell follows a time without, or the run's end.
+        # A change of cell is followed by a time without a cell, or by the end of the run.
         assert all(cell is not None for _, cell in steps[::2])
 
 

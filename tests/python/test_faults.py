@@ -1,4 +1,4 @@
-"""Hostile files, full disks, signals: a line and an exit status at once, and nothing lost."""
+"""Hostile files, full disks and signals: a message and an exit status at once, and no data lost."""
 
 import os
 import resource
@@ -74,7 +74,7 @@ def test_what_is_kept_of_a_run_that_fills_the_disk_can_be_read(tmp_path: Path):
     path = tmp_path / "long.toml"
     before, _, rest = LONG.replace('rate = "10', 'rate = "100').partition("[blockage")
     path.write_text(before + rest[rest.index("[flow") :])
-    # A limit on the size of files stands for a full disk: each is written to the same end.
+    # A limit on the size of files simulates a full disk, as both end a write in the same way.
     done = run_limited(
         ["run", str(path), "--out", "x", "--no-figures"], tmp_path, resource.RLIMIT_FSIZE, 2_000_000
     )

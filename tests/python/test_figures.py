@@ -1,4 +1,4 @@
-"""Figures say what they show: which run, how many of how many, until when; and can be changed."""
+"""Figures state their run, the number of flows and the end time, and can be changed."""
 
 import subprocess
 import sys
@@ -149,7 +149,8 @@ def test_a_walk_with_its_figures_needs_little_memory(tmp_path: Path):
     )
     command = [sys.executable, "-c", code, "run", str(scenario), "--out", str(tmp_path / "out")]
     done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
-    # It takes 214 MB, of which 130 are the libraries; whole tables in memory took 665.
+    # The process takes 214 MB, and 130 MB of them are libraries. Whole tables in memory took 665
+    # MB.
     assert int(done.stdout.split()[-1]) / 1024 < 400
 
 
@@ -160,7 +161,7 @@ def test_the_first_lines_differ_in_grey_too():
         return 116 * (0.2126 * red + 0.7152 * green + 0.0722 * blue) ** (1 / 3) - 16
 
     levels = sorted(lightness(colour) for colour in PALETTE[:4])
-    # About ten of CIE's L* are told apart at a glance beside each other.
+    # A difference of about ten in CIE's L* is visible at a glance.
     assert min(high - low for low, high in pairwise(levels)) > 10
 
 

@@ -1,4 +1,4 @@
-"""Handover from Python: its tables, and the figure of it."""
+"""Handovers from Python: their tables and their figure."""
 
 import math
 from pathlib import Path
@@ -14,7 +14,7 @@ from fadeout.mobility import _failures, _stays
 
 @pytest.fixture(scope="module")
 def results() -> fadeout.Results:
-    # The first change of cell is behind it.
+    # The time includes the first change of cell.
     return fadeout.run(ROOT / "scenarios/handover.toml", set={"duration": "22 s"})
 
 
@@ -78,7 +78,7 @@ def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
     assert _stays(there_and_back, 0.5) == (0, 0), "as long as the least is no ping-pong"
     onwards = [change("a", "b", 1.0), change("b", "c", 1.9), change("c", "b", 2.0)]
     assert _stays(onwards, 1.0) == (1, 1)
-    # No time of stay is known where the one before failed; a refused handover changes nothing.
+    # After a failure the time of stay is not known. A refused handover changes nothing.
     failed = [change("a", "b", 1.0), change("b", "c", 1.5, "failed"), change("b", "a", 1.9)]
     assert _stays(failed, 1.0) == (0, 0)
     refused = [change("a", "b", 1.0), change("b", "c", 1.5, "refused"), change("b", "a", 1.9)]
@@ -88,8 +88,8 @@ def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
 @pytest.mark.parametrize(
     ("ways", "ping_pongs", "short_stays"),
     [
-        # Vectors pingpong_1, pingpong_2, pingpong_equal_mts and pingpong_chain of the handover
-        # sheet, whose short stays count ping-pongs too.
+        # The values are those of pingpong_1, pingpong_2, pingpong_equal_mts and pingpong_chain in
+        # the handover test vectors. The vectors' short stays include ping-pongs.
         ([("b", 10), ("a", 10.6), ("b", 12), ("c", 12.5), ("b", 13.4)], 2, 3),
         ([("b", 0), ("a", 0.4), ("b", 0.8)], 2, 2),
         ([("b", 5), ("a", 6)], 0, 0),
@@ -113,7 +113,7 @@ def test_a_failure_is_of_the_state_that_the_report_says():
     assert _failures(state_2) == [0, 1, 0]
     assert _failures(left) == [1, 0, 0]
     assert _failures(state_3) == [0, 0, 1]
-    # Re-establishment that fails is no handover that fails.
+    # A re-establishment that fails does not count as a failed handover.
     assert _failures([*state_1, ("b", "cell-selected"), ("b", "access-failure")]) == [1, 0, 0]
     well = [*state_3[:2], ("b", "access-done"), ("b", "link-failure")]
     assert _failures(well) == [1, 0, 0]
@@ -144,12 +144,12 @@ def test_ues_that_never_attach_are_warned_of_behind_the_run():
     assert results.is_complete
     simulation = fadeout.Simulation(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
     simulation.advance(math.inf)
-    # A warning that is an exception has the results.
+    # If the warning is an exception, it has the results.
     with pytest.raises(UserWarning, match=said) as caught:
         simulation.finish()
     warning: Any = caught.value
     assert warning.results.fingerprint == results.fingerprint
-    # What ended early says nothing of what would have come.
+    # A run that ends early gives no warning, as the rest is not known.
     simulation = fadeout.Simulation(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
     simulation.advance(0.5)
     assert not simulation.finish().is_complete

@@ -1,4 +1,4 @@
-"""Policies of handover of the user's own."""
+"""Tests of user-written handover policies."""
 
 import textwrap
 from pathlib import Path
@@ -23,7 +23,7 @@ OWN = {**SHORT, "mobility-management.policy": "mine"}
 
 
 class Strongest(HandoverPolicy):
-    """As the built-in `a3`; it keeps what it saw."""
+    """A policy like the built-in `a3` that stores its reports."""
 
     def __init__(self) -> None:
         self.reports: list[MeasurementReport] = []

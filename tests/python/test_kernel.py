@@ -1,4 +1,4 @@
-"""Linux's own TCP between nodes. What needs a kernel is skipped where there is none."""
+"""Linux's own TCP between nodes. Tests that need a kernel are skipped if there is none."""
 
 import itertools
 import os
@@ -28,7 +28,7 @@ application = { kind = "transfer", size = "3 MB" }
 
 
 def guests(parent: int) -> set[int]:
-    """Processes of user-mode Linux that `parent` has started."""
+    """Returns the processes of user-mode Linux that `parent` has started."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -54,7 +54,7 @@ def test_without_a_kernel_the_error_says_how_to_get_one(
         fadeout.run(SCENARIO)
 
 
-# Asks for the time for ever, and never comes to rest.
+# A guest that requests the time for ever, and never becomes idle.
 CHATTERER = """\
 #!{python}
 import socket, struct, sys
@@ -160,13 +160,13 @@ def test_every_byte_arrives_and_the_tables_are_filled() -> None:
     flow = results.flows.row(0, named=True)
     assert flow["delivered_bytes"] == 3_000_000
     assert flow["completed_at_s"] is not None
-    # 20.5 ms is the propagation there and back and the sending of a segment, less its ACK.
+    # 20.5 ms are the propagation of both directions and the transmission of a segment.
     assert flow["min_rtt_s"] == pytest.approx(0.0206, abs=0.0006)
     rows = results.congestion
     assert max(rows["cwnd_segments"]) > 20
     at = rows["time_s"].to_list()[1:]
     gaps = [b - a for a, b in itertools.pairwise(at)]
-    # Every 10 ms, until the connection ends.
+    # A row every 10 ms, until the connection ends.
     assert all(abs(gap - 0.01) < 1e-6 for gap in gaps[:-1])
     assert results.throughput.select(pl.col("bytes").sum()).item() == 3_000_000
 
@@ -251,7 +251,7 @@ def test_what_a_program_says_is_kept_and_its_failure_ends_the_run(tmp_path: Path
     text = with_command("client", "echo no luck; exit 3")
     with pytest.raises(fadeout.FadeoutError, match=r"\"client\" ended with status 3: no luck"):
         fadeout.run(text, allow_programs=True, out=tmp_path / "failed")
-    # What there was until then is kept.
+    # Results until the failure are kept.
     assert (tmp_path / "failed" / "kernel-client.log").is_file()
     assert not fadeout.Results.open(tmp_path / "failed").is_complete
 
@@ -298,7 +298,7 @@ def test_a_path_manager_in_the_guest_opens_a_backup_as_the_kernel_does() -> None
     for manager in ("kernel", "userspace"):
         told = text.replace('kernel = "6.12"', f'kernel = "6.12"\npath-manager = "{manager}"')
         results = fadeout.run(told)
-        # The second path is there, as its state is told of, and carries no data.
+        # The second path has rows for its state, and carries no data.
         assert set(results.congestion["flow"].unique()) == {"file/0", "file/1"}
         assert results.paths["sent_segments"].to_list()[1] == 0
 
@@ -333,7 +333,7 @@ def test_buffers_of_a_flow_are_the_kernels() -> None:
     wide = SCENARIO.replace("10 ms", "50 ms").replace("20 Mbit/s", "50 Mbit/s")
     narrow = wide + "tcp = { maximum-receive-window = 65535 }\n"
     rates = [fadeout.run(text).flows["goodput_mbps"][0] for text in (wide, narrow)]
-    # 86 kB (0.66 of 131 kB) in 100 ms are 6.9 Mbit/s.
+    # A window of 86 kB (0.66 of 131 kB) in 100 ms gives 6.9 Mbit/s.
     assert rates[1] < 7.5 < rates[0]
 
 

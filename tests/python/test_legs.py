@@ -55,7 +55,7 @@ def test_shares_of_legs_add_up_and_follow_a_blockage(results):
     assert len(table) == 2 * 30
     of_bins = table.group_by("time_s", maintain_order=True).agg(table["share"].sum())
     small = table.filter(cell="small")["share"].to_list()
-    # Before, while and after nothing passes at 28 GHz.
+    # Before, during and after the total blockage at 28 GHz.
     assert min(small[2:9]) > 0.5
     assert max(small[12:19]) == 0
     assert min(small[24:]) > 0.5
@@ -94,7 +94,7 @@ def test_a_failed_leg_has_its_rows_and_its_marks_on_the_lanes():
     results = fadeout.run(FAILING)
     failed, known = results.rrc["time_s"].to_list()
     assert results.rrc["event"].to_list() == ["secondary-failed", "secondary-failure-known"]
-    # T310 of a second without a usable look, from the blockage on; the report is quick.
+    # The failure follows 1 s of T310 without a usable link. The report is quick.
     assert 2.0 < failed < 2.2
     assert failed < known < failed + 0.05
     whole = results.plot.handover().axes

@@ -1,4 +1,4 @@
-"""Finding things: lists, explanations, examples, and what the shell completes."""
+"""Search for names: lists, explanations, examples, and completion in the shell."""
 
 import os
 import subprocess
@@ -94,7 +94,7 @@ def test_nothing_that_is_listed_is_wider_than_a_terminal_of_80_columns(scenario:
                 while chunk := os.read(parent, 65536):
                     text += chunk
             except OSError:
-                pass  # The other end is closed.
+                pass  # Linux reports a closed pseudo-terminal as an error.
             process.wait()
         os.close(parent)
         import re

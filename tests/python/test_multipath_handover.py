@@ -1,4 +1,4 @@
-"""Multipath TCP over two radio interfaces of a phone that hand over by themselves."""
+"""Multipath TCP over two radio interfaces of a phone, each with its own handovers."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from fadeout.results import Results
 
 BIN_S = 0.01
 BREAK_S = 9.0
-"""When the first interface goes, where one does."""
+"""Time at which the first interface ends, in tests that end it, seconds."""
 
 CELL = """
 [cell.{name}]
@@ -30,7 +30,7 @@ delay = "2 ms"
 
 CARRIERS = {"lte": "2.1 GHz", "nr": "3.5 GHz"}
 CELLS = [("l1", 0, "lte"), ("l2", 600, "lte"), ("n1", -150, "nr"), ("n2", 450, "nr")]
-"""The two carriers' cells stand apart, so that the interfaces change cell one after the other."""
+"""Cells of both carriers are at different places, so that the interfaces do not change together."""
 
 SCENARIO = (
     """
@@ -75,7 +75,9 @@ throughput = "10 ms"
 
 @cache
 def run(scheduler: str, first: str = "", second: str = "", seed: int = 1) -> Results:
-    """A download over both interfaces; `first` and `second` are further keys of the paths."""
+    """Returns a download over both interfaces. `first` and `second` are further keys of
+    the paths.
+    """
     paths = (
         f'[{{ links = ["internet", "l1", "lte"]{first} }}, '
         f'{{ links = ["internet", "n1", "nr"]{second} }}]'
@@ -85,7 +87,7 @@ def run(scheduler: str, first: str = "", second: str = "", seed: int = 1) -> Res
 
 
 def silence_s(results: Results, start_s: float = 1, end_s: float = 16) -> float:
-    """The longest time in which the application got nothing."""
+    """Returns the longest time in which no data reached the application, in seconds."""
     rows = results.throughput.filter(
         pl.col("flow") == "bulk", pl.col("time_s").is_between(start_s, end_s)
     )
@@ -95,7 +97,7 @@ def silence_s(results: Results, start_s: float = 1, end_s: float = 16) -> float:
 
 BREAK = (BREAK_S - 0.1, BREAK_S + 1.0)
 OF_LTE = (12.1, 12.6)
-"""Around the handover of the first interface."""
+"""Time around the handover of the first interface, seconds."""
 GONE = f', until = "{BREAK_S} s"'
 
 
@@ -108,7 +110,7 @@ def test_both_interfaces_hand_over_by_themselves_and_keep_their_addresses():
         results = run(scheduler)
         handovers = results.handovers.select("ue", "source", "target", "outcome").rows()
         assert handovers == [("nr", "n1", "n2", "success"), ("lte", "l1", "l2", "success")]
-        # Nothing is joined, removed or timed out: each subflow goes on over its new cell.
+        # No subflow is joined or removed, and none has a timeout. Each continues over its new cell.
         events = results.flow_events.filter(~pl.col("event").cast(str).str.starts_with("recover"))
         assert events["event"].cast(str).to_list() == 4 * ["established"], scheduler
         assert results.paths["timeouts"].to_list() == [0, 0]
@@ -134,11 +136,11 @@ def test_a_new_interface_before_the_old_one_goes_spares_the_gap():
                 )
                 round_trip_s = on_new.sort("time_s")["srtt_s"][-1]
     for scheduler in ("linux", "lowest-rtt"):
-        # What is on its way over the air still arrives, for some 0.2 s of the 0.5 s without a path.
+        # Packets on the air still arrive, which takes some 0.2 s of the 0.5 s without a path.
         assert 0.3 < silences[scheduler, False] < 0.5, silences
         assert silences[scheduler, True] < silences[scheduler, False], silences
-    # What the old path did not bring is sent again at once, and there a round trip later, which is
-    # mostly the queue of the new one; Linux binds it behind all that waits.
+    # Data lost on the old path are retransmitted at once, and arrive a round trip later. Most of
+    # that is the new path's queue. Linux queues them after all waiting data.
     assert silences["lowest-rtt", True] <= round_trip_s + BIN_S, silences
     assert silences["lowest-rtt", True] < silences["linux", True], silences
 
@@ -146,12 +148,12 @@ def test_a_new_interface_before_the_old_one_goes_spares_the_gap():
 def test_a_backup_interface_carries_nothing_before_the_other_one_has_gone():
     kept = run("linux", "", ", backup = true")
     assert arrived(kept)[1] == 0
-    # Its own handover does not make the other one's backup needed.
+    # The backup's own handover does not activate it.
     assert len(kept.handovers) == 2
     gone = run("linux", GONE, ", backup = true")
     first = gone.throughput.filter(pl.col("flow") == "bulk/1", pl.col("bytes") > 0)["time_s"][0]
     assert BREAK_S <= first < BREAK_S + 0.2
-    # It was joined at the beginning, and is there at once.
+    # The backup was joined at the beginning, so it is available at once.
     after = run("linux", GONE, f', from = "{BREAK_S + 0.5} s"')
     assert silence_s(gone, *BREAK) <= 0.1 < silence_s(after, *BREAK)
 
@@ -159,7 +161,7 @@ def test_a_backup_interface_carries_nothing_before_the_other_one_has_gone():
 def test_every_byte_on_both_interfaces_hides_the_handover_of_one():
     backup = run("linux", "", ", backup = true")
     both = run("redundant")
-    # Nothing comes from the command until the target has the phone's last message.
+    # No data arrive from the command until the target has the phone's last message.
     [lasts] = backup.handovers.filter(pl.col("ue") == "lte")["downlink_gap_s"].to_list()
     assert abs(silence_s(backup, *OF_LTE) - lasts) <= 2 * BIN_S
     assert silence_s(both, *OF_LTE) == 0

@@ -1,4 +1,4 @@
-"""The compiled module itself: what its callers in Python rely on."""
+"""Properties of the compiled module that its Python callers need."""
 
 import io
 import json

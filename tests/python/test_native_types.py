@@ -1,4 +1,4 @@
-"""The types of the compiled module as `_native.pyi` states them, beside the module itself."""
+"""Comparison of the types in `_native.pyi` with the compiled module."""
 
 import ast
 import inspect
@@ -17,14 +17,14 @@ LINK_INFO = SCENARIO + 'link-info = { link = "access", prediction = "50 ms" }\n'
 
 @cache
 def stub() -> dict[str, ast.ClassDef | ast.FunctionDef]:
-    """What the stub declares, by name."""
+    """Returns the declarations of the stub by name."""
     tree = ast.parse((ROOT / "python/fadeout/_native.pyi").read_text(encoding="utf-8"))
     declared = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     return {node.name: node for node in declared}
 
 
 def attributes(declared: ast.ClassDef) -> dict[str, str]:
-    """The type of each attribute of a class of the stub: properties, and annotated names."""
+    """Returns the types of a stub class's attributes: properties, and annotated names."""
     found = {}
     for node in declared.body:
         if isinstance(node, ast.FunctionDef):
@@ -38,7 +38,7 @@ def attributes(declared: ast.ClassDef) -> dict[str, str]:
 
 
 def getters(kind: type) -> set[str]:
-    """The attributes that the module computes."""
+    """Returns the names of the attributes that the module computes."""
     return {
         name
         for name, value in vars(kind).items()
@@ -53,7 +53,7 @@ def classes_with_getters() -> list[str]:
 
 
 def is_made_by_users(name: str) -> bool:
-    """Whether the class has a constructor."""
+    """Returns True if the class has a constructor."""
     declared = stub()[name]
     assert isinstance(declared, ast.ClassDef)
     return any(
@@ -144,7 +144,7 @@ def test_every_value_has_the_type_that_the_stub_states():
     for (kind, name), found in seen.items():
         declared = stub()[kind]
         assert isinstance(declared, ast.ClassDef)
-        # Of a container the kind alone.
+        # For a container only its own type is compared.
         stated = [each.partition("[")[0] for each in attributes(declared)[name].split(" | ")]
         names = {"None" if each is type(None) else each.__name__ for each in found}
         assert names <= set(stated), f"{kind}.{name}: {names}, stated {stated}"

@@ -45,19 +45,19 @@ def ring(first: int) -> list[int]:
 
 def by_hand() -> str:
     parts = [
-        # A block of two half walls around a court.
+        # A building of two half walls around a courtyard.
         square(1, 0, 0, 30) + square(11, 0, 0, 15),
         way(1, [1, 2, 3]) + way(2, [1, 4, 3]) + way(3, ring(11)),
         '<relation id="1"><member type="way" ref="1" role="outer"/>'
         '<member type="way" ref="2" role="outer"/><member type="way" ref="3" role="inner"/>'
         + tagged({"type": "multipolygon", "building": "yes", "building:levels": "5"})
         + "</relation>",
-        # A tower of two parts, the upper on the lower's roof.
+        # A tower of two parts, the upper one on the roof of the lower one.
         square(21, 100, 0, 10) + square(31, 100, 0, 4),
         way(11, ring(21), building="yes", height="99"),
         way(12, ring(21), building__part="yes", height="12 m"),
         way(13, ring(31), building__part="yes", height="100'", min_height="12"),
-        # A shed of unknown height, a bridge that is none, and one of which a corner is missing.
+        # A shed of unknown height, a bridge, and a building with a missing corner.
         square(41, 0, 100, 5) + way(21, ring(41), building="shed"),
         square(51, 0, -100, 5) + way(22, ring(51), bridge="yes"),
         way(23, [41, 42, 999, 41], building="yes"),
@@ -84,7 +84,9 @@ def test_an_extract_written_by_hand(extract: Path):
 
 
 def transverse_mercator(place: tuple[float, float], origin: tuple[float, float]):
-    """East and north by Krueger's series to the third order, with scale 1 at the meridian."""
+    """Returns east and north by Krueger's series to the third order, with scale 1 at the
+    meridian.
+    """
     f = 1 / 298.257223563
     n = f / (2 - f)
     radius = 6_378_137 / (1 + n) * (1 + n**2 / 4 + n**4 / 64)
@@ -119,7 +121,7 @@ def test_places_are_those_of_a_transverse_mercator_projection(lat: float):
         dlon = 0.018 * math.sin(math.radians(bearing)) / math.cos(math.radians(lat))
         place = (25 + dlon, lat + dlat)
         found = _osm.project(place, (lat, 25.0))
-        # 2 km away.
+        # The places are 2 km from the origin.
         assert math.dist(found, transverse_mercator(place, (lat, 25.0))) < 0.01
 
 
@@ -221,7 +223,7 @@ def test_walls_cut_what_courtyards_do_not(extract: Path):
     sights = fadeout.sights(scenario, every="1 s").filter(time_s=0.0)
     behind = dict(sights.select("ue", "behind_building").rows())
     assert behind == {"court": False, "street": True, "under": True}
-    # As resolved it is the same, without the file.
+    # The resolved scenario gives the same results without the file.
     results = fadeout.run(scenario)
     extract.unlink()
     resolved = results.manifest["scenario"]

@@ -28,7 +28,7 @@ def call(*command: str | Path, cwd: Path) -> str:
 
 def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
     maturin = Path(sys.executable).with_name("maturin")
-    # The profile of the other tests builds the same files as that of `make wheel`.
+    # The profile of the other tests builds the same files as the one of `make wheel`.
     call(maturin, "build", "--profile", "dev", "--out", tmp_path / "dist", cwd=ROOT)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     venv.create(tmp_path / "env", with_pip=True)

@@ -18,7 +18,7 @@ def results() -> fadeout.Results:
 
 DATAGRAMS = ("datagrams", "latency")
 RADIO = ("sinr", "buffer", "delay")
-"""Figures of runs with a radio access."""
+"""Names of figures of runs with a radio access."""
 
 CELL = """
     duration = "1 s"
@@ -66,14 +66,14 @@ def test_a_figure_of_the_radio_access_needs_one(results, name):
 
 
 def test_the_parts_of_a_delay_add_up_to_what_tcp_sees(radio_results):
-    # The way down and the way up hold all of the round trip but the core's 10 ms.
+    # Downlink and uplink delays make up the round trip, except the core's 10 ms.
     parts = radio_results.table("radio_delay")
     names = [column for column in parts.columns if column.endswith("_s") and column != "time_s"]
     delays = parts.with_columns(pl.sum_horizontal(names).alias("delay_s"))
     means = delays.group_by("direction").agg(pl.col("delay_s").mean())
     radio_s = means["delay_s"].sum()
     rtt_s = radio_results.flows["mean_rtt_s"][0]
-    # Means over packets and over samples differ, since some ACKs answer two packets.
+    # Means over packets and over samples differ, as some ACKs acknowledge two packets.
     assert radio_s + 0.010 == pytest.approx(rtt_s, rel=0.25)
 
 
@@ -90,7 +90,7 @@ def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp
     assert isinstance(figure, Figure)
     for ax in figure.axes:
         assert "(" in ax.get_ylabel()
-        # 2 blockages are shaded, one patch each.
+        # There are two blockages, with one shaded patch each.
         assert len(ax.patches) == 2
     assert "(s)" in figure.axes[-1].get_xlabel()
     path = tmp_path / f"{name}.png"
@@ -219,7 +219,7 @@ def test_the_figure_of_legs_stacks_what_each_carried_and_says_its_copies(radio_r
     assert [text.split(":")[0] for text in texts] == ["macro", "small"]
     for cell, number in copies.items():
         assert any(text.startswith(cell) and f"{number} copies" in text for text in texts)
-    # The area is what arrived.
+    # The area corresponds to the bytes that arrived.
     blocks = results.table("transport_blocks").filter("is_ok", pl.col("direction") == "downlink")
     paths = [part.get_paths()[0] for part in down.collections]
     top = max(float(np.asarray(path.vertices)[:, 1].max()) for path in paths)

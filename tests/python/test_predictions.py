@@ -1,4 +1,4 @@
-"""Predictions of when a path will be cut."""
+"""Tests of predictions of blockages."""
 
 import math
 from typing import Any
@@ -13,7 +13,7 @@ PERIOD = 0.04
 def drive(
     name: str, start_s: float, speed: float, shadow: tuple[float, float], length: float = 80.0
 ) -> list[Report]:
-    """A car that drives east past a shadow, and says so."""
+    """Returns the reports of a car that drives east past a shadow."""
     steps = int(length / speed / PERIOD)
     places = [(start_s + n * PERIOD, n * PERIOD * speed) for n in range(steps)]
     return [
@@ -23,7 +23,7 @@ def drive(
 
 
 def street(cars: int = 5, shadow: tuple[float, float] = (40.0, 55.0)) -> list[Report]:
-    """Cars one after the other at several speeds."""
+    """Returns the reports of cars that follow each other at several speeds."""
     speeds = [10.0, 14.0, 20.0, 12.0, 25.0]
     every = [drive(f"car-{n}", 30.0 * n, speeds[n % 5], shadow) for n in range(cars)]
     return sorted(one for car in every for one in car)
@@ -37,7 +37,7 @@ def test_a_shadow_that_one_car_has_met_is_predicted_for_the_next():
     for one in found:
         ((start, stop),) = truth[one.ue, "unit"]
         speed = {"car-1": 14, "car-2": 20, "car-3": 12, "car-4": 25}[one.ue]
-        # Regions of a metre, and reports every 40 ms of a car at up to 25 m/s.
+        # Regions have 1 m, and a car at up to 25 m/s reports every 40 ms.
         assert one.starts_s == pytest.approx(start, abs=1.5 / speed + PERIOD)
         assert one.lasts_s == pytest.approx(stop - start, abs=2 / speed + 2 * PERIOD)
         assert one.told_s == one.made_s + 0.02
@@ -74,7 +74,7 @@ def test_without_errors_it_is_as_exact_as_its_regions():
         settings = Settings(resolution_m=side, learning=1, horizon_s=5.0)
         found = score(predict(reports, settings), cuts(reports))
         errors[side] = found["length_error_s"]
-        # Two edges, each within a region, at 12 to 25 m/s, and of reports 40 ms apart.
+        # Two edges, each within a region, at 12 to 25 m/s, with reports 40 ms apart.
         assert errors[side] is not None
         assert errors[side] < 2 * side / 12 + 2 * PERIOD
     assert errors[0.5] < errors[8.0]
@@ -98,7 +98,7 @@ def test_wrong_predictions_cost_precision_and_missed_ones_recall():
     assert false["precision"] is not None
     assert false["precision"] < 0.9
     assert missed["recall"] is not None
-    # 24 that are known, each lost with one half: five standard errors.
+    # 24 known blockages, each lost with probability one half: five standard errors.
     assert abs(missed["recall"] - 0.5 * 24 / 25) < 5 * 0.5 / math.sqrt(24)
     assert missed["precision"] == 1.0
 
@@ -117,7 +117,7 @@ def test_an_error_of_place_moves_the_beginning_and_not_the_length():
     reports = street(15)
     plain = {"resolution_m": 0.5, "learning": 1, "horizon_s": 5.0}
     truth = cuts(reports)
-    # The map is learnt from exact places; then all others have an error of their own.
+    # The map uses exact positions first. Then all other cars have their own position error.
     exact = score(predict(reports, Settings(**plain)), truth)
     shifted = score(predict(reports, Settings(**plain, place_error_m=3.0)), truth)
     assert exact["onset_error_s"] is not None
@@ -161,7 +161,7 @@ def test_regions_may_be_beams_of_the_unit():
     truth = cuts(reports)
     assert {one.ue for one in found} == {"car-1", "car-2", "car-3", "car-4"}
     assert score(found, truth)["recall"] == 4 / 5, "nobody knew for the first car"
-    # All directions are one: nobody is told from others.
+    # With one beam for all directions, the region does not help.
     one = predict(reports, Settings(beam_width_deg=360.0, learning=1, sites={"unit": (0.0, 0.0)}))
     assert one == []
     with pytest.raises(ValueError, match="sites"):

@@ -1,4 +1,4 @@
-"""The linter of prose: hand-marked sentences, text that is no prose, a record that shrinks."""
+"""Tests of the prose linter: hand-marked sentences, other text, and the baseline."""
 
 import importlib.util
 import sys
@@ -27,7 +27,7 @@ def rules(prose: ModuleType, text: str, suffix: str = ".md") -> list[str]:
 
 
 def examples() -> list[tuple[str, str]]:
-    """The rows of the table; ` / ` parts texts of different places."""
+    """Returns the rows of the table. ` / ` separates texts of different places."""
     rows = EXAMPLES.read_text().splitlines()[6:]
     cells = [row.strip("| ").split(" | ") for row in rows]
     return [
@@ -42,7 +42,7 @@ def test_no_plain_sentence_is_flagged(prose: ModuleType):
 
 def test_most_unclear_sentences_are_flagged(prose: ModuleType):
     flagged = [before for before, _ in examples() if rules(prose, before)]
-    # A word list cannot find the rest: only their words are wrong ("two products").
+    # A word list cannot find the remaining ones, in which only words are wrong ("two products").
     assert len(flagged) >= 38
 
 

@@ -18,10 +18,10 @@ SEED = int(os.environ.get("FADEOUT_SEED", "1"))
 CASES = int(os.environ.get("FADEOUT_CASES", "200"))
 SOAK = "FADEOUT_CASES" in os.environ
 BATCHES = 8
-"""Parts of the cases, which run side by side."""
+"""Number of parts of the cases, which run side by side."""
 FILES = Path(__file__).with_name("cases")
 
-# A soak of a night has no time limit; each case has its own.
+# A soak test has no time limit, but each of its cases has one.
 pytestmark = [pytest.mark.timeout(0)] if SOAK else []
 
 
@@ -54,7 +54,7 @@ def test_changed_scenarios_run_or_are_refused_at_their_place(runner: run.Runner,
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_each_key_has_its_least_and_its_greatest_value(runner: run.Runner, batch: int):
-    # All of them in a soak; the stride takes neighbours in the schema far apart.
+    # A soak test has all of them. The stride separates neighbours in the schema.
     leaves = limits.leaves()
     cases = min(CASES, len(leaves)) if SOAK else 64
     for number in range(SEED + batch, SEED + cases, BATCHES):
@@ -115,7 +115,7 @@ def test_bounds_of_the_schema_are_read():
 
 
 def test_a_run_without_end_is_a_hang_and_a_panic_is_a_fault(runner: run.Runner):
-    # The server has no way to hang: its child is ended at its limit of processor time.
+    # The server cannot hang, as its child ends at the limit of processor time.
     verdict = runner.run({"kind": "none-such", "text": "duration = 3"})
     assert verdict.kind == "refused"
     verdict = runner.run({"kind": "limits", "leaf": -(10**9), "seed": 1})

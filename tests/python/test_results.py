@@ -1,4 +1,4 @@
-"""What `Results` offers beside its frames: tables, saving, notebooks, runs that end early."""
+"""Functions of `Results` beside its frames: tables, saving, notebooks, runs that end early."""
 
 import _thread
 import subprocess
@@ -48,7 +48,7 @@ def test_what_is_saved_from_memory_is_what_a_run_writes(results, tmp_path: Path)
     assert saved.manifest == written.manifest
     for name in written.tables:
         assert saved.table(name).equals(written.table(name)), name
-        # Units and meanings go with the columns.
+        # Units and meanings are saved with the columns.
     one, other = (tmp_path / name / "congestion.parquet" for name in ("written", "saved"))
     assert one.read_bytes() == other.read_bytes()
     (captured,) = results.captures.values()

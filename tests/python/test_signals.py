@@ -13,13 +13,13 @@ import pytest
 from conftest import SCENARIO
 
 MOMENTS = int(os.environ.get("FADEOUT_SIGNALS", "4"))
-"""Random moments for each signal; FADEOUT_SIGNALS=100 takes some minutes."""
+"""Number of random moments for each signal. FADEOUT_SIGNALS=100 takes some minutes."""
 
 STOPS = [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 
 COMMAND = [sys.executable, "-m", "fadeout"]
 
-# Runs the command, and sends itself a signal when the module of the first argument is looked for.
+# Runs the command, which sends itself a signal when the named module is imported.
 AT_IMPORT = """
 import os, sys
 module, number = sys.argv[1], int(sys.argv[2])
@@ -36,7 +36,7 @@ from fadeout.cli import main
 main()
 """
 
-# Sends itself a signal while the second figure is drawn. In a finaliser its exception is lost.
+# Sends itself a signal while the second figure is drawn. In a finaliser the exception is lost.
 AT_FIGURE = """
 import os, sys
 how, number = sys.argv[1], int(sys.argv[2])
@@ -60,7 +60,7 @@ from fadeout.cli import main
 main()
 """
 
-# Sends itself a signal when the run is done and nothing looks at signals any more.
+# Sends itself a signal at the end of the run, when nothing reads signals any more.
 AT_END = """
 import os, sys
 number = int(sys.argv[1])
@@ -80,7 +80,7 @@ main()
 
 
 def hear() -> None:
-    # Under nohup, or behind an ampersand, the command would ignore some of them.
+    # Under nohup, or in the background, the command would ignore some of them.
     for number in STOPS:
         signal.signal(number, signal.SIG_DFL)
 
@@ -130,8 +130,8 @@ def test_a_signal_at_any_moment_ends_the_command_with_its_status(
             time.sleep(moments.uniform(0, whole_s))
             process.send_signal(number)
             _, errors = process.communicate(timeout=60)
-        # Before its first line, the signal itself ends the process: a shell says the same number.
-        # Python's own start answers Ctrl-C as it likes.
+        # Before the command's first line, the signal itself ends the process, and a shell reports
+        # the same number. Python's own start handles Ctrl-C in its own way.
         is_before = process.returncode == -number or "import site" in errors
         assert is_before or process.returncode in (0, 128 + number), errors
         assert is_before or "Traceback" not in errors
@@ -146,7 +146,7 @@ def test_a_signal_while_figures_are_drawn_is_obeyed(
     assert done.returncode == 128 + number, done.stderr
     assert "Traceback" not in done.stderr
     figures = {path.name for path in (tmp_path / "x/figures").iterdir()}
-    # The one whose exception was lost is there, and no half of another.
+    # The figure whose exception was lost is complete, and there is no incomplete figure.
     assert len(figures) == (1 if how == "plainly" else 2)
     assert not [name for name in figures if name.startswith(".")]
     assert (tmp_path / "x/manifest.json").is_file()
@@ -197,7 +197,7 @@ def test_a_closed_or_broken_stream_is_no_traceback(tmp_path: Path, words: list[s
         assert done.returncode == usual, (redirection, done.stderr)
         assert "Traceback" not in done.stderr + done.stdout
         assert "Exception ignored" not in done.stderr + done.stdout
-    # The files are whole although nobody read the output.
+    # The files are complete although nobody read the output.
     for folder in tmp_path.glob("r?"):
         assert (folder / "manifest.json").is_file()
 
@@ -205,7 +205,7 @@ def test_a_closed_or_broken_stream_is_no_traceback(tmp_path: Path, words: list[s
 @pytest.mark.parametrize("words", COMMANDS[:5], ids=" ".join)
 def test_a_reader_that_leaves_ends_the_command_in_silence(tmp_path: Path, words: list[str]):
     line = " ".join(words)
-    # The reader leaves before the first byte, or after the first line.
+    # The reader ends before the first byte, or after the first line.
     for reader in ("true", "head -1 > /dev/null"):
         done = shell(f"fadeout {line} | {reader}; exit ${{PIPESTATUS[0]}}", tmp_path)
         assert done.returncode in (0, 1), done.stderr

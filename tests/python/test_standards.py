@@ -1,4 +1,4 @@
-"""The trace of standards: doc comments in the fixed form, and the page that is made of them."""
+"""The list of standards: doc comments in the fixed form, and the page that is made of them."""
 
 import importlib.util
 import subprocess

@@ -153,22 +153,23 @@ def test_cars_in_helsinki_stay_in_the_lanes_of_its_streets(tmp_path: Path):
     ]
 
     def off(place: tuple[float, float]) -> float:
-        """How far outside of each street a place is at least."""
+        """Returns the distance of a place outside the nearest street."""
         return min(away(place, one, other) - width for one, other, width in pieces)
 
     places = rows.sample(400, seed=1).select("x_m", "y_m").rows()
-    # Lanes lie within the width of their street beside its middle; ways across a crossing, of two.
+    # Lanes lie within the width of their street, beside its middle. Lanes across a crossing lie
+    # within those of two streets.
     assert max(off(place) for place in places) < 3.5
     by_car = rows.sort("vehicle", "time_s").partition_by("vehicle")
     assert len(by_car) == 150
     moved = 0.0
     for car in by_car:
-        # Its front: where a lane bends, the box behind it swings round.
+        # The front of the car, as the box behind it swings out where a lane bends.
         heading, ahead = car["heading_deg"] * (math.pi / 180), 0.5 * car["length_m"]
         x, y = car["x_m"] + ahead * heading.cos(), car["y_m"] + ahead * heading.sin()
         way = (x.diff() ** 2 + y.diff() ** 2).sqrt().drop_nulls().to_list()
         step = car["time_s"].diff().drop_nulls().max()
-        # No street there is faster than 50 km/h, and drivers want 20 % more at most or thereabouts.
+        # Streets there have at most 50 km/h, and drivers exceed it by about 20 % at most.
         assert isinstance(step, float)
         assert max(way) < 1.7 * 50 / 3.6 * step
         moved += sum(way)

@@ -62,7 +62,7 @@ def test_the_interval_of_a_textbook_sample():
 
 
 def test_students_t_meets_its_table():
-    # Tables of the t distribution, 97.5 %.
+    # Values from tables of the t distribution, 97.5 %.
     for degrees, expected in ((1, 12.706), (19, 2.093), (40, 2.021), (60, 2.000), (1000, 1.962)):
         assert student_t(degrees) == pytest.approx(expected, abs=0.0006)
 
@@ -72,7 +72,8 @@ def test_what_both_runs_of_a_pair_share_does_not_widen_their_ratio():
     exact = paired_ratio([2 * value for value in base], base)
     assert exact.mean == pytest.approx(2)
     assert exact.half_width == pytest.approx(0, abs=1e-12)
-    # Residuals 30, -30 and 0 about 1: variance 450, so t(4) sqrt(450 / 5) over the mean of 1200.
+    # Residuals are 30, -30 and 0 about 1, so the variance is 450. The half-width is t(4) sqrt(450 /
+    # 5) over the mean of 1200.
     found = paired_ratio((1030.0, 170.0, 3000.0, 400.0, 1400.0), base)
     assert found.mean == pytest.approx(1)
     assert found.half_width == pytest.approx(2.776 * 90**0.5 / 1200)
@@ -152,7 +153,7 @@ def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path
     first = Store(path)
     before = ThreadRunner(store=first).collect(jobs[:2], goodput)
     first.close()
-    # Killed in the middle of a part.
+    # File of a process that was killed while it wrote a part.
     (path / f".part-x.parquet.{socket.gethostname()}-4194305.tmp").write_bytes(b"PAR1")
     read: list[float] = []
 
@@ -260,7 +261,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         for name in ("scenario.toml", "README.md"):
             assert (study.folder / name).is_file(), name
         if study.name not in ("calibration", "mobility"):
-            # These have no flow, which a warning says.
+            # The scenarios of these two studies have no flow, which gives a warning.
             fadeout.check(study.folder / "scenario.toml")
 
 
@@ -285,7 +286,7 @@ def test_ctrl_c_keeps_the_runs_that_were_done(tmp_path: Path):
     store.close()
     whole = ThreadRunner(workers=1).collect(jobs[:3], fingerprint)
     assert found[:3] == whole
-    # Once stopped, no other run is begun.
+    # After the stop no further run starts.
     with pytest.raises(KeyboardInterrupt):
         runner.collect(jobs[-1:], goodput)
 
@@ -313,7 +314,7 @@ def test_a_job_may_leave_out_a_table_within_a_table():
 
 @dataclass
 class Stopping:
-    """A study of three runs, that stops as if by Ctrl-C after some sections."""
+    """A study of three runs that stops as if by Ctrl-C after some sections."""
 
     stops_after: int | None = None
     begun: int = 0
@@ -350,7 +351,7 @@ def test_the_study_in_the_documentation_runs(
 
 
 class ProcessRunner:
-    """Does the runs in processes, the last first."""
+    """Runner that does the runs in processes, the last run first."""
 
     is_whole = True
 
@@ -376,7 +377,7 @@ def test_an_executor_of_campaigns_does_the_runs_of_a_study(tmp_path: Path):
     )
     assert runner.collect(jobs, fingerprint) == ThreadRunner().collect(jobs, fingerprint)
     assert (counted[-1], len(store), runner.read) == (4, 4, 4)
-    # Those of the store are not done again.
+    # Runs in the store are not repeated.
     assert ThreadRunner(executor=Threads(1), store=store).collect(jobs, fingerprint)
     assert runner.read == 4
     store.close()
@@ -422,7 +423,7 @@ def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
     assert threads == processes
 
 
-# The calibration looks at places before it has a few runs.
+# The calibration evaluates places before it has a few runs.
 @pytest.mark.parametrize("name", [name for name in studies() if name != "calibration"])
 def test_the_runs_of_a_study_can_be_handed_to_other_processes(name: str):
     asked: list[tuple[list[Job], Reader[object]]] = []

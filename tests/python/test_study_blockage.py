@@ -37,7 +37,7 @@ def test_the_cell_states_what_the_paper_states():
 
 def test_the_cell_reaches_the_papers_clear_rate():
     (rate,) = CELL.unblocked(Runs(ThreadRunner(), STUDY.full), [{}])
-    # Resource blocks go in steps of 1.8 %.
+    # The number of resource blocks changes the rate in steps of 1.8 %.
     assert rate == pytest.approx(PUBLISHED["case"][0]["throughput_mbps"], rel=0.01)
 
 
@@ -59,7 +59,7 @@ def test_every_assumption_of_the_full_stack_runs():
 
 
 def test_the_vehicles_depth_is_model_bs():
-    # TR 38.901 clause 7.6.4.2, worked out once more.
+    # TR 38.901 clause 7.6.4.2, computed independently.
     def depth(from_receiver: float) -> float:
         tx, rx, distance, width, height = 5.0, 1.0, 50.0, 4.8, 1.4
         d1, d2 = distance - from_receiver, from_receiver
@@ -87,9 +87,9 @@ def test_findings_are_judged_by_sign_and_interval():
     def found(level: checks.Runs) -> list[bool | None]:
         return [sign(value) for value in checks.margins(level, (2, 4, 20)).values()]
 
-    # The paper's own losses: nothing is lost at 0.1 s that the step to 0.2 s does not exceed.
+    # With the paper's losses all findings hold.
     assert found(runs((12, 54, 72), 0.1)) == [True] * 7
-    # Less than the time blocked, and as much again from 0.2 to 1 s.
+    # The losses are below the blocked time, and the step from 0.2 to 1 s is the largest.
     assert found(runs((1, 3, 12), 0.1)) == [False, False, False, True, True, True, False]
     assert found(runs((3, 5, 21), 4))[:3] == [None] * 3, "the interval has zero in it"
     assert found(runs((12, 54, 72), 0.1, seeds=4)) == [None] * 7, "too few seeds for an interval"
@@ -105,7 +105,7 @@ def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
 
 
 def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    """Has `--quick` run few points of each table."""
+    """Reduces the points of each table for `--quick`."""
     monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
     monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
     monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
@@ -120,7 +120,7 @@ def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
 
 
 def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    # One period of the blockages, which has each of them once, and few points of each table.
+    # One period of the blockages has each of them once, and tables have few points.
     few_points(monkeypatch, cell_seeds=2, duration_s=5)
     command = ["study", "blockage", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
@@ -131,7 +131,8 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: p
     for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
         losses = [row[f"{level}_mean_pct"] for row in found["table"]]
         assert losses == sorted(losses), level
-    # Over both levels a second in five takes about its share; shorter ones depend on the phase.
+    # Over both levels, a blockage of 1 s every 5 s costs about its share. Shorter ones depend on
+    # the phase.
     for level in ("link_nothing_passes", "full_stack_nothing_passes"):
         assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
     assert len(found["senders"]) == 2 * len(SENDERS)

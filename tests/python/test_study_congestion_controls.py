@@ -60,13 +60,13 @@ def test_the_study_compares_all_on_all_links(cli: CliRunner, spend: Callable[...
         assert [row["algorithm"] for row in rows] == [entrant.name for entrant in compared]
         for row in rows:
             assert 0 < row["goodput_mbps_mean"] < 100, row
-            # The base round trip, less 5 %, and no less.
+            # At least the base round trip less 5 %.
             assert row["rtt_p95_ms_mean"] > 38, row
             assert 0.5 <= row["jain_mean"] <= 1.0 + 1e-12, row
             assert row["seeds"] == 2
         table = pl.read_parquet(f"study/tables/{link.name}.parquet")
         assert table["algorithm"].to_list() == [row["algorithm"] for row in rows]
-    # 2 seeds, each alone and beside CUBIC: one line a pair.
+    # Two seeds, each alone and with CUBIC, give one line a pair.
     assert len(pl.read_csv("study/tables/runs.csv")) == 2 * len(LINKS) * len(compared)
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
@@ -101,7 +101,7 @@ def test_a_stopped_study_reports_what_was_done(
 def test_names_of_a_crowd_overlap_neither_each_other_nor_the_points():
     figure = Figure(figsize=(3.5, 2.6), dpi=200)
     ax = figure.subplots()
-    # A crowd in a corner, some of it in one place, and a few apart.
+    # Many points in a corner, some at one place, and a few apart.
     places = [(80 + 0.3 * (i % 4), 94 + 0.2 * (i % 3)) for i in range(15)]
     places += [(40, 60), (45, 90), (70, 20)]
     ax.plot(*zip(*places, strict=True), "o", markersize=3.6)

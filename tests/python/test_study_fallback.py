@@ -16,7 +16,7 @@ OURS = REMEDIES[1]
 
 
 def found_with(gains: dict[float, float], spread: float = 0.1) -> Found:
-    """Goodput of one remedy over nothing by length; in the clear they are alike."""
+    """Returns runs with these gains of one remedy by length. Without blockages both are equal."""
 
     def numbers(gain: float, seed: int) -> dict[str, float]:
         base = 100.0 + seed
@@ -45,13 +45,13 @@ def test_a_remedy_helps_from_the_shortest_length_after_which_it_always_does():
     sender = next(iter(SENDERS))
     late = found_with({0.1: -5.0, 0.5: 5.0, 1.0: 8.0})
     assert late.from_s(sender, OURS.name, "goodput_mbps") == 0.5
-    # Better, worse and better again is not better from the first length on.
+    # A gain that is interrupted counts from the last length at which it begins.
     again = found_with({0.1: 5.0, 0.5: -5.0, 1.0: 8.0})
     assert again.from_s(sender, OURS.name, "goodput_mbps") == 1.0
     assert found_with({1.0: -1.0}).from_s(sender, OURS.name, "goodput_mbps") is None
     row = late.judged(sender, OURS.name)
     assert (row["goodput_from"], row["silence_from"]) == ("0.5 s", "0.5 s")
-    # 10 % of a second, and 108 Mbit/s and a few by seed: some 7.2 ms for a megabyte.
+    # 10 % of a second for 108 Mbit/s and a little more by seed: some 7.2 ms for a megabyte.
     assert 7.0 < late.macro_ms_a_megabyte(sender, OURS.name, 1.0).mean < 7.6
 
 
@@ -67,14 +67,14 @@ def test_every_remedy_is_tried_and_blockages_end_with_the_run():
     tried = points(effort)
     assert {point.remedy for point in tried} == set(REMEDIES)
     assert len({remedy.name for remedy in REMEDIES}) == len(REMEDIES)
-    # A coupled control and one that is told rates have no other sender beside them.
+    # A coupled control, and one that uses rates, are run with one sender only.
     senderless = 2
     of_vehicles = len(REMEDIES) - senderless
     wide = len(set(WIDE_LENGTHS_S) & set(LENGTHS)) * len(REMEDIES)
     swept = 2 * 2 * (1 + len(THRESHOLDS_KB))
     assert len(THRESHOLDS_KB) >= 5
     assert count(effort) == 5 * (len(tried) + of_vehicles + wide + swept)
-    # Two blockages of the longest kind are over before a run is.
+    # Two of the longest blockages end before the run does.
     assert all(first_s(seed) + 5 + 2 < 10 for seed in range(1, 100))
     assert STUDY.folder / "scenario.toml" == SCENARIO
     fadeout.check(SCENARIO)

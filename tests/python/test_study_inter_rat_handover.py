@@ -1,4 +1,4 @@
-"""The study of handovers between generations: its measure, and what it must find."""
+"""The study on handovers from LTE to 3G: its measure, and its expected results."""
 
 import polars as pl
 import pytest
@@ -12,17 +12,17 @@ WIDTH_S = 0.03
 
 
 def download(*pieces: tuple[int, int]) -> pl.DataFrame:
-    """Bins of a download: so many, each with so many bytes."""
+    """Returns bins of a download. Each piece is a number of bins and their bytes."""
     sizes = [size for count, size in pieces for _ in range(count)]
     ends = [WIDTH_S * (number + 1) for number in range(len(sizes))]
     return pl.DataFrame({"time_s": ends, "bytes": sizes})
 
 
 def test_a_download_runs_again_when_its_rate_is_back_for_good():
-    # 200 bins at the old rate, 10 without, 5 with a tenth more, 200 at the old rate.
+    # 200 bins at the old rate, 10 without data, 5 with a tenth more, and 200 at the old rate.
     rows = download((200, 1000), (10, 0), (5, 1100), (200, 1000))
     times = convergence(rows, 200 * WIDTH_S)
-    # A window of ten bins may have one without data and still have 90 %.
+    # A window of ten bins still has 90 % if one bin has no data.
     assert times["time_s"] == pytest.approx(9 * WIDTH_S)
     assert times["bin_s"] == pytest.approx(11 * WIDTH_S)
     assert times["old_mbps"] == pytest.approx(1000 * 8 / WIDTH_S / 1e6)
@@ -49,7 +49,8 @@ def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: R
             if scheme == "forwarding":
                 assert (one["lost"], one["retransmissions"]) == (0, 0)
             elif is_fast:
-                # The window has 44 segments; what left in 10 ms and what is in flight is missing.
+                # The window has 44 segments. Lost are those that neither left in 10 ms nor are in
+                # flight.
                 assert 33 <= one["lost"] <= 43
                 assert one["retransmissions"] >= one["lost"]
             else:
@@ -70,8 +71,8 @@ def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[
     assert len(rows) == 9
     increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
     assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
-    # All that the window of 64 KiB allows was forwarded, and arrives at the new rate behind the
-    # interruption of 0.1 s; what bicasting lost has to be found missing first.
+    # All data in the window of 64 KiB were forwarded. They arrive at the new rate after the
+    # interruption of 0.1 s. Losses of bicasting must first be detected.
     once = increase[10.0, 100.0]
     assert 0 < once["forwarding_fast_s"] < 0.1 + 8 * 65536 / 10e6 < once["bicasting_fast_s"]
     both = [row for row in rows if row["figure"] == "3"]

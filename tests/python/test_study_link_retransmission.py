@@ -34,7 +34,7 @@ def found_with(
     places: int = 6,
     spread: float = 0.01,
 ):
-    """Long transfers, whose goodput with both is so many times that of the others."""
+    """Returns long transfers whose goodput in mode `BOTH` is larger by these ratios."""
 
     def at(distance: int, place: int) -> dict[str, dict[str, float | None]]:
         rates = {NONE: 100.0, HARQ: 100.0, BOTH: 100 * gains[distance]}
@@ -95,14 +95,14 @@ def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., No
     assert len(found["bulk"]) == len(DISTANCES_M) * len(MODES)
     goodput = {(row["distance_m"], row["mode"]): row["goodput_mbps_mean"] for row in found["bulk"]}
     for distance in DISTANCES_M:
-        # Retransmissions on the link never cost TCP much; without them it may have nothing.
+        # Retransmissions on the link never cost TCP much. Without them the goodput may be zero.
         assert goodput[distance, BOTH.name] > 0.9 * goodput[distance, NONE.name]
         assert goodput[distance, BOTH.name] > 0
     downloads = pl.read_parquet("study/tables/downloads.parquet")
     assert len(downloads) == len(DISTANCES_M) * len(MODES) * len(SIZES_MB)
     assert len(pl.read_csv("study/tables/assumptions.csv")) == (1 + len(CHANGES)) * 6
     drop = {row["link"]: row["median_drop_db"] for row in found["walk"]}
-    # Medians out of sight less those in sight at 58 m, without shadowing: 27 and 16 dB.
+    # Medians out of sight less those in sight at 58 m, without shadowing, are 27 and 16 dB.
     assert drop["28 GHz"] > 10
     assert drop["LTE 2.1 GHz"] > 5
     report = Path("study/report.md").read_text()

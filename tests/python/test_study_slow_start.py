@@ -63,7 +63,7 @@ def test_a_rate_that_is_not_reached_is_no_number():
 def test_the_study_meets_the_appendix_and_compares_all_settings(
     cli: CliRunner, spend: Callable[..., None]
 ):
-    # 20,000 packets: the mean with 10 % errors has a standard error of 0.4 %.
+    # With 20,000 packets the mean with 10 % errors has a standard error of 0.4 %.
     spend("slow-start", seeds=2, packets=1_000, packets_with_errors=20_000)
     result = cli.invoke(app, ["study", "slow-start", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
@@ -75,7 +75,7 @@ def test_the_study_meets_the_appendix_and_compares_all_settings(
         ramps = [table[tti, period, "ramp_ms"] for tti in (1.0, 0.5, 0.1)]
         assert ramps == sorted(ramps, reverse=True)
         assert len(set(ramps)) == 3
-    # What arrived until 90 %, over the time, is 90 %; it is observed every 5 ms.
+    # The bytes until 90 % divided by the time give 90 % of the rate. They are observed every 5 ms.
     for setting in SETTINGS:
         key = (setting.tti_ms, setting.period_tti)
         rate = table[*key, "upt_kb"] * 8 / table[*key, "upt_ms"]
@@ -89,7 +89,7 @@ def test_the_study_meets_the_appendix_and_compares_all_settings(
     missed = {(row["tti_ms"], row["sr_tti"], row["column"]) for row in found["misses"]}
     for row in found["misses"]:
         assert not 0.75 <= row["ours"] / row["published"] <= 4 / 3
-    # The bytes of the ramp at 1 ms, of which the README speaks.
+    # The README mentions this cell: the bytes of the ramp at 1 ms.
     assert (1.0, 5, "ramp_kb") in missed
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):

@@ -1,4 +1,4 @@
-"""The study of cars under 28 GHz."""
+"""The study on cars with 28 GHz."""
 
 import json
 from collections.abc import Callable
@@ -30,12 +30,14 @@ from fadeout.studies.vehicular.study import CLAIMS, STUDY
 
 
 def numbers(goodput: float, rtt: float) -> list[Numbers]:
-    """Six seeds around a mean."""
+    """Returns the numbers of six seeds around a mean."""
     return [{"goodput_mbps": goodput + n, "rtt_ms": rtt + n / 10} for n in range(6)]
 
 
 def judged(ours: float) -> dict[str, bool | None]:
-    """The verdicts where RTW-TCP has this share of what others have at urban-random."""
+    """Returns the verdicts for this ratio of RTW-TCP's goodput to that of others at
+    urban-random.
+    """
 
     def of(point: Point) -> list[Numbers]:
         place, scheme, load = point
@@ -78,7 +80,7 @@ def test_the_motorway_has_the_papers_density():
     lanes = 4
     published = 0.119
     tracks = fadeout.tracks(MOTORWAY, every="100 s", set={"duration": "1 s"})
-    # Gaps are drawn: some twelve vehicles on each of four lanes of 400 m.
+    # Gaps are random: some twelve vehicles on each of four lanes of 400 m.
     density = len(tracks) / 400
     assert density == pytest.approx(published, rel=0.3)
     assert tracks["vehicle"].n_unique() > 5 * lanes
@@ -147,7 +149,7 @@ def test_claims_of_the_new_tables_are_judged_by_what_was_found():
     assert between_cars.verdict(paths(30.0), CLAIMS).holds is False
 
     found = {point: numbers(300.0, 10.0) for point in points(STUDY.full)}
-    # Exactly equal: neither above nor below.
+    # The values are exactly equal.
     assert classes_verdict(found, LOADS[-1], CLAIMS).holds is None
 
 
@@ -161,12 +163,12 @@ def test_lines_pass_through_boxes_that_stand_between():
     assert cut((-10, 0, 1.5), (10, 0, 1.5))
     assert cut((-10, 4.9, 1.5), (10, 4.9, 1.5))
     assert not cut((-10, 5.1, 1.5), (10, 5.1, 1.5))
-    # Along its side, over its roof, and falling from 8 m to 1.6 m beyond or on it.
+    # Lines along its side, over its roof, and from 8 m down to 1.6 m beyond or inside it.
     assert not cut((1.1, -20, 1.5), (1.1, 20, 1.5))
     assert not cut((-10, 0, 3.1), (10, 0, 3.1))
     assert not cut((-10, 0, 8.0), (30, 0, 1.6))
     assert cut((-10, 0, 8.0), (3, 0, 1.6))
-    # Before it, and who is on it sees over it.
+    # A line that ends before it, and one from an antenna on its roof.
     assert not cut((-10, 0, 1.5), (-2, 0, 1.5))
     on_roof = np.array([[0.0, 0.0, 3.0]])
     away = np.array([[20.0, 0.0, 1.5]])
@@ -194,7 +196,7 @@ def test_the_city_has_its_vehicles_for_a_minute():
     there = tracks.group_by("time_s").len().sort("time_s")
     assert there["time_s"].to_list() == [0.0, 15.0, 30.0, 45.0, 60.0]
     assert there["len"].to_list() == [200] * 5
-    # Every tenth is a lorry, and they drive.
+    # Every tenth vehicle is a lorry.
     assert tracks.unique("vehicle")["length_m"].value_counts().height == 2
     driving = tracks.filter((tracks["time_s"] > 0) & (tracks["speed_mps"] > 5))
     assert len(driving) > 100

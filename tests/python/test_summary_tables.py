@@ -1,4 +1,4 @@
-"""The tables that sum up a run: all is documented, and the frames are as documented."""
+"""The summary tables of a run: every table is documented, and frames match the documentation."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ TRANSFER = 'application = { kind = "transfer", size = "100 kB" }\n'
 
 
 WRONG = {"duration": "500 ms", "blockage-prediction.false-alarms": 1}
-"""Every report is followed by a prediction."""
+"""Settings with which a prediction follows every report."""
 
 
 SHORT_HEADERS = {
@@ -28,7 +28,7 @@ SHORT_HEADERS = {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
-    """Runs with a row of every table between them, the multipath one first."""
+    """Returns runs that have rows of all tables between them, the multipath one first."""
     folder = tmp_path_factory.mktemp("runs")
     examples = ("multipath-wifi-lte", "dual-connectivity")
     short = {"duration": "1 s"}

@@ -1,4 +1,4 @@
-"""Traces of SUMO that are made or rewritten before a scenario is read."""
+"""Traces of SUMO that are made or converted before a scenario is read."""
 
 import subprocess
 from pathlib import Path
@@ -32,7 +32,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def crossing(folder: Path) -> Path:
-    """Streets with a crossing, cars and trucks that turn there, and their configuration."""
+    """Writes streets with a crossing, cars and trucks that turn there, and their configuration."""
     (folder / "n.nod.xml").write_text(
         '<nodes><node id="w" x="-200" y="0"/><node id="m" x="0" y="0" type="traffic_light"/>'
         '<node id="e" x="200" y="0"/><node id="n" x="0" y="200"/></nodes>'
@@ -91,7 +91,7 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
         check=True,
         capture_output=True,
     )
-    # Every 10 ms, where the trace that is read has a place every 50 ms.
+    # The truth has a position every 10 ms. The trace that is read has one every 50 ms.
     truth = pl.read_csv(fine, separator=";").drop_nulls("vehicle_id")
     kinds = dict(truth.select("vehicle_id", "vehicle_type").unique().rows())
     assert set(tracks["length_m"].drop_nulls().unique()) == {5.0, 10.5}
@@ -99,7 +99,7 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
     order = sorted(kinds)
     tracks = tracks.with_columns(
         (pl.col("time_s") * 100).round().cast(pl.Int64).alias("step"),
-        # Front bumper from the middle of the box.
+        # The front bumper, from the middle of the box.
         (pl.col("x_m") + pl.col("length_m") / 2 * pl.col("heading_deg").radians().cos()).alias("x"),
         (pl.col("y_m") + pl.col("length_m") / 2 * pl.col("heading_deg").radians().sin()).alias("y"),
     )
@@ -110,7 +110,7 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
         .cast(pl.UInt64)
         .alias("vehicle"),
     ).join(tracks, on=["step", "vehicle"], how="inner")
-    # It goes on from its first twentieth of a second to its last.
+    # The comparison covers the time from the first 50 ms to the last.
     assert joined.height > 0.95 * truth.height
     apart = np.hypot(
         joined["x"].to_numpy() - joined["vehicle_x"].to_numpy(),

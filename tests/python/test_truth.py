@@ -1,4 +1,4 @@
-"""Rows say whose they are, and rates are over the time that they are compared over."""
+"""Rows name their endpoint, and rates have the same time base when they are compared."""
 
 import polars as pl
 import pytest
@@ -14,7 +14,7 @@ TRANSFER = SCENARIO + 'application = { kind = "transfer", size = "500 kB" }\n'
 def test_rows_of_the_congestion_table_are_of_the_data_sender_alone(text: str):
     results = fadeout.run(text)
     rows = results.congestion
-    # The other end never leaves its first window.
+    # The receiver's own sender never leaves its first window.
     assert rows["acked_bytes"].is_sorted(), "the acknowledged bytes of one endpoint never fall"
     assert rows["acked_bytes"][-1] >= results.flows["delivered_bytes"][0] * 0.9
 
@@ -48,5 +48,5 @@ def test_a_radio_rate_is_over_the_time_of_the_flows_goodput():
     flow = results.flows.row(0, named=True)
     down = results.interfaces.row(0, named=True)
     assert flow["completed_at_s"] < results.duration_s / 2
-    # Headers of 52 bytes in 1500, and what is under way when the last byte arrives.
+    # The ratio comes from headers of 52 bytes in 1500, and from packets in flight at the last byte.
     assert 1.0 < down["rate_mbps"] / flow["goodput_mbps"] < 1.06

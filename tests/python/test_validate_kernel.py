@@ -1,4 +1,4 @@
-"""Our TCP beside a kernel's. What needs a kernel is skipped where there is none."""
+"""Comparison of our TCP with a kernel's. Tests that need a kernel are skipped if there is none."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_the_sides_differ_in_the_kernels_and_in_what_those_have_of_themselves():
     assert pair.kernel.text.count('kernel = "6.12"') == 2
     assert 'congestion-control = "reno"' in pair.ours.text
     assert "maximum-send-buffer = 1000000" in pair.ours.text
-    # A seed moves the start, by less than a tick.
+    # A seed shifts the start by less than a tick.
     starts = [pair.start(seed)["file"] for seed in range(1, 21)]
     assert len({round(start, 6) for start in starts}) == 20
     assert all(0.1 <= start < 0.11 for start in starts)
@@ -62,7 +62,7 @@ def test_state_is_read_at_whole_multiples_of_ten_milliseconds():
 
 def test_windows_of_a_scenario_are_those_that_a_kernel_makes_of_them():
     text = SCENARIO.replace("maximum-send-buffer = 1000000", "receive-window = 1000000")
-    # Of 2 MB of memory a guest's window is 170/256; it grows.
+    # The guest's window is 170/256 of 2 MB of memory, and grows.
     assert "maximum-receive-window = 1328125" in sides(text).ours.text
     assert "tcp.receive-window" not in sides(text).ours.text
 
@@ -187,7 +187,8 @@ def test_a_plain_link_is_the_same_on_both_sides():
 
 @needs_kernel
 def test_in_a_cell_both_send_the_same_packets(tmp_path: Path):
-    # Until the congestion window no longer limits; hundreds of packets come at one instant.
+    # The comparison ends when the congestion window no longer limits, as hundreds of packets then
+    # arrive at one instant.
     both = sides(EXAMPLES / "mmwave-walk.toml")
     wanted = [*both.settings(2), 'duration="0.6 s"', 'probe.capture=["server", "phone"]']
     captures = [tmp_path / side / "captures" for side in ("kernel", "ours")]
@@ -195,7 +196,7 @@ def test_in_a_cell_both_send_the_same_packets(tmp_path: Path):
         fadeout.run(text, seed=2, set=wanted, out=capture.parent)
     for node in ("server", "phone"):
         sides_sent = [packets(capture / f"{node}.pcapng") for capture in captures]
-        # A capture does not tell in what order an ACK comes and data leaves at one instant.
+        # A capture does not show the order of arriving ACKs and departing data at one instant.
         for end in (0, 1):
             kernel, ours = ([one for one in sent if one.ports[end] == 5201] for sent in sides_sent)
             assert len(kernel) > 10_000

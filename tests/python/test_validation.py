@@ -10,7 +10,7 @@ from fadeout._toml import dumps
 from fadeout.validate import linux, recordings
 
 ACKS_OF_SLOW_START = 135
-"""How many ACKs are compared one by one; later ones depend on the receive buffer's growth."""
+"""Number of ACKs that are compared one by one. Later ones depend on the receive buffer's growth."""
 
 
 def test_every_recording_has_a_scenario_and_its_samples():
@@ -43,7 +43,7 @@ def test_a_known_miss_names_a_row_a_quantity_and_a_reason():
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, linux.Row]:
-    """Every row. One worker simulates them, and the others read its results."""
+    """Returns every row. One test worker simulates them, and the others read its results."""
     store = tmp_path_factory.getbasetemp().parent / "validation-rows.pickle"
     with store.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -58,13 +58,13 @@ def test_the_readme_has_the_result_of_the_validation(rows: dict[str, linux.Row])
 
 @pytest.mark.parametrize("name", recordings.recorded())
 def test_a_run_of_the_kernel_is_reproduced(rows, name: str):
-    """Except where it is known not to be: a new miss and a mended one are both told."""
+    """Fails for a new miss, and for a known miss that no longer occurs."""
     known = {key for row, key in linux.known_misses() if row == name}
     assert set(rows[name].misses()) == known, rows[name].misses()
 
 
 def test_the_two_shares_of_a_pair_add_up_as_the_kernels():
-    """The kernel's sums differ by less than 0.2 % from start to start; ours are allowed 2 %."""
+    """The kernel's sums differ by less than 0.2 % between starts. Ours may differ by 2 %."""
     names = ["pair_cubic_cubic_flow0", "pair_cubic_cubic_flow1"]
     first, second = linux.compare_all(names)
     seconds = [40.0, 30.0]

@@ -17,7 +17,7 @@ CANYON = ROOT / "scenarios/street-canyon.toml"
 
 
 def share(of: pl.Series) -> float:
-    """The share of a column of truths that is true."""
+    """Returns the share of true values in a column."""
     return sum(of.to_list()) / len(of)
 
 
@@ -28,7 +28,7 @@ def test_tracks_have_each_vehicle_at_its_speed():
     speeds = (tracks["speed_mps"] * 3.6).round(3).unique().sort().to_list()
     assert speeds == [80.0, 100.0, 140.0]
     heights = tracks.unique("vehicle")["height_m"]
-    # A fifth of about 90 are trucks: five standard errors.
+    # A fifth of about 90 vehicles are trucks. The limits are five standard errors.
     assert 0.02 < share(heights == 3.0) < 0.38
 
 
@@ -74,7 +74,7 @@ def test_the_map_shows_the_ways_of_cars_and_what_is_in_them():
     results = fadeout.run(CANYON, set={"duration": "1 s"})
     figure = results.plot.map()
     lines = [one for one in figure.axes[0].collections if isinstance(one, LineCollection)]
-    # The way, and under it where a vehicle, a building or the beam is in the way.
+    # The track, and marks below it for a vehicle, a building or a lost beam.
     assert len(lines) == 4 * 4
     legend = figure.axes[0].get_legend()
     assert legend is not None
@@ -96,7 +96,7 @@ def test_the_columns_are_listed_with_their_units(cli: CliRunner, table: str):
     listed = {column["name"]: column["unit"] for column in all_table_docs()[table]["columns"]}
     assert list(listed) == getattr(fadeout, table)(MOTORWAY, every="1 s").columns
     assert listed["time_s"] == "s"
-    # No results have it.
+    # No results have this table.
     assert table not in table_docs()
     found = cli.invoke(app, ["list", "tables", table])
     assert found.exit_code == 0

@@ -51,7 +51,7 @@ class Plots:
     - `size`: width and height in inches, in place of a column of a paper.
     - `title`: a title in place of the scenario's. An empty one leaves it out.
 
-    Methods that draw flows take `flows`, the names of those to draw. By default as many are drawn
+    Methods that draw flows also take `flows`, a list of their names. By default as many are drawn
     as can be told apart, and the legend gives the number of all. The time axis ends with the
     traffic.
 
@@ -220,19 +220,19 @@ class Plots:
     ) -> Figure:
         """Changes of cell of a UE, and the response of TCP, above a common time axis.
 
-        The panels are the RSRP of each cell, the steps of radio resource control on lanes of core,
-        target, source and UE, the congestion window and the round-trip time. The time in which the
-        UE was in no cell is grey. `number` selects a change of cell, counted from zero in the table
-        `handovers`, with the time `around` before and after it.
+        The panels are the RSRP of each cell, steps of RRC, congestion window and round-trip time.
+        Steps are on lanes of core, target, source and UE. The time in which the UE was in no cell
+        is grey. `number` selects a change of cell, counted from zero in the table `handovers`, with
+        the time `around` before and after it.
 
-        For handovers between links, in the table `link_handovers`, the panels are the steps on
-        lanes of anchor, target and source, the forwarded packets, sequence numbers, window and
-        round-trip time.
+        For handovers between links, in the table `link_handovers`, the steps are on lanes of
+        anchor, target and source. The other panels are forwarded packets, sequence numbers, window
+        and round-trip time.
 
-        For a UE with several legs that stays in its master's cell there is a lane for each leg,
-        coloured while it carries data, and a lane of the UE. The lanes show failures of the
-        secondary leg, and when the master's base station learnt of them. `number` then selects a
-        failure, or a row of `secondary_changes` if the secondary node changes.
+        A UE with several legs may stay in its master's cell. It then has a lane, and each leg has
+        one that is coloured while the leg carries data. The lanes show failures of the secondary
+        leg, and when the master's base station learnt of them. `number` then selects a failure, or
+        a row of `secondary_changes` if the secondary node changes.
         """
         stays = not self._results.has_table("handovers") or (
             self._results.has_table("secondary_changes")
