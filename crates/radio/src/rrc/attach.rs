@@ -3,17 +3,17 @@
 //!
 //! ```text
 //! UE ─ RRC setup complete ─► base station ─ Initial UE Message ─► core
-//!    ◄───────── authentication, security of NAS ──────────────────┤        unless it is known there
+//!    ◄───────── authentication, security of NAS ──────────────────┤   unless registered
 //!    ◄─ security of RRC ─ base station ◄─ Initial Context Setup ──┤
-//!    ◄─ registration accepted; it asks for a session ─────────────┤        NR, unless it is known there
+//!    ◄─ registration accepted, request of a session ──────────────┤   NR, unless registered
 //!    ◄─ reconfiguration with bearers ─ base station ─ response ──►┘ path
 //! ```
 //!
 //! [`Attach`] holds the state and the timers, and sends messages over links. Its caller sends
 //! messages over the air.
 //!
-//! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3, §5.3.4; TS 38.331
-//! §5.3.3, §5.3.4.
+//! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3,
+//! §5.3.4; TS 38.331 §5.3.3, §5.3.4.
 
 use super::backhaul::{Place, Signal, Wire};
 use super::network::{REPEAT, Step};

@@ -1,13 +1,13 @@
-//! The layer 3 filter of measurements, also of levels that are not wholly known.
+//! Layer 3 filter of measurements. It also filters bounds of levels that are not exactly known.
 
 use fadeout_core::{Span, math};
 
-/// Input period for which filterCoefficient is defined: a measurement period without DRX.
+/// Sample period for which filterCoefficient is defined: the measurement period without DRX.
 ///
 /// Standard: TS 36.133 §8.1.2.2.1; TS 38.133 Table 9.2.5.2-1.
 pub(crate) const FILTER_PERIOD: Span = Span::from_millis(200);
 
-/// The layer 3 filter, in dB.
+/// Layer 3 filter in dB.
 ///
 /// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,8 +17,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The filter with coefficient `k` for a sample each `period`, with the time characteristics
-    /// that it has at the period it is defined for.
+    /// Returns the filter with coefficient `k` for samples each `period`. Its time characteristics
+    /// are those at the period for which `k` is defined.
     pub(crate) fn new(k: u8, period: Span) -> Filter {
         let left = 1.0 - math::exp2(-f64::from(k) / 4.0);
         let samples = period.as_secs_f64() / FILTER_PERIOD.as_secs_f64();
@@ -30,20 +30,22 @@ impl Filter {
         Filter { weight }
     }
 
-    /// Weight of a new sample.
+    /// Returns the weight of a new sample.
     #[cfg(test)]
     pub(crate) fn weight(self) -> f64 {
         self.weight
     }
 
-    /// The filtered value after a sample; the first sample is its own.
+    /// Returns the filtered value after a sample. `before` is the value before it. The first sample
+    /// is the filtered value.
     pub(crate) fn next(self, before: Option<f64>, sample: f64) -> f64 {
         before.map_or(sample, |before| {
             (1.0 - self.weight) * before + self.weight * sample
         })
     }
 
-    /// The same where not all is known: each step, with its rounding, is monotone in value and sample.
+    /// Returns the bounds of the filtered value after a sample. They are exact because each step,
+    /// with its rounding, is monotone in the value and the sample.
     pub(crate) fn next_level(self, before: Level, sample: Level) -> Level {
         if before.is_none() {
             return sample;
@@ -54,8 +56,9 @@ impl Filter {
         }
     }
 
-    /// What the filter with coefficient `k`, this one for samples `period` apart, makes of the last samples in dB, each with
-    /// the period before it. So much is `known` of it.
+    /// Computes the filtered value from the last samples in dB, each with the time since the sample
+    /// before. The filter has coefficient `k` and is for samples `period` apart. `known` bounds the
+    /// result.
     pub(crate) fn replay(
         self,
         (k, mut period): (u8, Span),
@@ -79,8 +82,9 @@ impl Filter {
         }
     }
 
-    /// After how many samples nothing is left of what was before them, in the bits of a double: what is left
-    /// of 2^11 dB falls below the last of 53 bits, and as many samples again let two values meet that differ in it.
+    /// Returns the number of samples after which no bit of a double depends on earlier values. It
+    /// is twice the number of samples that reduce 2^11 dB to less than the last of 53 bits. The
+    /// second half makes two values equal that differ in the last bit.
     pub(crate) fn forgets_after(self) -> usize {
         let left = 1.0 - self.weight;
         let samples = 2.0 * 64.0 * std::f64::consts::LN_2 / -math::ln(left);
@@ -88,21 +92,21 @@ impl Filter {
     }
 }
 
-/// A level in dBm of which is known that it lies between two values: the same ones where it is known.
+/// Interval that contains a level in dBm. Both bounds are equal if the level is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Level {
     pub low: f64,
     pub high: f64,
 }
 
-/// What was before samples that are filtered anew.
+/// Knowledge about the measurements before the samples that are filtered again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Before {
-    /// Nothing: the first of them was the first of all.
+    /// No measurement: the first sample is the first one of all.
     Nothing,
-    /// Nothing that the filter remembers.
+    /// Measurements that have no influence on the filter any more.
     Forgotten,
-    /// Something that it may remember: what follows is not wholly known.
+    /// Measurements that may influence the filter. Only bounds of the result are known.
     Unknown,
 }
 
@@ -116,24 +120,24 @@ impl From<f64> for Level {
 }
 
 impl Level {
-    /// Nothing was measured yet.
+    /// Level of a cell without a measurement.
     pub(crate) const NONE: Level = Level {
         low: f64::NAN,
         high: f64::NAN,
     };
-    /// More and less than anything that is ever measured.
+    /// Interval that contains every possible measurement.
     pub(crate) const ANY: Level = Level {
         low: -1e4,
         high: 1e4,
     };
 
-    /// What is known by both; one of which is none says nothing.
+    /// Returns the intersection of two intervals. A bound that is NaN is ignored.
     fn within(self, other: Level) -> Level {
         let both = Level {
             low: self.low.max(other.low),
             high: self.high.min(other.high),
         };
-        // Both bounds are rounded.
+        // The tolerance covers the rounding of both bounds.
         debug_assert!(
             both.low <= both.high + 1e-6 || both.low.is_nan() || both.high.is_nan(),
             "bounds that exclude each other: {self:?} and {other:?}"
@@ -141,12 +145,12 @@ impl Level {
         both
     }
 
-    /// Whether it is known to the bit.
+    /// True if the level is known exactly.
     pub(crate) fn is_known(self) -> bool {
         self.low == self.high
     }
 
-    /// Whether nothing was measured yet.
+    /// True if there was no measurement.
     pub(crate) fn is_none(self) -> bool {
         self.low.is_nan()
     }
@@ -157,7 +161,8 @@ mod tests {
     use super::*;
     use fadeout_core::random::Stream;
 
-    /// From no more than the latest samples follow bounds of what all of them say, which meet when there are enough.
+    /// The latest samples give bounds of the filtered value. The bounds meet when there are enough
+    /// samples.
     #[test]
     fn the_latest_samples_bound_what_all_of_them_say() {
         for (k, ms) in [(0, 200), (4, 40), (4, 200), (8, 320)] {
@@ -196,7 +201,7 @@ mod tests {
         }
     }
 
-    /// The trail of places relies on this.
+    /// `Trail` relies on this property.
     #[test]
     fn after_as_many_samples_as_a_filter_remembers_nothing_is_left_of_what_was_before() {
         for (k, ms) in [(0, 200), (1, 40), (4, 40), (4, 200), (8, 200), (11, 320)] {

@@ -1,65 +1,70 @@
-//! Which neighbours a UE need not even think of at a measurement.
+//! Bounds that show which neighbours a UE need not measure.
 //!
-//! The level of a cell is a smooth one, of path loss and antennas, less its shadowing, which cells of a site share. After a
-//! look at a cell its smooth level is bounded by a line: where it was found, a slope, and the way that the UE has gone since.
-//! The shadowing of a site is bounded from below once for all its cells at each measurement, and passes through the filter
-//! once; as the filter is a mean, what it makes of a cell is no more than the line less the filtered shadowing. So a
-//! cell costs one comparison. Those below what an event asks for are not visited: their filtered values are as of
-//! when they were, and are bounded in the same way when they are needed again.
+//! The level of a cell is a smooth level, of path loss and antennas, minus its shadowing. Cells of
+//! a site share the shadowing. When a cell is measured, its smooth level gets a linear bound. The
+//! bound is the level found, plus a slope times the distance that the UE has moved since.
+//!
+//! The shadowing of a site gets a lower bound at each measurement, once for all its cells. The
+//! filter is applied to this bound once. The filter is a mean, so a cell's filtered level is at
+//! most the linear bound minus the filtered shadowing. This costs one comparison for each cell.
+//!
+//! Cells below the level that an event needs are not measured. Their filtered values keep the state
+//! of their last measurement. When they are needed again, the same bound applies to them.
 
 use crate::channel::Shadow;
 use fadeout_core::Point;
 
-/// Room for the rounding of what is compared, dB.
+/// Tolerance in dB for the rounding of the compared values.
 const ROUNDING_DB: f64 = 1e-6;
 
-/// How a cell's smooth level may rise on the way of a UE.
+/// Bound of a cell's smooth level along the path of a UE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rise {
-    /// The level at most where the UE is, dBm, without what shadowing takes from it.
+    /// Upper bound of the level in dBm at the UE's place, without shadowing.
     pub level_dbm: f64,
-    /// By how many dB at most the same rises with each metre.
+    /// Upper bound of the level's increase in dB for each metre that the UE moves.
     pub db_per_m: f64,
-    /// For so many metres.
+    /// Distance in metres for which the bound holds.
     pub within_m: f64,
 }
 
-/// The lines of the cells that a UE measures, and their shadowing.
+/// Linear bounds and shadowing of the cells that a UE measures.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// The way that the UE has gone, metres.
+    /// Distance in metres that the UE has moved in total.
     gone_m: f64,
-    /// The same as of the measurement before.
+    /// Distance in metres that the UE had moved at the measurement before.
     gone_before_m: f64,
-    /// Where it was.
+    /// Place of the last measurement. `None` before the first.
     place: Option<Point>,
-    /// By position; none before the first line.
+    /// Linear bounds by cell position. Empty before the first bound.
     lines: Vec<Line>,
     sites: Vec<Site>,
 }
 
-/// More than the smooth level of a cell: `level_db` and so much with each metre of the way.
+/// Linear upper bound of a cell's smooth level: `level_db` plus `db_per_m` for each metre of the
+/// UE's total distance.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     level_db: f64,
     db_per_m: f64,
-    /// As long as the UE has gone no further, metres.
+    /// Total distance in metres up to which the bound holds.
     until_m: f64,
     site: u32,
 }
 
-/// A shadowing that cells have.
+/// Shadowing that several cells share.
 #[derive(Debug)]
 pub(crate) struct Site {
     shadow: Shadow,
-    /// One of them.
+    /// Position of one of these cells.
     pub position: usize,
-    /// Bounds of what it takes from their levels where the UE is, dB.
+    /// Bounds of the shadowing loss in dB at the UE's place.
     pub shadowing_db: [f64; 2],
 }
 
 impl Line {
-    /// Nothing is known.
+    /// Bound of a cell about which nothing is known.
     const NONE: Line = Line {
         level_db: f64::INFINITY,
         db_per_m: 0.0,
@@ -73,7 +78,7 @@ impl Line {
 }
 
 impl Gate {
-    /// One without lines.
+    /// Returns a gate without bounds.
     pub(crate) const fn new() -> Gate {
         Gate {
             gone_m: 0.0,
@@ -84,7 +89,8 @@ impl Gate {
         }
     }
 
-    /// The UE measures at a place. `read` says what the shadowing of a site takes there.
+    /// Moves the UE to the place of a measurement. `read` returns the bounds of a site's shadowing
+    /// there.
     pub(crate) fn go_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> [f64; 2]) {
         let way_m = self.place.map_or(0.0, |before| before.distance_to(place));
         self.gone_before_m = self.gone_m;
@@ -95,23 +101,24 @@ impl Gate {
         }
     }
 
-    /// Where the UE measured last.
+    /// Returns the place of the last measurement. `None` before the first.
     pub(crate) fn place(&self) -> Option<Point> {
         self.place
     }
 
-    /// What shadowing takes where the UE is at least, by site, dB.
+    /// Returns the lower bound of each site's shadowing loss in dB at the UE's place.
     pub(crate) fn shadows_db(&self) -> impl Iterator<Item = f64> + Clone + '_ {
         self.sites.iter().map(|site| site.shadowing_db[0])
     }
 
-    /// Bounds of what a shadowing takes where the UE is, dB; none of one that no line is of.
+    /// Returns the bounds of a shadowing loss in dB at the UE's place. `None` if no cell with this
+    /// shadowing has a bound.
     pub(crate) fn shadowing_db(&self, shadow: Shadow) -> Option<[f64; 2]> {
         let site = self.sites.iter().find(|site| site.shadow == shadow);
         site.map(|site| site.shadowing_db)
     }
 
-    /// Whether nothing above `least_db` of its site is to be expected of a cell, shadowing left out.
+    /// True if the smooth level of a cell is surely below the `least_db` of its site.
     #[inline]
     pub(crate) fn is_below(&self, position: usize, least_db: &[f64]) -> bool {
         let Some(line) = self.lines.get(position) else {
@@ -122,8 +129,9 @@ impl Gate {
         self.gone_m <= line.until_m && least_db.is_some_and(is_below)
     }
 
-    /// The line of a cell that is visited again is no more. What its filtered values were no more than at the measurement
-    /// before, shadowing left out, and its site; none if it had no line.
+    /// Removes the bound of a cell, because the cell is measured again. Returns the cell's site,
+    /// and an upper bound of its filtered level without shadowing at the measurement before. `None`
+    /// if the cell had no bound.
     pub(crate) fn lift(&mut self, position: usize) -> Option<(f64, usize)> {
         let line = self.lines.get_mut(position)?;
         let most_db = line.level_db(self.gone_before_m) + ROUNDING_DB;
@@ -132,7 +140,8 @@ impl Gate {
         had_one
     }
 
-    /// The site of a cell with this shadowing, and whether it is a new one.
+    /// Returns the number of the site with this shadowing, and true if the site is new. `position`
+    /// is a cell of the site.
     pub(crate) fn site(&mut self, shadow: Shadow, position: usize) -> (usize, bool) {
         let known = self.sites.iter().position(|site| site.shadow == shadow);
         let number = known.unwrap_or(self.sites.len());
@@ -146,13 +155,13 @@ impl Gate {
         (number, known.is_none())
     }
 
-    /// A site.
+    /// Returns the site with this number.
     pub(crate) fn site_mut(&mut self, number: usize) -> &mut Site {
         &mut self.sites[number]
     }
 
-    /// A cell of a site of which nothing is to be expected now has a line from here on, of `cells` cells. Filtered values are
-    /// `filtered_db` at most, shadowing left out.
+    /// Sets the bound of a cell whose level is too low for any event. `cells` is the number of all
+    /// cells. `filtered_db` is an upper bound of the cell's filtered level without shadowing.
     pub(crate) fn lower(
         &mut self,
         (position, cells): (usize, usize),
@@ -209,7 +218,7 @@ mod tests {
         go_to(&mut gate, 103.0);
         assert!(gate.shadows_db().eq([4.0]));
         assert!(gate.is_below(1, &[-88.9]) && !gate.is_below(1, &[-89.1]));
-        // There and back is a way too.
+        // The distance counts every movement, so moving back does not reduce it.
         go_to(&mut gate, 100.0);
         let (before, site) = gate.lift(1).expect("a line");
         let is_before = (before + 89.0).abs() < 1e-4;
@@ -227,7 +236,8 @@ mod tests {
         assert!(!gate.is_below(2, &[0.0]));
     }
 
-    /// Levels that rise no steeper than they may, less a shadowing; filtered, and compared with the line.
+    /// Random levels rise no faster than the bound allows and have a random shadowing. Their
+    /// filtered values must stay below the bound.
     #[test]
     fn what_the_filter_makes_of_levels_below_a_line_is_below_it() {
         let mut closest = f64::INFINITY;

@@ -1,7 +1,7 @@
-//! Measurements of a UE: events with hysteresis and time to trigger, reports.
+//! Measurement events of a UE, with hysteresis, time to trigger and reports.
 //!
-//! [`EventState`] is one configured event of one UE. It is told of samples and of time, and says
-//! what is to be reported; it knows no air, no clock and no signalling.
+//! [`EventState`] is one configured event of one UE. It receives samples and times, and returns the
+//! due reports. It knows no air, no clock and no signalling.
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
@@ -10,11 +10,11 @@ use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{Span, Time};
 
 impl EventKind {
-    /// Whether the entering condition holds, for RSRP of the serving cell, or of A6 the secondary one, and of a
-    /// neighbour.
+    /// True if the entering condition holds. `serving` is the RSRP of the serving cell, or of the
+    /// secondary cell for A6.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8, §5.5.4.9;
-    /// TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8,
+    /// §5.5.4.9; TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
     pub(crate) fn enters(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving - hysteresis > threshold,
@@ -36,8 +36,9 @@ impl EventKind {
         }
     }
 
-    /// The level of a neighbour above which the entering condition would hold, with that of the serving cell; none of
-    /// what is not about neighbours of it.
+    /// Returns the level above which a neighbour enters the event, given the level of the serving
+    /// cell. `None` for A1 and A2, which have no neighbours, and for A6, whose neighbours are
+    /// compared with other cells.
     fn enters_above(&self, serving: f64, hysteresis: f64) -> Option<f64> {
         match *self {
             EventKind::A1 { .. } | EventKind::A2 { .. } | EventKind::A6 { .. } => None,
@@ -59,10 +60,10 @@ impl EventKind {
         }
     }
 
-    /// Whether the leaving condition holds.
+    /// True if the leaving condition holds.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8, §5.5.4.9;
-    /// TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8,
+    /// §5.5.4.9; TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
     pub(crate) fn leaves(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving + hysteresis < threshold,
@@ -85,7 +86,7 @@ impl EventKind {
     }
 }
 
-/// A cell as one event sees it.
+/// State of a cell in one event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Watched {
     filtered: Level,
@@ -96,14 +97,16 @@ struct Watched {
 enum State {
     /// The event is not entered.
     Out,
-    /// The entering condition holds, and is reported at this time if it still does.
+    /// The entering condition holds. The cell is reported at this time if the condition still
+    /// holds.
     Entering(Time),
-    /// It is reported, next at this time, and was so often.
+    /// The cell is reported. The fields are the time of the next report and the number of reports
+    /// so far.
     In(Time, u32),
 }
 
 impl State {
-    /// When something is to be reported.
+    /// Returns the time of the next report.
     fn wake_at(self) -> Time {
         match self {
             State::Out => Time::NEVER,
@@ -112,25 +115,25 @@ impl State {
     }
 }
 
-/// One event of one UE, over all cells that it measures.
+/// State of one event of one UE, over all cells that the UE measures.
 #[derive(Debug)]
 pub(crate) struct EventState {
     event: MeasurementEvent,
     filter: Filter,
-    /// The period that the filter is for.
+    /// Sample period that the filter is computed for.
     period: Span,
-    /// By the position of the cell in the UE's list.
+    /// States of the cells, by position in the UE's list.
     cells: Vec<Watched>,
-    /// Of A6 by the same: the secondary cell on the carrier of each.
+    /// For A6 only: the secondary cell on the carrier of each cell, by position.
     references: Vec<Option<u32>>,
-    /// When something is to be reported next.
+    /// Time of the next report.
     wake_at: Time,
-    /// What the shadowing of sites takes from their cells, behind the filter, dB.
+    /// Shadowing of each site after the filter, as a loss in dB.
     shadows_db: Vec<f64>,
 }
 
 impl EventState {
-    /// The event over `cells` cells that are measured each `period`.
+    /// Returns the state of an event over `cells` cells that are measured each `period`.
     pub(crate) fn new(event: MeasurementEvent, period: Span, cells: usize) -> EventState {
         let unknown = Watched {
             filtered: Level::NONE,
@@ -150,17 +153,17 @@ impl EventState {
         }
     }
 
-    /// The event.
+    /// Returns the configuration of the event.
     pub(crate) fn event(&self) -> &MeasurementEvent {
         &self.event
     }
 
-    /// Whether it is about neighbours.
+    /// True if the event compares neighbours.
     pub(crate) fn has_neighbour(&self) -> bool {
         self.event.kind.has_neighbour()
     }
 
-    /// Cells are measured each `period` from now on: the filter keeps its time characteristics.
+    /// Sets the time between samples. The filter keeps its time characteristics.
     ///
     /// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
     pub(crate) fn set_period(&mut self, period: Span) {
@@ -170,16 +173,16 @@ impl EventState {
         }
     }
 
-    /// The filtered value of a cell; none before its first sample. Of the serving cell and of those that are
-    /// reported it is known.
+    /// Returns the filtered value of a cell. `None` before its first sample. The value is exact for
+    /// the serving cell and for reported cells.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
         let filtered = self.cells[cell].filtered;
         (!filtered.is_none()).then_some(filtered.low)
     }
 
-    /// Whether more of a cell must be known than its one of `samples`, with that of the cell it is compared with
-    /// known: its condition may be entered, or it is reported. `offset_db` is none of a cell that is
-    /// not meant.
+    /// True if the bounds in `samples` do not suffice for a cell: it may enter the event, or it is
+    /// reported. The sample of the cell that it is compared with must be exact. `offset_db` is
+    /// `None` for a cell that the event does not apply to.
     pub(crate) fn is_open(
         &self,
         (serving, samples): (usize, &[Level]),
@@ -208,8 +211,9 @@ impl EventState {
         })
     }
 
-    /// What the filter must make of a neighbour at least to enter the event, with the sample of the serving cell known;
-    /// infinite where nothing enters it, and where any might.
+    /// Returns the least filtered value that lets a neighbour enter the event. The sample of the
+    /// serving cell must be exact. Infinite if no value enters the event, and negative infinity if
+    /// any value may.
     fn least_entering(&self, (serving, samples): (usize, &[Level])) -> f64 {
         let kind = self.event.kind;
         if !kind.has_neighbour() {
@@ -221,7 +225,9 @@ impl EventState {
         least.unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// The same for each site, shadowing left out, which is so strong now, dB: lowers each of `least_db` to it.
+    /// Lowers each entry of `least_db` to the least level that lets a cell of the site enter the
+    /// event. Levels are without shadowing. `shadows_db` is the present shadowing of each site in
+    /// dB.
     pub(crate) fn lower_least(
         &self,
         known: (usize, &[Level]),
@@ -236,12 +242,13 @@ impl EventState {
         }
     }
 
-    /// There is a further site, whose shadowing is so strong now, dB.
+    /// Adds a site with this present shadowing in dB.
     pub(crate) fn add_site(&mut self, shadow_db: f64) {
         self.shadows_db.push(shadow_db);
     }
 
-    /// A cell of a site was not visited lately. It is known to be no more than `most_db`, shadowing left out.
+    /// Sets the bounds of a cell that was not measured lately. `most_db` is an upper bound of its
+    /// filtered level without shadowing.
     pub(crate) fn reopen(&mut self, position: usize, (most_db, site): (f64, usize)) {
         self.cells[position].filtered = Level {
             low: Level::ANY.low,
@@ -249,21 +256,21 @@ impl EventState {
         };
     }
 
-    /// Whether its condition does not hold for a cell.
+    /// True if the condition does not hold for a cell.
     pub(crate) fn is_at_rest(&self, position: usize) -> bool {
         self.cells[position].state == State::Out
     }
 
-    /// What the filter makes of a cell of a site at most, shadowing left out; none while its condition holds or it is
-    /// reported.
+    /// Returns an upper bound of a cell's filtered level without shadowing. `None` while the
+    /// condition holds or the cell is reported.
     pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
         let watched = &self.cells[position];
         let is_out = watched.state == State::Out && !watched.filtered.is_none();
         is_out.then(|| watched.filtered.high + self.shadows_db[site])
     }
 
-    /// The cell that one is compared with: the serving one, of A6 the secondary one on its carrier, if there
-    /// is one.
+    /// Returns the cell that a cell is compared with. It is the serving cell, or for A6 the
+    /// secondary cell on the same carrier. `None` if there is none.
     fn compared(&self, serving: usize, position: usize) -> Option<usize> {
         match self.event.kind.is_about_secondaries() {
             true => self.references[position].map(|it| it as usize),
@@ -271,8 +278,8 @@ impl EventState {
         }
     }
 
-    /// `secondary_of` says of each cell which secondary one is on its carrier from now on. What is compared with
-    /// another one than before is looked at anew.
+    /// Sets the secondary cells. `secondary_of` returns the secondary cell on a cell's carrier. The
+    /// condition of a cell that is now compared with another one is evaluated anew.
     pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
         let cells = self.cells.iter_mut().zip(&mut self.references);
         for (position, (watched, reference)) in cells.enumerate() {
@@ -284,23 +291,25 @@ impl EventState {
         self.note_wake();
     }
 
-    /// These were the last samples of a cell, each with the period before it.
+    /// Computes the filtered value of a cell again from its last samples, each with the time since
+    /// the sample before.
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         let filtered = &mut self.cells[position].filtered;
         let of = (self.event.filter, self.period);
         *filtered = self.filter.replay(of, samples, *filtered);
     }
 
-    /// A cell was measured, `over` after the last time, apart from the others.
+    /// Handles a sample of one cell, `over` after its sample before.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         let filtered = &mut self.cells[position].filtered;
         *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);
     }
 
-    /// All cells were measured, in dBm, but those of which it is none. The condition is looked at anew: a
-    /// time to trigger ends as soon as the entering condition fails, reports when the leaving condition
-    /// holds. `changed` hears of each cell whose condition holds from now on, or does not any more. `of` says
-    /// of a neighbour whether it is meant, and its offset in dB.
+    /// Handles samples of all cells in dBm. A cell without a sample keeps its value. The condition
+    /// of each cell is evaluated. A time to trigger ends as soon as the entering condition fails,
+    /// and reports end when the leaving condition holds. `changed` is called for each cell whose
+    /// condition begins or ends. `of` returns the offset in dB of a neighbour that the event
+    /// applies to.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
     #[cfg(test)]
@@ -317,14 +326,15 @@ impl EventState {
         self.on_samples_of(&visited, now, (serving, &samples), of, changed);
     }
 
-    /// The shadowing of sites is so strong now, dB.
+    /// Filters the present shadowing of the sites, in dB.
     pub(crate) fn on_shadows(&mut self, shadows_db: impl Iterator<Item = f64>) {
         for (filtered, shadow_db) in self.shadows_db.iter_mut().zip(shadows_db) {
             *filtered = self.filter.next(Some(*filtered), shadow_db);
         }
     }
 
-    /// The same where no more than some cells were visited, in order: the others are surely out, and stay.
+    /// Handles samples of the cells in `visited`, which must be in order. All other cells surely do
+    /// not enter the event and keep their state.
     pub(crate) fn on_samples_of(
         &mut self,
         visited: &[usize],
@@ -347,7 +357,8 @@ impl EventState {
         } = self.event;
         self.wake_at = Time::NEVER;
         for &position in visited {
-            // An event about neighbours is not about the serving cell, one about that only about it.
+            // An event about neighbours does not apply to the serving cell. Any other event applies
+            // to the serving cell only.
             let is_about_it = (position == serving) != kind.has_neighbour();
             let compared = self.compared(serving, position);
             let compared = compared.filter(|&it| it != position || it == serving);
@@ -362,7 +373,8 @@ impl EventState {
             };
             let of_serving = self.cells[compared].filtered.low;
             let watched = &mut self.cells[position];
-            // Where this is not the value, that does not enter either.
+            // If the value is not exact, this is its upper bound. It is known not to enter the
+            // event.
             let value = watched.filtered.high + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
             let was_out = watched.state == State::Out;
@@ -380,19 +392,19 @@ impl EventState {
         }
     }
 
-    /// The condition.
+    /// Returns the condition of the event.
     pub(crate) fn kind(&self) -> EventKind {
         self.event.kind
     }
 
-    /// The cells that are reported, with their filtered values.
+    /// Returns the reported cells with their filtered values.
     pub(crate) fn triggered(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let cells = self.cells.iter().enumerate();
         let reported = cells.filter(|(_, watched)| matches!(watched.state, State::In(..)));
         reported.map(|(position, watched)| (position, watched.filtered.low))
     }
 
-    /// Calls `report` for each cell whose report is due by now, in order, and counts it.
+    /// Calls `report` for each cell whose report is due by now, in order, and counts the report.
     pub(crate) fn on_wake(&mut self, now: Time, mut report: impl FnMut(usize)) {
         let interval = self.event.report_interval;
         let most = self.event.report_amount.unwrap_or(u32::MAX);
@@ -412,7 +424,7 @@ impl EventState {
         self.note_wake();
     }
 
-    /// When something is to be reported next.
+    /// Returns the time of the next report.
     pub(crate) fn wake_at(&self) -> Time {
         self.wake_at
     }
@@ -422,7 +434,7 @@ impl EventState {
         self.wake_at = at.min().unwrap_or(Time::NEVER);
     }
 
-    /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.
+    /// Evaluates all conditions anew for a new serving cell, with the filtered values as they are.
     pub(crate) fn on_new_serving_cell(&mut self) {
         for watched in &mut self.cells {
             watched.state = State::Out;

@@ -1,4 +1,4 @@
-//! Radio link monitoring: in and out of sync, their counters, T310.
+//! Radio link monitoring: in-sync and out-of-sync indications, their counters, and T310.
 //!
 //! Standard: TS 38.331 §5.3.10.1, §5.3.10.2, §5.3.10.3; TS 36.331 §5.3.11; TS 36.133 §7.6.1.
 
@@ -8,36 +8,37 @@ use fadeout_core::math::from_db;
 use fadeout_core::{Span, Time};
 
 const WINDOW: usize = MOST_EVALUATIONS;
-/// More than sums are rounded by.
+/// Tolerance factor that exceeds the rounding error of sums.
 const ROUNDED: f64 = 1.0 + 1e-9;
-/// By so much what is known is more than enough where looks are left out: a link that gets worse should not
-/// soon ask for those as well. It decides what a run costs, not what it finds.
+/// Safety factor on the SINR for skipping evaluations. With it a link that becomes slightly worse
+/// does not need the skipped evaluations soon. It affects the run time only, not the results.
 const SPARE: f64 = 4.0;
 
-/// The quality of a link over time, as indications.
+/// Quality of a link over time, from which indications follow.
 #[derive(Debug, Clone)]
 pub(crate) struct Quality {
-    /// Linear SINR of the latest evaluations, the latest at `next - 1`, or less.
+    /// Linear SINR of the latest evaluations, or a lower bound of it. The latest one is at `next -
+    /// 1`.
     latest: [f64; WINDOW],
-    /// Whether it is that.
+    /// True for each entry of `latest` that is exact.
     is_found: [bool; WINDOW],
     count: usize,
     next: usize,
-    /// Qout and Qin, linear.
+    /// Linear thresholds Qout and Qin.
     thresholds: [f64; 2],
 }
 
-/// Indication of the physical layer about the link.
+/// Indication of the physical layer about the quality of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indication {
-    /// Below Qout.
+    /// The quality is below Qout.
     OutOfSync,
-    /// Above Qin.
+    /// The quality is above Qin.
     InSync,
 }
 
 impl Quality {
-    /// Nothing is known yet.
+    /// Returns the quality of a link without evaluations.
     pub(crate) fn new(config: &Monitoring) -> Quality {
         Quality {
             latest: [0.0; WINDOW],
@@ -48,12 +49,12 @@ impl Quality {
         }
     }
 
-    /// Forgets the evaluations of another link.
+    /// Discards the evaluations, because another link begins.
     fn begin_anew(&mut self) {
         (self.count, self.next) = (0, 0);
     }
 
-    /// A further evaluation has this linear SINR, or at least that.
+    /// Adds an evaluation with this linear SINR, or with this lower bound if `is_found` is false.
     fn push(&mut self, sinr: f64, is_found: bool) {
         debug_assert!(sinr >= 0.0, "an evaluation found a SINR of {sinr}");
         (self.latest[self.next], self.is_found[self.next]) = (sinr, is_found);
@@ -61,12 +62,13 @@ impl Quality {
         self.count = (self.count + 1).min(WINDOW);
     }
 
-    /// Where the evaluation so many before the latest stands.
+    /// Returns the index of the evaluation that is `back` evaluations before the latest.
     fn place(&self, back: usize) -> usize {
         (self.next + 2 * WINDOW - 1 - back) % WINDOW
     }
 
-    /// Indication after the latest evaluation, with all of them found. Between Qin and Qout there is none.
+    /// Returns the indication after the latest evaluation. All evaluations must be exact. `None`
+    /// between Qout and Qin.
     ///
     /// Standard: TS 36.133 §7.6.1.
     fn indication(&self, over: Evaluation) -> Option<Indication> {
@@ -77,8 +79,9 @@ impl Quality {
         (self.mean(over.in_sync) > in_sync).then_some(Indication::InSync)
     }
 
-    /// How many of the latest evaluations keep the mean of [`WINDOW`] at `margin` times Qout or above, whatever the
-    /// others are: no SINR is below zero. None where all of them together do not.
+    /// Returns the number of latest evaluations that keep the mean over [`WINDOW`] at `margin`
+    /// times Qout or above. Other evaluations cannot lower it further, because no SINR is below
+    /// zero. `None` if all evaluations together do not suffice.
     fn suffices(&self, margin: f64) -> Option<usize> {
         let needed = self.needed(margin);
         let mut sum = 0.0;
@@ -88,12 +91,12 @@ impl Quality {
         })
     }
 
-    /// Sum of evaluations whose mean over [`WINDOW`] is `margin` times Qout.
+    /// Returns the sum of evaluations whose mean over [`WINDOW`] is `margin` times Qout.
     fn needed(&self, margin: f64) -> f64 {
         self.thresholds[0] * WINDOW as f64 * margin
     }
 
-    /// The mean of the latest `most`, or of as many as there are.
+    /// Returns the mean of the latest `most` evaluations, or of all if there are fewer.
     fn mean(&self, most: usize) -> f64 {
         let count = self.count.min(most);
         let latest = (1..=count).map(|back| self.latest[(self.next + WINDOW - back) % WINDOW]);
@@ -101,14 +104,14 @@ impl Quality {
     }
 }
 
-/// The counters and T310 of one link.
+/// Counters and timers T310 and T312 of one link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkMonitor {
     out_of_sync: u32,
     in_sync: u32,
-    /// When T310 expires.
+    /// Time at which T310 expires.
     expires_at: Time,
-    /// When T312 expires.
+    /// Time at which T312 expires.
     hurried_at: Time,
 }
 
@@ -122,7 +125,8 @@ impl LinkMonitor {
         }
     }
 
-    /// A report about a neighbour was triggered: while T310 runs it starts T312, which does not wait as long.
+    /// Starts T312 if T310 runs, because a report about a neighbour was triggered. T312 is shorter
+    /// than T310.
     ///
     /// Standard: TS 38.331 §5.5.4.1, §7.1.1; TS 36.331 §5.5.4.1, §7.3.
     pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
@@ -134,7 +138,8 @@ impl LinkMonitor {
         }
     }
 
-    /// An indication while none of T300, T301, T304 and T311 runs. One of the other sort breaks a run.
+    /// Counts an indication. Must be called only while none of T300, T301, T304 and T311 runs. An
+    /// indication of the other kind resets the count.
     pub(crate) fn on_indication(&mut self, now: Time, config: &Monitoring, what: Indication) {
         match what {
             Indication::OutOfSync => {
@@ -163,39 +168,40 @@ impl LinkMonitor {
         );
     }
 
-    /// Whether T310 or T312 has expired: the radio link has failed.
+    /// True if T310 or T312 has expired, so the radio link has failed.
     pub(crate) fn has_expired(&self, now: Time) -> bool {
         self.wake_at() <= now
     }
 
-    /// Whether T310 runs.
+    /// True if T310 runs.
     pub(crate) fn is_in_trouble(&self) -> bool {
         !self.expires_at.is_never()
     }
 
-    /// Whether only evaluations that are out of sync would change anything.
+    /// True if only an out-of-sync indication would change the state.
     fn is_quiet(&self) -> bool {
         self.out_of_sync == 0 && self.wake_at().is_never()
     }
 
-    /// When T310 expires, or T312 before it.
+    /// Returns the time at which T310 or T312 expires, whichever is first.
     pub(crate) fn wake_at(&self) -> Time {
         self.expires_at.min(self.hurried_at)
     }
 }
 
-/// The link of a UE under mobility management: when the UE looks at it, and what it makes of that.
+/// Radio link monitoring of a UE under mobility management: the times of its evaluations and their
+/// results.
 #[derive(Debug)]
 pub(crate) struct LinkWatch {
     quality: Quality,
     monitor: LinkMonitor,
     next_at: Time,
-    /// Whether the UE does not look each time.
+    /// True if the UE skips evaluations.
     is_waiting: bool,
 }
 
 impl LinkWatch {
-    /// A link that the UE looks at from `first` on.
+    /// Returns the monitoring of a link that the UE evaluates from `first` on.
     pub(crate) fn new(first: Time, config: &Monitoring) -> LinkWatch {
         LinkWatch {
             quality: Quality::new(config),
@@ -205,24 +211,26 @@ impl LinkWatch {
         }
     }
 
-    /// When the UE looks next.
+    /// Returns the time of the next evaluation.
     pub(crate) fn next_at(&self) -> Time {
         self.next_at
     }
 
-    /// The UE looks now, and next as `over` has it.
+    /// Begins an evaluation now. The next one follows after the period of `over`.
     pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
         debug_assert!(!over.period.is_zero(), "a UE looks all the time");
         self.next_at = now.saturating_add(over.period);
         self.is_waiting = false;
     }
 
-    /// The link has this linear SINR at the time of [`LinkWatch::begin`], or at least that where it is not found.
+    /// Records the linear SINR at the time of [`LinkWatch::begin`], or its lower bound if
+    /// `is_found` is false.
     pub(crate) fn note(&mut self, sinr: f64, is_found: bool) {
         self.quality.push(sinr, is_found);
     }
 
-    /// Linear SINR of a link that need not be looked at again soon.
+    /// Returns the linear SINR from which a lower bound suffices in place of the exact value.
+    /// Infinite if exact values are needed.
     pub(crate) fn enough(&self) -> f64 {
         match self.monitor.is_quiet() {
             true => self.quality.needed(SPARE),
@@ -230,26 +238,28 @@ impl LinkWatch {
         }
     }
 
-    /// Whether it follows from what is known that nothing changes now: the link is not out of sync, and whether it
-    /// is in sync counts for nothing. Otherwise [`LinkWatch::judge`] tells.
+    /// True if the known evaluations determine that the state does not change now. The link is not
+    /// out of sync, and an in-sync indication would have no effect. Otherwise [`LinkWatch::judge`]
+    /// decides.
     pub(crate) fn is_settled(&self) -> bool {
         self.monitor.is_quiet() && self.quality.suffices(ROUNDED).is_some()
     }
 
-    /// How many looks ago the latest one was whose SINR is to be found yet.
+    /// Returns the number of evaluations since the latest one without an exact SINR. `None` if all
+    /// are exact.
     pub(crate) fn unknown(&self) -> Option<usize> {
         let quality = &self.quality;
         (0..quality.count).find(|&back| !quality.is_found[quality.place(back)])
     }
 
-    /// Linear SINR at the time of the latest look or an earlier one.
+    /// Sets the exact linear SINR of the evaluation that is `back` evaluations before the latest.
     pub(crate) fn fill(&mut self, back: usize, sinr: f64) {
         let place = self.quality.place(back);
         (self.quality.latest[place], self.quality.is_found[place]) = (sinr, true);
     }
 
-    /// What the looks say, all of which are found. The indication, if T310 starts or stops with it: what counts
-    /// then is looked at without delay.
+    /// Counts the indication of the evaluations, which must all be exact. Returns the indication if
+    /// T310 starts or stops with it. Later evaluations are then not skipped.
     pub(crate) fn judge(
         &mut self,
         now: Time,
@@ -267,8 +277,8 @@ impl LinkWatch {
         Some(what)
     }
 
-    /// The UE has looked, and the looks before `until` can be made later with the same outcome. Lets it wait for as
-    /// long as [`LinkWatch::is_settled`] surely holds.
+    /// Skips evaluations as long as [`LinkWatch::is_settled`] surely holds. Skipped evaluations
+    /// before `until` can be made later with the same result.
     pub(crate) fn wait(&mut self, until: Time, config: &Monitoring) {
         if !self.monitor.is_quiet() {
             return;
@@ -294,7 +304,7 @@ impl LinkWatch {
         self.monitor.on_report(now, config);
     }
 
-    /// The link is left: nothing is known of the next one, which is looked at each time.
+    /// Resets the monitoring for a new link. No evaluation is skipped at first.
     pub(crate) fn begin_anew(&mut self, now: Time, config: &Monitoring) {
         self.quality.begin_anew();
         self.monitor = LinkMonitor::new();
@@ -305,25 +315,26 @@ impl LinkWatch {
         }
     }
 
-    /// Whether T310 runs.
+    /// True if T310 runs.
     pub(crate) fn is_in_trouble(&self) -> bool {
         self.monitor.is_in_trouble()
     }
 
-    /// Whether the link has failed.
+    /// True if the link has failed.
     pub(crate) fn has_failed(&self, now: Time) -> bool {
         self.monitor.has_expired(now)
     }
 
-    /// When it has failed unless it recovers.
+    /// Returns the time at which the link fails unless it recovers.
     pub(crate) fn fails_at(&self) -> Time {
         self.monitor.wake_at()
     }
 }
 
-/// For how long every look at a link that nobody monitors has to find it out of range before it is lost. The only one, or
-/// that of the master's cell: N310 and T310 say that it has failed, and for the whole of T311 no cell was found. That of
-/// the secondary node, as T310 expires: the UE says so over the other one and looks for no cell.
+/// Returns the time for which all evaluations of a link without monitoring must be out of range
+/// until the link is lost. For the master's cell or the only one this is T310, for the link
+/// failure, plus T311, in which no cell is found. For the secondary node it is T310: the UE reports
+/// the failure to the master and searches no cell.
 ///
 /// Standard: TS 38.331 §5.3.10.3, §5.3.7.6, §5.7.3.2; TS 36.331 §5.3.11.3, §5.3.7.
 pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
@@ -333,12 +344,13 @@ pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
     }
 }
 
-/// Looks at a link that nobody monitors: one whenever something waits to be sent.
+/// Evaluations of a link without monitoring. There is one whenever data waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
-    /// Since when every look found it out of range; never when the last one did not.
+    /// Time since which all evaluations have been out of range. [`Time::NEVER`] if the last one was
+    /// in range.
     out_since: Time,
-    /// The latest look that found it out of range.
+    /// Time of the latest evaluation that was out of range.
     latest_at: Time,
 }
 
@@ -350,14 +362,15 @@ impl Looks {
         }
     }
 
-    /// A look that found the link in range.
+    /// Records an evaluation that was in range.
     #[inline]
     pub(crate) fn on_look_in_range(&mut self) {
         self.out_since = Time::NEVER;
     }
 
-    /// A look that found the link out of range; looks less than `apart` from each other are taken for all
-    /// that happened between them. Whether the link is [lost](lost_after) with this one. It begins anew then.
+    /// Records an evaluation that was out of range. Evaluations less than `apart` from each other
+    /// stand for the whole time between them. Returns true if the link is [lost](lost_after) with
+    /// this one. The time then starts anew.
     ///
     /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3; TS 36.331 §5.3.11.
     pub(crate) fn on_look_out_of_range(

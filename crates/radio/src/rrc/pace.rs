@@ -1,5 +1,5 @@
-//! How often a UE measures its cells and looks at its link: less often while it sleeps between the
-//! on-durations of DRX.
+//! Periods at which a UE measures its cells and evaluates its link. They are longer while the UE
+//! sleeps between the on-durations of DRX.
 //!
 //! Standard: TS 36.133 §7.6.2, §8.1.2.2; TS 38.133 §8.1.2, §9.2.5.
 
@@ -9,29 +9,30 @@ use fadeout_core::Span;
 /// DRX of a sleeping UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sleep {
-    /// Its DRX cycle.
+    /// Length of the DRX cycle.
     pub cycle: Span,
-    /// Whether by the rules of NR, or of LTE.
+    /// True if the rules of NR apply, false for those of LTE.
     pub is_nr: bool,
 }
 
-/// Evaluations of a link, and how many of them count.
+/// Period of the evaluations of a link, and the number of averaged evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Evaluation {
-    /// From one to the next, with its indication.
+    /// Time between two evaluations, each with an indication.
     pub period: Span,
-    /// How many are averaged for Qout.
+    /// Number of evaluations averaged for Qout.
     pub out: usize,
-    /// How many are averaged for Qin.
+    /// Number of evaluations averaged for Qin.
     pub in_sync: usize,
 }
 
-/// Evaluations in the mean for Qout without DRX, one each 10 ms; the most there are.
+/// Maximum number of averaged evaluations: those for Qout without DRX, with one each 10 ms.
 ///
 /// Standard: TS 36.133 §7.6.2.1.
 pub(crate) const MOST_EVALUATIONS: usize = 20;
 
-/// From one look at the beams of a cell of NR to the next, which is `period` for a UE that does not sleep.
+/// Returns the time between two evaluations of the beams of an NR cell. It is `period` for a UE
+/// that does not sleep.
 ///
 /// Standard: TS 38.133 §8.5.
 pub(crate) fn beam_period(period: Span, sleep: Option<Sleep>) -> Span {
@@ -44,15 +45,15 @@ pub(crate) fn beam_period(period: Span, sleep: Option<Sleep>) -> Span {
     }
 }
 
-/// The shortest L1 measurement period.
+/// Shortest L1 measurement period.
 const MEASUREMENT: Span = Span::from_millis(200);
-/// From one SS/PBCH block to the next that a UE of NR measures (SMTC), the usual one.
+/// Typical period of the SS/PBCH blocks that a UE of NR measures (SMTC).
 const BLOCKS: Span = Span::from_millis(20);
-/// The longest cycle of NR in which a UE takes one and a half of them for a sample.
+/// Longest DRX cycle of NR for which a sample takes one and a half cycles.
 const SHORT_CYCLE: Span = Span::from_millis(320);
 
 impl Evaluation {
-    /// Of a UE that listens all the time.
+    /// Returns the evaluations of a UE without DRX.
     pub(crate) fn awake(config: &MobilityConfig) -> Evaluation {
         Evaluation {
             period: config.monitoring.period,
@@ -61,10 +62,12 @@ impl Evaluation {
         }
     }
 
-    /// Of a UE in this state. In LTE the mean for both thresholds is over 20, 10 or 5 cycles; in NR over 15
-    /// and 7.5 of a cycle of up to 320 ms, over 10 and 5 of a longer one.
+    /// Returns the evaluations of a UE, which may sleep. In LTE both thresholds use the mean over
+    /// 20, 10 or 5 cycles. In NR they use 15 and 7.5 cycles of up to 320 ms, or 10 and 5 longer
+    /// cycles.
     ///
-    /// Standard: TS 36.133 §7.6.2.2, §7.6.2.3, Table 7.6.2.2-1; TS 38.133 §8.1.2.2, Table 8.1.2.2-1, §8.1.6.
+    /// Standard: TS 36.133 §7.6.2.2, §7.6.2.3, Table 7.6.2.2-1; TS 38.133 §8.1.2.2, Table
+    /// 8.1.2.2-1, §8.1.6.
     pub(crate) fn of(config: &MobilityConfig, sleep: Option<Sleep>) -> Evaluation {
         let awake = Evaluation::awake(config);
         let Some(Sleep { cycle, is_nr }) = sleep else {
@@ -95,8 +98,9 @@ impl Evaluation {
     }
 }
 
-/// From one measurement of a UE in this state to the next: the period that is asked for, or five cycles
-/// where these are longer than a measurement period (in NR eight of a cycle of up to 320 ms).
+/// Returns the time between two measurements of a UE, which may sleep. It is the configured period,
+/// or five DRX cycles if these exceed a measurement period. In NR it is eight cycles if a cycle is
+/// up to 320 ms.
 ///
 /// Standard: TS 36.133 §8.1.2.2.1, Table 8.1.2.2.1.2-2; TS 38.133 Table 9.2.5.2-1.
 pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
@@ -105,7 +109,7 @@ pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) 
     gaps.map_or(period, |gaps| gaps.whole_periods(period))
 }
 
-/// The same where there are no gaps to fall into.
+/// Returns the time between two measurements if there are no gaps to wait for.
 fn awake_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
     let asked = config.measurement_period;
     let Some(Sleep { cycle, is_nr }) = sleep else {
@@ -131,8 +135,8 @@ mod tests {
         Some(Sleep { cycle, is_nr })
     }
 
-    /// Cycle in ms; the mean for Qout and for Qin and the interval of indications, in ms; the measurement
-    /// period in ms.
+    /// Row of a test table, in ms: DRX cycle, averaging time for Qout and for Qin, interval of
+    /// indications, measurement period.
     type Row = (u64, u64, u64, u64, u64);
 
     fn check(is_nr: bool, rows: &[Row]) {
@@ -192,7 +196,7 @@ mod tests {
         assert_eq!((awake.out, awake.in_sync), (20, 10));
         assert_eq!(awake.period, Span::from_millis(10));
         assert_eq!(measurement_period(&config, None), Span::from_millis(40));
-        // A short cycle asks for no more than a UE without one does.
+        // A short DRX cycle needs no longer period than a UE without DRX.
         let short = measurement_period(&config, sleep(40, false));
         assert_eq!(short, Span::from_millis(40));
     }

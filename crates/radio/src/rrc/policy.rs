@@ -1,6 +1,8 @@
-//! Policies of handover: what the network lets UEs report, and to which cell it hands one over that does.
+//! Handover policies: the measurement events that the network configures, and the choice of the
+//! target cell.
 //!
-//! A policy sees what a base station has: reports, and how many UEs are in each cell. It knows no air.
+//! A policy has the knowledge of a base station: reports, and the number of UEs in each cell. It
+//! knows no air.
 
 use crate::config::{EventKind, MeasurementEvent, Scope};
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -11,68 +13,68 @@ use std::ops::{Deref, DerefMut};
 /// A cell in a measurement report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReportedCell {
-    /// The cell.
+    /// Reported cell.
     pub cell: CellId,
-    /// Its filtered RSRP, in dBm.
+    /// Filtered RSRP of the cell in dBm.
     pub rsrp_dbm: f64,
 }
 
-/// A measurement report as the base station of the serving cell has it.
+/// A measurement report as the base station of the serving cell receives it.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// When it has come.
+    /// Time of reception.
     pub now: Time,
-    /// The UE that sent it.
+    /// UE that sent the report.
     pub ue: UeId,
-    /// The condition that it is about.
+    /// Condition of the reported event.
     pub event: EventKind,
-    /// The serving cell, as it was measured.
+    /// Serving cell with its measurement.
     pub serving: ReportedCell,
-    /// The cells for which the condition holds, the strongest first and eight at most; none of an event
+    /// Cells for which the condition holds, at most eight, the strongest first. Empty for an event
     /// about the serving cell.
     pub cells: &'a [ReportedCell],
     /// All cells that the UE measures.
     pub measured: &'a [CellId],
-    /// UEs in each cell, by its id.
+    /// Number of UEs in each cell, by cell id.
     pub loads: &'a [u32],
-    /// Most UEs that a cell takes.
+    /// Maximum number of UEs in a cell. `None` if there is no limit.
     pub most_ues: Option<u32>,
 }
 
-/// Decides about handovers. One instance decides for all UEs of a network.
+/// Algorithm that decides about handovers. One instance decides for all UEs of a network.
 pub trait HandoverPolicy {
-    /// Events that UEs are to report, where the scenario asks for `configured` and they measure each
-    /// `period`.
+    /// Returns the events that UEs report. `configured` are the events of the scenario. UEs measure
+    /// each `period`.
     fn events(&self, configured: &[MeasurementEvent], _period: Span) -> Vec<MeasurementEvent> {
         configured.to_vec()
     }
 
-    /// Whether [`offset_db`](HandoverPolicy::offset_db) is ever anything but zero.
+    /// True if [`offset_db`](HandoverPolicy::offset_db) may be other than zero.
     fn has_offsets(&self) -> bool {
         false
     }
 
-    /// The offset Ocn of a neighbour less Ocp of the serving cell, for a UE there; `loads` are the UEs of
-    /// each cell.
+    /// Returns the offset of a neighbour for a UE in the serving cell: Ocn of the neighbour minus
+    /// Ocp of the serving cell. `loads` is the number of UEs in each cell.
     ///
     /// Standard: TS 38.331 §5.5.4.4.
     fn offset_db(&self, _loads: &[u32], _serving: CellId, _neighbour: CellId) -> f64 {
         0.0
     }
 
-    /// The cell that the UE of a report is to go to; none lets it stay. It is asked while no change of cell
-    /// of the UE is under way.
+    /// Returns the target cell of the UE that sent the report. `None` if the UE stays. It is called
+    /// only while no handover of the UE is under way.
     fn choose(&mut self, report: &Report<'_>) -> Option<CellId>;
 
-    /// A change of cell has ended, well or not.
+    /// Handles the end of a handover, successful or not.
     fn on_handover(&mut self, _row: &HandoverRow) {}
 }
 
 fadeout_core::registry! {
-    /// Every policy that a scenario can name.
+    /// All policies that a scenario can name.
     pub static HANDOVER_POLICIES;
 
-    /// A policy of handover: one of the built-in ones, or the user's own.
+    /// A handover policy: a built-in one or a user's own.
     #[derive(Debug)]
     pub enum Policy {
         Reported(Reported),
@@ -80,7 +82,7 @@ fadeout_core::registry! {
         LoadAware(LoadAware),
         BlockageAware(BlockageAware),
     } else {
-        /// The user's own.
+        /// Policy of the user.
         Custom(CustomPolicy),
     }
     macro dispatch;
@@ -132,12 +134,12 @@ impl HandoverPolicy for Policy {
     }
 }
 
-/// The strongest of the cells that a report is about.
+/// Returns the strongest cell of a report. `None` if the report has no cell.
 fn strongest_of(report: &Report<'_>) -> Option<CellId> {
     report.cells.first().map(|reported| reported.cell)
 }
 
-/// To the strongest cell of each report, of whichever event.
+/// Policy that chooses the strongest cell of each report, for any event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reported;
 
@@ -163,7 +165,7 @@ impl HandoverPolicy for Reported {
 }
 
 fadeout_core::parameters! {
-    /// Always to the cell with the highest filtered RSRP.
+    /// Policy that always chooses the cell with the highest filtered RSRP.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Strongest {
         /// Filter coefficient k of the layer 3 filter.
@@ -210,7 +212,7 @@ impl HandoverPolicy for Strongest {
 }
 
 fadeout_core::parameters! {
-    /// To the strongest cell, with offsets by load.
+    /// Policy that chooses the strongest cell, with offsets by load.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LoadAware {
         /// Largest offset: the one towards a neighbour without UEs from a serving cell that has
@@ -236,7 +238,7 @@ impl Registered for LoadAware {
     }
 }
 
-/// The value of Q-OffsetRange next to `offset_db` towards zero.
+/// Returns the value of Q-OffsetRange next to `offset_db`, rounded towards zero.
 ///
 /// Standard: TS 36.331 §6.3.5; TS 38.331 §6.3.2.
 fn offset_range(offset_db: f64) -> f64 {
@@ -250,8 +252,8 @@ impl HandoverPolicy for LoadAware {
         self.most_offset > 0.0
     }
 
-    /// The other UEs of both cells are the same before and after the handover, so that the way back has
-    /// the same offset with the other sign: what hysteresis there is stays.
+    /// The loads exclude the UE itself, so they are equal before and after the handover. The offset
+    /// back has the same size and the other sign, and the hysteresis stays effective.
     fn offset_db(&self, loads: &[u32], serving: CellId, neighbour: CellId) -> f64 {
         let here = f64::from(loads[serving.index()].saturating_sub(1));
         let there = f64::from(loads[neighbour.index()]);
@@ -279,7 +281,7 @@ impl HandoverPolicy for LoadAware {
 }
 
 fadeout_core::parameters! {
-    /// To a lower band while the higher one is blocked.
+    /// Policy that chooses a lower band while the higher band is blocked.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BlockageAware {
         /// RSRP below which a cell counts as blocked.

@@ -1,4 +1,5 @@
-//! The measurements of one UE: when it measures, and all its events over the cells that it measures.
+//! Measurements of one UE: the times of its measurements, and all its events over the measured
+//! cells.
 
 use super::conditional::Conditions;
 use super::filter::{Before, Level};
@@ -8,19 +9,19 @@ use super::policy::ReportedCell;
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{CellId, Span, Time};
 
-/// All measurements of a UE.
+/// Measurement state of a UE.
 #[derive(Debug)]
 pub(crate) struct Survey {
     events: Vec<EventState>,
-    /// When the UE leaves its cell on its own.
+    /// Conditions on which the UE leaves its cell on its own (conditional handover).
     pub conditions: Conditions,
     next_at: Time,
-    /// How long before the next measurement the last one is.
+    /// Time from the last measurement to the next one.
     period: Span,
 }
 
 impl Survey {
-    /// The UE measures `cells` cells each `period`, first at `first`.
+    /// Returns the state of a UE that measures `cells` cells each `period`, first at `first`.
     pub(crate) fn new(
         (events, cells): (&[MeasurementEvent], usize),
         first: Time,
@@ -35,18 +36,19 @@ impl Survey {
         }
     }
 
-    /// When the UE measures next.
+    /// Returns the time of the next measurement.
     pub(crate) fn next_at(&self) -> Time {
         self.next_at
     }
 
-    /// The UE measures now, and next after `period`. Since when it has not measured is told with the samples.
+    /// Begins a measurement now. The next one follows after `period`. Returns the time since the
+    /// measurement before.
     pub(crate) fn begin(&mut self, now: Time, period: Span) -> Span {
         self.next_at = now.saturating_add(period);
         std::mem::replace(&mut self.period, period)
     }
 
-    /// The next samples are `over` after the last ones.
+    /// Adapts all filters to samples that are `over` after the samples before.
     pub(crate) fn set_period(&mut self, over: Span) {
         self.events
             .iter_mut()
@@ -54,7 +56,8 @@ impl Survey {
         self.conditions.set_period(over);
     }
 
-    /// As [`EventState::is_open`] of any event; `of` says of a neighbour whether it is meant, and its offset in dB.
+    /// As [`EventState::is_open`], for any event. `of` returns the offset in dB of a neighbour that
+    /// the event applies to.
     pub(crate) fn is_open(
         &self,
         known: (usize, &[Level]),
@@ -66,7 +69,8 @@ impl Survey {
             || self.conditions.is_open(known, position)
     }
 
-    /// What a cell of each site must be at least to enter some event, as [`EventState::lower_least`] has it.
+    /// Computes for each site the least level that lets a cell enter some event. See
+    /// [`EventState::lower_least`].
     pub(crate) fn least_entering(
         &self,
         known: (usize, &[Level]),
@@ -80,19 +84,19 @@ impl Survey {
         }
     }
 
-    /// As [`EventState::add_site`] of every event.
+    /// As [`EventState::add_site`], for every event.
     pub(crate) fn add_site(&mut self, shadow_db: f64) {
         let events = self.events.iter_mut();
         events.for_each(|event| event.add_site(shadow_db));
     }
 
-    /// As [`EventState::reopen`] of every event.
+    /// As [`EventState::reopen`], for every event.
     pub(crate) fn reopen(&mut self, position: usize, most: (f64, usize)) {
         let events = self.events.iter_mut();
         events.for_each(|event| event.reopen(position, most));
     }
 
-    /// As [`EventState::most_at_rest`] of all events; none without events.
+    /// As [`EventState::most_at_rest`], as the maximum over all events. `None` without events.
     pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
         let mut most = None;
         for event in &self.events {
@@ -102,12 +106,12 @@ impl Survey {
         most
     }
 
-    /// Whether no condition of any event holds for a cell.
+    /// True if no condition of any event holds for a cell.
     pub(crate) fn is_at_rest(&self, position: usize) -> bool {
         self.events.iter().all(|event| event.is_at_rest(position))
     }
 
-    /// Cells are secondary ones from now on, as [`EventState::set_secondaries`] has it.
+    /// Sets the secondary cells. See [`EventState::set_secondaries`].
     pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
         let about = |event: &&mut EventState| event.kind().is_about_secondaries();
         for event in self.events.iter_mut().filter(about) {
@@ -115,7 +119,7 @@ impl Survey {
         }
     }
 
-    /// As [`EventState::replay`] of every event.
+    /// As [`EventState::replay`], for every event.
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         self.events
             .iter_mut()
@@ -123,10 +127,9 @@ impl Survey {
         self.conditions.replay(position, samples);
     }
 
-    /// Those of `visited` were measured, `over` after the last time, in dBm, as [`EventState::on_samples_of`] has it. `of`
-    /// says of a neighbour whether it is
-    /// meant, and its offset in dB; `changed` hears of each neighbour for which a condition holds from now
-    /// on, or does not any more.
+    /// Handles samples in dBm of the cells in `visited`, `over` after the samples before. See
+    /// [`EventState::on_samples_of`]. `of` returns the offset in dB of a neighbour that an event
+    /// applies to. `changed` is called for each neighbour whose condition begins or ends.
     pub(crate) fn on_samples(
         &mut self,
         (visited, shadows_db): (&[usize], impl Iterator<Item = f64> + Clone),
@@ -149,7 +152,7 @@ impl Survey {
         self.conditions.on_samples(now, serving, samples);
     }
 
-    /// As [`EventState::on_sample`] of every event.
+    /// As [`EventState::on_sample`], for every event.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         self.events
             .iter_mut()
@@ -157,28 +160,29 @@ impl Survey {
         self.conditions.on_sample(position, sample, over);
     }
 
-    /// The value of a cell behind the filter of the first event; none before its first sample, and without
-    /// events.
+    /// Returns the value of a cell after the filter of the first event. `None` before its first
+    /// sample, and without events.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
         self.events.first().and_then(|it| it.filtered(cell))
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub(crate) fn events(&self) -> usize {
         self.events.len()
     }
 
-    /// The condition of an event, if there is one with this number.
+    /// Returns the condition of the event with this number. `None` if there is no such event.
     pub(crate) fn kind(&self, event: u16) -> Option<EventKind> {
         self.events.get(usize::from(event)).map(EventState::kind)
     }
 
-    /// Whether an event is about UEs in cells of 3G, or about others.
+    /// True if the event applies to UEs in a 3G cell, or in other cells if `is_in_utra` is false.
     pub(crate) fn fits(&self, event: usize, is_in_utra: bool) -> bool {
         self.events[event].event().scope.fits(is_in_utra)
     }
 
-    /// Report that the event with a number owes by now, of `cells` with the serving one at its position.
+    /// Returns the report of event `number` that is due by now. `None` if none is due. `cells` are
+    /// the measured cells, and `serving` is the position of the serving cell.
     pub(crate) fn report(
         &mut self,
         number: usize,
@@ -208,13 +212,13 @@ impl Survey {
         Some(report)
     }
 
-    /// When something is to be reported next.
+    /// Returns the time of the next report.
     pub(crate) fn report_at(&self) -> Time {
         let reports = self.events.iter().map(EventState::wake_at).min();
         reports.unwrap_or(Time::NEVER)
     }
 
-    /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.
+    /// Evaluates all conditions anew for a new serving cell, with the filtered values as they are.
     pub(crate) fn on_new_serving_cell(&mut self) {
         self.events
             .iter_mut()
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
     use crate::config::Scope;
 
-    /// No shadowing.
+    /// Shadowing of no site.
     const NONE: std::iter::Empty<f64> = std::iter::empty();
 
     fn at(ms: u64) -> Time {
@@ -292,7 +296,8 @@ mod tests {
         assert_eq!(survey.filtered(2), Some(-90.0), "values stay");
     }
 
-    /// Cells 0 and 1 are of one carrier, 2 to 4 of another, of which 2 is a secondary cell until 3 takes its place.
+    /// Cells 0 and 1 are on one carrier, and cells 2 to 4 on another. Cell 2 is a secondary cell
+    /// until cell 3 replaces it.
     #[test]
     fn a6_compares_with_the_secondary_cell_of_the_carrier() {
         let cells = [0, 1, 2, 3, 4].map(CellId);
@@ -322,7 +327,7 @@ mod tests {
         assert_eq!(seen(&mut survey, 400), [(4, true)], "better by 5 dB");
         survey.set_secondaries(|_| None);
         assert!(survey.report_at().is_never());
-        // What is compared with must be known, and no more than what may enter.
+        // Exact levels are needed for the reference cell, and for cells that may enter the event.
         let bound = |low, high| Level { low, high };
         survey.set_secondaries(beside(2));
         let levels = [-120.0, -60.0, -90.0, -99.0, -99.0].map(Level::from);
