@@ -1,5 +1,5 @@
-//! A congestion control of one's own: additive increase and multiplicative decrease with any
-//! constants, run against CUBIC on the same bottleneck.
+//! A user's own congestion control: additive increase and multiplicative decrease with any
+//! constants. It competes with CUBIC on the same bottleneck.
 //!
 //! `cargo run -p fadeout-sim --example custom_congestion_control`
 
@@ -10,7 +10,8 @@ use fadeout_transport::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, Window,
 };
 
-/// Adds `increase` segments a window, keeps `decrease` of the window after a loss.
+/// Adds `increase` segments to the window each round trip. Keeps the share `decrease` of the window
+/// after a loss.
 struct Aimd {
     increase: f64,
     decrease: f64,
@@ -51,7 +52,7 @@ to = "client"
 congestion-control = "cubic"
 "#;
 
-/// Megabits per second of the own algorithm and of CUBIC.
+/// Returns the rates of the user's algorithm and of CUBIC, Mbit/s.
 fn compete(increase: f64, decrease: f64) -> (f64, f64) {
     let source = Source {
         name: "example".to_owned(),
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn ones_own_algorithm_fills_the_link_and_its_constants_matter() {
         let (gentle, cubic) = compete(1.0, 0.5);
-        // 19.1 Mbit/s is what the headers leave.
+        // The headers leave 19.1 Mbit/s for data.
         assert!(gentle + cubic > 17.5, "{gentle} and {cubic}");
         let (greedy, _) = compete(4.0, 0.8);
         assert!(greedy > gentle, "{greedy} against {gentle}");

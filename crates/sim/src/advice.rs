@@ -1,4 +1,4 @@
-//! Advice: things that are right in a scenario and still hardly meant.
+//! Advice: warnings about scenarios that are valid, but unlikely to be intended.
 
 mod attach;
 mod connect;
@@ -18,23 +18,25 @@ use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, Rat
 use fadeout_traffic::FullBuffer;
 use std::collections::BTreeSet;
 
-/// A sentence for each thing that ruins results silently:
+/// Returns one sentence for each setting that spoils the results without an error:
 ///
 /// - An RLC buffer below the bandwidth-delay product of the cell's peak rate (TS 38.306 clause
-///   4.1.2) and the delays of the links of a flow. The radio's own delay is left out, so a buffer
-///   that is named is too small indeed.
-/// - A queue of the sender's own interface below the same product. What a late ACK releases at
-///   once does not fit; a host would hold it back (TSQ), a link drops it.
-/// - A window of LTE's acknowledged mode that is used up before a status report may follow the
-///   last one.
-/// - A full buffer whose backlog does not last for the times of the radio and of the links.
+///   4.1.2) and the delays of a flow's links. The product leaves out the delay of the radio itself,
+///   so a named buffer is certainly too small.
+/// - A queue of the sender's own interface below the same product. The burst that a late ACK
+///   releases does not fit. A host would hold the burst back (TSQ), but a link drops it.
+/// - A window of LTE's acknowledged mode that is used up before the next status report may be sent.
+/// - A full buffer whose backlog is too small for the round-trip times of the radio and the links.
 /// - Transparent mode, which loses packets that are larger than a transport block.
-/// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
-/// - UEs that begin to attach when the run is over, or whose T300 ends before an answer can come.
-/// - A split bearer whose secondary node may have more than lasts for t-Reordering.
+/// - Mobility management with events that no UE can report, that never occur or that have no
+///   neighbour cell.
+/// - UEs that begin to attach after the end of the run, or whose T300 expires before a response can
+///   arrive.
+/// - A split bearer whose secondary node may queue data for longer than t-Reordering.
 /// - A period of scheduling requests or configured grants that the cell's duplex pattern stretches.
-/// - A way without a limited rate, where it crosses a link from its `to` to its `from`.
-/// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
+/// - A path without a limited rate, where it crosses a link from its `to` to its `from`.
+/// - A queue that holds no full packet, a rate at which one packet takes longer than the run, or no
+///   flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
     let mut topology = Topology::new(scenario, &serving);
@@ -101,7 +103,8 @@ pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     sentences
 }
 
-/// A sentence for all UEs or flows of a kind, of which each has a name: what `say` says of the first.
+/// Returns one sentence for each group of named UEs or flows that `kind` maps to the same value.
+/// The sentence names the group and has the text of `say` for its first member.
 fn by_kind<'a, T, K: PartialEq>(
     what: &str,
     all: impl Iterator<Item = (&'a str, T)>,
@@ -125,7 +128,8 @@ fn by_kind<'a, T, K: PartialEq>(
     groups.iter().map(sentence).collect()
 }
 
-/// UEs or flows, the first by their names.
+/// Returns the subject of a sentence about UEs or flows. It has the first names and the number of
+/// further ones.
 fn subject(what: &str, names: &[&str]) -> String {
     match names {
         [one] => format!("{what} \"{one}\""),
@@ -137,10 +141,10 @@ fn subject(what: &str, names: &[&str]) -> String {
     }
 }
 
-/// An IP packet with a full segment.
+/// Size of an IP packet with a full segment.
 const FULL_PACKET: Bytes = Bytes(1500);
 
-/// Why a full packet does not get through a link.
+/// Returns the reason why a full packet cannot cross a link. `None` if it can.
 fn narrow_link(scenario: &Scenario, link: &LinkDirection) -> Option<String> {
     if let QueueLimit::Bytes(limit) = link.queue.limit
         && limit < FULL_PACKET
@@ -183,7 +187,7 @@ fn short_window(bounds: &Bounds) -> Option<String> {
         return None;
     };
     let block = bounds.peak.as_bytes_per_sec_f64() * tti.as_secs_f64();
-    // A large transport block takes several PDUs, a smaller one takes one.
+    // A large transport block needs several RLC PDUs, a small one needs one.
     let pdus = (block / f64::from(LONGEST_DATA_FIELD)).ceil().max(1.0);
     let window = am.window() as f64;
     let lasts = window / pdus * tti.as_secs_f64();
@@ -208,8 +212,8 @@ fn uncut_packets(bounds: &Bounds) -> Option<String> {
     })
 }
 
-/// The time of a packet through NR at 30 kHz under load. It is 2.4 ms, and some more is safe. One
-/// block in ten is sent twice, and others wait for it.
+/// Delay of a packet through NR at 30 kHz under load. The mean is 2.4 ms, and the value has a
+/// margin above it. One block in ten is retransmitted, and later blocks wait for it.
 const RADIO_TIME: Span = Span::from_millis(3);
 
 fn low_backlog(flow: &Flow, bounds: &Bounds, links_delay: Span) -> Option<String> {
@@ -255,18 +259,18 @@ fn small_queue(direction: &LinkDirection, bounds: &Bounds, links_delay: Span) ->
     })
 }
 
-/// A bearer on the way of a flow.
+/// A radio bearer on the route of a flow.
 struct Crossing {
-    /// Its number.
+    /// Number of the bearer.
     bearer: usize,
-    /// Delay of the links of the way, there and back.
+    /// Sum of the delays of the route's links, in both directions.
     links_delay: Span,
-    /// The first hop of the way.
+    /// First hop of the route.
     first: Hop,
 }
 
 impl Crossing {
-    /// The sender's own interface, if it is a link.
+    /// Returns the sender's own interface, if it is a link. `None` if it is not.
     fn interface<'a>(&self, scenario: &'a Scenario) -> Option<(&'a str, &'a LinkDirection)> {
         let Medium::Link(link) = self.first.medium else {
             return None;
@@ -281,7 +285,7 @@ impl Crossing {
     }
 }
 
-/// The bearers that a flow crosses.
+/// Returns the bearers on the routes of a flow.
 fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<Crossing> {
     let mut crossed = Vec::new();
     for hops in topology.ways_of(flow) {

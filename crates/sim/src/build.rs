@@ -1,4 +1,4 @@
-//! From a scenario to the parts of a world.
+//! Builds the parts of a world, which is one simulation, from a scenario.
 
 mod blockage;
 mod channel_file;
@@ -40,208 +40,208 @@ use fadeout_transport::congestion::Congestion;
 use flow::Flows;
 use std::sync::Arc;
 
-/// Mistakes that a checked scenario can still have, as only the layers themselves see them.
+/// Mistakes in a scenario that passed its own checks. Only the layers themselves can find them.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BuildError {
-    /// A link's parameters do not make a link.
+    /// The parameters do not describe a valid link.
     #[error("link \"{link}\": {reason}")]
     Link {
-        /// Its name.
+        /// Name of the link.
         link: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// The parameters of a radio access bearer do not make one.
+    /// The parameters do not describe a valid radio access bearer.
     #[error("RAB \"{rab}\": {reason}")]
     Rab {
-        /// Its name.
+        /// Name of the radio access bearer.
         rab: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A blockage's parameters do not make one.
+    /// The parameters do not describe a valid blockage.
     #[error("blockage \"{blockage}\": {reason}")]
     Blockage {
-        /// Its name.
+        /// Name of the blockage.
         blockage: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A file does not describe channels of this scenario.
+    /// The file does not describe channels of this scenario.
     #[error("channel-file \"{name}\": {reason}")]
     ChannelFile {
-        /// Name of its table.
+        /// Name of the scenario's table that names the file.
         name: String,
-        /// The file, the line, the mistake, and what was expected.
+        /// Description of the mistake, with the file, the line and the expected value.
         reason: String,
     },
-    /// A group of vehicles cannot be on its road, or its trace is none.
+    /// A group of vehicles does not fit on its road, or its trace is not valid.
     #[error("vehicles \"{group}\": {reason}")]
     Vehicles {
-        /// Its name.
+        /// Name of the group.
         group: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A cell's parameters do not make one.
+    /// The parameters do not describe a valid cell.
     #[error("cell \"{cell}\": {reason}")]
     Cell {
-        /// Its name.
+        /// Name of the cell.
         cell: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// Links do not carry what mobility management sends.
+    /// No links can carry the messages or data of mobility management.
     #[error("mobility-management: {reason}")]
     Backhaul {
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A UE's parameters do not make one.
+    /// The parameters do not describe a valid UE.
     #[error("UE \"{ue}\": {reason}")]
     Ue {
-        /// Its name.
+        /// Name of the UE.
         ue: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A name that the catalog does not have.
+    /// The catalog does not have this name.
     #[error("flow \"{flow}\": there is no {kind} \"{name}\"")]
     Unknown {
-        /// The flow.
+        /// Name of the flow that uses it.
         flow: String,
-        /// Kind of name.
+        /// Kind of the unknown name.
         kind: &'static str,
-        /// The name.
+        /// The unknown name.
         name: String,
     },
-    /// No links connect the ends of a flow.
+    /// No links connect the two ends of the flow.
     #[error("flow \"{0}\": no links connect its ends")]
     NoRoute(String),
-    /// A link, UE or cell that tells a flow whose data does not cross it.
+    /// The flow takes notices from a link, UE or cell that its data does not cross.
     #[error(
         "flow \"{flow}\": `link-info` names \"{link}\", which its data does not cross; \
          expected a link, UE or cell of its path"
     )]
     ForeignLink {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The link, UE or cell.
+        /// Name of the link, UE or cell.
         link: String,
     },
-    /// A UE that tells a flow of blockages which it never has.
+    /// The flow takes notices of blockages from a UE that is never blocked.
     #[error(
         "flow \"{flow}\": `link-info` names UE \"{ue}\", whose SINR or gain is given, so that nothing \
          is known to block it; expected a UE without `downlink-sinr`, `uplink-sinr` and `channel-file`"
     )]
     NeverBlocked {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The UE.
+        /// Name of the UE.
         ue: String,
     },
-    /// A key of connections for a flow of datagrams.
+    /// A flow of datagrams has a key that only connections can have.
     #[error(
         "flow \"{flow}\": its application \"{application}\" sends UDP datagrams, for which there is no \
          `{key}`; expected a flow without it"
     )]
     Datagrams {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Its application.
+        /// Name of its application.
         application: String,
         /// The key.
         key: &'static str,
     },
-    /// A response to outages that nobody tells of.
+    /// A flow responds to outages, but no link or UE sends it notices of outages.
     #[error("flow \"{flow}\": its outage-response is never told of an outage; expected {expected}")]
     Uninformed {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The thing that is missing.
+        /// The missing setting.
         expected: &'static str,
     },
-    /// A flow that mobility management cannot move.
+    /// Mobility management cannot change the routes of the flow.
     #[error("flow \"{flow}\": {reason}")]
     Immobile {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A flow that kernels cannot have.
+    /// The flow has a setting that a Linux kernel at its ends does not support.
     #[error("flow \"{flow}\": {reason}")]
     Kernel {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A node asks for what a kernel alone can do.
+    /// A node has a setting that needs a Linux kernel.
     #[error("node \"{node}\": {reason}")]
     Node {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A handover between links that cannot be built.
+    /// A handover between links cannot be built.
     #[error("handover \"{handover}\": {reason}")]
     Handover {
-        /// Its name.
+        /// Name of the handover.
         handover: String,
-        /// The mistake, and what was expected.
+        /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A scenario that is to be divided into worlds, and is of one piece.
+    /// A scenario must be divided into several worlds, but cannot be. The text has the reason.
     #[error("worlds: {0}")]
     Undivided(String),
-    /// A route with too many hops.
+    /// The route of this flow has too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
-    /// Datagrams that PDCP does not take.
+    /// A flow's datagrams are larger than the largest SDU of PDCP.
     #[error(
         "flow \"{flow}\": its datagrams are IP packets of {size} B, and PDCP of UE \"{ue}\" takes {most} B at most; \
          expected a smaller size"
     )]
     LongDatagram {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// The UE that they come to.
+        /// Name of the UE that receives the datagrams.
         ue: String,
         /// Size of the IP packets, bytes.
         size: u64,
-        /// The largest SDU of PDCP, bytes.
+        /// Size of the largest SDU of PDCP, bytes.
         most: u64,
     },
-    /// Several mistakes.
+    /// Several mistakes at once.
     #[error("{}", lines(.0))]
     Several(Vec<BuildError>),
 }
 
 impl BuildError {
-    /// A mistake of the radio access, by the name of what it is about.
+    /// Converts an error of the radio access, and adds the name of the cell, UE or bearer.
     pub(crate) fn of_radio(scenario: &Scenario, error: &RadioError) -> BuildError {
         radio::named_error(scenario, error)
     }
 }
 
-/// Mistakes one below the other.
+/// Returns the texts of several mistakes, one a line.
 fn lines(errors: &[BuildError]) -> String {
     let errors: Vec<String> = errors.iter().map(BuildError::to_string).collect();
     errors.join("\n")
 }
 
-/// Most mistakes that are told at once. A scenario with one in each UE has thousands.
+/// Maximum number of mistakes in one error. A scenario with a mistake in each UE has thousands.
 const MOST_TOLD: usize = 100;
 
-/// All that could be built, or each mistake once.
+/// Collects all results. Returns each different mistake once if there are any.
 fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, BuildError> {
     let (mut good, mut wrong) = (Vec::new(), Vec::new());
     for one in built {
         match one {
             Ok(one) => good.push(one),
-            // Two directions of a link, and UEs of a `count`, have the same mistake.
+            // The two directions of a link have the same mistake, and so have UEs with a `count`.
             Err(error) if !wrong.contains(&error) => wrong.push(error),
             Err(_) => {}
         }
@@ -256,10 +256,10 @@ fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, 
     }
 }
 
-/// Builds the parts of a world.
+/// Builds the parts of a world, which is one simulation.
 ///
 /// # Errors
-/// [`BuildError`] where the scenario passed its own checks but a layer refuses it.
+/// Returns a [`BuildError`] if the scenario passed its own checks but a layer refuses it.
 pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildError> {
     let Own { congestion, policy } = own;
     if scenario.worlds != scenario::Worlds::One {
@@ -309,7 +309,7 @@ fn wires(
         }
         parts.links.extend(directions);
     }
-    // Most have two ends.
+    // Most flows have two ends.
     parts.flows.reserve_exact(scenario.flows.len());
     parts.endpoints.reserve_exact(2 * scenario.flows.len());
     let mut builder = Flows {
@@ -328,7 +328,7 @@ fn wires(
     Ok(())
 }
 
-/// Where the tunnels of the core network end.
+/// Returns the nodes at which tunnels of the core network end.
 fn tunnels(scenario: &Scenario) -> Tunnels {
     let core = scenario
         .mobility
@@ -346,12 +346,12 @@ fn tunnels(scenario: &Scenario) -> Tunnels {
     Tunnels::new(core, of_nr, of_utra)
 }
 
-/// The names and numbers that captures of the radio need.
+/// Returns the names and numbers that captures of the radio need.
 pub(crate) fn radio_info(scenario: &Scenario, parts: &Parts) -> RadioInfo {
     radio::info(scenario, parts.radio.as_ref())
 }
 
-/// Bounds of a bearer's rate in a cell; `None` where that cannot be built.
+/// Returns bounds of a bearer's rate in a cell. `None` if the cell or the bearer cannot be built.
 pub(crate) fn bounds(
     scenario: &Scenario,
     bearer: &scenario::Bearer<'_>,
@@ -360,14 +360,15 @@ pub(crate) fn bounds(
     radio::bounds(&scenario.cells[cell.index()], bearer)
 }
 
-/// Periods of uplink occasions of a cell that its duplex pattern stretches. None if the cell cannot
-/// be built.
+/// Returns the periods of uplink occasions of a cell that its duplex pattern stretches. The list is
+/// empty if the cell cannot be built.
 pub(crate) fn stretched(described: &scenario::Cell) -> Vec<StretchedPeriod> {
     let cell = radio::cell(described);
     cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::of(&cell))
 }
 
-/// The cell that serves each UE at the start; none serves one that has a choice where the radio access cannot be built.
+/// Returns the serving cell of each UE at the start. `None` for a UE that may choose among cells if
+/// the radio access cannot be built.
 pub(crate) fn serving(scenario: &Scenario) -> Vec<Option<CellId>> {
     let cells = || {
         let only = (scenario.cells.len() == 1).then_some(0);
@@ -379,7 +380,8 @@ pub(crate) fn serving(scenario: &Scenario) -> Vec<Option<CellId>> {
     chosen(scenario).unwrap_or_default().unwrap_or_else(cells)
 }
 
-/// The same where a UE that names no cell has a choice, for which the radio access is built; none without.
+/// Returns the serving cell of each UE at the start if a UE may choose its cell. This builds the
+/// radio access. `None` if no UE may choose.
 fn chosen(scenario: &Scenario) -> Result<Option<Vec<Option<CellId>>>, BuildError> {
     let has_choice = scenario.cells.len() > 1 && scenario.ues.iter().any(|ue| ue.cell.is_none());
     if !has_choice {
@@ -389,10 +391,10 @@ fn chosen(scenario: &Scenario) -> Result<Option<Vec<Option<CellId>>>, BuildError
     Ok(Some(radio::serving(radio.as_ref(), scenario)))
 }
 
-/// Builds a world that `probe` looks at.
+/// Builds the simulation of a scenario. `probe` records it.
 ///
 /// # Errors
-/// As [`BuildError`] says.
+/// Returns a [`BuildError`] if a layer refuses the scenario.
 pub fn build<P: fadeout_core::Probe>(
     scenario: &Scenario,
     probe: P,
@@ -400,12 +402,13 @@ pub fn build<P: fadeout_core::Probe>(
     build_with(scenario, probe, &mut |_| None)
 }
 
-/// Builds a world whose flows may run a congestion control of the user's own: `choose` is asked
-/// for each end of each flow, on a multipath flow without coupling for each end of each path, and
-/// what the scenario names holds where it answers `None`.
+/// Builds the simulation of a scenario, whose flows may use the caller's own congestion controls.
+/// `choose` is called for each end of each flow. A multipath flow without coupling has one call for
+/// each end of each path. If `choose` returns `None`, the flow uses the scenario's congestion
+/// control.
 ///
 /// # Errors
-/// As [`BuildError`] says.
+/// Returns a [`BuildError`] if a layer refuses the scenario.
 pub fn build_with<P: fadeout_core::Probe>(
     scenario: &Scenario,
     probe: P,
@@ -416,10 +419,10 @@ pub fn build_with<P: fadeout_core::Probe>(
     build_with_own(scenario, probe, Own { congestion, policy })
 }
 
-/// As [`build_with`], and the policy of handover may be the user's own, too.
+/// Builds a simulation as [`build_with`] does. The handover policy may be the caller's own, too.
 ///
 /// # Errors
-/// As [`BuildError`] says.
+/// Returns a [`BuildError`] if a layer refuses the scenario.
 pub fn build_with_own<P: fadeout_core::Probe>(
     scenario: &Scenario,
     probe: P,
@@ -429,10 +432,10 @@ pub fn build_with_own<P: fadeout_core::Probe>(
     Ok(crate::World::new(parts(scenario, own)?, end, probe))
 }
 
-/// Checks that a scenario makes a world, or several if it is divided, without keeping it.
+/// Checks that a scenario can be built as one world or several. The result is dropped.
 ///
 /// # Errors
-/// [`BuildError`] for a scenario that a layer refuses.
+/// Returns a [`BuildError`] if a layer refuses the scenario.
 pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildError> {
     match scenario.worlds {
         scenario::Worlds::One => parts(scenario, own).map(drop),
@@ -440,11 +443,11 @@ pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildErro
     }
 }
 
-/// Parts of a world that may be the user's own.
+/// Algorithms that the caller may replace by its own.
 pub struct Own<'a> {
-    /// Congestion controls.
+    /// Chooses congestion controls.
     pub congestion: ChooseCongestion<'a>,
-    /// The policy of handover.
+    /// Chooses the handover policy.
     pub policy: ChoosePolicy<'a>,
 }
 
@@ -454,8 +457,9 @@ impl std::fmt::Debug for Own<'_> {
     }
 }
 
-/// Chooses the congestion control of an end of a flow; `None` for the scenario's.
+/// Chooses the congestion control of one end of a flow. `None` selects the scenario's own.
 pub type ChooseCongestion<'a> = &'a mut dyn FnMut(&scenario::Flow) -> Option<Congestion>;
 
-/// Chooses the policy of handover of a scenario with mobility management; `None` for the one that it names.
+/// Chooses the handover policy of a scenario with mobility management. `None` selects the policy
+/// that the scenario names.
 pub type ChoosePolicy<'a> = &'a mut dyn FnMut(&Scenario) -> Option<Policy>;

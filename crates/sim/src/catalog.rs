@@ -1,4 +1,4 @@
-//! Every name that a scenario can use, gathered from the crates that own them.
+//! The catalog of all names that a scenario can use. Each name comes from the crate that owns it.
 
 use fadeout_core::registry::{Catalog, Entry, Kind, Part, find};
 
@@ -144,12 +144,12 @@ static CATALOG: Catalog = Catalog {
     ],
 };
 
-/// The catalog.
+/// Returns the catalog of all names.
 pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
-/// The entry of kind `kind` called `name` or by an alias.
+/// Returns the entry of kind `kind` with this name or alias. `None` if there is no such entry.
 pub fn find_entry(kind: &str, name: &str) -> Option<&'static Entry> {
     find(CATALOG.entries(kind), name)
 }

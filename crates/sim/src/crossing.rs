@@ -1,10 +1,13 @@
-//! A phone's change from one link to another: what is known before the run, where it stands, and what
-//! became of its packets.
+//! A handover of a phone from one link to another: its configuration, its state and its packet
+//! counts. The diagram has the steps for handovers with given times, and for those whose messages
+//! cross links.
 //!
 //! ```text
 //! given:  bicast ─► command ─► switch, resume ─► row
-//! links:  Required ─► Request ─► Answer (bicast) ─► Order: command ─► resume ─► Complete: switch ─► row
-//!         source      anchor     target             anchor            target               anchor
+//! links:  Required ─► Request ─► Answer (bicast) ─► Order: command ─► resume
+//!         source      anchor     target             anchor            target
+//!         ─► Complete: switch ─► row
+//!            anchor
 //! ```
 
 use fadeout_core::{
@@ -12,31 +15,33 @@ use fadeout_core::{
 };
 use std::collections::BTreeMap;
 
-/// From the last step to the row: what waited at the target has come by then.
+/// Time from the last step of a handover to its result row. Forwarded packets that waited at the
+/// target have arrived by then.
 pub(crate) const ROW_DELAY: Span = Span::from_secs(1);
 
-/// A message of a handover, or what stands in the user plane like one.
+/// A message of a handover between links, or an end marker of the user plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Signal {
-    /// Handover Required: from the source to the anchor.
+    /// Handover Required, from the source to the anchor.
     Required,
-    /// Relocation Request: from the anchor to the target.
+    /// Relocation Request, from the anchor to the target.
     Request,
-    /// Its acknowledgment: from the target to the anchor.
+    /// Acknowledgment of the Relocation Request, from the target to the anchor.
     Answer,
-    /// Handover Command: from the anchor to the source.
+    /// Handover Command, from the anchor to the source.
     Order,
-    /// Relocation Complete: from the target to the anchor.
+    /// Relocation Complete, from the target to the anchor.
     Complete,
-    /// The end marker of the old path, at the source.
+    /// End marker of the old path, sent to the source.
     OldPathEnd,
-    /// The same at the target, behind the last forwarded packet.
+    /// End marker at the target, sent behind the last forwarded packet.
     ForwardingEnd,
 }
 
 impl Signal {
-    /// Bytes of an IP packet: usual sizes, not those of a standard. An end marker has 36 bytes of IP,
-    /// UDP and GTP-U, and a packet here at least 40.
+    /// Returns the size of the message as an IP packet, bytes. The sizes are usual ones and come
+    /// from no standard. An end marker has 36 bytes of IP, UDP and GTP-U, but a packet here has at
+    /// least 40.
     pub(crate) fn size(self) -> u32 {
         match self {
             Signal::Required | Signal::Request | Signal::Answer | Signal::Order => 200,
@@ -46,44 +51,44 @@ impl Signal {
     }
 }
 
-/// The fate of downlink data at the source.
+/// Treatment of downlink data at the source during a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Dropped,
-    /// It goes over this route.
+    /// The source forwards data to the target over this route.
     Forwarded(RouteId),
-    /// It is dropped, and the anchor sends to both before.
+    /// The source drops data. The anchor has sent a copy of each packet to the target.
     Bicast,
 }
 
-/// The way of one direction of a flow, before and after.
+/// Routes of one direction of a flow before and after a handover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// Who sends over it.
+    /// Endpoint that sends on these routes.
     pub(crate) endpoint: EndpointId,
-    /// Who receives.
+    /// Endpoint that receives on these routes.
     pub(crate) receiver: EndpointId,
     pub(crate) flow: FlowId,
     pub(crate) old: RouteId,
     pub(crate) new: RouteId,
-    /// Position of the first hop that differs.
+    /// Position of the first hop at which the two routes differ.
     pub(crate) parted: u8,
-    /// From the anchor to the source, with [`Signal::OldPathEnd`] behind.
+    /// Route from the anchor to the source, followed by [`Signal::OldPathEnd`].
     pub(crate) marker: RouteId,
 }
 
-/// Where a handover stands.
+/// Stage of a handover between links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Waiting,
-    /// The source has decided, or the anchor bicasts.
+    /// The source has decided, or the anchor sends packets to both links.
     Preparing,
-    /// The source has stopped.
+    /// The source has stopped sending.
     Commanded,
     Ended,
 }
 
-/// When something is next to be done.
+/// Times of the next steps of a handover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) decide: Time,
@@ -116,47 +121,48 @@ impl Times {
 /// A handover from one link to another.
 #[derive(Debug)]
 pub(crate) struct Crossing {
-    /// Downlink and uplink that are left.
+    /// Downlink and uplink of the source.
     pub(crate) source: [LinkId; 2],
     /// Downlink and uplink of the target.
     pub(crate) target: [LinkId; 2],
     pub(crate) data: Data,
     pub(crate) downs: Vec<Way>,
     pub(crate) ups: Vec<Way>,
-    /// Routes of the messages from [`Signal::Required`] to [`Signal::Complete`]; none where times are
-    /// given.
+    /// Routes of the messages from [`Signal::Required`] to [`Signal::Complete`]. `None` if the
+    /// scenario gives the times of the steps.
     pub(crate) messages: Option<[RouteId; 5]>,
-    /// From the source to the target, with [`Signal::ForwardingEnd`] behind.
+    /// Route from the source to the target, followed by [`Signal::ForwardingEnd`].
     pub(crate) forwarding_end: Option<RouteId>,
-    /// Whether forwarded packets go before those of the anchor.
+    /// True if the target sends forwarded packets before those of the anchor.
     pub(crate) forwarded_first: bool,
     pub(crate) interruption: Span,
     pub(crate) preparation_timeout: Span,
     pub(crate) stage: Stage,
     pub(crate) times: Times,
     pub(crate) wake: Wake,
-    /// End markers that are still to come.
+    /// Number of end markers still expected.
     pub(crate) markers: u32,
     pub(crate) row: LinkHandoverRow,
-    /// Forwarded packets that reached the target.
+    /// Number of forwarded packets that reached the target.
     pub(crate) reached: u32,
-    /// Packets that the target's downlink had lost before.
+    /// Number of packets that the target's downlink had lost before the handover.
     pub(crate) lost_before: u64,
 }
 
-/// The packets that anchors sent to both.
+/// Packets of which anchors sent copies to both links.
 #[derive(Debug, Default)]
 pub(crate) struct Copies(BTreeMap<Identity, Copied>);
 
-/// The fields that the copies of a packet have in common: endpoint, time of sending, sequence numbers.
+/// Fields that all copies of a packet share: endpoint, time of sending, sequence number and
+/// acknowledgment number.
 type Identity = (EndpointId, Time, u64, u64);
 
 /// A packet that an anchor sent to both links.
 #[derive(Debug, Clone, Copy)]
 struct Copied {
-    /// The last handover that copied it.
+    /// Number of the last handover that copied the packet.
     handover: u16,
-    /// Neither arrived nor dropped at a source.
+    /// Number of copies that have neither arrived nor been dropped.
     under_way: u32,
     arrived: u32,
 }
@@ -171,7 +177,7 @@ fn identity(packet: &Packet) -> Identity {
 }
 
 impl Copies {
-    /// An anchor sends a packet to both.
+    /// Records that an anchor sends a packet to both links.
     pub(crate) fn on_copy(&mut self, packet: &Packet, handover: u16) {
         let copied = self.0.entry(identity(packet)).or_insert(Copied {
             handover,
@@ -182,7 +188,7 @@ impl Copies {
         copied.under_way += 1;
     }
 
-    /// A packet is dropped. Whether it is lost with that.
+    /// Records the drop of a packet. Returns true if no other copy has arrived or can still arrive.
     pub(crate) fn on_drop(&mut self, packet: &Packet) -> bool {
         self.0.get_mut(&identity(packet)).is_none_or(|copied| {
             copied.under_way = copied.under_way.saturating_sub(1);
@@ -190,7 +196,8 @@ impl Copies {
         })
     }
 
-    /// A packet arrives: in which handover it was copied if it came before.
+    /// Records the arrival of a packet. Returns the handover that copied it if another copy has
+    /// arrived before. `None` if this is the first copy.
     pub(crate) fn on_arrival(&mut self, packet: &Packet) -> Option<u16> {
         let copied = self.0.get_mut(&identity(packet))?;
         copied.under_way = copied.under_way.saturating_sub(1);
@@ -223,12 +230,13 @@ impl Crossing {
         }
     }
 
-    /// When something is next to be done.
+    /// Returns the time of the next step.
     pub(crate) fn wake_at(&self) -> Time {
         self.times.next()
     }
 
-    /// The route of a message of preparation or completion.
+    /// Returns the route of a message or of the end marker at the target. `None` if the handover
+    /// sends no such message.
     pub(crate) fn route_of(&self, signal: Signal) -> Option<RouteId> {
         let number = match signal {
             Signal::Required => 0,
@@ -242,7 +250,8 @@ impl Crossing {
         Some(self.messages?[number])
     }
 
-    /// A packet reaches the phone, so long after the one before, perhaps after one that was sent later.
+    /// Records that a packet reaches the phone, `gap` after the one before. `is_late` is true if a
+    /// packet that was sent later has already arrived.
     pub(crate) fn on_arrival(&mut self, gap: Span, is_late: bool) {
         if matches!(self.stage, Stage::Waiting | Stage::Ended) {
             return;
@@ -253,7 +262,7 @@ impl Crossing {
         self.row.reordered += u32::from(is_late);
     }
 
-    /// Its end; the row.
+    /// Ends the handover and returns its result row.
     pub(crate) fn end(
         &mut self,
         now: Time,

@@ -1,7 +1,7 @@
-//! Numbers and names of everything that the world and its results know by an id.
+//! Numbers and names of everything that has an id in a simulation and its results.
 //!
-//! Ids are dense and follow the order of the scenario file. They are given here alone: the build
-//! takes them from here, and so do the recorder, the summary and the captures.
+//! Ids are dense and follow the order of the scenario file. Only this module assigns them. The
+//! build, the recorder, the summary and the captures read them here.
 
 use crate::hop::Hop;
 use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, NodeId, Time, UeId};
@@ -9,28 +9,29 @@ use fadeout_record::{EndpointInfo, FlowInfo, SubflowInfo, address_of};
 use fadeout_scenario::{self as scenario, Medium, Scenario};
 use std::ops::Range;
 
-/// First port of the sending ends; the receiving ends all listen on [`SERVICE_PORT`].
+/// First port of the sending ends. All receiving ends listen on [`SERVICE_PORT`].
 const FIRST_PORT: u16 = 40_000;
-/// Ports of the sending ends. They repeat after so many flows; a capture then shows several flows
-/// as one.
+/// Number of ports of the sending ends. Ports repeat after this many flows, and a capture then
+/// shows several flows as one.
 const PORTS: usize = 20_000;
-/// Port of the receiving ends (iperf3's).
+/// Port of the receiving ends, which is that of iperf3.
 const SERVICE_PORT: u16 = 5201;
 
-/// Everything that has an id.
+/// Numbers and names of all parts of a scenario that have an id.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     links: Vec<LinkEntry>,
-    /// The first direction of the first bearer of 2G or 3G, which come after the links.
+    /// Number of the first direction of the first radio access bearer of 2G or 3G. The bearers are
+    /// numbered after the links.
     first_rab: u32,
     bearers: Vec<BearerEntry>,
-    /// The base station of each cell.
+    /// Base station of each cell.
     cells: Vec<NodeId>,
     flows: Vec<FlowEntry>,
     endpoints: Vec<EndpointInfo>,
 }
 
-/// One direction of a link, or of a bearer of 2G or 3G.
+/// One direction of a link, or of a radio access bearer of 2G or 3G.
 #[derive(Debug)]
 struct LinkEntry {
     name: String,
@@ -46,34 +47,35 @@ struct BearerEntry {
     node: NodeId,
 }
 
-/// A flow, or a path of a multipath flow, which has rows of its own.
+/// A flow, or a path of a multipath flow. Each path has rows of its own in the results.
 #[derive(Debug, Clone)]
 pub(crate) struct FlowEntry {
-    /// Name in results: as in the file, or the flow's name and the path's number.
+    /// Name in results: as in the scenario file, or the flow's name and the path's number.
     pub(crate) name: String,
     pub(crate) start: Time,
-    /// Its sending end; of a multipath flow that of its first path.
+    /// Sending end of the flow. For a multipath flow it is that of the first path.
     pub(crate) sender: EndpointId,
-    /// Its receiving end; of a multipath flow that of its first path.
+    /// Receiving end of the flow. For a multipath flow it is that of the first path.
     pub(crate) receiver: EndpointId,
-    /// Its paths, in order; none of a flow of one path and of a path.
+    /// Numbers of the flow's paths, in order. Empty for a path itself and for a flow without
+    /// several paths.
     paths: Range<u32>,
 }
 
 impl FlowEntry {
-    /// The paths of a multipath flow.
+    /// Returns the paths of a multipath flow.
     pub(crate) fn paths(&self) -> impl ExactSizeIterator<Item = FlowId> + use<> {
         self.paths.clone().map(FlowId)
     }
 
-    /// Whether it is a whole multipath flow.
+    /// True if the entry is a multipath flow and not one of its paths.
     pub(crate) fn is_multipath(&self) -> bool {
         !self.paths.is_empty()
     }
 }
 
 impl Directory {
-    /// Numbers what `scenario` has.
+    /// Assigns numbers to everything in `scenario`.
     pub(crate) fn new(scenario: &Scenario) -> Directory {
         let mut directory = Directory {
             first_rab: 2 * scenario.links.len() as u32,
@@ -91,8 +93,8 @@ impl Directory {
         directory
     }
 
-    /// The forward direction of each link and its reverse one, then downlink and uplink of each
-    /// bearer of 2G or 3G.
+    /// Numbers both directions of each link, the forward one first. Downlink and uplink of each
+    /// bearer of 2G or 3G follow.
     fn number_links(&mut self, scenario: &Scenario) {
         for link in &scenario.links {
             let names = [link.name.clone(), format!("{}/reverse", link.name)];
@@ -117,8 +119,8 @@ impl Directory {
         });
     }
 
-    /// All flows, then the paths of multipath flows, in the order of the file; for the ends, sender
-    /// and receiver of each flow or of each of its paths in turn.
+    /// Numbers all flows, then the paths of multipath flows, in the order of the scenario file. The
+    /// endpoints of each flow or path are its sender and its receiver, in this order.
     fn number_flows(&mut self, scenario: &Scenario) {
         let mut paths = Vec::new();
         let first_path = scenario.flows.len() as u32;
@@ -153,7 +155,8 @@ impl Directory {
         self.flows.append(&mut paths);
     }
 
-    /// Numbers the two ends of a flow of one path, or of a path given with its number and its flow.
+    /// Numbers the two ends of a flow with one path, or of one path of a multipath flow. A path
+    /// comes with its number and its flow.
     fn push_endpoints(
         &mut self,
         flow: &scenario::Flow,
@@ -189,19 +192,21 @@ impl Directory {
         (sender, receiver)
     }
 
-    /// The two directions of link number `link` of the file, the forward one first.
+    /// Returns the two directions of link number `link` of the scenario file, the forward one
+    /// first.
     pub(crate) fn link(&self, link: usize) -> [LinkId; 2] {
         let first = 2 * link as u32;
         [LinkId(first), LinkId(first + 1)]
     }
 
-    /// Downlink and uplink of bearer of 2G or 3G number `bearer` of the file.
+    /// Returns downlink and uplink of the 2G or 3G bearer with number `bearer` of the scenario
+    /// file.
     pub(crate) fn rab(&self, bearer: usize) -> [LinkId; 2] {
         let first = self.first_rab + 2 * bearer as u32;
         [LinkId(first), LinkId(first + 1)]
     }
 
-    /// The hop that crosses a medium of the scenario.
+    /// Returns the hop that crosses a medium of the scenario.
     pub(crate) fn hop(&self, hop: scenario::Hop) -> Hop {
         let direction = usize::from(hop.is_reverse);
         match hop.medium {
@@ -218,22 +223,23 @@ impl Directory {
         }
     }
 
-    /// The hop back over the same medium.
+    /// Returns the hop over the same medium in the opposite direction.
     pub(crate) fn reversed(&self, hop: Hop) -> Hop {
         match hop {
-            // The two directions of a medium stand side by side, the first at an even number.
+            // The two directions of a medium have consecutive numbers, and the first of them is
+            // even.
             Hop::Link(LinkId(id)) => Hop::Link(LinkId(id ^ 1)),
             Hop::Bearer { bearer, direction } => Hop::Bearer {
                 bearer,
                 direction: direction.opposite(),
             },
-            // They go one way.
+            // These hops have one direction only.
             Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => hop,
         }
     }
 
-    /// Where a hop starts and ends, with the cell that serves a UE from `serving`; none for a hop
-    /// that does not exist and for a bearer that no cell serves.
+    /// Returns the nodes at which a hop starts and ends. `serving` has the serving cell of each UE.
+    /// `None` if the hop does not exist, or if no cell serves its bearer.
     pub(crate) fn ends(
         &self,
         hop: Hop,
@@ -256,17 +262,17 @@ impl Directory {
         }
     }
 
-    /// The node at the start of a direction of a link.
+    /// Returns the node at which a direction of a link starts.
     pub(crate) fn start_of(&self, link: LinkId) -> NodeId {
         self.links[link.index()].from
     }
 
-    /// The node at the end of a direction of a link.
+    /// Returns the node at which a direction of a link ends.
     pub(crate) fn end_of(&self, link: LinkId) -> NodeId {
         self.links[link.index()].to
     }
 
-    /// The bearers of a UE.
+    /// Returns the bearers of a UE.
     pub(crate) fn bearers_of(&self, ue: UeId) -> impl Iterator<Item = DrbId> + '_ {
         let numbered = (0..).map(DrbId).zip(&self.bearers);
         numbered
@@ -274,37 +280,37 @@ impl Directory {
             .map(|(id, _)| id)
     }
 
-    /// The base station of a cell.
+    /// Returns the base station of a cell.
     pub(crate) fn base(&self, cell: CellId) -> NodeId {
         self.cells[cell.index()]
     }
 
-    /// The UE that has a bearer.
+    /// Returns the UE of a bearer.
     pub(crate) fn ue_of(&self, bearer: DrbId) -> UeId {
         self.bearers[bearer.index()].ue
     }
 
-    /// Name of a direction of a link.
+    /// Returns the name of a direction of a link.
     pub(crate) fn link_name(&self, link: LinkId) -> &str {
         &self.links[link.index()].name
     }
 
-    /// Names of the directions of links, by id.
+    /// Returns the names of all directions of links, in the order of their ids.
     pub(crate) fn link_names(&self) -> impl Iterator<Item = &str> {
         self.links.iter().map(|link| link.name.as_str())
     }
 
-    /// Names of the radio bearers, by id.
+    /// Returns the names of the radio bearers, in the order of their ids.
     pub(crate) fn bearer_names(&self) -> impl Iterator<Item = &str> {
         self.bearers.iter().map(|bearer| bearer.name.as_str())
     }
 
-    /// The flow or path with this id.
+    /// Returns the flow or path with this id. `None` if there is no such flow or path.
     pub(crate) fn flow(&self, id: FlowId) -> Option<&FlowEntry> {
         self.flows.get(id.index())
     }
 
-    /// Names and starts of flows and paths, by id.
+    /// Returns names and start times of flows and paths, in the order of their ids.
     pub(crate) fn flow_infos(&self) -> impl Iterator<Item = FlowInfo> {
         self.flows.iter().map(|flow| FlowInfo {
             name: flow.name.clone(),
@@ -312,18 +318,18 @@ impl Directory {
         })
     }
 
-    /// The ends of flows and paths, by id.
+    /// Returns the endpoints of all flows and paths, in the order of their ids.
     pub(crate) fn endpoints(&self) -> &[EndpointInfo] {
         &self.endpoints
     }
 }
 
-/// The name of a direction of a bearer or of a UE.
+/// Returns the name of one direction, for a bearer or a UE.
 pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
     format!("{name}/{}", direction.name())
 }
 
-/// The names of both directions of a bearer.
+/// Returns the names of both directions of a bearer.
 pub(crate) fn both_directions_of(name: &str) -> [String; 2] {
     [Direction::Downlink, Direction::Uplink].map(|direction| direction_of(name, direction))
 }

@@ -1,32 +1,35 @@
-//! How a scenario is divided into worlds that can be simulated side by side.
+//! Division of a scenario into worlds, which are simulations that can run in parallel.
 //!
-//! Cells on one carrier disturb each other in every slot, and a UE is heard by its base station within less than one; so
-//! the cells of a carrier with their base stations and UEs are one world. The other nodes, servers and routers, are one
-//! more. What lies between worlds is links with a delay: what one world does another cannot notice before the
-//! shortest of these delays, the *lookahead*, has passed.
+//! Cells on one carrier interfere with each other in every slot. A base station receives its UEs
+//! within less than a slot. So the cells of a carrier form one world, together with their base
+//! stations and UEs. All other nodes, servers and routers, form one further world. Links with a
+//! delay connect the worlds. An event in one world cannot affect another before the shortest of
+//! these delays, the *lookahead*, has passed.
 
 use fadeout_core::{CellId, NodeId, Span};
 use fadeout_scenario::Scenario;
 
-/// A link shorter than this does not part nodes that may as well be in one world: windows of the lookahead would be short.
+/// Shortest delay of a link between two worlds, if its nodes could also be in one world. A shorter
+/// lookahead would make the time windows too short.
 const WORTHWHILE: Span = Span::from_millis(1);
 
-/// Which node is in which world.
+/// Assignment of nodes to worlds.
 #[derive(Debug)]
 pub(crate) struct Division {
-    /// By node.
+    /// Number of each node's world.
     worlds: Vec<usize>,
     count: usize,
-    /// The shortest delay between worlds; [`Span::MAX`] where nothing joins them.
+    /// Shortest delay between worlds. [`Span::MAX`] if no link connects two worlds.
     pub(crate) lookahead: Span,
 }
 
 impl Division {
-    /// Divides a scenario whose UEs these cells serve. `parting` has for each link the shortest delay that it ever has in either
-    /// direction, or none where it cannot lie between worlds.
+    /// Divides a scenario whose UEs these cells serve. `parting` has for each link its shortest
+    /// delay over time in either direction, or `None` for links that must stay within a world.
     ///
     /// # Errors
-    /// What keeps it together, by the scenario's keys, and what was expected.
+    /// Returns the reason why the scenario cannot be divided, with the keys of the scenario and the
+    /// expected values.
     pub(crate) fn of(
         scenario: &Scenario,
         serving: &[Option<CellId>],
@@ -69,8 +72,8 @@ impl Division {
                 }),
             }
         }
-        // Short links first, as long as they would join no two carriers: so the windows become longer. What is as short as one that
-        // would lies between worlds too.
+        // Short links first join their ends into one world, so that the windows become longer. A
+        // link that would join two carriers stays between worlds.
         delays.sort_unstable();
         for &(_, index) in delays.iter().filter(|(delay, _)| *delay < WORTHWHILE) {
             let link = &scenario.links[index];
@@ -95,18 +98,18 @@ impl Division {
         })
     }
 
-    /// The number of the world that a node is in.
+    /// Returns the number of the world that contains a node.
     pub(crate) fn world_of(&self, node: NodeId) -> usize {
         self.worlds[node.index()]
     }
 
-    /// How many worlds there are.
+    /// Returns the number of worlds.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 }
 
-/// The number of carriers, and that of each cell's.
+/// Returns the number of carriers, and the carrier of each cell.
 fn carriers(scenario: &Scenario) -> (usize, Vec<usize>) {
     let mut known = Vec::new();
     let cells = scenario.cells.iter();
@@ -121,7 +124,7 @@ fn carriers(scenario: &Scenario) -> (usize, Vec<usize>) {
     (known.len(), numbers)
 }
 
-/// What acts on several worlds at one instant keeps a scenario together.
+/// Refuses settings that act on several worlds at the same instant.
 fn refuse(scenario: &Scenario) -> Result<(), String> {
     let probe = &scenario.probe;
     let ues = &scenario.ues;
@@ -187,13 +190,14 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
     }
 }
 
-/// Nodes, and behind them carriers, in sets that are in one world.
+/// Sets of nodes that share a world, as a union-find structure. The elements are all nodes,
+/// followed by all carriers.
 struct Sets {
     parents: Vec<usize>,
-    /// By the set's first element: whether cells are in it.
+    /// For the first element of each set: true if the set contains a carrier.
     has_carrier: Vec<bool>,
     nodes: usize,
-    /// Why carriers are in one set.
+    /// Reason why two carriers are in one set. `None` if all carriers are apart.
     joined: Option<String>,
 }
 
@@ -227,7 +231,8 @@ impl Sets {
         })
     }
 
-    /// Makes one set of those that two elements are in; `why` says what joins two carriers.
+    /// Merges the sets of two elements. `why` returns the reason, which is kept if both sets
+    /// contain carriers.
     fn join(&mut self, one: usize, other: usize, why: impl FnOnce() -> String) {
         let (one, other) = (self.first(one), self.first(other));
         if one == other {
@@ -241,8 +246,8 @@ impl Sets {
         self.parents[second] = first;
     }
 
-    /// By node the number of its world, and how many there are: sets with cells in the order of their carriers, then one for
-    /// all other nodes.
+    /// Returns the world of each node, and the number of worlds. Sets with carriers come first, in
+    /// the order of the carriers. All other nodes share the last world.
     fn number(mut self, scenario: &Scenario) -> Result<(Vec<usize>, usize), String> {
         let (nodes, elements) = (self.nodes, self.parents.len());
         let mut firsts: Vec<usize> = Vec::new();

@@ -1,14 +1,15 @@
-//! Where the UEs of a scenario stand.
+//! Positions of the UEs of a scenario.
 
 use crate::build::{BuildError, recordings, surroundings};
 use fadeout_core::{GeometryRow, Motion, Time};
 use fadeout_radio::access;
 use fadeout_scenario::Scenario;
 
-/// Where each UE of a scenario stands when a run begins, in the order of the UEs; none without cells.
+/// Returns the position of each UE at the start of a run, in the order of the UEs. The list is
+/// empty without cells.
 ///
 /// # Errors
-/// A parameter that only a layer can see is wrong.
+/// Returns a [`BuildError`] if a layer refuses a parameter.
 pub fn geometry(scenario: &Scenario) -> Result<Vec<GeometryRow>, BuildError> {
     let (config, mut places) = surroundings(scenario)?;
     if config.cells.is_empty() {

@@ -5,46 +5,46 @@ use fadeout_core::{Direction, DrbId, LinkId, RouteId};
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One step of a packet's way: what carries it on, in one direction.
+/// One hop of a packet's route: the medium that carries the packet, in one direction.
 ///
-/// A link between base stations or to the core network (X2, Xn, S1) is a link like others. A
-/// middlebox between two hops would be a variant here; an end outside the simulation would be a
-/// kind of `Transport` in `world`.
+/// Links between base stations or to the core network (X2, Xn, S1) are links like all others. A
+/// middlebox between two hops would be a variant here. An endpoint outside the simulation would be
+/// a variant of `Transport` in `world`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hop {
-    /// A direction of a link, or of a bearer of 2G or 3G.
+    /// A direction of a link, or of a radio access bearer of 2G or 3G.
     Link(LinkId),
     /// A direction of a radio bearer.
     Bearer {
-        /// The bearer.
+        /// Number of the bearer.
         bearer: DrbId,
         /// Downlink from the base station to the UE, or uplink.
         direction: Direction,
     },
-    /// A base station or the core, for what only they read: messages of handovers, forwarded packets,
-    /// end markers.
+    /// A base station or the core network as the receiver of handover messages, forwarded packets
+    /// and end markers.
     Backhaul(Backhaul),
-    /// The end of a message of a handover between links, by its number in the file.
+    /// The receiver of a message of a handover between links.
     Signal {
-        /// The handover.
+        /// Number of the handover in the scenario file.
         handover: u16,
         /// The message.
         signal: Signal,
     },
-    /// The target of a handover between links, for what the source forwards.
+    /// The target of a handover between links, as the receiver of packets that the source forwards.
     Target {
-        /// The handover.
+        /// Number of the handover in the scenario file.
         handover: u16,
     },
 }
 
-/// Most hops of a route: a packet counts them in a byte.
+/// Maximum number of hops of a route. A packet counts its hops in one byte.
 pub(crate) const MAX_HOPS: usize = u8::MAX as usize;
 
-/// The routes of all packets, each kept once.
+/// The routes of all packets. Each route is stored once.
 ///
-/// A packet carries the number of its route, so a route never changes. A sender that takes another
-/// way takes another route, and what is under way goes on as it began.
+/// A packet carries the number of its route, so a route never changes. When a sender changes its
+/// path, it uses another route. Packets in the network keep the old route.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     list: Vec<Box<[Hop]>>,
@@ -52,8 +52,8 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// The route over `hops`, of which there are one to [`MAX_HOPS`]. Flows between the same nodes
-    /// share one; with many flows that is most of them.
+    /// Returns the number of the route over `hops`, which are one to [`MAX_HOPS`]. Flows between
+    /// the same nodes share one route, which saves most routes if there are many flows.
     pub(crate) fn over(&mut self, hops: &[Hop]) -> RouteId {
         assert!(
             (1..=MAX_HOPS).contains(&hops.len()),
@@ -68,8 +68,8 @@ impl Routes {
         id
     }
 
-    /// The same routes under their numbers, but for those that `is_used` does not name, which have no hops: for a world that has
-    /// a part of the scenario. None is added to it.
+    /// Returns the routes for a world with a part of the scenario. The numbers stay the same.
+    /// Routes that `is_used` rejects have no hops. No route may be added to the result.
     pub(crate) fn part(&self, is_used: impl Fn(RouteId) -> bool) -> Routes {
         let numbered = (0..).map(RouteId).zip(&self.list);
         let list = numbered.map(|(id, hops)| match is_used(id) {
@@ -82,7 +82,7 @@ impl Routes {
         }
     }
 
-    /// The links that forwarded packets take from one base station to another.
+    /// Returns the links that carry forwarded packets between base stations.
     pub(crate) fn links_of_forwarded(&self) -> BTreeSet<LinkId> {
         let forwarded = self
             .list
@@ -97,12 +97,12 @@ impl Routes {
         links.collect()
     }
 
-    /// How many there are.
+    /// Returns the number of routes.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The first hop of a route.
+    /// Returns the first hop of a route.
     #[inline]
     pub(crate) fn first(&self, route: RouteId) -> Hop {
         debug_assert!(
@@ -112,13 +112,13 @@ impl Routes {
         self.list[route.index()][0]
     }
 
-    /// The hop of a route at a position; none beyond its end.
+    /// Returns the hop of a route at a position. `None` behind its last hop.
     #[inline]
     pub(crate) fn at(&self, route: RouteId, position: u8) -> Option<Hop> {
         self.list[route.index()].get(usize::from(position)).copied()
     }
 
-    /// All hops of a route.
+    /// Returns all hops of a route.
     pub(crate) fn hops(&self, route: RouteId) -> &[Hop] {
         &self.list[route.index()]
     }

@@ -1,8 +1,8 @@
-//! The conductor: builds every layer from a scenario and routes events between them.
+//! Builds every layer from a scenario and routes events and packets between the layers.
 //!
-//! [`catalog`] lists everything a scenario can name. A [`Simulation`] is built from a checked
-//! scenario, runs it, and leaves tables, a summary and a fingerprint. [`World`] is the loop
-//! inside; it knows where packets go and nothing of what they mean.
+//! [`catalog`] lists all names that a scenario can use. A [`Simulation`] is built from a checked
+//! scenario and runs it. The results are tables, a summary and a fingerprint. [`World`] is the
+//! event loop. It knows the routes of packets, but not their contents.
 
 mod advice;
 mod build;
@@ -40,10 +40,10 @@ pub use summary::{resolved, sum_up, summary};
 pub use tracks::{Tracks, tracks};
 pub use world::{RouteError, World};
 
-/// The parts of a congestion control of the user's own.
+/// Types for a congestion control of the user's own.
 pub use fadeout_transport::congestion;
 
-/// The parts of a handover policy of the user's own.
+/// Types for a handover policy of the user's own.
 pub mod policy {
     pub use fadeout_radio::access::{CustomPolicy, HandoverPolicy, Policy, Report, ReportedCell};
 }
@@ -51,7 +51,8 @@ pub mod policy {
 /// Version of fadeout.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Changes when a change of the code moves the results of an unchanged scenario, and only then: what
-/// was found under the same number need not be found again. Raised with each line under "Results
-/// change" of the changelog; a test sees when `tests/fingerprints.csv` moved without it.
+/// Version of the results. It rises when a change of the code changes the results of an unchanged
+/// scenario, and only then. Results of earlier runs with the same version stay valid. Each entry
+/// under "Results change" of the changelog raises it. A test fails if `tests/fingerprints.csv`
+/// changes and the version does not.
 pub const RESULTS_VERSION: u32 = 2;

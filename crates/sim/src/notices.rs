@@ -1,28 +1,29 @@
-//! Cross-layer notices: what a hop tells the ends of a flow, and when.
+//! Cross-layer notices: messages from links and UEs to the ends of a flow.
 //!
 //! Rates and blockages of a link do not depend on its traffic, and neither do the blockages of a
-//! radio channel; so the notices of a whole run are known when the world is built. What happens to a UE
-//! that changes cells is not: its notices come with it.
+//! radio channel. So these notices are known for the whole run when the simulation is built.
+//! Handovers of a UE are not known in advance, so their notices are added when they occur.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{FlowId, LinkInfo, Rate, Span, Time};
 use fadeout_link::Link;
 use fadeout_scenario::LinkInfoSettings;
 
-/// Rate changes closer together than this are told as one.
+/// Smallest time between two notices of rate changes. Changes within it make one notice.
 const RATE_RESOLUTION: Span = Span::from_millis(1);
 
-/// The rates and blockages of a hop until the end of a run.
+/// The rates and outages of a hop until the end of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outlook {
-    /// Its rate from each instant on; none of a radio bearer, whose rate its scheduler makes.
+    /// Rate of the hop from each instant on. Empty for a radio bearer, whose rate depends on its
+    /// scheduler.
     pub(crate) rates: Vec<(Time, Rate)>,
-    /// From when to when nothing passes.
+    /// Start and end of each time in which no packet passes.
     pub(crate) outages: Vec<(Time, Time)>,
 }
 
 impl Outlook {
-    /// That of a link.
+    /// Returns the rates and outages of a link.
     pub(crate) fn of_link(link: &Link, end: Time) -> Outlook {
         Outlook {
             rates: link.rate_changes(end, RATE_RESOLUTION),
@@ -31,7 +32,7 @@ impl Outlook {
     }
 }
 
-/// The notices of one flow, in order of time.
+/// The notices of one flow, in the order of time.
 #[derive(Debug)]
 pub(crate) struct Notices {
     pub(crate) flow: FlowId,
@@ -39,13 +40,14 @@ pub(crate) struct Notices {
     next: usize,
     settings: LinkInfoSettings,
     random: Stream,
-    /// Draws which notices are lost, apart from the errors: these do not depend on what is lost.
+    /// Draws the lost notices. It is separate from `random`, so that prediction errors do not
+    /// depend on losses.
     losses: Stream,
 }
 
 impl Notices {
-    /// The notices that a hop with this outlook gives to `flow`. Of `random` and `losses` the first draws the
-    /// errors of predictions, two numbers a blockage, the second what is lost.
+    /// Creates the notices from a hop with this outlook to `flow`. `random` draws the errors of
+    /// predictions, two numbers a blockage. `losses` draws the lost notices.
     pub(crate) fn new(
         flow: FlowId,
         outlook: Outlook,
@@ -73,7 +75,7 @@ impl Notices {
             ));
             list.push((stop.saturating_add(settings.delay), LinkInfo::BlockageEnded));
         }
-        // Stable: a rate of zero is told before the blockage that makes it.
+        // A stable sort keeps a rate of zero before the blockage that causes it.
         list.sort_by_key(|(at, _)| *at);
         debug_assert!(
             list.first().is_none_or(|(at, _)| !at.is_never()),
@@ -89,9 +91,9 @@ impl Notices {
         }
     }
 
-    /// Something of the hop that was not known ahead: it is told after the signalling delay, a prediction
-    /// with its errors, and only where there are predictions. When a notice arrives next, if none was
-    /// under way.
+    /// Adds a notice of an event that was not known in advance, after the signalling delay. A
+    /// prediction gets random errors, and is left out if the flow has no predictions. Returns the
+    /// time of the next notice if the list was empty before. `None` if it was not.
     pub(crate) fn tell(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let info = match info {
             LinkInfo::BlockagePredicted { starts_at, lasts } => {
@@ -108,8 +110,8 @@ impl Notices {
         self.pass_on(now, info)
     }
 
-    /// A unit's own prediction, or what it sees: told as it is after the signalling delay. When a notice arrives next,
-    /// if none was under way.
+    /// Adds a notice without errors, after the signalling delay. Returns the time of the next
+    /// notice if the list was empty before. `None` if it was not.
     pub(crate) fn pass_on(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let is_first = self.next == self.list.len();
         if is_first {
@@ -125,17 +127,18 @@ impl Notices {
         is_first.then_some(at)
     }
 
-    /// From the event to the notice.
+    /// Returns the delay between an event and its notice.
     pub(crate) fn delay(&self) -> Span {
         self.settings.delay
     }
 
-    /// When the next notice arrives.
+    /// Returns the time of the next notice. `None` if there is none.
     pub(crate) fn next_at(&self) -> Option<Time> {
         self.list.get(self.next).map(|(at, _)| *at)
     }
 
-    /// The notice that arrives now, and whether it reaches the sender of the data and its receiver.
+    /// Removes the notice that is due. Returns it, and whether it reaches the sender and the
+    /// receiver of the data.
     pub(crate) fn take(&mut self) -> (LinkInfo, [bool; 2]) {
         let (_, info) = self.list[self.next];
         self.next += 1;
@@ -152,7 +155,7 @@ impl Notices {
     }
 }
 
-/// `span` with an error of `deviations` standard deviations, not below zero.
+/// Returns `span` with an error of `deviations` standard deviations, limited to zero from below.
 fn off_by(span: Span, deviations: f64, deviation: Span) -> Span {
     let error = deviations * deviation.as_secs_f64();
     if error >= 0.0 {

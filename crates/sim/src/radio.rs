@@ -1,40 +1,41 @@
-//! The radio access as hops of the world.
+//! The radio access as a part of a simulation.
 
 use fadeout_core::{CellId, Direction, DrbId, NullProbe, PacketPool, Time, UeId, Wake};
 use fadeout_mobility::Places;
 use fadeout_radio::access::{Counters, DirectionCounters, LegCounters, RadioAccess};
 use fadeout_radio::pdcp::RohcCounts;
 
-/// The radio access with the places of its nodes.
+/// The radio access with the positions of its nodes.
 #[derive(Debug)]
 pub(crate) struct Radio {
     pub(crate) access: RadioAccess,
     pub(crate) places: Places,
     pub(crate) wake: Wake,
-    /// The numbers of its UEs and bearers where it is a part of the scenario's; else they have their own.
+    /// Numbers of the UEs and bearers if the access covers only a part of the scenario. `None` if
+    /// it covers all UEs and bearers.
     pub(crate) numbers: Option<Box<Numbers>>,
-    /// The other parts, once the run is over.
+    /// The other parts of the radio access, after the end of a divided run.
     pub(crate) others: Vec<Radio>,
 }
 
-/// The numbers of UEs and bearers of a part of the radio access: dense within the part, as the whole scenario's would leave
-/// a gap in it for each that is in another.
+/// Translation between the scenario's numbers of UEs and bearers and those within a part of the
+/// radio access. Numbers within a part are dense, while the scenario's numbers would have gaps.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    /// By number within the part: the scenario's.
+    /// Number in the scenario of each UE of the part.
     pub(crate) ues: Vec<UeId>,
-    /// The same of bearers.
+    /// Number in the scenario of each bearer of the part.
     pub(crate) bearers: Vec<DrbId>,
-    /// By number in the scenario: that within the part; [`ELSEWHERE`] of those in others.
+    /// Number within the part of each UE of the scenario. [`ELSEWHERE`] for UEs of other parts.
     local_ues: Vec<u32>,
     local_bearers: Vec<u32>,
 }
 
-/// No number.
+/// Marker for a UE or bearer of another part.
 const ELSEWHERE: u32 = u32::MAX;
 
 impl Numbers {
-    /// Of so many UEs and bearers of the scenario none is in the part yet.
+    /// Creates an empty part of a scenario with these numbers of UEs and bearers.
     pub(crate) fn new(ues: usize, bearers: usize) -> Numbers {
         Numbers {
             local_ues: vec![ELSEWHERE; ues],
@@ -43,25 +44,25 @@ impl Numbers {
         }
     }
 
-    /// The next UE of the part is this one of the scenario.
+    /// Adds a UE of the scenario to the part.
     pub(crate) fn add_ue(&mut self, ue: UeId) {
         self.local_ues[ue.index()] = self.ues.len() as u32;
         self.ues.push(ue);
     }
 
-    /// The next bearer of the part is this one of the scenario.
+    /// Adds a bearer of the scenario to the part.
     pub(crate) fn add_bearer(&mut self, bearer: DrbId) {
         self.local_bearers[bearer.index()] = self.bearers.len() as u32;
         self.bearers.push(bearer);
     }
 
-    /// A UE of the scenario within the part; none of another part.
+    /// Returns the number within the part of a UE. `None` if it is in another part.
     pub(crate) fn ue(&self, ue: UeId) -> Option<UeId> {
         let local = self.local_ues[ue.index()];
         (local != ELSEWHERE).then_some(UeId(local))
     }
 
-    /// A bearer of the scenario within the part; none of another part.
+    /// Returns the number within the part of a bearer. `None` if it is in another part.
     fn bearer(&self, bearer: DrbId) -> Option<DrbId> {
         let local = self.local_bearers[bearer.index()];
         (local != ELSEWHERE).then_some(DrbId(local))
@@ -81,7 +82,7 @@ impl Radio {
         radio
     }
 
-    /// Lets the UEs that look for the strongest cell find it: routes depend on it.
+    /// Attaches UEs without a given cell to the strongest cell. Routes depend on the result.
     fn attach(&mut self) {
         let Radio { access, places, .. } = self;
         let mut pool = PacketPool::new();
@@ -89,7 +90,7 @@ impl Radio {
         access.on_wake(Time::ZERO, places, &mut pool, &mut out, &mut NullProbe);
     }
 
-    /// The number of a bearer of the scenario here.
+    /// Returns the number within this part of a bearer of the scenario.
     #[inline]
     pub(crate) fn local(&self, bearer: DrbId) -> DrbId {
         match &self.numbers {
@@ -113,19 +114,19 @@ impl Radio {
     }
 }
 
-/// The radio access of the scenario, whole or in parts, as a summary of the run reads it.
+/// Read access to all parts of the scenario's radio access, for the summary of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accesses<'a> {
     first: &'a Radio,
 }
 
 impl<'a> Accesses<'a> {
-    /// The one of a world, with the other parts.
+    /// Creates the view from the radio access of a world, which holds all other parts.
     pub(crate) fn of(first: &'a Radio) -> Accesses<'a> {
         Accesses { first }
     }
 
-    /// It as a whole; none where it is in parts.
+    /// Returns the radio access if it is one part. `None` if it is divided.
     pub(crate) fn whole(self) -> Option<&'a RadioAccess> {
         let is_whole = self.first.numbers.is_none();
         is_whole.then_some(&self.first.access)
@@ -135,7 +136,7 @@ impl<'a> Accesses<'a> {
         std::iter::once(self.first).chain(&self.first.others)
     }
 
-    /// The part that has a UE, and its number there.
+    /// Returns the part that contains a UE, and the number of the UE in it.
     pub(crate) fn of_ue(self, ue: UeId) -> Option<(&'a RadioAccess, UeId)> {
         let mut parts = self.parts();
         parts.find_map(|radio| Some((&radio.access, radio.local_ue(ue)?)))
@@ -146,7 +147,7 @@ impl<'a> Accesses<'a> {
         parts.find_map(|radio| Some((&radio.access, radio.local_bearer(bearer)?)))
     }
 
-    /// As [`RadioAccess::counters`].
+    /// Sums [`RadioAccess::counters`] over all parts.
     pub(crate) fn counters(self) -> Counters {
         let mut sum = Counters::default();
         for part in self.parts() {
@@ -159,19 +160,19 @@ impl<'a> Accesses<'a> {
         sum
     }
 
-    /// As [`RadioAccess::forwarded_drops`].
+    /// Sums [`RadioAccess::forwarded_drops`] over all parts.
     pub(crate) fn forwarded_drops(self) -> u64 {
         let parts = self.parts();
         parts.map(|part| part.access.forwarded_drops()).sum()
     }
 
-    /// As [`RadioAccess::serving_cell`].
+    /// Returns [`RadioAccess::serving_cell`] of a UE of the scenario. `None` if no cell serves it.
     pub(crate) fn serving_cell(self, ue: UeId) -> Option<CellId> {
         let (access, ue) = self.of_ue(ue)?;
         access.serving_cell(ue)
     }
 
-    /// As [`RadioAccess::counters_of`].
+    /// Returns [`RadioAccess::counters_of`] for a UE of the scenario.
     pub(crate) fn counters_of(self, ue: UeId, direction: Direction) -> DirectionCounters {
         self.of_ue(ue)
             .map_or_else(DirectionCounters::default, |(access, ue)| {
@@ -179,13 +180,14 @@ impl<'a> Accesses<'a> {
             })
     }
 
-    /// As [`RadioAccess::legs_of`].
+    /// Returns [`RadioAccess::legs_of`] for a bearer of the scenario. `None` without legs.
     pub(crate) fn legs_of(self, bearer: DrbId, direction: Direction) -> Option<Vec<LegCounters>> {
         let (access, bearer) = self.of_bearer(bearer)?;
         access.legs_of(bearer, direction)
     }
 
-    /// As [`RadioAccess::header_compression`].
+    /// Returns [`RadioAccess::header_compression`] for a bearer of the scenario. `None` without
+    /// compression.
     pub(crate) fn header_compression(
         self,
         bearer: DrbId,

@@ -1,4 +1,4 @@
-//! Routes between the nodes of a scenario.
+//! Search for routes between the nodes of a scenario.
 
 use crate::utra::is_of_cell;
 use fadeout_core::{CellId, NodeId};
@@ -7,33 +7,35 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Nodes and the hops between them.
 ///
-/// A node with a single neighbour is a leaf: routes begin and end there and never pass. So routes
-/// are searched among the other nodes, and one search from a node serves all routes from it and
-/// from the leaves beside it. Thousands of UEs below a base station cost no more than one.
+/// A node with a single neighbour is a leaf. Routes begin and end at leaves, but never pass through
+/// them. So the search covers the other nodes only. One search from a node serves all routes from
+/// this node and from the leaves next to it. Thousands of UEs below a base station cost no more
+/// than one UE.
 #[derive(Debug)]
 pub(crate) struct Topology {
-    /// The hops that leave each node, in the order of the file.
+    /// Hops that leave each node, in the order of the scenario file.
     leaving: Vec<Vec<(NodeId, Hop)>>,
     is_leaf: Vec<bool>,
-    /// Nodes at the end of a radio bearer. Messages between base stations and the core do not
-    /// pass them.
+    /// True for nodes at the end of a radio bearer. Messages between base stations and the core
+    /// never pass through them.
     is_phone: Vec<bool>,
-    /// By the node that the search began at: the hop by which each node is reached first.
+    /// Result of the search from each start node: for each node, the last hop of its route and the
+    /// node before it.
     searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
 }
 
-/// Entries that kept searches have at most, all together; 24 bytes each.
+/// Maximum number of entries in all stored searches together. An entry has 24 bytes.
 const KEPT_ENTRIES: usize = 1 << 21;
 
 impl Topology {
-    /// The topology of a scenario whose UEs are served by these cells. The bearers that only flows
-    /// with a route of their own take are no part of it.
+    /// Creates the topology of a scenario whose UEs are served by these cells. Bearers that only
+    /// flows with an explicit route use are left out.
     pub(crate) fn new(scenario: &Scenario, serving: &[Option<CellId>]) -> Topology {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); scenario.nodes.len()];
         let links = scenario.links.iter().enumerate();
         let links = links.map(|(index, link)| (Medium::Link(index), link.from, link.to));
         let plain = scenario.rabs.iter().enumerate();
-        // A UE's bearers of 3G carry what its cell there is handed, and nothing else.
+        // The 3G bearers of a UE under mobility management carry only the packets of its 3G cell.
         let is_free = |&(index, _): &(usize, _)| {
             scenario.mobility.is_none() || !is_of_cell(scenario, Medium::Rab(index))
         };
@@ -71,7 +73,9 @@ impl Topology {
         }
     }
 
-    /// The route of a flow of one path there: the one it names, or the one with the fewest hops.
+    /// Returns the route of a flow with one path, from its sender to its receiver. It is the
+    /// explicit route of the flow, or the route with the fewest hops. `None` if nothing connects
+    /// the nodes.
     pub(crate) fn route_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
         match &flow.route {
             Some(named) => Some(named.clone()),
@@ -79,7 +83,7 @@ impl Topology {
         }
     }
 
-    /// The ways of a flow's data, one a path.
+    /// Returns the routes of a flow's data, one for each path.
     pub(crate) fn ways_of(&mut self, flow: &Flow) -> Vec<Vec<Hop>> {
         match &flow.multipath {
             Some(multipath) => {
@@ -90,8 +94,8 @@ impl Topology {
         }
     }
 
-    /// The route of a flow of one path back: over the same hops where it names them, else the one
-    /// with the fewest.
+    /// Returns the route of a flow with one path, from its receiver to its sender. It reverses an
+    /// explicit route, or has the fewest hops. `None` if nothing connects the nodes.
     pub(crate) fn way_back_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
         match &flow.route {
             Some(named) => Some(backward(named)),
@@ -99,8 +103,9 @@ impl Topology {
         }
     }
 
-    /// The route with the fewest hops; of two alike, the one whose hops come first in the file.
-    /// None when nothing connects the nodes; a checked scenario has a route for every flow.
+    /// Returns the route with the fewest hops. Between two equally long routes, the order of their
+    /// hops in the scenario file decides. `None` if nothing connects the nodes. A checked scenario
+    /// has a route for every flow.
     pub(crate) fn shortest(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         if from == to {
             return Some(Vec::new());
@@ -115,7 +120,8 @@ impl Topology {
         let mut last = None;
         let mut end = to;
         if self.is_leaf[to.index()] && to != start {
-            // The way back from it; its neighbour may have thousands beside it.
+            // The search ends at the only neighbour of the leaf, which may have thousands of
+            // leaves.
             let &(neighbour, hop) = self.leaving[to.index()].first()?;
             last = Some(hop.reversed());
             end = neighbour;
@@ -132,7 +138,7 @@ impl Topology {
         Some(hops)
     }
 
-    /// Whether the route with the fewest hops from one node to another begins, ends at or passes a node.
+    /// True if the route with the fewest hops between two nodes contains `node`, its ends included.
     pub(crate) fn passes(&mut self, (from, to): (NodeId, NodeId), node: NodeId) -> bool {
         let mut at = from;
         let mut is_passed = at == node;
@@ -145,7 +151,8 @@ impl Topology {
         is_passed
     }
 
-    /// As [`shortest`](Self::shortest), not by way of `avoided`.
+    /// Returns the route of [`shortest`](Self::shortest) that does not pass `avoided`. `None` if
+    /// there is none.
     pub(crate) fn shortest_around(
         &self,
         (from, to): (NodeId, NodeId),
@@ -154,7 +161,7 @@ impl Topology {
         self.over((from, to), |node| node != avoided)
     }
 
-    /// The route with the fewest hops between nodes of the network, not by way of a phone.
+    /// Returns the route with the fewest hops that passes no phone. `None` if there is none.
     pub(crate) fn wired(&mut self, (from, to): (NodeId, NodeId)) -> Option<Vec<Hop>> {
         let hops = self.shortest(from, to)?;
         let is_wired = |hop: &Hop| matches!(hop.medium, Medium::Link(_));
@@ -164,12 +171,14 @@ impl Topology {
         }
     }
 
-    /// Returns the route of [`wired`](Self::wired) that does not pass `avoided` either.
+    /// Returns the route of [`wired`](Self::wired) that does not pass `avoided` either. `None` if
+    /// there is none.
     pub(crate) fn wired_around(&self, ends: (NodeId, NodeId), avoided: NodeId) -> Option<Vec<Hop>> {
         self.over(ends, |node| node != avoided && !self.is_phone[node.index()])
     }
 
-    /// The route with the fewest hops over nodes that may be entered.
+    /// Returns the route with the fewest hops over nodes that satisfy `may_enter`. `None` if there
+    /// is none.
     fn over(
         &self,
         (from, to): (NodeId, NodeId),
@@ -186,15 +195,16 @@ impl Topology {
         Some(hops)
     }
 
-    /// Tells which nodes can be reached from another, not by way of `avoided` or of a phone. The
-    /// start itself counts as not reached.
+    /// Returns a function that is true for nodes that can be reached from `from` without `avoided`
+    /// and without phones. The start itself does not count as reached.
     pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
         let may_enter = |node: NodeId| node != avoided && !self.is_phone[node.index()];
         let reached_by = reach(&self.leaving, from, may_enter);
         move |node| reached_by[node.index()].is_some()
     }
 
-    /// The hops by which the nodes that are no leaves are reached from `start`.
+    /// Returns the last hop of the route from `start` to each node that is not a leaf. The search
+    /// is stored.
     fn search(&mut self, start: NodeId) -> &[Option<(NodeId, Hop)>] {
         let nodes = self.leaving.len();
         if (self.searches.len() + 1) * nodes > KEPT_ENTRIES {
@@ -207,7 +217,8 @@ impl Topology {
     }
 }
 
-/// The node and the hop by which each node is reached first from `start`, over those that may be entered.
+/// Returns for each node the last hop of its route from `start`, and the node before it. Routes
+/// pass only nodes that may be entered.
 fn reach(
     leaving: &[Vec<(NodeId, Hop)>],
     start: NodeId,
@@ -226,7 +237,7 @@ fn reach(
     reached_by
 }
 
-/// The way back over the same hops.
+/// Returns the same hops in reverse order and direction.
 pub(crate) fn backward(hops: &[Hop]) -> Vec<Hop> {
     hops.iter().rev().map(|hop| hop.reversed()).collect()
 }
@@ -319,7 +330,7 @@ mod tests {
         assert_eq!(unserved.shortest(node("phone"), node("server")), None);
     }
 
-    /// The search as its definition says, without leaves and kept searches.
+    /// Reference search by the definition, without leaves and stored searches.
     fn plain(topology: &Topology, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         let mut reached_by = vec![None; topology.leaving.len()];
         let mut frontier = VecDeque::from([from]);

@@ -1,4 +1,4 @@
-//! A whole run: build, simulate, record, sum up.
+//! A complete run: building, simulation, recording and summary.
 
 use crate::advice::remarks;
 use crate::build::{self, BuildError, ChooseCongestion, Own};
@@ -12,25 +12,25 @@ use fadeout_record::{
 };
 use fadeout_scenario::Scenario;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
-    /// Length of the run.
+    /// Simulated length of the run.
     pub duration: Span,
-    /// Events processed.
+    /// Number of events processed.
     pub events: u64,
-    /// Packets that reached an endpoint.
+    /// Number of packets that reached an endpoint.
     pub packets: u64,
 }
 
-/// Whether to go on.
+/// Decision of the caller to continue or to stop a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue the run.
     Continue,
-    /// Stop here and keep what was recorded.
+    /// Stop the run and keep the recorded results.
     Stop,
 }
 
@@ -41,62 +41,64 @@ pub struct RunResults {
     pub recorded: Recorded,
     /// Digest of the trajectory.
     pub fingerprint: Fingerprint,
-    /// Whether the run reached its end.
+    /// True if the run reached its end.
     pub is_complete: bool,
-    /// Events processed.
+    /// Number of events processed.
     pub events: u64,
-    /// Packets that reached an endpoint.
+    /// Number of packets that reached an endpoint.
     pub packets: u64,
-    /// A sentence for each thing that the run shows and that is hardly meant, such as a UE that never attached; none of a
-    /// run that ended early.
+    /// One sentence for each result that the user hardly wants, such as a UE that never attached.
+    /// Empty if the run was stopped early.
     pub remarks: Vec<String>,
 }
 
-/// Why a run failed.
+/// Reasons why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The scenario does not make a world.
+    /// The scenario cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// Results could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// A kernel of a node failed.
+    /// The Linux kernel of a node failed.
     #[error(transparent)]
     Kernel(#[from] KernelError),
 }
 
-/// Events between two looks at the outside world: some milliseconds of computing.
+/// Maximum number of events between two calls of `control`, which is some milliseconds of
+/// computing.
 const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
-/// Rows of throughput between two looks, which need no event.
+/// Maximum number of throughput rows between two calls of `control`. These rows need no event.
 const ROWS_BETWEEN_LOOKS: u64 = 50_000;
 
-/// A run, ready to go.
+/// A run that is built and ready to start.
 #[derive(Debug)]
 pub struct Simulation {
     scenario: Scenario,
     world: World<Recorder>,
-    /// Commit of this build, for the manifest.
+    /// Commit of this build, for the manifest. `None` if it is unknown.
     commit: Option<String>,
-    /// Simulated time between two looks at the outside world, at most.
+    /// Maximum simulated time between two calls of `control`.
     stride: Span,
 }
 
 impl Simulation {
-    /// Builds the world of `scenario` with a recorder that writes to `destination`.
+    /// Builds the simulation of `scenario` with a recorder that writes to `destination`.
     ///
     /// # Errors
-    /// [`RunError::Build`] for a scenario that a layer refuses, [`RunError::Record`] for a
-    /// destination that cannot be written, [`RunError::Kernel`] for a kernel that does not come up.
+    /// - [`RunError::Build`] if a layer refuses the scenario.
+    /// - [`RunError::Record`] if the destination cannot be written.
+    /// - [`RunError::Kernel`] if a Linux kernel does not start.
     pub fn new(scenario: Scenario, destination: Destination) -> Result<Simulation, RunError> {
         Simulation::with(scenario, destination, &mut |_| None)
     }
 
-    /// Like [`Simulation::new`], with congestion controls of the user's own: `choose` is asked for
-    /// each end of each flow.
+    /// Builds a simulation as [`Simulation::new`] does, with congestion controls of the caller's
+    /// own. `choose` is called for each end of each flow.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// Returns the errors of [`Simulation::new`].
     pub fn with(
         scenario: Scenario,
         destination: Destination,
@@ -107,10 +109,11 @@ impl Simulation {
         Simulation::with_own(scenario, destination, Own { congestion, policy })
     }
 
-    /// As [`Simulation::with`], and the policy of handover may be the user's own, too.
+    /// Builds a simulation as [`Simulation::with`] does. The handover policy may be the caller's
+    /// own, too.
     ///
     /// # Errors
-    /// As [`Simulation::new`].
+    /// Returns the errors of [`Simulation::new`].
     pub fn with_own(
         scenario: Scenario,
         destination: Destination,
@@ -134,29 +137,29 @@ impl Simulation {
         })
     }
 
-    /// Names the commit of this build in the manifest.
+    /// Sets the commit of this build in the manifest.
     #[must_use]
     pub fn built_from(mut self, commit: Option<String>) -> Simulation {
         self.commit = commit;
         self
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Time {
         self.world.now()
     }
 
-    /// When the next event is; none when nothing is left to do.
+    /// Returns the time of the next event. `None` if no event is left.
     pub fn next_at(&self) -> Option<Time> {
         self.world.next_at()
     }
 
-    /// Summary of the run so far, each table a list under its name.
+    /// Returns the summary of the run so far. Each table is a list under its name.
     pub fn summary(&self) -> serde_json::Value {
         summary(&self.scenario, &self.world)
     }
 
-    /// How far the run is.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         Progress {
             now: self.world.now(),
@@ -166,16 +169,17 @@ impl Simulation {
         }
     }
 
-    /// Simulates up to and including `until`, or to the end of the run if that is earlier; nothing
-    /// when `until` has passed. A run in steps is the same run. A recorder that cannot write stops
-    /// it, which [`finish`](Simulation::finish) reports.
+    /// Simulates up to and including `until`, or to the end of the run if that is earlier. Does
+    /// nothing if `until` has passed. A run in several steps has the same results as a run in one.
+    /// The run stops if the recorder cannot write, and [`finish`](Simulation::finish) returns the
+    /// error.
     pub fn advance(&mut self, until: Time) {
         self.advance_while(until, None, &mut |_| Control::Continue);
     }
 
-    /// Like [`Simulation::advance`]; stops as well when `control` says so, which is asked every few
-    /// milliseconds of computing, and right after the event in which `is_halted` became true. It may
-    /// go on afterwards.
+    /// Simulates as [`Simulation::advance`] does, and stops if `control` returns [`Control::Stop`].
+    /// `control` is called every few milliseconds of computing. The run also stops right after an
+    /// event that made `is_halted` true. It may continue afterwards.
     pub fn advance_unless(
         &mut self,
         until: Time,
@@ -185,8 +189,8 @@ impl Simulation {
         self.advance_while(until, Some(&is_halted), &mut control);
     }
 
-    /// Like [`Simulation::advance_unless`]. It is not generic, so that the event loop is compiled
-    /// here and not once more for each caller.
+    /// Simulates as [`Simulation::advance_unless`] does. This function is not generic, so that the
+    /// event loop is compiled here and not once for each caller.
     fn advance_while(
         &mut self,
         until: Time,
@@ -213,11 +217,11 @@ impl Simulation {
         }
     }
 
-    /// Simulates to the end, or until `control` says stop; it is asked every few milliseconds of
-    /// computing. A recorder that cannot write stops the run too.
+    /// Simulates to the end, or until `control` returns [`Control::Stop`]. `control` is called
+    /// every few milliseconds of computing. The run also stops if the recorder cannot write.
     ///
     /// # Errors
-    /// [`RunError::Record`] when results could not be written.
+    /// Returns [`RunError::Record`] if results could not be written.
     pub fn run(
         mut self,
         mut control: impl FnMut(Progress) -> Control,
@@ -226,11 +230,11 @@ impl Simulation {
         self.finish()
     }
 
-    /// Like [`Simulation::run`]; stops as well right after the event in which `is_halted` became
-    /// true, for a congestion control of the user's own that failed.
+    /// Runs as [`Simulation::run`] does, and stops right after an event that made `is_halted` true.
+    /// This serves congestion controls of the caller's own that fail.
     ///
     /// # Errors
-    /// As [`Simulation::run`].
+    /// Returns the errors of [`Simulation::run`].
     pub fn run_unless(
         mut self,
         is_halted: impl Fn() -> bool,
@@ -240,11 +244,12 @@ impl Simulation {
         self.finish()
     }
 
-    /// Ends the run where it is, and sums it up.
+    /// Ends the run at the current time and writes its summary.
     ///
     /// # Errors
-    /// [`RunError::Record`] when results could not be written, [`RunError::Kernel`] when a kernel
-    /// failed: what was recorded until then, and what it said, is written nevertheless.
+    /// - [`RunError::Record`] if results could not be written.
+    /// - [`RunError::Kernel`] if a Linux kernel failed. The results until then and the kernel's log
+    ///   are still written.
     pub fn finish(mut self) -> Result<RunResults, RunError> {
         let failure = self.world.kernels().and_then(Kernels::take_failure);
         let end = end_of(&self.scenario);
@@ -271,7 +276,7 @@ impl Simulation {
     }
 }
 
-/// A run at its end.
+/// A run at its end, with everything that its summary needs.
 pub(crate) struct Whole<'a, P> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) world: &'a World<P>,
@@ -279,7 +284,7 @@ pub(crate) struct Whole<'a, P> {
     pub(crate) is_complete: bool,
 }
 
-/// What is to be recorded of it in the end.
+/// Final results of a run, which are written after the recorded tables.
 pub(crate) struct Results {
     now: Time,
     events: u64,
@@ -289,7 +294,7 @@ pub(crate) struct Results {
 }
 
 impl<P: Probe> Whole<'_, P> {
-    /// Sums it up.
+    /// Computes the final results of the run.
     pub(crate) fn results(self) -> Results {
         let Whole {
             scenario,
@@ -321,7 +326,7 @@ impl<P: Probe> Whole<'_, P> {
 }
 
 impl Results {
-    /// Writes it behind what was recorded until then.
+    /// Writes the final results behind the recorded tables.
     pub(crate) fn finish(self, recorder: Recorder) -> Result<RunResults, RecordError> {
         let (fingerprint, is_complete) = (self.info.fingerprint, self.info.complete);
         Ok(RunResults {
@@ -335,8 +340,8 @@ impl Results {
     }
 }
 
-/// Returns the longest simulated time between two looks at the outside world. Bins of throughput
-/// need no event, so a run could fill the disk in between.
+/// Returns the longest simulated time between two calls of `control`. Bins of throughput need no
+/// event, so a run without events could fill the disk.
 pub(crate) fn stride(config: &RecorderConfig) -> Span {
     let width = config.probes.throughput.filter(|width| !width.is_zero());
     let width = width.unwrap_or(Span::MAX);
@@ -348,18 +353,19 @@ pub(crate) fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO.saturating_add(scenario.duration)
 }
 
-/// A world without a recorder, for benchmarks and tests.
+/// A simulation without a recorder, for benchmarks and tests.
 impl World<NullProbe> {
-    /// Builds the world of `scenario`; nothing looks at it.
+    /// Builds the simulation of `scenario` without recording it.
     ///
     /// # Errors
-    /// [`BuildError`] for a scenario that a layer refuses.
+    /// Returns a [`BuildError`] if a layer refuses the scenario.
     pub fn unobserved(scenario: &Scenario) -> Result<World<NullProbe>, BuildError> {
         build::build(scenario, NullProbe)
     }
 }
 
-/// What is recorded of a scenario; `radio` is what captures of the radio need, none without UEs that a cell serves.
+/// Returns the settings of the recorder for a scenario. `radio` has the names and numbers for
+/// captures of the radio, and is `None` without served UEs.
 pub(crate) fn recorder_config(
     scenario: &Scenario,
     directory: &Directory,
@@ -402,7 +408,7 @@ pub(crate) fn recorder_config(
             && has_radio,
         has_mobility: scenario.mobility.is_some() && has_radio,
         probes: ProbeSettings {
-            // Cells that serve nobody send nothing.
+            // Cells without UEs send nothing, so there is nothing to capture.
             radio_capture: match has_radio {
                 true => scenario.probe.radio_capture.clone(),
                 false => Vec::new(),
@@ -427,7 +433,7 @@ mod tests {
         Simulation::new(scenario, Destination::Memory).expect("a checked scenario")
     }
 
-    /// A transfer that is done before the end of the run.
+    /// Returns a transfer that completes before the end of the run.
     fn simulation() -> Simulation {
         let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
                     rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
@@ -437,7 +443,7 @@ mod tests {
 
     #[test]
     fn a_run_that_only_fills_bins_can_be_stopped() {
-        // Nothing passes, and the next SYN is a second away.
+        // No packet passes the link, and the next SYN is one second away.
         let mut run = of(
             "duration = \"1000 s\"\nprobe.throughput = \"1 us\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
              rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = { probability = 1 }\n[flow.file]\nfrom = \"a\"\n\
@@ -494,7 +500,7 @@ mod tests {
         early.advance(Time::ZERO + Span::from_millis(100));
         assert!(!early.finish().expect("a run").is_complete);
         let stopped = simulation().run(|_| Control::Stop).expect("a run");
-        // Done within the first look, it reaches its end.
+        // The whole run fits into the first interval between calls, so it reaches its end.
         assert!(stopped.is_complete);
     }
 }

@@ -1,4 +1,4 @@
-//! The rows that a run is summed up in.
+//! The summary rows of a run.
 
 mod completions;
 mod datagrams;
@@ -23,7 +23,7 @@ use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
 use serde_json::{Value, json};
 
-/// Sums up a run, row by row.
+/// Writes all summary rows of a run to `sink`.
 pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
     let duration_s = world.now().as_secs_f64();
     sink.add(&RunRow {
@@ -55,7 +55,7 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
     }
     let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
-    // Those that came to their end, in the order in which they did.
+    // Completed transfers in the order of their completion.
     let mut done: Vec<(Time, usize)> = Vec::new();
     for (index, (_, flow)) in flows().enumerate() {
         done.extend(flow.completed_at.map(|at| (at, index)));
@@ -77,14 +77,15 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
     predictions::add(scenario, world, sink);
 }
 
-/// A run's rows as JSON, each table a list under its name: for who looks at a few of them.
+/// Returns the summary rows of a run as JSON, each table a list under its name. It serves callers
+/// that need only a few rows.
 pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
     let mut document = Document::default();
     sum_up(scenario, world, &mut document);
     document.into_value()
 }
 
-/// Mean rate of `bytes` over `seconds`, Mbit/s; zero over no time.
+/// Returns the mean rate of `bytes` over `seconds`, Mbit/s. The rate over no time is zero.
 fn rate_mbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         bytes as f64 * 8.0 / seconds / 1e6
@@ -101,13 +102,13 @@ fn seconds(time: Option<Time>) -> Option<f64> {
     time.map(Time::as_secs_f64)
 }
 
-/// How long a flow was there.
+/// Returns the time from the start of a flow to its completion or to the end of the run.
 fn active_s<P: Probe>(flow: &Flow, world: &World<P>) -> f64 {
     let end = flow.completed_at.unwrap_or(world.now());
     end.since(flow.start).as_secs_f64()
 }
 
-/// The paths of a multipath flow; another has none.
+/// Adds a row for each path of a multipath flow. Other flows have no such rows.
 fn add_paths<P: Probe>(
     described: &scenario::Flow,
     flow: &Flow,
@@ -146,7 +147,7 @@ fn add_paths<P: Probe>(
     }
 }
 
-/// A flow.
+/// Returns the row of a flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let row = connection_row(described, flow, world);
     let endpoints = &world.machines().endpoints;
@@ -156,12 +157,12 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
     }
 }
 
-/// A flow as a connection, over all its paths where it has several.
+/// Returns the row of a flow as one connection. It sums over the paths if there are several.
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
     let endpoints = world.machines().endpoints;
     let subflows: Vec<Account> = match endpoints.connection(flow.sender) {
-        // None of a flow of datagrams, or of kernels.
+        // Flows of datagrams and flows between Linux kernels have no TCP account.
         None => endpoints.account(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| Account::of(connection.subflow(PathId(number as u8))))
@@ -251,9 +252,9 @@ fn path_row(
     }
 }
 
-/// The scenario with every default written out, in the keys of the format; also those that layers
-/// above the reader of scenarios choose. Parameters of what the catalog lists stand there where they
-/// differ from their defaults.
+/// Returns the scenario with all defaults written out, in the keys of the format. This includes
+/// defaults that layers above the scenario reader choose. Parameters of named algorithms appear
+/// only if they differ from their defaults.
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
@@ -265,7 +266,8 @@ pub fn resolved(scenario: &Scenario) -> Value {
     written
 }
 
-/// The name of the congestion control of each subflow, or of the single connection.
+/// Returns the names of the congestion controls, one for each subflow or one for a single
+/// connection.
 fn congestion_control(described: &scenario::Flow) -> String {
     match &described.congestion_control {
         Some(named) => named.name.clone(),
@@ -276,7 +278,7 @@ fn congestion_control(described: &scenario::Flow) -> String {
 }
 
 fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
-    // A cause without a column does not compile.
+    // A new cause of drops without a column would not compile here.
     let [queue_full, random, blocked, hold_full, aqm, handover] = stats.dropped_by_cause();
     LinkRow {
         link,
@@ -295,7 +297,7 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
     }
 }
 
-/// The radio access, and each direction of its interfaces.
+/// Adds the rows of the radio access, with a row for each direction of its interfaces.
 fn add_radio<P: Probe>(
     scenario: &Scenario,
     access: Accesses<'_>,
@@ -333,7 +335,7 @@ fn add_radio<P: Probe>(
     }
 }
 
-/// Each direction of the legs of split bearers.
+/// Adds a row for each direction of each leg of split bearers.
 fn add_legs(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl SummarySink) {
     for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -356,7 +358,7 @@ fn add_legs(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl SummarySi
     }
 }
 
-/// Each direction of bearers whose headers are compressed.
+/// Adds a row for each direction of bearers with header compression.
 fn add_compression(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl SummarySink) {
     for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -376,9 +378,9 @@ fn add_compression(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl Su
     }
 }
 
-/// How long there was traffic at a node: from the start of the first flow that begins or ends there
-/// to the completion of the last, or the end of the run. A node that only passes packets on has
-/// traffic all the time.
+/// Returns a function that gives the time with traffic at a node, seconds. The time begins with the
+/// first flow at this node. It ends when the last flow completes, or with the run. A node that only
+/// forwards packets has traffic all the time.
 fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>) -> impl Fn(NodeId) -> f64 {
     let now = world.now();
     let mut spans = vec![None; scenario.nodes.len()];

@@ -1,4 +1,4 @@
-//! Where vehicles and UEs are over time, and what stands between UEs and cells, without a run.
+//! Positions of vehicles and UEs over time, and obstacles between UEs and cells, without a run.
 
 use crate::build::{BuildError, surroundings};
 use fadeout_core::{CellId, Motion, Point, SightRow, Span, Time, TrackRow, UeId, math};
@@ -11,24 +11,24 @@ use fadeout_radio::sight::{Sight, Sights};
 use fadeout_scenario::{Movement, Scenario};
 use std::collections::BTreeMap;
 
-/// Most rows of tracks and of sights each.
+/// Maximum number of rows, for the position table and for the line-of-sight table.
 const MAX_ROWS: usize = 5_000_000;
 
-/// The places of nodes and vehicles over time, from [`tracks`].
+/// Positions of nodes and vehicles over time, as [`tracks`] returns them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tracks {
-    /// Vehicles, and UEs that are on none.
+    /// Positions of vehicles, and of UEs that ride in no vehicle.
     pub tracks: Vec<TrackRow>,
-    /// UEs as cells see them.
+    /// State of the path between each UE and each cell.
     pub sights: Vec<SightRow>,
 }
 
-/// Where all vehicles and UEs of a scenario are, and what stands between UEs and cells, from its
-/// beginning to its end in steps of `every`.
+/// Returns the positions of all vehicles and UEs, and the obstacles between UEs and cells. Rows
+/// cover the whole scenario in steps of `every`.
 ///
 /// # Errors
-/// A parameter that only a layer can see is wrong, or there would be more than five million rows;
-/// then it says for which `every` there are not.
+/// Returns a [`BuildError`] if a layer refuses a parameter. The inner error means that there would
+/// be more than five million rows. Its text has the smallest step that fits.
 pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
     let (config, mut places) = surroundings(scenario)?;
     let mut sights = Sights::new(config.cells, scenario.seed);

@@ -1,20 +1,20 @@
-//! What of a scenario is of 3G under mobility management.
+//! Cells and bearers of 3G in a scenario with mobility management.
 
 use fadeout_core::NodeId;
 use fadeout_scenario::{self as scenario, Medium, Scenario};
 
-/// Whether a cell is of 3G.
+/// True if a cell is a 3G cell.
 pub(crate) fn is_utra(cell: &scenario::Cell) -> bool {
     cell.radio.name == "utra"
 }
 
-/// The nodes of cells of 3G.
+/// Returns the nodes of 3G cells.
 pub(crate) fn nodes(scenario: &Scenario) -> impl Iterator<Item = NodeId> + '_ {
     let cells = scenario.cells.iter().filter(|cell| is_utra(cell));
     cells.map(|cell| cell.node)
 }
 
-/// Whether a medium carries a UE's packets while it is in 3G, and no others.
+/// True if the medium carries packets of a UE only while the UE is in a 3G cell.
 pub(crate) fn is_of_cell(scenario: &Scenario, medium: Medium) -> bool {
     let Medium::Rab(rab) = medium else {
         return false;

@@ -1,4 +1,4 @@
-//! UEs without a connection: idle ones that get none, and those that lost it.
+//! Warnings about UEs without a connection: idle ones that get none, and those that lost it.
 
 use super::{by_kind, subject};
 use crate::radio::Accesses;
@@ -8,7 +8,8 @@ use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
 use fadeout_scenario::Scenario;
 use std::mem::discriminant;
 
-/// A sentence for UEs that begin to attach when the run is over, and for a T300 that ends before an answer can come.
+/// Returns a sentence for UEs that begin to attach after the end of the run. Another sentence warns
+/// of a T300 that expires before a response can arrive.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let attaching = || scenario.ues.iter().filter(|ue| ue.attach_at.is_some());
     let duration = scenario.duration;
@@ -39,7 +40,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// Returns a sentence for each reason for which UEs have no connection at the end of the run.
+/// Returns a sentence for each reason why UEs have no connection at the end of the run.
 pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let mut sentences = never_attached(scenario, world);
     sentences.extend(disconnected(scenario, world));
@@ -61,8 +62,8 @@ fn disconnected<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> 
     })
 }
 
-/// Returns sentences for UEs that were idle at the start and never attached. Those that begin
-/// after the end of the run are named before it.
+/// Returns sentences for UEs that were idle at the start and never attached. UEs that begin to
+/// attach after the end of the run are left out, because [`of`] warns of them before the run.
 fn never_attached<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let radio = world.machines().radio.and_then(Accesses::whole);
     let unattached = radio.into_iter().flat_map(access::unattached);
@@ -75,7 +76,8 @@ fn never_attached<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String
     })
 }
 
-/// What is told apart: reasons, and what a cell lacks, without numbers.
+/// Returns the key of a group: UEs with the same reason, and with the same missing property of a
+/// cell, share a sentence. Numbers do not count.
 fn kind(why: &Unattached) -> impl PartialEq + use<> {
     let found = match why {
         Unattached::NoCell(found) => Some(discriminant(found)),
@@ -105,7 +107,7 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
     }
 }
 
-/// Returns the reason for which a UE has selected no cell.
+/// Returns the reason why a UE has selected no cell.
 fn no_cell(scenario: &Scenario, found: Unsuited) -> String {
     let cell = |number: fadeout_core::CellId| &scenario.cells[number.index()].name;
     match found {

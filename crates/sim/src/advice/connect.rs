@@ -1,4 +1,4 @@
-//! Flows whose connection was never open, or was given up.
+//! Warnings about flows whose connection was never established, or was given up.
 
 use super::by_kind;
 use crate::radio::Accesses;
@@ -9,19 +9,20 @@ use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::tcp::Calls;
 use std::collections::BTreeSet;
 
-/// What became of a connection that carried nothing, or not all.
+/// State of a connection that delivered no data, or not all.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
-    /// Nothing answered the end that opens it.
+    /// The end that opens the connection received no answer.
     Unanswered {
         calls: Calls,
-        /// It calls no more.
+        /// True if the end sends no more SYNs.
         is_given_up: bool,
-        /// The peer heard it: its own answers are lost.
+        /// True if the peer received a SYN, so that its answers were lost.
         is_heard: bool,
         is_multipath: bool,
     },
-    /// It was open, or a kernel's, which does not tell its SYNs.
+    /// The connection was established and then given up. Kernels do not report their SYNs, so for
+    /// them it may never have been established.
     GivenUp {
         at: Time,
         was_open: bool,
@@ -29,8 +30,9 @@ enum Loss {
     },
 }
 
-/// Returns sentences for flows whose SYNs nothing answered, and for flows whose connection was
-/// given up. Flows of UEs without a radio connection are left out, as other sentences name these.
+/// Returns sentences for flows whose SYNs were not answered, and for flows whose connection was
+/// given up. Flows of UEs without a radio connection are left out, because these UEs have sentences
+/// of their own.
 pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let radio = world.machines().radio.and_then(Accesses::whole);
     let unattached = radio.into_iter().flat_map(access::unattached);
@@ -64,13 +66,13 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     })
 }
 
-/// A UE at an end of a flow, and the cell that it is out of range of.
+/// A UE at an end of a flow, and the cell whose range it exceeds.
 struct Cause {
     ue: usize,
     range: RangeExceeded,
 }
 
-/// Returns the UE of a flow that is out of range, if there is one.
+/// Returns the UE of a flow that is out of a cell's range. `None` if there is none.
 fn cause<P: Probe>(scenario: &Scenario, flow: &scenario::Flow, world: &World<P>) -> Option<Cause> {
     let radio = world.machines().radio?;
     let ends = [flow.from, flow.to];
@@ -113,7 +115,7 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
     {
         let calls = account.calls?;
         let is_given_up = account.is_closed;
-        // One may just be under way at the end of the run.
+        // A single SYN may still be unanswered at the end of the run, so it causes no warning.
         return (is_given_up || calls.count > 1).then(|| Loss::Unanswered {
             calls,
             is_given_up,
@@ -128,7 +130,7 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
     })
 }
 
-/// What is told apart: all but numbers.
+/// Returns the key of a group: flows that differ only in numbers share a sentence.
 fn kind(loss: &Loss) -> impl PartialEq + use<> {
     match *loss {
         Loss::Unanswered {

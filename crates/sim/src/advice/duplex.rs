@@ -1,4 +1,4 @@
-//! Periods of the uplink that a duplex pattern stretches.
+//! Warnings about uplink periods that a duplex pattern stretches.
 
 use crate::build;
 use fadeout_radio::access::StretchedPeriod;
@@ -15,7 +15,7 @@ pub(super) fn stretched(scenario: &Scenario) -> impl Iterator<Item = (&str, Stre
     })
 }
 
-/// The sentence on a stretched period.
+/// Returns the sentence on a stretched period.
 pub(super) fn say(stretched: &StretchedPeriod) -> String {
     let StretchedPeriod {
         key,
@@ -44,7 +44,7 @@ pub(super) fn say(stretched: &StretchedPeriod) -> String {
     )
 }
 
-/// Two places are enough for a warning.
+/// Rounds a value to two decimal places, which are enough for a warning.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

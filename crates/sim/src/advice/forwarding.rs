@@ -1,10 +1,11 @@
-//! Forwarded packets that a link between base stations has dropped.
+//! Warnings about forwarded packets that a link between base stations has dropped.
 
 use crate::world::World;
 use fadeout_core::{DropCause, Probe};
 
-/// A sentence for forwarded packets that links have dropped, with the links whose queues were full.
-/// A base station puts all that it forwards on a link at one instant.
+/// Returns a sentence on forwarded packets that links have dropped, with the links whose queues
+/// were full. A base station puts all forwarded packets on a link at one instant. `None` if none
+/// was dropped.
 pub(super) fn dropped<P: Probe>(world: &World<P>) -> Option<String> {
     let machines = world.machines();
     let lost = machines.radio?.forwarded_drops();

@@ -1,28 +1,32 @@
-//! Settings of mobility management that are hardly meant.
+//! Warnings about unlikely settings of mobility management.
 
 use fadeout_core::{Dbm, Span};
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
 
-/// TimeToTrigger.
+/// Values of the time to trigger, milliseconds.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.5.
 const TIMES_TO_TRIGGER_MS: [u64; 16] = [
     0, 40, 64, 80, 100, 128, 160, 256, 320, 480, 512, 640, 1024, 1280, 2560, 5120,
 ];
 
-/// The highest RSRP that a UE reports, and the lowest, in dBm.
+/// Lowest and highest RSRP that a UE reports, dBm.
 ///
 /// Standard: TS 38.133 Table 10.1.6.1-1; TS 36.133 Table 9.1.4-1.
 const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
 
-/// The lowest RSCP that a UE reports, and the highest, in dBm.
+/// Lowest and highest RSCP that a UE reports, dBm.
 ///
 /// Standard: TS 25.133 §9.1.1.3.
 const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
 
-/// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
-/// generation whose UEs have no neighbour to go to, a link that is in sync below Qout, and UEs that
-/// have no level.
+/// Returns a sentence for each unlikely setting:
+///
+/// - a time to trigger that cannot be signalled to a UE,
+/// - an event that never occurs,
+/// - a technology whose UEs have no neighbour cell,
+/// - an in-sync threshold below Qout,
+/// - UEs without a measured level.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let Some(mobility) = &scenario.mobility else {
         return Vec::new();
@@ -85,7 +89,7 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
 }
 
 fn no_neighbour(scenario: &Scenario) -> Option<String> {
-    // A secondary node may come and go where no handover is possible.
+    // Secondary nodes can be added and released even where no handover is possible.
     let has_nodes = scenario
         .mobility
         .iter()

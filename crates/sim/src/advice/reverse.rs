@@ -1,11 +1,11 @@
-//! Advice on flows whose data nothing slows down, as it crosses a link the other way.
+//! Warnings about flows whose data crosses a link in the direction without a limited rate.
 
 use crate::routing::Topology;
 use fadeout_scenario::{Hop, Medium, RateModel, Scenario};
 use std::collections::BTreeSet;
 
-/// Returns a sentence for each link whose rate is limited in the forward direction alone. A flow
-/// sends its data the other way, and no hop of its way has a limited rate.
+/// Returns a sentence for each link that limits the rate only in its forward direction, but carries
+/// a flow's data in the other. No other hop of the flow's route has a limited rate.
 pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();
@@ -33,7 +33,8 @@ pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     sentences
 }
 
-/// Returns the rate of a hop that is a direction of a link. A bearer has a rate of its own.
+/// Returns the rate of a hop that is a direction of a link. `None` for bearers, whose rate comes
+/// from the radio.
 fn rate<'a>(scenario: &'a Scenario, hop: &Hop) -> Option<&'a RateModel> {
     let Medium::Link(index) = hop.medium else {
         return None;

@@ -1,11 +1,12 @@
-//! Split bearers whose legs drift further apart than their receiver waits.
+//! Warnings about split bearers whose legs drift further apart than the reordering timer allows.
 
 use crate::build;
 use fadeout_core::CellId;
 use fadeout_scenario::{Bearer, Duplication, Scenario};
 
-/// A sentence for each split bearer whose secondary node may have more than lasts for t-Reordering: what it has is
-/// late by so much, and given up. A `desired-buffer` counts at the peak rate of the leg, at which it lasts least.
+/// Returns a sentence for each split bearer whose secondary node may queue more data than it sends
+/// within t-Reordering. Such data arrives too late, and the receiver gives it up. A
+/// `desired-buffer` is converted at the peak rate of the leg, where it lasts the shortest time.
 ///
 /// Standard: TS 38.425 §5.4.2.1; TS 38.323 §5.2.2.2.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Blockages of links and of bearers of 2G and 3G: when they are, and what they leave.
+//! Blockages of links and of 2G and 3G bearers: their times, and the rate and loss during each.
 
 use super::link::{budget, capped, radio_rate, schedule};
 use super::{BuildError, surroundings};
@@ -13,10 +13,10 @@ use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::wavelength;
 use fadeout_scenario::{self as scenario, InBetween, Medium, Scenario};
 
-/// The straight path between the ends of a link is looked at as often as those of cells.
+/// Sampling interval of the direct path between the ends of a link. It is the same for cells.
 const LOOK: Span = Span::from_millis(1);
 
-/// The blockages of one direction of a link or bearer, drawn up to the end of the run.
+/// Returns the blockages of one direction of a link or bearer until the end of the run.
 pub(super) fn blockage(
     scenario: &Scenario,
     medium: Medium,
@@ -49,7 +49,8 @@ pub(super) fn blockage(
             ));
         }
         effect = Some(mapped);
-        // Both directions of a blockage share its stream: it hits them at the same times.
+        // Both directions use the same random stream, so that a blockage has the same times in
+        // both.
         let stream = |name| Stream::new(scenario.seed, name, index as u64);
         let times = times(scenario, blockage, stream("blockage")).map_err(&refuse)?;
         let mut draws = stream("blockage.distance");
@@ -80,14 +81,15 @@ fn effect_of(blockage: &scenario::Blockage) -> link::BlockageEffect {
     }
 }
 
-/// Rate and loss while one blockage lasts.
+/// Returns the rate and the loss during one blockage.
 fn depth(
     link: Option<&scenario::Link>,
     blockage: &scenario::Blockage,
     is_reverse: bool,
     draws: &mut Stream,
 ) -> Result<(Rate, f64), String> {
-    // A budget belongs to the path, so the reverse direction may borrow the forward one's.
+    // A link budget describes the path in both directions, so the reverse direction may use the one
+    // of the forward direction.
     let own = link.map(|link| {
         if is_reverse {
             &link.reverse
@@ -122,7 +124,7 @@ fn depth(
     }
 }
 
-/// When a blockage is.
+/// Returns the start and end of each blockage.
 fn times(
     scenario: &Scenario,
     blockage: &scenario::Blockage,
@@ -151,7 +153,7 @@ fn times(
     }
 }
 
-/// When something is in the straight path between the ends of a link.
+/// Returns the times in which an object is on the direct path between the ends of a link.
 fn in_between(
     scenario: &Scenario,
     medium: Medium,

@@ -7,7 +7,8 @@ use fadeout_radio::channel::recorded::{self, Quantity, Reading, Recording, Recor
 use fadeout_scenario::{ChannelFile, Scenario, nearest};
 use std::collections::BTreeMap;
 
-/// The paths that the scenario's files describe, each pair once.
+/// Returns the paths between UEs and cells that the scenario's files describe. Each pair occurs
+/// once.
 pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildError> {
     let mut paths = Vec::new();
     let mut described_by = BTreeMap::new();
@@ -55,7 +56,8 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
     Ok(paths)
 }
 
-/// Why mobility management cannot move a UE between cells whose SINR a file has.
+/// Returns the reason why mobility management cannot hand a UE over between cells whose SINR comes
+/// from a file.
 fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> String {
     let (ue, cell) = (
         &scenario.ues[ue.index()].name,
@@ -67,7 +69,7 @@ fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> St
     )
 }
 
-/// The UE and the cell of these names.
+/// Returns the UE and the cell with these names.
 fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId), String> {
     let ues = scenario.ues.iter().map(|ue| ue.name.as_str());
     let index = position("UE", ue, ues)?;
@@ -82,7 +84,7 @@ fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId),
     Ok(pair)
 }
 
-/// A file needs cells and UEs to describe.
+/// Refuses a channel file in a scenario without cells and UEs.
 pub(super) fn refuse_without_cells(scenario: &Scenario) -> Result<(), BuildError> {
     match scenario.channel_files.first() {
         None => Ok(()),
@@ -110,7 +112,7 @@ fn reading(file: &ChannelFile, scenario: &Scenario) -> Reading {
     }
 }
 
-/// The position of a name among those that there are, or what was probably meant.
+/// Returns the position of a name in a list. The error suggests the most similar name.
 fn position<'a>(
     what: &str,
     name: &str,

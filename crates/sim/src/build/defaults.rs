@@ -1,4 +1,5 @@
-//! Of a scenario that says no more than it must each layer gets what it is by itself: a default stands once.
+//! Tests that a minimal scenario gets the defaults of each layer, so that each default is defined
+//! only once.
 
 use super::{link, mobility, multipath, radio, vehicles};
 use crate::world::Interfaces;
@@ -26,12 +27,13 @@ fn read(text: &str) -> Scenario {
     parsed.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The bandwidth of the cells here: 3G has one.
+/// Returns the bandwidth of the cells in these tests. 3G allows only one.
 fn bandwidth(technology: &str) -> Hertz {
     Hertz(if technology == "utra" { 5e6 } else { 20e6 })
 }
 
-/// A cell of a radio technology and a UE, with these further keys of the channel and of the UE.
+/// Returns a scenario with a cell of a radio technology and a UE. `channel` and `ue` are further
+/// keys.
 fn access(technology: &str, channel: &str, ue: &str) -> Scenario {
     let bandwidth = bandwidth(technology).0 / 1e6;
     read(&format!(
@@ -56,7 +58,7 @@ fn a_cell_of_which_nothing_is_said_is_the_technologys() {
         let given = fadeout_core::registry::Parameters::NONE;
         let own = Radio::new(technology.name, given).map(|radio: Radio| radio.cell(&carrier));
         let own = own.expect("its name").expect("a cell");
-        // Kilometres an hour become metres a second in either place, with a last digit of their own.
+        // The scenario and the layer convert km/h to m/s separately, so the last digits differ.
         let environment_speed = described.channel.environment_speed;
         let channel = ChannelConfig::default();
         assert!((environment_speed - channel.environment_speed).abs() < 1e-12);
@@ -121,7 +123,7 @@ fn a_link_of_which_nothing_is_said_is_the_layers() {
         "[link.wire]\nfrom = \"a\"\nto = \"b\"\nrate = \"unlimited\"\ndelay = \"0 s\"\n\
          [flow.bulk]\nfrom = \"a\"\nto = \"b\"\n",
     );
-    // The layer's own queue takes everything; that of a scenario is a router's.
+    // The default queue of the layer is unlimited. A scenario's default is a router's queue.
     let expected = LinkConfig {
         queue: QueueConfig {
             limit: Some(Limit::Packets(1000)),

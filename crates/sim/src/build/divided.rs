@@ -1,4 +1,4 @@
-//! The parts of the worlds that a scenario is divided into.
+//! Parts of the worlds that a scenario is divided into.
 
 use super::link::shortest_delay;
 use super::{BuildError, ChooseCongestion, chosen, radio, serving, wires};
@@ -22,7 +22,8 @@ pub(crate) struct Divided {
 /// Builds the parts of the worlds that a scenario is divided into.
 ///
 /// # Errors
-/// As for a whole world; and [`BuildError::Undivided`] where it cannot be divided.
+/// Returns the errors of an undivided scenario, and [`BuildError::Undivided`] if the scenario
+/// cannot be divided.
 pub(crate) fn divided(
     scenario: &Scenario,
     congestion: ChooseCongestion<'_>,
@@ -78,8 +79,8 @@ pub(crate) fn divided(
     Ok(Divided { worlds, division })
 }
 
-/// The shortest delay that a link ever has in either direction; none where it cannot lie between worlds: without a delay, or where
-/// what is in the delay line still counts in the queue.
+/// Returns the shortest delay of a link over time in either direction. `None` if the link must stay
+/// within a world: it has no delay, or its queue counts the packets in the delay line.
 fn parting_delay(link: &scenario::Link) -> Option<Span> {
     let of = |direction: &LinkDirection| {
         let delay = shortest_delay(direction);
@@ -88,7 +89,7 @@ fn parting_delay(link: &scenario::Link) -> Option<Span> {
     Some(of(&link.forward)?.min(of(&link.reverse)?))
 }
 
-/// The part of the radio access that is in a world; none where it has no UEs.
+/// Returns the part of the radio access in a world. `None` if the world has no UEs.
 fn radio_of(
     scenario: &Scenario,
     (division, serving): (&Division, &[Option<CellId>]),
@@ -103,7 +104,8 @@ fn radio_of(
     radio::part(scenario, &ues, serving).map(Some)
 }
 
-/// A flow whose ends are one program cannot have them in two worlds.
+/// Refuses flows whose application is a single program at both ends, if the ends are in different
+/// worlds.
 fn refuse_of_one_piece(
     scenario: &Scenario,
     division: &Division,
@@ -122,7 +124,7 @@ fn refuse_of_one_piece(
     Ok(())
 }
 
-/// A whole scenario on its way into its worlds.
+/// State of the division of a scenario's parts among its worlds.
 struct Parting<'a> {
     division: &'a Division,
     whole: Parts,
@@ -141,8 +143,8 @@ impl Parting<'_> {
         [directory.start_of(link), directory.end_of(link)].map(|node| self.division.world_of(node))
     }
 
-    /// A link is in the world that it begins in; where it ends in another, its far end is there. In all others nothing
-    /// comes to it.
+    /// Moves each link into the world where it begins. The world where it ends has its far end. All
+    /// other worlds have an empty link in its place.
     fn links(&mut self) {
         for (index, link) in std::mem::take(&mut self.whole.links)
             .into_iter()
@@ -180,7 +182,7 @@ impl Parting<'_> {
         }
     }
 
-    /// A world knows the routes that its ends send on and those that come by.
+    /// Gives each world the routes on which its endpoints send, and those that pass through it.
     fn routes(&mut self) {
         let routes = &self.whole.routes;
         let mut worlds_of = vec![0_u64; routes.len()];
@@ -227,7 +229,8 @@ impl Parting<'_> {
         }
     }
 
-    /// Each end of a flow has an application, which hears of that end alone.
+    /// Adds the applications of flows. Each end of a flow has its own copy, which handles only this
+    /// end.
     fn flows(&mut self) {
         let flows = std::mem::take(&mut self.whole.flows);
         for world in self.worlds.iter_mut() {

@@ -7,7 +7,8 @@ use fadeout_core::{CellId, NodeId};
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::{Scenario, Ue};
 
-/// Lets links carry what the base stations of split bearers send each other, without mobility management.
+/// Lets links carry the messages and data between the base stations of split bearers, without
+/// mobility management.
 pub(super) fn add(
     scenario: &Scenario,
     mut topology: Topology,
@@ -50,15 +51,16 @@ pub(super) fn check_links(
     Ok(())
 }
 
-/// Whether the network may give a UE a secondary node.
+/// True if the network may give the UE a secondary node.
 pub(super) fn takes_secondary(scenario: &Scenario, ue: &Ue) -> bool {
     let mobility = scenario.mobility.as_ref();
     let is_managed = mobility.is_some_and(|mobility| mobility.secondary_node.is_some());
     is_managed && (ue.split.is_some() || ue.drbs.iter().any(|drb| drb.split.is_some()))
 }
 
-/// The generation of the cells that may be the secondary node's of a UE whose master's is of `first` and whose
-/// `pscell`, if it has one, is of `second`. None where it gets none.
+/// Returns the technology of the secondary node's cells, or `None` if the UE gets no secondary
+/// node. `first` is the technology of the master node. `second` is that of the UE's `pscell`, if it
+/// has one.
 pub(super) fn generation_of(
     scenario: &Scenario,
     (first, second): (Generation, Option<Generation>),
@@ -93,7 +95,7 @@ pub(super) fn generation_of(
     }
 }
 
-/// Checks that there is somebody to give a secondary node to, and that links connect the base stations.
+/// Checks that some UE can get a secondary node, and that links connect the base stations.
 pub(super) fn check_nodes(
     scenario: &Scenario,
     topology: &mut Topology,

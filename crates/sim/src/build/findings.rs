@@ -1,11 +1,10 @@
-//! Mistakes by table, name and key of the scenario's file.
+//! Mistakes with the table, name and key of the scenario file that they belong to.
 
 use super::BuildError;
 use fadeout_scenario::Finding;
 
 impl BuildError {
-    /// Returns each mistake with its table of the scenario's file, for
-    /// [`fadeout_scenario::locate`].
+    /// Returns each mistake with its table of the scenario file, for [`fadeout_scenario::locate`].
     pub fn findings(&self) -> Vec<Finding> {
         match self {
             BuildError::Several(errors) => errors.iter().flat_map(BuildError::findings).collect(),
@@ -16,7 +15,7 @@ impl BuildError {
     fn finding(&self) -> Finding {
         let (table, name, key) = self.subject();
         let message = self.to_string();
-        // The name comes before, and may look like a key.
+        // The name comes first and may look like a key, so the search for a key begins behind it.
         let reason = message.split_once("\": ").map_or(&*message, |it| it.1);
         Finding {
             table,
@@ -27,7 +26,8 @@ impl BuildError {
         }
     }
 
-    /// Returns table and name of the mistake, and its key where that is always the same.
+    /// Returns table and name of the mistake. The key follows if the mistake always concerns the
+    /// same one.
     fn subject(&self) -> (&'static str, Option<&str>, Option<&'static str>) {
         match self {
             BuildError::Link { link, .. } => ("link", Some(link), None),
@@ -58,7 +58,7 @@ impl BuildError {
     }
 }
 
-/// The key of a flow that names something of a kind.
+/// Returns the key of a flow that names an entry of this kind.
 fn key_of(kind: &'static str) -> &'static str {
     match kind {
         "congestion control" => "congestion-control",

@@ -28,20 +28,21 @@ const NR_LARGEST_SDU: u64 = 9000;
 /// Standard: TS 36.323 §4.3.1.
 const LTE_LARGEST_SDU: u64 = 8188;
 
-/// Adds flows to the parts of a world, in the order of the file.
+/// Adds flows to the parts of a world, in the order of the scenario file.
 pub(super) struct Flows<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) directory: &'a Directory,
     pub(super) topology: &'a mut Topology,
     pub(super) parts: &'a mut Parts,
-    /// The channels, once a flow is told of one.
+    /// Future outages of the radio channels. Computed for the first flow that takes notices of
+    /// them.
     pub(super) outlook: Option<RadioOutlook<'a>>,
-    /// What the ends of the latest flow of one path are built from.
+    /// Settings of the latest flow with one path, and the recipe for its ends.
     pub(super) latest: Option<(&'a scenario::Flow, Arc<Recipe>)>,
 }
 
 impl<'a> Flows<'a> {
-    /// Adds the flow with this id, its endpoints and its application.
+    /// Adds the flow with this id, with its endpoints and its application.
     pub(super) fn add(
         &mut self,
         id: FlowId,
@@ -106,7 +107,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// PDCP takes no SDU of any size, and nobody here makes fragments of IP packets.
+    /// Refuses datagrams that are larger than the largest SDU of PDCP, because IP packets are not
+    /// fragmented.
     ///
     /// Standard: TS 38.323 §4.3.1; TS 36.323 §4.3.1.
     fn check_datagrams(
@@ -138,7 +140,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// The two ends of a flow of one path, each with its peer and its route, the sender first.
+    /// Returns the two ends of a flow with one path, the sender first. Each has its peer and its
+    /// route.
     pub(super) fn ends(
         &mut self,
         entry: &FlowEntry,
@@ -172,7 +175,8 @@ impl<'a> Flows<'a> {
                 None if !recipe.is_known => {
                     return Err(unknown_control(flow, recipe.config().recovery));
                 }
-                // It hears of links before it begins.
+                // A flow that takes notices is built at once, because notices may come before its
+                // start.
                 None if flow.link_info.is_some() => Some(recipe.build(endpoint, (id, end))),
                 None => None,
             };
@@ -191,7 +195,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// What the ends of a flow of one path are built from. Flows of a `count` stand side by side and are alike.
+    /// Returns the recipe for the ends of a flow with one path. Flows of a `count` follow each
+    /// other and share one recipe.
     fn recipe(&mut self, flow: &'a scenario::Flow) -> Result<Arc<Recipe>, BuildError> {
         let is_alike = |other: &scenario::Flow| {
             (&other.profile, &other.tcp, &other.congestion_control)
@@ -210,7 +215,8 @@ impl<'a> Flows<'a> {
         Ok(recipe)
     }
 
-    /// The notices that a flow gets from the hop of `forward` that `settings` name.
+    /// Returns the notices that a flow gets from the source in `settings`. The source must be a hop
+    /// of `forward`.
     fn notices(
         &mut self,
         id: FlowId,
@@ -231,7 +237,8 @@ impl<'a> Flows<'a> {
         let end = Time::ZERO.saturating_add(self.scenario.duration);
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
-            // Its cells change, or cars report: what is told is what happens.
+            // Nothing is known in advance if the UE changes cells, or if vehicles report blockages.
+            // Notices are added during the run.
             Hop::Bearer { bearer, .. } if self.is_predicted(settings) => {
                 self.refuse_given(flow, bearer)?;
                 Outlook::default()
@@ -247,7 +254,7 @@ impl<'a> Flows<'a> {
         Ok(Notices::new(id, outlook, settings, streams.into()))
     }
 
-    /// Whether a hop is the one that `settings` name.
+    /// True if the hop is the source that `settings` name.
     fn is_source(&self, hop: Hop, settings: &scenario::LinkInfoSettings) -> bool {
         match settings.source {
             LinkInfoSource::Medium(medium) => [false, true]
@@ -264,12 +271,12 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Whether base stations predict what they tell.
+    /// True if base stations predict the blockages of this source.
     fn is_predicted(&self, settings: &scenario::LinkInfoSettings) -> bool {
         prediction::told_of(self.scenario, settings.source).is_some()
     }
 
-    /// Whether a bearer is of a UE under mobility management.
+    /// True if the UE of the bearer is under mobility management.
     fn is_managed(&self, bearer: DrbId) -> bool {
         let ue = self.directory.ue_of(bearer);
         self.scenario.mobility.is_some() && self.scenario.ues[ue.index()].sinr.is_none()
@@ -279,7 +286,7 @@ impl<'a> Flows<'a> {
         self.parts.radio.as_ref()?.access.serving_cell(ue)
     }
 
-    /// Outages to come of a bearer's UE, in the cell that serves it at the start.
+    /// Returns the future outages between the UE of a bearer and its serving cell at the start.
     fn radio_outlook(
         &mut self,
         flow: &scenario::Flow,
@@ -299,7 +306,7 @@ impl<'a> Flows<'a> {
         })
     }
 
-    /// A UE whose SINR or gain is given has no blockages to tell of.
+    /// Refuses notices of a UE whose SINR or gain is given, because it has no blockages.
     fn refuse_given(&self, flow: &scenario::Flow, bearer: DrbId) -> Result<(), BuildError> {
         let ue = self.directory.ue_of(bearer);
         let described = &self.scenario.ues[ue.index()];
@@ -318,7 +325,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// The congestion control of an endpoint, as the scenario or a stack of that age has it.
+    /// Returns the congestion control of an endpoint: that of the scenario, or the default of its
+    /// TCP stack.
     pub(super) fn congestion(
         &self,
         flow: &scenario::Flow,
@@ -329,7 +337,7 @@ impl<'a> Flows<'a> {
             .ok_or_else(|| unknown_control(flow, recovery))
     }
 
-    /// The route over these hops.
+    /// Returns the number of the route over these hops.
     pub(super) fn route_over(
         &mut self,
         flow: &scenario::Flow,
@@ -347,7 +355,8 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Name and parameters of a flow's congestion control, as the scenario or a stack of that age has it.
+/// Returns name and parameters of a flow's congestion control: that of the scenario, or the default
+/// of its TCP stack.
 fn control_of(flow: &scenario::Flow, recovery: LossRecovery) -> (&str, &Parameters) {
     match &flow.congestion_control {
         Some(named) => (&named.name, &named.parameters),
@@ -359,7 +368,7 @@ fn unknown_control(flow: &scenario::Flow, recovery: LossRecovery) -> BuildError 
     unknown(flow, "congestion control", control_of(flow, recovery).0)
 }
 
-/// A name that the catalog does not have.
+/// Returns the error for a name that the catalog does not have.
 pub(super) fn unknown(flow: &scenario::Flow, kind: &'static str, name: &str) -> BuildError {
     BuildError::Unknown {
         flow: flow.name.clone(),
@@ -368,7 +377,7 @@ pub(super) fn unknown(flow: &scenario::Flow, kind: &'static str, name: &str) -> 
     }
 }
 
-/// A response to outages needs a link that tells of them.
+/// Checks that a flow with a response to outages takes notices of outages.
 fn check_outage_response(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -389,14 +398,14 @@ fn check_outage_response(
     })
 }
 
-/// Whether a flow's application sends UDP datagrams.
+/// True if the flow's application sends UDP datagrams.
 pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
     let Named { name, parameters } = &flow.application;
     let application = Application::new(name, parameters, Stream::new(0, "application", 0));
     application.is_some_and(|application| application.protocol() == Protocol::Udp)
 }
 
-/// The congestion control of a stack of that age.
+/// Returns the default congestion control of a TCP stack with this loss recovery.
 pub(crate) fn default_congestion_control(recovery: LossRecovery) -> &'static str {
     match recovery {
         LossRecovery::Rack => "cubic",

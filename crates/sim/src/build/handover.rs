@@ -1,5 +1,5 @@
-//! Handovers from one link to another: the routes before and after, of packets, forwarded packets and
-//! messages.
+//! Handovers between links: routes of packets, forwarded packets and messages, before and after
+//! each handover.
 
 use super::BuildError;
 use crate::crossing::{Crossing, Data, Signal, Times, Way};
@@ -13,13 +13,13 @@ use fadeout_scenario::{
     self as scenario, HandoverFate, HandoverSignalling, Medium, Scenario, TargetOrder,
 };
 
-/// Default of `bicast-before`: the paper's shorter time.
+/// Default of `bicast-before`. It is the shorter one of the paper's two times.
 const BICAST_BEFORE: Span = Span::from_millis(10);
 
-/// Most handovers: a hop has their number in two bytes.
+/// Maximum number of handovers. A hop stores their number in two bytes.
 const MOST: usize = 65_536;
 
-/// Adds the handovers of a scenario, in the order of their times.
+/// Adds the handovers of a scenario, in the order of time.
 pub(super) fn add(
     scenario: &Scenario,
     topology: &Topology,
@@ -57,11 +57,11 @@ struct Plan<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
     parts: &'a mut Parts,
-    /// The route of each endpoint, as the handovers so far have left it.
+    /// Route of each endpoint after the handovers added so far.
     current: Vec<RouteId>,
 }
 
-/// The places of a handover.
+/// Nodes and links of a handover.
 struct Places<'a> {
     described: &'a scenario::Handover,
     index: u16,
@@ -72,7 +72,7 @@ struct Places<'a> {
 }
 
 impl Plan<'_> {
-    /// The base station of a medium, and its directions.
+    /// Returns the base station of a medium, and the two directions of the medium.
     fn medium(&self, medium: Medium) -> (NodeId, [LinkId; 2]) {
         match medium {
             Medium::Link(link) => {
@@ -156,7 +156,7 @@ impl Plan<'_> {
         Ok(crossing)
     }
 
-    /// The way of forwarded packets between the base stations.
+    /// Returns the route of forwarded packets between the base stations.
     fn forwarding(&self, places: &Places<'_>) -> Result<Vec<Hop>, BuildError> {
         let given = places.described.forwarding.clone();
         let [source, target] = places.bases;
@@ -191,7 +191,7 @@ impl Plan<'_> {
         Ok(self.parts.routes.over(&hops))
     }
 
-    /// The route of an endpoint after the handover, if it goes over what is left.
+    /// Adds the new route of an endpoint to the handover, if its current route crosses the source.
     fn follow(
         &mut self,
         endpoint: EndpointId,
@@ -249,8 +249,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Returns the hops by the target between the phone and a flow's other end: to the phone if
-    /// `is_down`.
+    /// Returns the hops over the target between the phone and the other end of a flow. They lead to
+    /// the phone if `is_down`.
     fn hops_by_target(
         &mut self,
         places: &Places<'_>,
@@ -281,7 +281,8 @@ impl Plan<'_> {
         Ok(new)
     }
 
-    /// The routes of the messages, by way of the anchor: the node where the first flow's ways part.
+    /// Returns the routes of the messages through the anchor, which is the node where the old and
+    /// the new route of the first flow part. `None` without downlink flows.
     fn messages(
         &mut self,
         places: &Places<'_>,
@@ -325,7 +326,8 @@ impl Plan<'_> {
     }
 }
 
-/// When its steps are due.
+/// Returns the times of the handover's steps. With `signalling = "links"` only the first step has a
+/// given time.
 fn times(described: &scenario::Handover) -> Times {
     let at = described.at;
     if described.signalling == HandoverSignalling::Links {

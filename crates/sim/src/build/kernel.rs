@@ -1,4 +1,4 @@
-//! Flows whose ends are kernels.
+//! Flows whose ends are Linux kernels.
 
 use super::BuildError;
 use super::flow::{Flows, default_congestion_control};
@@ -11,15 +11,16 @@ use fadeout_guest::agent::Address;
 use fadeout_scenario::{self as scenario, HandoverFate, PathManager};
 use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
-/// The port of the first flow's ends; those of the others follow.
+/// Port of the first flow's ends. Later flows have the next ports.
 const FIRST_PORT: u32 = 10_000;
 
-/// Whether a node of the flow has a kernel, so that this is for [`add`].
+/// True if a node of the flow has a kernel, so that [`add`] builds the flow.
 pub(super) fn has_kernel(scenario: &scenario::Scenario, flow: &scenario::Flow) -> bool {
     [flow.from, flow.to].map(|node| scenario.nodes[node.index()].kernel.is_some()) != [false; 2]
 }
 
-/// Whether every node that asks for what a kernel does has one, and a way for it.
+/// Checks that each node with a setting for kernels has a kernel, and a route for the packets of
+/// its programs.
 pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Result<(), BuildError> {
     for node in &scenario.nodes {
         let kernels = parts.kernels.as_ref();
@@ -152,8 +153,8 @@ fn congestion_of(
     })
 }
 
-/// Adds the endpoints of a connection by several paths: sender and receiver of each in turn. Who connects
-/// has an address for each path; the other end has one.
+/// Adds the endpoints of a multipath connection. They alternate between sender and receiver, path
+/// by path. The connecting end has an address for each path, the other end has one address.
 fn add_paths(
     flows: &mut Flows<'_>,
     (id, entry): (FlowId, &FlowEntry),
@@ -189,7 +190,7 @@ fn add_paths(
             let route = flows.route_over(flow, hops)?;
             let kernels = flows.parts.kernels.get_or_insert_default();
             let (first, away) = (kernels.address(machine), kernels.address(other));
-            // Either may be the one that connects.
+            // Either end may connect.
             let as_client = [kernels.address_on(machine, number), away];
             let as_server = [first, kernels.address_on(other, number)];
             for pair in [as_client, as_server] {
@@ -219,7 +220,7 @@ fn add_paths(
     Ok(())
 }
 
-/// Checks that a kernel can have the paths that a flow asks for.
+/// Checks that a kernel supports the paths of a flow.
 fn check_paths(described: &scenario::Multipath) -> Result<(), &'static str> {
     let comes_or_goes = |path: &scenario::FlowPath| {
         path.announced || path.from > Time::ZERO || path.until.is_some()

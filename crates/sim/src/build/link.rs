@@ -21,7 +21,7 @@ pub(super) fn build_link(
         true => described.reverse.clone(),
         false => described.forward.clone(),
     };
-    // It ends at the phone, which its way forward leads to.
+    // The forward direction leads to the phone, so only this direction has the limit.
     if let Some(limit) = of_source.filter(|_| !is_reverse) {
         direction.queue.limit = limit;
     }
@@ -37,7 +37,7 @@ pub(super) fn build_link(
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }
 
-/// A direction of a link, never blocked or closed.
+/// Returns the configuration of a direction of a link, without blockages and handovers.
 pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkConfig, String> {
     let (rate, mean) = rate(&direction.rate)?;
     Ok(link::LinkConfig {
@@ -55,14 +55,14 @@ pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkCo
     })
 }
 
-/// Whether a phone changes to or from a medium.
+/// True if a handover of a phone leaves or enters the medium.
 pub(super) fn yields(scenario: &Scenario, medium: Medium) -> bool {
     let mut handovers = scenario.handovers.iter();
     handovers.any(|handover| [handover.from, handover.to].contains(&medium))
         || utra::is_of_cell(scenario, medium)
 }
 
-/// The rate process and its long-term mean.
+/// Returns the rate process and its long-term mean.
 pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String> {
     use scenario::RateModel as M;
     Ok(match model {
@@ -110,7 +110,7 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
     })
 }
 
-/// Rates that step, and their long-term mean.
+/// Returns a rate process with steps, and its long-term mean.
 fn stepped(steps: Vec<link::RateStep>, repeat_every: Option<Span>) -> (link::RateConfig, Rate) {
     let mean = mean_of_steps(&steps, repeat_every);
     let config = link::RateConfig::Steps {
@@ -164,12 +164,12 @@ fn delay(model: &scenario::DelayModel) -> Result<link::DelayConfig, String> {
     })
 }
 
-/// The longest delay that a direction ever has; zero where it cannot be built.
+/// Returns the longest delay of a direction over time. Zero if the delay cannot be built.
 pub(crate) fn longest_delay(direction: &scenario::LinkDirection) -> Span {
     delay(&direction.delay).map_or(Span::ZERO, |config| config.longest())
 }
 
-/// The shortest delay that a direction ever has; zero where it cannot be built.
+/// Returns the shortest delay of a direction over time. Zero if the delay cannot be built.
 pub(super) fn shortest_delay(direction: &scenario::LinkDirection) -> Span {
     delay(&direction.delay).map_or(Span::ZERO, |config| config.shortest())
 }
@@ -201,7 +201,7 @@ pub(super) fn budget(described: &scenario::Radio) -> LinkBudget {
     }
 }
 
-/// Rate of a radio link behind an additional loss.
+/// Returns the rate of a radio link with an additional loss.
 pub(super) fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String> {
     let state = budget(described)
         .attenuated(loss)
@@ -228,7 +228,7 @@ fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, Strin
     })
 }
 
-/// A queue's limit at a link of this mean rate.
+/// Returns the limit of a queue at a link with this mean rate.
 pub(super) fn limit(limit: scenario::QueueLimit, rate: Rate) -> Option<link::Limit> {
     match limit {
         scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(
@@ -238,7 +238,7 @@ pub(super) fn limit(limit: scenario::QueueLimit, rate: Rate) -> Option<link::Lim
         scenario::QueueLimit::Time(_) if rate.is_unlimited() => None,
         scenario::QueueLimit::Time(span) => {
             let bytes = rate.as_bytes_per_sec_f64() * span.as_secs_f64();
-            // At least one full packet fits, or nothing would ever pass.
+            // The limit is at least one full packet, because no packet would pass otherwise.
             Some(link::Limit::Bytes(fadeout_core::Bytes(
                 (bytes as u64).max(1500),
             )))

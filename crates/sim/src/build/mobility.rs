@@ -1,4 +1,4 @@
-//! Mobility management, and the ways of flows whose UEs change cells.
+//! Mobility management, and the routes of flows whose UEs change cells.
 
 mod config;
 
@@ -16,7 +16,7 @@ use fadeout_radio::access::{
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
 
-/// Puts the UEs of a scenario under mobility management if it asks for that.
+/// Puts the UEs of a scenario under mobility management, if the scenario asks for it.
 pub(super) fn add(
     scenario: &Scenario,
     mut topology: Topology,
@@ -85,7 +85,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Starts mobility management, with the policy that `choose` picks or else the one described.
+/// Starts mobility management with the policy of `choose`, or with the scenario's policy if
+/// `choose` returns `None`.
 fn start(
     scenario: &Scenario,
     config: MobilityConfig,
@@ -117,7 +118,7 @@ fn start(
     })
 }
 
-/// Returns the ways of all flows and paths with a managed UE at one end.
+/// Returns the routes of all flows and paths with a UE under mobility management at one end.
 fn ways(
     scenario: &Scenario,
     parts: &Parts,
@@ -144,8 +145,8 @@ fn ways(
     Ok(ways)
 }
 
-/// The cells that may be secondary ones beside each: those that it names, else those at its place. None where no UE
-/// has any.
+/// Returns for each cell the cells that may be secondary cells with it. They are the named ones, or
+/// those at the same site. The list is empty if no UE uses secondary cells.
 fn secondaries(scenario: &Scenario, access: &RadioAccess) -> Vec<Vec<CellId>> {
     let takes_some =
         |ue: &scenario::Ue| !ue.secondary_cells.is_empty() || ue.max_secondary_cells.is_some();
@@ -160,7 +161,7 @@ fn secondaries(scenario: &Scenario, access: &RadioAccess) -> Vec<Vec<CellId>> {
     cells.collect()
 }
 
-/// The links between base stations and the core that carry messages, if links do.
+/// Returns the routes for messages between base stations and the core, if links carry messages.
 fn interfaces(
     scenario: &Scenario,
     described: &scenario::MobilityManagement,
@@ -181,7 +182,7 @@ fn interfaces(
             name(core)
         ),
     })?;
-    // Those of 3G speak by way of the core in any case.
+    // Base stations of 3G exchange messages through the core in any case.
     let cells = scenario
         .cells
         .iter()
@@ -206,8 +207,9 @@ fn interfaces(
     Ok(interfaces)
 }
 
-/// The way of a flow, or of a path of one, to its UE, if it has a managed one. Of hops that it names those
-/// before the last link stay whatever the cell.
+/// Returns the route of a flow, or of one of its paths, to its UE. `None` if the UE is not under
+/// mobility management. If the scenario gives the hops, those before the last link are kept for all
+/// cells.
 fn way(
     scenario: &Scenario,
     (id, flow): (FlowId, &scenario::Flow),
@@ -279,7 +281,8 @@ fn immobile(flow: &scenario::Flow, reason: &str) -> BuildError {
     }
 }
 
-/// Returns the managed UE of which a flow's hops have an end, its bearer, and true if it sends.
+/// Returns the managed UE at one end of a flow's hops, its bearer, and true if the UE sends. `None`
+/// if no end is a managed UE.
 fn managed_end(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -310,7 +313,7 @@ fn managed_end(
     })
 }
 
-/// True if a flow is told of a link's rates, of which no radio is.
+/// True if a flow takes notices of the rates of a link that is not a radio bearer.
 fn is_told_of_link(flow: &scenario::Flow, directory: &Directory) -> bool {
     match flow.link_info.map(|info| info.source) {
         Some(scenario::LinkInfoSource::Medium(medium)) => {
@@ -322,7 +325,8 @@ fn is_told_of_link(flow: &scenario::Flow, directory: &Directory) -> bool {
     }
 }
 
-/// Checks that a flow passes the node that sends its data to two base stations, if one does.
+/// Checks that a flow passes the node that sends copies to two base stations, if there is such a
+/// node.
 fn check_copies(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -357,14 +361,14 @@ fn check_copies(
     Ok(())
 }
 
-/// The node that sends to two base stations, if one does.
+/// Returns the node that sends copies to two base stations. `None` without bicasting.
 fn core_of_copies(scenario: &Scenario) -> Option<NodeId> {
     let mobility = scenario.mobility.as_ref()?;
     let is_bicast = mobility.data == HandoverData::Bicasting;
     mobility.core.filter(|_| is_bicast)
 }
 
-/// Checks that there is a cell with beams to look at: LTE has none.
+/// Checks that some cell has beams to monitor. LTE cells have none.
 fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<(), BuildError> {
     let is_nr = |cell: &scenario::Cell| cell.radio.name == "nr";
     match watched {
@@ -378,7 +382,7 @@ fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<
     }
 }
 
-/// Checks that gaps of UEs of LTE are those that LTE has.
+/// Checks that the measurement gaps of LTE UEs are among those that LTE defines.
 ///
 /// Standard: TS 36.331 §6.3.5.
 fn check_gaps(scenario: &Scenario, gaps: Option<&MeasurementGaps>) -> Result<(), BuildError> {

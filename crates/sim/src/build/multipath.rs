@@ -1,4 +1,4 @@
-//! Multipath TCP connections: two endpoints a path, one connection an end.
+//! Multipath TCP connections, with one endpoint for each path at each end.
 
 use super::flow::{Flows, unknown};
 use super::{BuildError, ChooseCongestion};
@@ -15,7 +15,7 @@ use fadeout_transport::multipath::{
 };
 use fadeout_transport::tcp::TcpConfig;
 
-/// A path as the end that opens it knows it.
+/// Returns the configuration of a path at the end that opens it.
 pub(super) fn own_path(path: &scenario::FlowPath) -> PathConfig {
     PathConfig {
         backup: path.backup,
@@ -26,7 +26,8 @@ pub(super) fn own_path(path: &scenario::FlowPath) -> PathConfig {
     }
 }
 
-/// Adds the endpoints and connections of a flow: sender and receiver of each path in turn.
+/// Adds the connections and endpoints of a flow. Endpoints alternate between sender and receiver,
+/// path by path.
 pub(super) fn add(
     flows: &mut Flows<'_>,
     (id, entry): (FlowId, &FlowEntry),
@@ -56,7 +57,7 @@ pub(super) fn add(
                 Some(congestion) => congestion,
                 None => flows.congestion(flow, config.tcp.recovery, endpoint)?,
             };
-            // The receiving end learns from the sender what comes and goes.
+            // The receiving end learns from the sender which paths are added and removed.
             let path = if is_sender {
                 own_path(path)
             } else {

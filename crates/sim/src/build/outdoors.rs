@@ -1,11 +1,14 @@
-//! Base stations stand outside of buildings: an antenna behind walls that nothing gets through serves nobody.
+//! Check that base stations are outside of buildings. Walls let no signal through, so an indoor
+//! antenna would serve no UE.
 
 use super::{BuildError, vehicles};
 use fadeout_core::{Point, polygon};
 use fadeout_scenario::{Building, Scenario};
 
+/// Checks the positions of all antennas.
+///
 /// # Errors
-/// A cell whose antenna is below the roof of a building or of a block of streets, and within its walls.
+/// Returns the first cell whose antenna is inside a building or a block of streets, below its roof.
 pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
     for cell in &scenario.cells {
         let at = cell.position;
@@ -32,12 +35,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Whether a place is within a building's walls, below its roof and above its underside.
+/// True if a position is within a building's walls, below its roof and above its underside.
 fn holds(building: &Building, at: Point) -> bool {
     let is_between = building.base.0 < at.z && at.z < building.height.0;
     let (low, high) = (building.low, building.high);
     let is_around = low.0 < at.x && at.x < high.0 && low.1 < at.y && at.y < high.1;
-    // Inside an odd number of rings: courtyards are outside.
+    // A position within an odd number of rings is inside. Courtyards are outside.
     let around = building.outline.iter();
     let around = around.filter(|ring| polygon::holds(ring, (at.x, at.y)));
     is_between && is_around && (building.outline.is_empty() || around.count() % 2 == 1)

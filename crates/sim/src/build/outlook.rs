@@ -1,4 +1,4 @@
-//! Channels ahead of time, for the notices of radio hops.
+//! Future outages of radio channels, for notices to flows.
 
 use super::BuildError;
 use super::radio::{around, cell, put_ue, ue};
@@ -7,17 +7,19 @@ use fadeout_radio::outlook::Outlook;
 use fadeout_scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// The channels of a scenario's cells, and what is known of them.
+/// Channels of a scenario's cells, and the outages computed so far.
 pub(super) struct RadioOutlook<'a> {
     scenario: &'a Scenario,
     channels: Outlook,
-    /// By UE and cell.
+    /// Outages of each pair of UE and cell.
     known: BTreeMap<(UeId, CellId), Vec<(Time, Time)>>,
 }
 
 impl<'a> RadioOutlook<'a> {
+    /// Creates the channels of a scenario.
+    ///
     /// # Errors
-    /// When a cell cannot be built.
+    /// Returns an error if a cell cannot be built.
     pub(super) fn new(scenario: &'a Scenario) -> Result<RadioOutlook<'a>, BuildError> {
         let cells = scenario.cells.iter().map(cell).collect::<Result<_, _>>()?;
         Ok(RadioOutlook {
@@ -27,10 +29,10 @@ impl<'a> RadioOutlook<'a> {
         })
     }
 
-    /// When a UE is cut off from a cell, up to `until`.
+    /// Returns the start and end of each outage between a UE and a cell, up to `until`.
     ///
     /// # Errors
-    /// When the cell's channel or the UE's way cannot be built.
+    /// Returns an error if the channel of the cell or the track of the UE cannot be built.
     pub(super) fn outages(
         &mut self,
         id: UeId,

@@ -1,4 +1,4 @@
-//! Prediction of blockages, and who is told.
+//! Prediction of blockages, and the flows that receive notices of it.
 
 use super::{BuildError, surroundings};
 use crate::hop::Hop;
@@ -7,7 +7,8 @@ use crate::world::Parts;
 use fadeout_core::{Time, UeId};
 use fadeout_scenario::{BlockagePrediction, Knowledge, LinkInfoSource, Medium, Scenario};
 
-/// The prediction that tells of a hop: that of a scenario that has one, of hops that are a UE's or a cell's.
+/// Returns the scenario's prediction if it covers this source of notices. Only UEs and cells are
+/// covered. `None` for links, and without a prediction.
 pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&BlockagePrediction> {
     let is_radio = matches!(
         source,
@@ -16,7 +17,7 @@ pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&Bl
     scenario.prediction.as_ref().filter(|_| is_radio)
 }
 
-/// Lets the base stations of a scenario predict if it asks for that.
+/// Adds the prediction to a scenario's base stations, if the scenario asks for it.
 pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildError> {
     let Some(described) = &scenario.prediction else {
         return Ok(());
@@ -59,7 +60,8 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
     Ok(())
 }
 
-/// The UE of the hop that tells a flow: the first on the way of its data.
+/// Returns the UE whose notices a flow receives. For a cell it is the first UE on the route of the
+/// flow's data. `None` if there is none.
 fn rider(scenario: &Scenario, parts: &Parts, flow: fadeout_core::FlowId) -> Option<UeId> {
     let info = scenario.flows[flow.index()].link_info?;
     if let LinkInfoSource::Medium(medium) = info.source {

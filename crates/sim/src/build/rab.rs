@@ -1,4 +1,4 @@
-//! Radio access bearers of 2G and 3G: links as their technology makes them.
+//! Radio access bearers of 2G and 3G, as links with the properties of their technology.
 
 use super::blockage::blockage;
 use super::{BuildError, link::*};
@@ -7,12 +7,12 @@ use fadeout_link::rab::{RabConfig, default_limit};
 use fadeout_link::{Link, LinkConfig, RadioStateConfig, RateConfig};
 use fadeout_scenario::{self as scenario, Medium, Named, Scenario};
 
-/// Set in the entity of a RAB's random streams, which then do not depend on the number of
-/// links: no link has it.
+/// Bit that marks the random streams of radio access bearers. No link has it, so these streams do
+/// not depend on the number of links.
 const RAB_ENTITY: u64 = 1 << 32;
 
-/// Downlink and uplink of RAB number `index`, whose directions are hops `ids`, and the states
-/// that its phone must be in.
+/// Builds downlink and uplink of the radio access bearer `index` as hops `ids`. It also returns the
+/// radio states of the phone.
 pub(super) fn build_rab(
     scenario: &Scenario,
     index: usize,
@@ -53,7 +53,7 @@ fn is_trace(side: &scenario::RabDirection) -> bool {
     matches!(side.rate, Some(scenario::RateModel::Trace { .. }))
 }
 
-/// The technology's direction with what the scenario says of it.
+/// Returns the technology's direction with the values that the scenario changes.
 fn specialised(
     technology: LinkConfig,
     special: &scenario::RabDirection,

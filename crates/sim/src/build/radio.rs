@@ -1,4 +1,4 @@
-//! Cells, UEs and their surroundings.
+//! Cells, UEs, and the buildings and vehicles around them.
 
 mod part;
 mod track;
@@ -32,7 +32,7 @@ use fadeout_scenario::{
     self as scenario, Duplication, LegChoice as Choice, Movement, Named, Scenario, SplitPath,
 };
 
-/// The radio access of a scenario; none without cells.
+/// Builds the radio access of a scenario. `None` without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     if scenario.cells.is_empty() {
         channel_file::refuse_without_cells(scenario)?;
@@ -48,13 +48,14 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     Ok(Some(radio))
 }
 
-/// Sets up the bearers of the UEs that are in a radio access.
+/// Adds the bearers of the UEs that are in a radio access.
 fn establish(
     scenario: &Scenario,
     generations: &[Generation],
     radio: &mut Radio,
 ) -> Result<(), BuildError> {
-    // RLC and PDCP are of the generation of the cell, which some UEs find only as they attach.
+    // RLC and PDCP depend on the technology of the serving cell, which some UEs learn only when
+    // they attach.
     for (number, described) in (0..).map(DrbId).zip(scenario.bearers()) {
         let Some(ue) = radio.local_ue(UeId(described.ue as u32)) else {
             continue;
@@ -96,13 +97,14 @@ fn establish(
     Ok(())
 }
 
-/// The cells and the UEs without their bearers, and where they are.
+/// Returns the configuration of cells and UEs without their bearers, and the positions of all
+/// nodes.
 pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places), BuildError> {
     let ues: Vec<UeId> = (0..scenario.ues.len() as u32).map(UeId).collect();
     surroundings_of(scenario, &ues)
 }
 
-/// All cells and some UEs.
+/// Returns the configuration of all cells and some UEs, and the positions of all nodes.
 fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Places), BuildError> {
     let mut config = RadioConfig {
         cells: all(scenario.cells.iter().map(cell))?,
@@ -122,7 +124,8 @@ fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Pl
     Ok((config, places))
 }
 
-/// When a UE that is idle at the start begins to attach.
+/// Returns the time at which an initially idle UE begins to attach. `None` if the UE is attached at
+/// the start.
 fn attaches_at(described: &scenario::Ue, seed: u64, number: u64) -> Option<Time> {
     let within = described.attach_within.unwrap_or_default().as_nanos();
     let later = match within {
@@ -133,7 +136,7 @@ fn attaches_at(described: &scenario::Ue, seed: u64, number: u64) -> Option<Time>
     Some(at.saturating_add(Span::from_nanos(later)))
 }
 
-/// The buildings and vehicles between the nodes.
+/// Returns the buildings and vehicles between the nodes.
 pub(super) fn around(scenario: &Scenario) -> Result<Places, BuildError> {
     let mut places = Places::default();
     buildings(scenario, &mut places);
@@ -141,7 +144,7 @@ pub(super) fn around(scenario: &Scenario) -> Result<Places, BuildError> {
     Ok(places)
 }
 
-/// Puts the buildings in their places.
+/// Adds the buildings to the surroundings.
 fn buildings(scenario: &Scenario, places: &mut Places) {
     for building in &scenario.buildings {
         if !building.outline.is_empty() {
@@ -164,7 +167,7 @@ fn buildings(scenario: &Scenario, places: &mut Places) {
     }
 }
 
-/// Puts a UE on its way.
+/// Adds the track of a UE to the positions.
 pub(super) fn put_ue(
     scenario: &Scenario,
     described: &scenario::Ue,
@@ -182,13 +185,13 @@ pub(super) fn put_ue(
     Ok(())
 }
 
-/// The cell that serves each UE.
+/// Returns the serving cell of each UE. `None` if no cell serves it.
 pub(super) fn serving(radio: Option<&Radio>, scenario: &Scenario) -> Vec<Option<CellId>> {
     let cell = |ue| radio?.access.serving_cell(UeId(ue));
     (0..scenario.ues.len() as u32).map(cell).collect()
 }
 
-/// The names and numbers that captures of the radio need.
+/// Returns the names and numbers that captures of the radio need.
 pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     let Some(radio) = radio.filter(|_| !scenario.probe.radio_capture.is_empty()) else {
         return RadioInfo::default();
@@ -211,7 +214,7 @@ pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     }
 }
 
-/// The error with the name of what it is about instead of its position.
+/// Converts an error of the radio access. The name of the cell or UE replaces its number.
 pub(super) fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
     let reason = error.reason();
     match error {
@@ -244,7 +247,7 @@ fn unknown(kind: &str, named: &Named) -> String {
     format!("there is no {kind} \"{}\"", named.name)
 }
 
-/// A cell as the radio access has it.
+/// Returns the configuration of a cell for the radio access.
 pub(super) fn cell(described: &scenario::Cell) -> Result<CellConfig, BuildError> {
     cell_config(described).map_err(|reason| BuildError::Cell {
         cell: described.name.clone(),
@@ -284,18 +287,18 @@ fn generation(cell: &CellConfig) -> Generation {
     }
 }
 
-/// The bounds of the rate of a bearer, whatever its channel.
+/// Bounds of a bearer's rate that do not depend on its channel.
 pub(crate) struct Bounds {
-    /// Peak rate of its cell.
+    /// Peak rate of the serving cell.
     pub(crate) peak: Rate,
-    /// LTE's transmission time interval.
+    /// Transmission time interval of LTE. `None` for NR.
     pub(crate) tti: Option<Span>,
     pub(crate) rlc: RlcConfig,
-    /// How long the receiver of a split bearer waits for what is missing; without it for good.
+    /// Reordering timer of a split bearer's receiver. `None` if the receiver waits without limit.
     pub(crate) split_reordering: Option<Span>,
 }
 
-/// The bounds of a bearer in a cell; `None` where one of them cannot be built.
+/// Returns the bounds of a bearer in a cell. `None` if one of them cannot be built.
 pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) -> Option<Bounds> {
     let cell = cell(described).ok()?;
     let Named { name, parameters } = bearer.rlc();
@@ -326,7 +329,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
-    // What is drawn is not read.
+    // The fading model ignores this value where the K factor is drawn.
     let k_db = described.k_factor.map_or(0.0, |k| k.0);
     let delay_spread = described.delay_spread.unwrap_or_default();
     let name = &described.fading;
@@ -373,7 +376,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
     })
 }
 
-/// A UE as the radio access has it.
+/// Returns the configuration of a UE for the radio access.
 pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
     UeConfig {
         serving: match described.cell {
@@ -421,7 +424,7 @@ fn states(described: &scenario::RrcStates) -> StatesConfig {
 fn aggregation(described: &scenario::Ue) -> Aggregation {
     let cells = described.secondary_cells.iter();
     let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
-    // The scenario has no more of them than there may be.
+    // The scenario reader limits the number of secondary cells, so this cannot fail.
     let mut aggregation = Aggregation::of(&cells).unwrap_or(Aggregation::NONE);
     if let Some(takes) = described.secondary_activation {
         aggregation.activation = takes;
@@ -446,7 +449,7 @@ fn bearer(
             .map(RlcMode::config)
             .ok_or_else(|| unknown("RLC mode", rlc))
     };
-    // Split bearers have NR's PDCP whatever their legs (TS 37.340 clause 4.2.2).
+    // Split bearers use the PDCP of NR with any legs (TS 37.340 clause 4.2.2).
     let of_pdcp = if split.is_some() {
         Generation::Nr
     } else {
@@ -461,7 +464,7 @@ fn bearer(
             .iter()
             .filter_map(|it| cell_of(it, cells))
             .collect();
-        // The scenario has no more of them than there may be.
+        // The scenario reader limits the number of carriers, so this cannot fail.
         let carriers = CarrierLegs::of(&carriers).unwrap_or(CarrierLegs::NONE);
         Ok::<_, String>(SplitConfig {
             leg: second.map(|_| 1),
@@ -504,7 +507,7 @@ fn bearer(
     })
 }
 
-/// The cell with a name.
+/// Returns the cell with a name. `None` if there is none.
 fn cell_of(name: &str, cells: &[scenario::Cell]) -> Option<CellId> {
     let position = cells.iter().position(|cell| cell.name == name)?;
     Some(CellId(position as u32))

@@ -1,4 +1,4 @@
-//! The limit of a source's buffer in round trips of the flows that it serves.
+//! Queue limit of a handover's source link, given in round trips of its flows.
 
 use super::BuildError;
 use super::link::{longest_delay, rate};
@@ -6,14 +6,15 @@ use crate::routing::Topology;
 use fadeout_core::{Bytes, Span};
 use fadeout_scenario::{self as scenario, Hop, Medium, QueueLimit, Scenario};
 
-/// An IP packet with a full segment, and one with an ACK.
+/// Sizes of an IP packet with a full segment, and of one with an ACK.
 const SIZES: [Bytes; 2] = [Bytes(1500), Bytes(40)];
 
-/// The limit of the queue of link number `index` towards a phone that leaves it, where a handover states one: of
-/// the flows that cross it the one with the longest unloaded round trip counts.
+/// Returns the queue limit of link number `index` towards a phone that leaves it. `None` if no
+/// handover states such a limit. The unit is the longest unloaded round trip among the flows that
+/// cross the link.
 ///
 /// # Errors
-/// No flow begins on it.
+/// Returns an error if no flow crosses the link at the start of the run.
 pub(super) fn of(
     scenario: &Scenario,
     topology: &mut Topology,
@@ -36,7 +37,7 @@ pub(super) fn of(
         if !crosses(&there) && !crosses(&back) {
             continue;
         }
-        // Data goes towards the phone, whoever asked for it.
+        // Data goes towards the phone, no matter which end opened the flow.
         let is_down = there.iter().any(|hop| *hop == forward(index));
         let (data, acks) = if is_down {
             (there, back)
@@ -71,7 +72,7 @@ fn forward(index: usize) -> Hop {
     }
 }
 
-/// How long a packet takes over a link where nothing waits; radio access is not counted.
+/// Returns the time of a packet on a link with an empty queue. Radio access counts as zero.
 fn unloaded(scenario: &Scenario, hop: Hop, size: Bytes) -> Span {
     let Medium::Link(index) = hop.medium else {
         return Span::ZERO;

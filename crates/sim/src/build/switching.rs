@@ -1,4 +1,4 @@
-//! Handover without random access and L1/L2-triggered mobility, as a scenario describes them.
+//! Handover without random access and L1/L2-triggered mobility, configured from a scenario.
 
 use fadeout_core::Span;
 use fadeout_radio::access::{
@@ -39,7 +39,8 @@ pub(super) fn ltm(described: &MobilityManagement) -> Option<LtmConfig> {
     })
 }
 
-/// The candidates of L1/L2-triggered mobility, which hold room until somebody says otherwise.
+/// Returns the configuration of candidate cells for L1/L2-triggered mobility. Without a timeout,
+/// candidates keep their resources until the network releases them.
 pub(super) fn candidates(described: &MobilityManagement) -> ConditionalConfig {
     let most = described.max_candidates.map(|most| most as usize);
     ConditionalConfig {

@@ -1,4 +1,4 @@
-//! Cells of 3G under mobility management: which link carries a UE's packets in each.
+//! 3G cells under mobility management, and the links that carry a UE's packets in each of them.
 
 use super::BuildError;
 use crate::directory::Directory;
@@ -16,10 +16,11 @@ fn refuse(cell: &scenario::Cell, reason: impl Into<String>) -> BuildError {
     }
 }
 
-/// The links of UEs in cells of 3G.
+/// Returns the links of UEs in 3G cells.
 ///
 /// # Errors
-/// Cells of 3G that no UE can be handed over to, or that something names which they cannot be.
+/// Returns an error if no UE can be handed over to a 3G cell. A setting that names a 3G cell in a
+/// role that it cannot have is an error too.
 pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, BuildError> {
     let mut utran = Utran::default();
     let events = scenario.mobility.iter().flat_map(|it| &it.events);
@@ -136,7 +137,8 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Says which stations are of 3G: they and others speak by way of the core, whatever links there are.
+/// Marks the stations of 3G cells. They exchange messages with other stations only through the
+/// core, even if direct links exist.
 ///
 /// Standard: TS 23.401 §5.5.2.1.
 pub(super) fn mark(scenario: &Scenario, config: &mut MobilityConfig) {

@@ -9,7 +9,7 @@ use fadeout_mobility::traffic::{
 use fadeout_mobility::{Obstacle, Places, Rectangle, import};
 use fadeout_scenario::{File, MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType};
 
-/// Puts the vehicles, and the buildings along their streets, in their places.
+/// Adds the vehicles, and the buildings along their streets, to the surroundings.
 pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildError> {
     for (number, group) in (0..).zip(&scenario.vehicles) {
         let random = Stream::new(scenario.seed, "vehicles", number);
@@ -31,7 +31,8 @@ pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildE
     Ok(())
 }
 
-/// The group whose streets have a block around a place, below its roof, and the roof's height in metres.
+/// Returns the group whose streets have a building block around a position, and the height of its
+/// roof in metres. `None` if the position is outside all blocks or above their roofs.
 pub(super) fn block_around(scenario: &Scenario, at: Point) -> Option<(&str, f64)> {
     scenario.vehicles.iter().find_map(|group| {
         let Road::Streets {
@@ -49,7 +50,7 @@ pub(super) fn block_around(scenario: &Scenario, at: Point) -> Option<(&str, f64)
     })
 }
 
-/// Puts a UE on its vehicle.
+/// Places a UE on its vehicle.
 pub(super) fn ride(
     scenario: &Scenario,
     ue: &Ue,
@@ -137,8 +138,8 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     Fleet::driven(config, random).map_err(|error| error.to_string())
 }
 
-/// Returns the number of the type that a file's vehicle has: the first where its kind is not
-/// listed.
+/// Returns the index of the vehicle type for a kind in a trace file. Unlisted kinds get the first
+/// type.
 fn type_of(group: &VehicleGroup, kind: Option<&str>) -> usize {
     let types = &mut group.types.iter();
     let known = types.position(|one| one.name.as_deref() == kind);
@@ -150,7 +151,7 @@ fn text_of(file: &File) -> Result<&str, String> {
     text.map_err(|_| format!("{}: the file is not text", file.path))
 }
 
-/// How a group's drivers are.
+/// Returns the driver model of a group.
 pub(super) fn driving(group: &VehicleGroup) -> Driving {
     Driving {
         model: group.following,

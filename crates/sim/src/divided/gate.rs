@@ -1,13 +1,14 @@
-//! Where threads wait for each other.
+//! A counter on which threads wait for each other.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How often a thread looks before it goes to sleep: some 10 to 50 µs, which is what waking it takes.
+/// Number of checks before a thread sleeps. They take some 10 to 50 µs, about as long as waking a
+/// thread.
 const LOOKS: u32 = 4_000;
 
-/// A number that threads wait for.
+/// A counter that threads wait for.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     value: AtomicU64,
@@ -16,7 +17,8 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Adds one, and wakes who waits. What was written before can be read by who sees it.
+    /// Increments the counter and wakes waiting threads. A thread that sees the new value also sees
+    /// all earlier writes.
     pub(super) fn add(&self) {
         {
             let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,7 +27,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until the number is `least` or more.
+    /// Waits until the counter is at least `least`.
     pub(super) fn wait_for(&self, least: u64) {
         let is_there = || self.value.load(Ordering::Acquire) >= least;
         for _ in 0..LOOKS {

@@ -1,4 +1,4 @@
-//! A scenario in several worlds, which are simulated side by side.
+//! A scenario divided into several worlds, which are simulated in parallel.
 
 mod gate;
 mod windows;
@@ -12,13 +12,16 @@ use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, 
 use fadeout_scenario::Scenario;
 use windows::Windows;
 
-/// The worlds that a scenario is divided into by its `worlds`, generic over what looks at each.
+/// The worlds that the scenario's `worlds` key creates. `P` is the probe that records each world.
 ///
-/// The cells of a carrier disturb each other in every slot and are one world with their base stations and UEs; the other nodes
-/// are one more. A world has links with their queue and transmitter where these begin, and of each flow the ends that stand
-/// there. What a run comes to is the same on any number of threads, bit for bit. Each flow, link and UE fares as in one world,
-/// as long as nothing of two worlds happens at the same nanosecond in a third: of that the order may be another. The
-/// fingerprint is one of several trajectories, and so another number.
+/// Cells on one carrier interfere with each other in every slot, so they form one world with their
+/// base stations and UEs. All other nodes form one more world. A world has the links that begin in
+/// it, with queue and transmitter, and the ends of flows on its nodes.
+///
+/// The results do not depend on the number of threads, bit for bit. Each flow, link and UE has the
+/// same results as in one world, with one exception. If two worlds affect a third at the same
+/// nanosecond, the order of these events may differ. The fingerprint covers several trajectories,
+/// so it differs from that of one world.
 #[derive(Debug)]
 pub struct Worlds<P> {
     windows: Windows<P>,
@@ -26,18 +29,19 @@ pub struct Worlds<P> {
 }
 
 impl Worlds<NullProbe> {
-    /// Builds the worlds of `scenario`; nothing looks at them.
+    /// Builds the worlds of `scenario` without recording them.
     ///
     /// # Errors
-    /// [`BuildError`] for a scenario that a layer refuses, or that is of one piece.
+    /// Returns a [`BuildError`] if a layer refuses the scenario, or if it cannot be divided.
     pub fn unobserved(scenario: &Scenario) -> Result<Worlds<NullProbe>, BuildError> {
         Worlds::unobserved_with(scenario, &mut |_| None)
     }
 
-    /// The same; `choose` is as for [`DividedSimulation::with`].
+    /// Builds worlds as [`Worlds::unobserved`] does. `choose` has the meaning of
+    /// [`DividedSimulation::with`].
     ///
     /// # Errors
-    /// As for [`Worlds::unobserved`].
+    /// Returns the errors of [`Worlds::unobserved`].
     pub fn unobserved_with(
         scenario: &Scenario,
         choose: ChooseCongestion<'_>,
@@ -46,12 +50,12 @@ impl Worlds<NullProbe> {
         Ok(Worlds::new(built, scenario, |_| NullProbe))
     }
 
-    /// Simulates to the end on so many threads.
+    /// Simulates to the end on a number of threads.
     pub fn run(&mut self, threads: usize) {
         self.windows.run(threads, &mut |_| Control::Continue);
     }
 
-    /// Everything in one world, as it is at the end of the run, for its summary.
+    /// Merges all worlds into one at the end of the run, for its summary.
     pub fn into_world(self) -> World<NullProbe> {
         self.gathered()
     }
@@ -72,24 +76,24 @@ impl<P: Probe + Send> Worlds<P> {
         }
     }
 
-    /// How many worlds there are.
+    /// Returns the number of worlds.
     pub fn count(&self) -> usize {
         self.division.count()
     }
 
-    /// The length of a window.
+    /// Returns the lookahead, which is the length of a time window.
     pub fn lookahead(&self) -> Span {
         self.division.lookahead
     }
 
-    /// Returns everything in one world, as it is at the end of the run.
+    /// Merges all worlds into one, as they are at the end of the run.
     fn gathered(self) -> World<P> {
         let Worlds { windows, division } = self;
         gathered(windows.into_worlds(), |node| division.world_of(node))
     }
 }
 
-/// A run of a divided scenario, ready to go.
+/// A run of a divided scenario that is built and ready to start.
 #[derive(Debug)]
 pub struct DividedSimulation {
     scenario: Scenario,
@@ -97,19 +101,21 @@ pub struct DividedSimulation {
     merger: Merger,
     recorder: Recorder,
     commit: Option<String>,
-    /// Simulated time between two looks at the outside world, at most.
+    /// Maximum simulated time between two calls of `control`.
     stride: Span,
 }
 
-/// Events between two looks at the outside world, at least: some milliseconds of computing.
+/// Minimum number of events between two calls of `control`, which is some milliseconds of
+/// computing.
 const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 
 impl DividedSimulation {
-    /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` is as for
-    /// [`Simulation::with`](crate::Simulation::with), and has to choose none.
+    /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` has
+    /// the type of [`Simulation::with`](crate::Simulation::with), but must always return `None`.
     ///
     /// # Errors
-    /// As for [`Simulation::with`](crate::Simulation::with), and [`BuildError::Undivided`] for a scenario of one piece.
+    /// Returns the errors of [`Simulation::with`](crate::Simulation::with), and
+    /// [`BuildError::Undivided`] if the scenario cannot be divided.
     pub fn with(
         scenario: Scenario,
         destination: Destination,
@@ -143,18 +149,19 @@ impl DividedSimulation {
         })
     }
 
-    /// Names the commit of this build in the manifest.
+    /// Sets the commit of this build in the manifest.
     #[must_use]
     pub fn built_from(mut self, commit: Option<String>) -> DividedSimulation {
         self.commit = commit;
         self
     }
 
-    /// Simulates on so many threads to the end, or until `control` says stop; it is asked every few milliseconds of
-    /// computing, between two windows, on this thread. A recorder that cannot write stops the run too.
+    /// Simulates to the end on a number of threads, or until `control` returns [`Control::Stop`].
+    /// `control` is called on this thread, between two windows, every few milliseconds of
+    /// computing. The run also stops if the recorder cannot write.
     ///
     /// # Errors
-    /// [`RunError::Record`] when results could not be written.
+    /// Returns [`RunError::Record`] if results could not be written.
     pub fn run(
         self,
         threads: usize,
@@ -163,8 +170,8 @@ impl DividedSimulation {
         self.run_on(threads, &mut control)
     }
 
-    /// Like [`DividedSimulation::run`]. It is not generic, so that the event loop is compiled here
-    /// and not once more for each caller.
+    /// Simulates as [`DividedSimulation::run`] does. This function is not generic, so that the
+    /// event loop is compiled here and not once for each caller.
     fn run_on(
         self,
         threads: usize,
@@ -191,7 +198,7 @@ impl DividedSimulation {
                     packets,
                 }
             };
-            // The window began later than this, and only its rows are not told yet.
+            // The window began after this time. Rows before it are complete and can be written.
             let begin = windows.now().saturating_sub(lookahead);
             while filled < begin {
                 filled = begin.min(filled.saturating_add(stride));
@@ -231,7 +238,7 @@ mod tests {
     use fadeout_scenario::Source;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Two carriers with a UE and a flow each.
+    /// Returns a scenario with two carriers, with a UE and a flow on each.
     fn scenario() -> Scenario {
         let mut text = "duration = \"1 s\"\nworlds = \"by-carrier\"\n".to_owned();
         for n in 1..=2 {
@@ -255,7 +262,7 @@ mod tests {
         built.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Fails when the hundredth packet comes.
+    /// A probe that panics at its hundredth packet.
     #[derive(Debug, Default)]
     struct Failing {
         received: u32,

@@ -1,9 +1,11 @@
-//! Worlds that go on side by side, window by window: conservative parallel simulation in synchronous windows of the
-//! lookahead.
+//! Parallel simulation of worlds in time windows. The method is conservative synchronous
+//! simulation, and the length of a window is the lookahead.
 //!
-//! In a window each world takes the packets that were handed over to it, lets its events happen, and hands over what
-//! arrives elsewhere until the end of the next window. It could not have come later: whatever arrives by then has left its
-//! transmitter by now. So which thread runs which world, and when within the window, changes nothing.
+//! In each window a world takes over the packets from other worlds and processes its events. Then
+//! it hands over the packets that arrive elsewhere by the end of the next window. A packet that
+//! arrives by then has already left its transmitter, because no link between worlds is faster than
+//! the lookahead. So the results do not depend on which thread runs a world, or when within the
+//! window.
 
 use super::gate::Gate;
 use crate::run::Control;
@@ -15,58 +17,59 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Worlds, the packets between them, and the window that they are in.
+/// The worlds, the packets between them, and the current window.
 #[derive(Debug)]
 pub(super) struct Windows<P> {
     worlds: Vec<Mutex<World<P>>>,
-    /// What each told at the end of its latest window.
+    /// Report of each world at the end of its latest window.
     reports: Vec<Report>,
-    /// By parity of the window in which they were handed over, then by the world that they go to, then by that from which they
-    /// come.
+    /// Packets between worlds. The index is the parity of the window of their handing over, then
+    /// the receiving world, then the sending world.
     mail: Vec<Mutex<Vec<Mail>>>,
     lookahead: Span,
     end: Time,
-    /// The next window begins then or later.
+    /// Earliest start of the next window.
     start: Time,
     window: Window,
 }
 
-/// What a world tells at the end of a window.
+/// Report of a world at the end of a window.
 #[derive(Debug)]
 struct Report {
-    /// When it next has something to do, or another has that it causes; a time in nanoseconds.
+    /// Time of the next event in this world, or in another world that receives its packets,
+    /// nanoseconds.
     next_at: AtomicU64,
-    /// A measure of its work so far.
+    /// Measure of the world's work so far.
     work: AtomicU64,
     events: AtomicU64,
     packets: AtomicU64,
 }
 
-/// The window that all are in.
+/// The current window of all worlds.
 #[derive(Debug)]
 struct Window {
-    /// Its number.
+    /// Number of the window.
     number: AtomicU64,
-    /// Its end in nanoseconds, which belongs to it.
+    /// Last instant of the window, nanoseconds.
     until: AtomicU64,
-    /// The worlds in the order in which threads take them: those with most to do first.
+    /// The worlds in the order in which threads take them. The world with the most work is first.
     order: Vec<AtomicUsize>,
-    /// How many are taken.
+    /// Number of worlds that threads have taken.
     taken: AtomicUsize,
-    /// Windows that were opened.
+    /// Number of windows opened so far.
     opened: Gate,
-    /// Threads that were done with one, over all windows.
+    /// Number of times that a thread has finished a window, over the whole run.
     done: Gate,
     is_over: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-/// What a world did in the latest window.
+/// Work of a world in the latest window.
 #[derive(Debug, Clone, Default)]
 struct Latest {
     index: usize,
     cost: u64,
-    /// All that it has done so far.
+    /// Total work of the world so far.
     work: u64,
 }
 
@@ -75,7 +78,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<P: Probe + Send> Windows<P> {
-    /// These worlds until `end`, between which nothing is faster than `lookahead`.
+    /// Creates the simulation of these worlds until `end`. No link between two worlds is faster
+    /// than `lookahead`.
     pub(super) fn new(worlds: Vec<World<P>>, lookahead: Span, end: Time) -> Windows<P> {
         let report = |world: &World<P>| Report {
             next_at: AtomicU64::new(world.next_at().unwrap_or(Time::NEVER).as_nanos()),
@@ -104,11 +108,12 @@ impl<P: Probe + Send> Windows<P> {
         }
     }
 
-    /// Simulates to the end on so many threads, this one included, or until `look` says stop, which is asked here after each
-    /// window. Whether the end was reached.
+    /// Simulates to the end on a number of threads, including this one, or until `look` returns
+    /// [`Control::Stop`]. This thread calls `look` after each window. Returns true if the end was
+    /// reached.
     ///
     /// # Panics
-    /// Where a world does.
+    /// Panics if a world does.
     pub(super) fn run(&mut self, threads: usize, look: &mut dyn FnMut(&Self) -> Control) -> bool {
         let others = threads.clamp(1, self.worlds.len()) - 1;
         let mut start = self.start;
@@ -145,7 +150,7 @@ impl<P: Probe + Send> Windows<P> {
         self.start = start;
         if is_whole {
             for world in &self.worlds {
-                // Nothing is left to do but to let the time pass.
+                // No event is left, so this only advances the time to the end.
                 let is_left = lock(world).run(self.end, u64::MAX);
                 debug_assert!(!is_left);
             }
@@ -153,8 +158,8 @@ impl<P: Probe + Send> Windows<P> {
         is_whole
     }
 
-    /// Opens the next window: it begins with what happens next and is as long as the lookahead. Its end; none when nothing
-    /// happens any more.
+    /// Opens the next window, which begins with the next event and has the length of the lookahead.
+    /// Returns its last instant. `None` if no event is left.
     fn open(&self, start: Time, latest: &mut [Latest]) -> Option<Time> {
         let next_at = |report: &Report| report.next_at.load(Ordering::Relaxed);
         let next = self.reports.iter().map(next_at).min()?;
@@ -168,7 +173,7 @@ impl<P: Probe + Send> Windows<P> {
         let window = &self.window;
         window.until.store(until.as_nanos(), Ordering::Relaxed);
         window.number.fetch_add(1, Ordering::Relaxed);
-        // As much as in the latest window is likely to be done in this one.
+        // The work in the latest window is the best estimate of the work in this one.
         for world in latest.iter_mut() {
             let work = self.reports[world.index].work.load(Ordering::Relaxed);
             world.cost = work - std::mem::replace(&mut world.work, work);
@@ -181,7 +186,7 @@ impl<P: Probe + Send> Windows<P> {
         Some(until)
     }
 
-    /// Another thread takes part in each window.
+    /// Takes part in each window, on a thread of its own.
     fn help(&self) {
         for number in 1.. {
             self.window.opened.wait_for(number);
@@ -193,14 +198,15 @@ impl<P: Probe + Send> Windows<P> {
         }
     }
 
-    /// Takes worlds through the window as long as there are any.
+    /// Runs worlds through the current window until none is left.
     fn take_part(&self) {
         while let Some(world) = {
             let taken = self.window.taken.fetch_add(1, Ordering::Relaxed);
             self.window.order.get(taken)
         } {
             let index = world.load(Ordering::Relaxed);
-            // All others wait for this one: they would for ever.
+            // A panic is caught here, because the other threads would wait for this thread without
+            // end.
             let step = catch_unwind(AssertUnwindSafe(|| self.step(index)));
             if let Err(panic) = step {
                 lock(&self.window.panic).get_or_insert(panic);
@@ -208,7 +214,7 @@ impl<P: Probe + Send> Windows<P> {
         }
     }
 
-    /// One world goes through the window.
+    /// Runs one world through the current window.
     fn step(&self, index: usize) {
         let number = self.window.number.load(Ordering::Relaxed);
         let until = Time::from_nanos(self.window.until.load(Ordering::Relaxed));
@@ -224,7 +230,7 @@ impl<P: Probe + Send> Windows<P> {
         });
         let report = &self.reports[index];
         let own = world.next_at().unwrap_or(Time::NEVER).min(arrives_at);
-        // What is not yet handed over is early enough at the end of a window that is over before it arrives.
+        // A packet that is not handed over yet needs a window that ends before it arrives.
         let later = match later_at.is_never() {
             true => later_at,
             false => later_at.saturating_sub(self.lookahead),
@@ -238,19 +244,19 @@ impl<P: Probe + Send> Windows<P> {
             .store(world.delivered_packets(), Ordering::Relaxed);
     }
 
-    /// Packets to a world from another, handed over in a window of this number.
+    /// Returns the packets from one world to another that were handed over in this window.
     fn mail(&self, number: u64, to: usize, from: usize) -> &Mutex<Vec<Mail>> {
         let parity = (number % 2) as usize;
         let count = self.worlds.len();
         &self.mail[(parity * count + to) * count + from]
     }
 
-    /// Where the latest window ended.
+    /// Returns the last instant of the latest window.
     pub(super) fn now(&self) -> Time {
         Time::from_nanos(self.window.until.load(Ordering::Relaxed))
     }
 
-    /// Events processed, and packets that reached an endpoint.
+    /// Returns the number of events processed, and of packets that reached an endpoint.
     pub(super) fn progress(&self) -> (u64, u64) {
         let sum = |of: fn(&Report) -> &AtomicU64| {
             let values = self
@@ -262,12 +268,12 @@ impl<P: Probe + Send> Windows<P> {
         (sum(|it| &it.events), sum(|it| &it.packets))
     }
 
-    /// Each world between two windows.
+    /// Calls `visit` for each world between two windows.
     pub(super) fn each(&self, mut visit: impl FnMut(&mut World<P>)) {
         self.worlds.iter().for_each(|world| visit(&mut lock(world)));
     }
 
-    /// The worlds at the end of a run.
+    /// Returns the worlds at the end of a run.
     pub(super) fn into_worlds(self) -> Vec<World<P>> {
         let worlds = self.worlds.into_iter();
         let inner = worlds.map(|world| world.into_inner().unwrap_or_else(PoisonError::into_inner));

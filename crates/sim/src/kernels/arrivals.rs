@@ -1,22 +1,23 @@
-//! The bytes that a kernel has in order, by the segments that it was given.
+//! The in-order bytes at a Linux kernel, computed from the segments that it received.
 //!
-//! Its reader takes what arrives at the instant of its arrival. Telling us of each segment would cost
-//! more than TCP does; it tells how much it has read when the other end closes, and that must agree.
+//! The application in the kernel reads all data at the instant of its arrival. A report of each
+//! segment would cost more than TCP itself. The agent in the kernel reports its total only when the
+//! other end closes, and this total must agree.
 
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrivals {
-    /// In order so far, bytes.
+    /// Number of in-order bytes so far.
     in_order: u64,
-    /// Ranges that arrived beyond a hole, bytes: ends by their beginnings, none touching another.
+    /// Byte ranges behind a gap, from start to end. No two of them touch.
     beyond: BTreeMap<u64, u64>,
-    /// Of what is in order, told already.
+    /// Number of in-order bytes that have been reported.
     told: u64,
 }
 
 impl Arrivals {
-    /// Bytes `start` to `end` of the stream arrived.
+    /// Records the arrival of bytes `start` to `end` of the stream.
     pub(crate) fn on_segment(&mut self, start: u64, end: u64) {
         if end <= self.in_order || end <= start {
             return;
@@ -37,14 +38,14 @@ impl Arrivals {
         }
     }
 
-    /// Bytes that came in order since the last call.
+    /// Returns the number of new in-order bytes since the last call.
     pub(crate) fn take(&mut self) -> u64 {
         let new = self.in_order - self.told;
         self.told = self.in_order;
         new
     }
 
-    /// Bytes in order so far.
+    /// Returns the number of in-order bytes so far.
     pub(crate) fn in_order(&self) -> u64 {
         self.in_order
     }

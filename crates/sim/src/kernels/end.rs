@@ -1,4 +1,4 @@
-//! One end of a flow whose transport is a kernel.
+//! An end of a flow whose transport is a Linux kernel.
 
 use super::Numbers;
 use super::arrivals::Arrivals;
@@ -9,38 +9,38 @@ use fadeout_guest::agent::{Address, Command, SocketOptions};
 use fadeout_guest::tcp_info::TcpInfo;
 use fadeout_transport::tcp::{AppCommand, SenderStatistics};
 
-/// How often a kernel is asked for the state of a connection.
+/// Time between two reports of a connection's state, milliseconds.
 const SAMPLE_MS: u16 = 10;
-/// No slow-start threshold yet (`TCP_INFINITE_SSTHRESH`).
+/// Value of the slow-start threshold before the first loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// A path of a connection by several.
+/// A path of a multipath connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// The addresses from which the others are opened, and whether each is a backup; with the first
-    /// path, which opens the connection.
+    /// Addresses from which the further paths are opened, and true for backup paths. Only the first
+    /// path has them, because it opens the connection.
     pub(crate) others: Vec<([u8; 4], bool)>,
-    /// The flow that all paths together are.
+    /// Flow of all paths together.
     pub(crate) whole: FlowId,
 }
 
-/// One end of a flow, a socket of a kernel.
+/// An end of a flow as a socket of a Linux kernel.
 #[derive(Debug)]
 pub(crate) struct KernelEnd {
-    /// Which kernel.
+    /// Number of the machine that runs the kernel.
     pub(crate) machine: u32,
-    /// The socket's number.
+    /// Number of the socket.
     pub(crate) socket: u32,
     flow: FlowId,
     pub(crate) end: FlowEnd,
     own: Address,
     peer: Address,
     congestion: &'static str,
-    /// Of a connection by several paths.
+    /// The path, if the connection has several. `None` for other connections.
     path: Option<Path>,
     pub(crate) numbers: Numbers,
     pub(crate) scale: u8,
-    /// The stream that comes to it.
+    /// In-order bytes of the received stream.
     pub(crate) arrivals: Arrivals,
     statistics: SenderStatistics,
     info: TcpInfo,
@@ -73,34 +73,35 @@ impl KernelEnd {
         }
     }
 
-    /// Makes it a path of a connection by several.
+    /// Makes the socket a path of a multipath connection.
     #[must_use]
     pub(crate) fn on_path(mut self, path: Path) -> KernelEnd {
         self.path = Some(path);
         self
     }
 
-    /// Whether it is one of several paths.
+    /// True if the socket is a path of a multipath connection.
     pub(crate) fn is_path(&self) -> bool {
         self.path.is_some()
     }
 
-    /// The flow, over all its paths.
+    /// Returns the flow of all paths together.
     pub(crate) fn whole_flow(&self) -> FlowId {
         self.path.as_ref().map_or(self.flow, |path| path.whole)
     }
 
-    /// The addresses from which the kernel opens further paths, once it connects.
+    /// Returns the addresses from which the kernel opens further paths when it connects.
     pub(crate) fn other_paths(&self) -> &[([u8; 4], bool)] {
         self.path.as_ref().map_or(&[], |path| &path.others)
     }
 
-    /// The port of both its ends.
+    /// Returns the port of both ends.
     pub(crate) fn port(&self) -> u16 {
         self.own.port
     }
 
-    /// The agent's command for that of an application; none for those that no application gives.
+    /// Returns the agent's command for a command of an application. `None` if applications do not
+    /// give this command.
     pub(crate) fn command(&self, command: AppCommand) -> Option<Command<'static>> {
         let socket = self.socket;
         let is_sender = self.end == FlowEnd::Sender;
@@ -135,16 +136,16 @@ impl KernelEnd {
         })
     }
 
-    /// A segment comes to it.
+    /// Records the arrival of a segment.
     pub(crate) fn on_arrival(&mut self, segment: &Segment) {
-        // The SYN has the number zero.
+        // The SYN has sequence number zero, so data begins at one.
         let start = segment.seq.saturating_sub(1);
         self.arrivals
             .on_segment(start, start + u64::from(segment.len));
     }
 
-    /// Counts a segment that the kernel sent; `highest` was the highest number before it. The row of
-    /// one that was sent again.
+    /// Counts a segment that the kernel sent. `highest` is the highest sequence number before it.
+    /// Returns a row if the segment is a retransmission. `None` if it is not.
     pub(crate) fn on_sent(
         &mut self,
         now: Time,
@@ -170,7 +171,7 @@ impl KernelEnd {
         })
     }
 
-    /// The kernel told of its state.
+    /// Records the state that the kernel reported.
     pub(crate) fn on_sample(&mut self, now: Time, info: TcpInfo) {
         let statistics = &mut self.statistics;
         if info.rtt_us > 0 {
@@ -196,7 +197,7 @@ impl KernelEnd {
         self.info = info;
     }
 
-    /// A row of the congestion table, of the last sample.
+    /// Returns a row of the congestion table from the last reported state.
     pub(crate) fn congestion_row(&self, now: Time) -> CongestionRow {
         let info = &self.info;
         let micros = |us: u32| Span::from_micros(u64::from(us));
@@ -221,15 +222,15 @@ impl KernelEnd {
         }
     }
 
-    /// Its counters as a sender.
+    /// Returns the counters of the socket as a sender.
     pub(crate) fn statistics(&self) -> SenderStatistics {
         self.statistics
     }
-    /// Congestion window, segments.
+    /// Returns the congestion window, segments.
     pub(crate) fn cwnd(&self) -> f64 {
         f64::from(self.info.snd_cwnd)
     }
-    /// Maximum segment size, bytes.
+    /// Returns the maximum segment size, bytes.
     pub(crate) fn mss(&self) -> u32 {
         self.info.snd_mss
     }

@@ -1,8 +1,8 @@
-//! Kernels: nodes whose transport is Linux itself, in virtual time.
+//! Linux kernels as the transport of nodes, in virtual time.
 //!
-//! A kernel is a machine like others: it wants to be woken at a time, takes packets, and sends some. Its
-//! packets carry their bytes beside the pool; what is in their headers stands in the pool as that of
-//! every other packet, so that links, radios, captures and tables see no difference.
+//! The event loop wakes a kernel like any other part of a simulation, hands it packets and takes
+//! packets from it. The bytes of its packets are stored here. The headers are also in the packet
+//! pool, as those of all packets. So links, radios, captures and tables see no difference.
 
 mod arrivals;
 mod end;
@@ -24,7 +24,7 @@ use program::Program;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A report of an agent about a socket, by the socket's number.
+/// A report of the agent in a kernel. The number is that of a socket.
 #[derive(Debug, Clone)]
 pub(crate) enum Told {
     Established(u32),
@@ -33,14 +33,14 @@ pub(crate) enum Told {
     Closed(u32),
     Aborted(u32),
     Sample(u32, Option<[[u8; 4]; 2]>, Box<TcpInfo>),
-    /// A program wrote this.
+    /// A program wrote this output.
     Output(Vec<u8>),
     /// A program ended with this status.
     Ended(u64),
     Failed(String),
 }
 
-/// The frames that a guest sent in one step, and its agent's reports.
+/// The frames that a guest sent in one step, and the reports of its agent.
 #[derive(Debug, Default)]
 pub(crate) struct Caught {
     bytes: Vec<u8>,
@@ -49,7 +49,7 @@ pub(crate) struct Caught {
 }
 
 impl Caught {
-    /// The frames in the order in which they were sent.
+    /// Returns the frames in the order in which they were sent.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(self.ends.iter().copied());
@@ -87,7 +87,7 @@ impl Sink for Caught {
     }
 }
 
-/// A node with a kernel.
+/// A node with a Linux kernel.
 #[derive(Debug)]
 struct Machine {
     node: String,
@@ -96,30 +96,31 @@ struct Machine {
     settings: Settings,
     receive_offload: bool,
     path_manager: PathManager,
-    /// Addresses from which its connections open further paths. They are the machine's, and of no connection alone.
+    /// Addresses from which connections open further paths. They belong to the machine and not to
+    /// one connection.
     further: Vec<[u8; 4]>,
     program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
-    /// Endpoints that were given something since it last ran.
+    /// Endpoints that received packets since the last step of the machine.
     arrived: Vec<EndpointId>,
 }
 
-/// The kernels of a run.
+/// The Linux kernels of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     machines: Vec<Machine>,
-    /// Whose packets those are that leave a machine from a port.
+    /// Endpoint of packets that leave a machine from a port.
     by_port: BTreeMap<(u32, u16), EndpointId>,
-    /// Whose packets those are that leave a machine between two addresses, of the connection by several
-    /// paths that has a port.
+    /// Endpoint of packets that leave a machine between two addresses, by a port of their multipath
+    /// connection.
     by_path: BTreeMap<(u32, [[u8; 4]; 2], u16), EndpointId>,
-    /// Whose route the packets of programs take that leave a machine for an address.
+    /// Endpoint whose route the packets of programs take, by machine and destination address.
     by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
-    /// The frame of each packet that a kernel sent, by its slot in the pool.
+    /// Frame of each packet that a kernel sent, indexed by the packet's slot in the pool.
     frames: Vec<Frame>,
     caught: Caught,
-    /// The processor on which all of them compute.
+    /// The processor core on which all kernels run. `None` if it is not fixed.
     place: Option<Place>,
     failure: Option<KernelError>,
 }
@@ -128,11 +129,11 @@ pub(crate) struct Kernels {
 #[derive(Debug, Default)]
 struct Frame {
     bytes: Vec<u8>,
-    /// Whether it is a program's, and of no flow's socket.
+    /// True if a program sent the packet, and not the socket of a flow.
     is_of_program: bool,
 }
 
-/// Why a run with kernels failed.
+/// Reasons why a run with kernels failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// There is no kernel of the version that a node names.
@@ -141,46 +142,46 @@ pub enum KernelError {
          `fadeout kernel build {version}` builds it"
     )]
     Missing {
-        /// The node.
+        /// Name of the node.
         node: String,
-        /// The version that the scenario names.
+        /// Version that the scenario names.
         version: String,
-        /// Those that there are.
+        /// Versions that are installed.
         present: String,
     },
-    /// The kernel did not come up, ended, spins or cannot be trusted.
+    /// The kernel did not start, ended, runs without end, or cannot be trusted.
     #[error(transparent)]
     Guest(#[from] GuestError),
     /// A program in a guest failed.
     #[error("program of \"{node}\" ended with status {status}{last}")]
     Program {
-        /// The node.
+        /// Name of the node.
         node: String,
-        /// Its exit status, or 128 and the number of the signal that ended it.
+        /// Exit status of the program, or 128 plus the number of the signal that ended it.
         status: u64,
-        /// Its last line.
+        /// Last line of its output.
         last: String,
     },
-    /// A file for what a program says cannot be written.
+    /// The file for the output of a program cannot be written.
     #[error("{path}: {error}")]
     Output {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The error of the operating system.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The kernel refuses what a flow asks of it.
+    /// The kernel refuses a setting that a flow needs.
     #[error("kernel of \"{node}\": {reason}")]
     Refused {
-        /// The node.
+        /// Name of the node.
         node: String,
-        /// Its last words.
+        /// Last output of the kernel.
         reason: String,
     },
 }
 
 impl Kernels {
-    /// Adds the machine of a node; its number.
+    /// Adds the machine of a node. Returns its number.
     pub(crate) fn add(&mut self, node: &Node) -> u32 {
         let number = self.machines.len() as u32;
         let [.., high, low] = (number + 1).to_be_bytes();
@@ -200,25 +201,26 @@ impl Kernels {
         number
     }
 
-    /// The machine of a node.
+    /// Returns the machine of a node. `None` if it has no kernel.
     pub(crate) fn machine_of(&self, node: &str) -> Option<u32> {
         let mut machines = self.machines.iter();
         let number = machines.position(|machine| machine.node == node)?;
         Some(number as u32)
     }
 
-    /// The address of a machine.
+    /// Returns the address of a machine.
     pub(crate) fn address(&self, machine: u32) -> [u8; 4] {
         self.machines[machine as usize].address
     }
 
-    /// Kernel settings that the flows of a machine ask for.
+    /// Returns the kernel settings of a machine, which its flows may extend.
     pub(crate) fn settings(&mut self, machine: u32) -> &mut Settings {
         &mut self.machines[machine as usize].settings
     }
 
-    /// Packets that leave `machine` from `port` are of `endpoint`, and those that programs send to `peer`
-    /// take its route, unless that of an earlier flow.
+    /// Assigns packets that leave `machine` from `port` to `endpoint`. Packets of programs to
+    /// `peer` take the route of this endpoint too, unless an earlier flow connects the two
+    /// machines.
     pub(crate) fn assign(&mut self, [machine, peer]: [u32; 2], port: u16, endpoint: EndpointId) {
         self.by_port.insert((machine, port), endpoint);
         let address = self.address(peer);
@@ -227,13 +229,14 @@ impl Kernels {
             .or_insert(endpoint);
     }
 
-    /// The address of a machine on a path of connections by several.
+    /// Returns the address of a machine on one path of a multipath connection.
     pub(crate) fn address_on(&self, machine: u32, path: u8) -> [u8; 4] {
         let [a, b, c, d] = self.address(machine);
         [a, b | path << 5, c, d]
     }
 
-    /// Packets that leave `machine` between two addresses from or to `port` are of `endpoint`.
+    /// Assigns packets that leave `machine` between two addresses, from or to `port`, to
+    /// `endpoint`.
     pub(crate) fn assign_path(
         &mut self,
         machine: u32,
@@ -244,7 +247,8 @@ impl Kernels {
         self.by_path.insert((machine, ends, port), endpoint);
     }
 
-    /// The end of a path between two addresses, its own first.
+    /// Returns the endpoint of a path between two addresses. The machine's own address is the
+    /// first. `None` if there is no such path.
     pub(crate) fn end_of_path(
         &self,
         machine: u32,
@@ -254,7 +258,7 @@ impl Kernels {
         self.by_path.get(&(machine, ends, port)).copied()
     }
 
-    /// Starts every kernel; what they say is kept in `logs`.
+    /// Starts all kernels. Their output is stored in `logs`.
     pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
         let names = self.names();
         self.place = Place::take();
@@ -295,7 +299,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// A line for each machine: its address and its name.
+    /// Returns a line for each machine, with its address and its name.
     fn names(&self) -> Vec<String> {
         let name = |machine: &Machine| {
             let [a, b, c, d] = machine.address;
@@ -304,7 +308,7 @@ impl Kernels {
         self.machines.iter().map(name).collect()
     }
 
-    /// A program of a machine wrote something, or ended with a status.
+    /// Handles output or the exit status of a program of a machine.
     pub(crate) fn hear_program(&mut self, machine: u32, said: Result<&[u8], u64>) {
         let machine = &mut self.machines[machine as usize];
         let Some(program) = &mut machine.program else {
@@ -315,13 +319,13 @@ impl Kernels {
         }
     }
 
-    /// Whether a packet is a program's, and of no flow's socket.
+    /// True if a program sent the packet, and not the socket of a flow.
     pub(crate) fn is_of_program(&self, packet: PacketId) -> bool {
         let frame = self.frames.get(packet.index());
         frame.is_some_and(|frame| frame.is_of_program)
     }
 
-    /// How many machines there are.
+    /// Returns the number of machines.
     pub(crate) fn len(&self) -> u32 {
         self.machines.len() as u32
     }
@@ -330,14 +334,15 @@ impl Kernels {
         &mut self.machines[machine as usize].wake
     }
 
-    /// Tells the agent of a machine to do something, when it runs next.
+    /// Queues a command for the agent of a machine. It is delivered in the next step.
     pub(crate) fn command(&mut self, machine: u32, command: &Command<'_>) {
         if let Some(guest) = &mut self.machines[machine as usize].guest {
             guest.command(command);
         }
     }
 
-    /// Lets the connections of a machine open further paths from an address, as it is known from the first of them.
+    /// Lets the connections of a machine open further paths from an address. The list of addresses
+    /// belongs to the machine, so each address is added only once.
     pub(crate) fn open_from(&mut self, machine: u32, address: [u8; 4], is_backup: bool) {
         let further = &mut self.machines[machine as usize].further;
         if !further.contains(&address) {
@@ -346,7 +351,7 @@ impl Kernels {
         }
     }
 
-    /// Gives a machine a packet, when it runs next.
+    /// Queues a packet for a machine. It is delivered in the next step.
     pub(crate) fn deliver(
         &mut self,
         (machine, to): (u32, EndpointId),
@@ -366,7 +371,8 @@ impl Kernels {
         }
     }
 
-    /// Runs a machine now. What it did, and when it wants to run next.
+    /// Runs a machine at the current time. Returns its frames and reports, and the time of its next
+    /// step.
     pub(crate) fn run(&mut self, machine: u32, now: Time) -> (Caught, Time) {
         let mut caught = std::mem::take(&mut self.caught);
         if let Some(place) = &mut self.place {
@@ -386,24 +392,24 @@ impl Kernels {
         }
     }
 
-    /// The endpoints that were given something since this was asked last.
+    /// Returns the endpoints that received packets since the last call.
     pub(crate) fn take_arrived(&mut self, machine: u32) -> Vec<EndpointId> {
         std::mem::take(&mut self.machines[machine as usize].arrived)
     }
 
-    /// Takes back the list, for its room.
+    /// Takes an emptied list back, to reuse its memory.
     pub(crate) fn put_back_arrived(&mut self, machine: u32, mut list: Vec<EndpointId>) {
         list.clear();
         self.machines[machine as usize].arrived = list;
     }
 
-    /// Takes back what `run` gave.
+    /// Takes back the result of `run`, to reuse its memory.
     pub(crate) fn put_back(&mut self, mut caught: Caught) {
         caught.clear();
         self.caught = caught;
     }
 
-    /// Keeps the bytes of a packet.
+    /// Stores the bytes of a packet.
     pub(crate) fn keep(&mut self, packet: PacketId, frame: &[u8], is_of_program: bool) {
         let index = packet.index();
         if self.frames.len() <= index {
@@ -415,8 +421,9 @@ impl Kernels {
         kept.bytes.extend_from_slice(frame);
     }
 
-    /// Whose packet this is, by the port that it leaves from; a program's takes the route of a flow to
-    /// its destination. The second says whether it is a program's.
+    /// Returns the endpoint that sends a packet, found by its port. Packets of programs get the
+    /// endpoint of a flow to their destination. The second value is true for packets of programs.
+    /// `None` if there is no such endpoint.
     pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<(EndpointId, bool)> {
         let ends = [ip.source, ip.destination];
         let ports = ip.tcp.map(|tcp| [tcp.source_port, tcp.destination_port]);
@@ -436,7 +443,7 @@ impl Kernels {
         on_way.filter(|_| has_program).map(|&id| (id, true))
     }
 
-    /// The kernels end, and the run with them.
+    /// Ends all kernels and the run with an error. Only the first error is kept.
     pub(crate) fn fail(&mut self, error: KernelError) {
         self.failure.get_or_insert(error);
         for machine in &mut self.machines {
@@ -458,7 +465,7 @@ impl Kernels {
     }
 }
 
-/// Linux's name of a congestion control, where it has it.
+/// Returns Linux's name of a congestion control. `None` if Linux does not have it.
 pub(crate) fn linux_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "reno" | "newreno" => "reno",

@@ -1,4 +1,4 @@
-//! A program of the user's in a guest: what it says is kept, and its failure ends the run.
+//! A user's program in a guest. Its output is stored, and its failure ends the run.
 
 use super::KernelError;
 use fadeout_guest::Guest;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Longest text in a message to the agent, bytes.
 const MOST_TEXT: usize = 1400;
-/// How much of what it said last is kept for a message, bytes.
+/// Number of bytes of the last output that an error message can show.
 const LAST: usize = 200;
 
 #[derive(Debug)]
@@ -28,7 +28,8 @@ impl Program {
         }
     }
 
-    /// Starts it in `guest`, where the nodes have `names`. What it says goes to `logs`.
+    /// Starts the program in `guest`. `names` are the host names of the nodes. The output goes to
+    /// `logs`.
     pub(super) fn start(
         &mut self,
         guest: &mut Guest,
@@ -53,7 +54,7 @@ impl Program {
         Ok(())
     }
 
-    /// It wrote something, or ended with a status.
+    /// Handles output of the program, or its exit status.
     pub(super) fn hear(&mut self, node: &str, said: Result<&[u8], u64>) -> Result<(), KernelError> {
         match said {
             Ok(bytes) => {
@@ -82,7 +83,7 @@ impl Program {
     }
 }
 
-/// The lines in as few texts as messages have room for.
+/// Joins lines into as few texts as fit into messages.
 fn gathered(names: &[String]) -> Vec<String> {
     let mut texts = vec![String::new()];
     for name in names {

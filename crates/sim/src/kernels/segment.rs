@@ -1,18 +1,18 @@
-//! The headers of a kernel's packets, as the pool has them.
+//! Conversion of the headers of a kernel's packets to those of the packet pool.
 
 use fadeout_core::{Dss, Flags, MptcpOption, SackBlock, SackList, Segment};
 use fadeout_guest::frame::{ETHERNET_LEN, Ip, Tcp};
 
-/// The sequence numbers of one end: as on the wire, and as offsets that do not wrap.
+/// Sequence numbers of one end: the 32-bit numbers of TCP headers, and offsets that do not wrap.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     first: u32,
-    /// Highest offset seen, one beyond the last.
+    /// Highest offset so far, plus one.
     pub(crate) highest: u64,
 }
 
 impl Numbers {
-    /// A SYN tells where they begin.
+    /// Sets the first sequence number from a SYN.
     fn begin(&mut self, seq: u32) {
         if self.first != seq || self.highest > 1 {
             *self = Numbers {
@@ -22,7 +22,7 @@ impl Numbers {
         }
     }
 
-    /// The offset of a number: that nearest to the highest so far.
+    /// Returns the offset of a sequence number: the one nearest to the highest offset so far.
     fn offset(&self, seq: u32) -> u64 {
         let near = self.first.wrapping_add(self.highest as u32);
         let distance = i64::from(seq.wrapping_sub(near) as i32);
@@ -30,8 +30,9 @@ impl Numbers {
     }
 }
 
-/// The segment of a frame: `own` are the numbers of who sent it, `peer` those that it acknowledges;
-/// `scale` is the shift of its windows. Its size on the wire is the packet's.
+/// Converts a frame to a segment. `own` has the numbers of the sender, and `peer` those that it
+/// acknowledges. `scale` is the window scale of the sender. The segment keeps the size of the
+/// frame.
 pub(crate) fn segment(
     frame: &[u8],
     ip: &Ip,
@@ -62,7 +63,7 @@ pub(crate) fn segment(
     segment.window = u64::from(tcp.window) << shift;
     let rest = (ip.len as u32).saturating_sub(40 + segment.options_len());
     segment.len = rest;
-    // An option of another size than ours is told as payload, which counts no sequence numbers.
+    // An option of an unknown size is counted as payload, but it has no sequence numbers.
     let unknown = u64::from(segment.len).saturating_sub(tcp.payload as u64);
     own.highest = own.highest.max(segment.end_seq() - unknown);
     segment
@@ -113,8 +114,9 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
     }
 }
 
-/// The option of Multipath TCP with this body in the segment from `seq` on, as far as its size and its mapping
-/// go. A mapping may be of several segments that a kernel sends as one; here it is what it is from this one on.
+/// Reads the size and the mapping of a Multipath TCP option with this body. `seq` is the first
+/// sequence number of its segment. One mapping may cover several segments that the kernel sends as
+/// one. Then the result is the part of the mapping from this segment on.
 ///
 /// Standard: RFC 8684 §3.
 fn multipath_option(body: &[u8], seq: u64) -> MptcpOption {
@@ -231,7 +233,8 @@ mod tests {
 
     #[test]
     fn of_a_mapping_of_several_segments_each_has_the_rest_from_it_on() {
-        // DATA_ACK of 4 bytes, data sequence number of 4, from byte 2849 of the subflow on 31,328 bytes.
+        // The option has a DATA_ACK of 4 bytes and a data sequence number of 4 bytes. It maps
+        // 31,328 bytes from byte 2849 of the subflow on.
         let mut body = vec![0x20, 0x05, 0, 0, 0, 9, 0, 0, 0x10, 0];
         body.extend(2_849_u32.to_be_bytes());
         body.extend(31_328_u16.to_be_bytes());
@@ -243,7 +246,7 @@ mod tests {
         };
         assert_eq!(mapping(2_849), (9, 0x1000, 31_328));
         assert_eq!(mapping(4_273), (9, 0x1000 + 1_424, 31_328 - 1_424));
-        // What lies outside of it is none of its bytes: it stays as it is.
+        // Segments outside the mapping keep it unchanged.
         for seq in [1, 2_849 + 31_328] {
             assert_eq!(mapping(seq), (9, 0x1000, 31_328));
         }

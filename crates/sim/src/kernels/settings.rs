@@ -1,23 +1,23 @@
-//! Settings that flows ask of the kernels at their ends, as files below `/proc/sys`.
+//! Kernel settings that flows need at their ends, as files below `/proc/sys`.
 
 use fadeout_transport::tcp::{EcnMode, ReceiveWindow, TcpConfig};
 
-/// What Linux has of itself (`tcp_wmem[1]`), bytes.
+/// Default initial send buffer of Linux (`tcp_wmem[1]`), bytes.
 const FIRST_SEND_BUFFER: u64 = 16_384;
 
-/// The buffers and ECN of a kernel: the largest that any flow of its node asks for. What no flow asks
-/// for is Linux's own.
+/// Buffers and ECN of a kernel. Each value is the largest that a flow of the node needs. Linux
+/// keeps its default for values that no flow needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// `tcp_rmem`: at first, and at most.
+    /// `tcp_rmem`: initial and maximum receive buffer, bytes. `None` for the default.
     receive: Option<[u64; 2]>,
-    /// `tcp_wmem`: at first, and at most.
+    /// `tcp_wmem`: initial and maximum send buffer, bytes. `None` for the default.
     send: Option<[u64; 2]>,
     has_ecn: bool,
 }
 
 impl Settings {
-    /// Includes what a flow asks for.
+    /// Extends the settings by those of a flow.
     pub(crate) fn include(&mut self, config: &TcpConfig) {
         let window = match config.receive_window {
             ReceiveWindow::Autotuned { max_bytes } => Some(max_bytes),
@@ -25,7 +25,7 @@ impl Settings {
             ReceiveWindow::Shared => None,
         };
         if let Some(window) = window {
-            // A half of the memory holds payload.
+            // Only half of the buffer memory holds payload.
             let memory = [config.initial_receive_buffer, 2 * window];
             raise(&mut self.receive, memory);
         }
@@ -35,17 +35,17 @@ impl Settings {
         self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
     }
 
-    /// Includes the most that the send buffer of a path of a connection by several grows to.
+    /// Extends the settings by the largest send buffer of a path of a multipath connection.
     pub(crate) fn include_path(&mut self, send_buffer: u64) {
         let first = self.send.map_or(FIRST_SEND_BUFFER, |[first, _]| first);
         raise(&mut self.send, [first, send_buffer]);
     }
 
-    /// Files below `/proc/sys` with the values that the agent writes there.
+    /// Returns the files below `/proc/sys`, with the values that the agent writes to them.
     pub(crate) fn assignments(&self) -> Vec<String> {
         let memory = |name: &str, sizes: Option<[u64; 2]>| {
             sizes.map(|[first, most]| {
-                // Linux refuses what does not fit an `int`.
+                // Linux rejects values that do not fit into an `int`.
                 let most = most.min(i32::MAX as u64);
                 format!("net/ipv4/{name}=4096 {} {most}", first.min(most))
             })

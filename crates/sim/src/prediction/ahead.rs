@@ -1,12 +1,13 @@
-//! The straight way ahead.
+//! Search for blockages on the straight line ahead of a vehicle.
 
-/// From now to the beginning of what is cut, and how long that lasts, both in seconds.
+/// Time until the start of a blockage and its duration, both in seconds.
 pub(super) type Ahead = (f64, f64);
 
-/// The first time within `horizon` that is cut, looked for every `step` seconds: from when on, and how long, at most as long as
-/// the horizon.
-/// Where a place is cut is known of a step's middle; with `slot` the edges are looked for until they are
-/// within it. All in seconds.
+/// Returns the start of the first blockage within `horizon` and its duration, or `None` if there is
+/// none. The duration is at most `horizon`. All times are in seconds.
+///
+/// The search samples `is_cut` every `step` seconds. Without `slot` an edge lies half a step before
+/// the first sample behind it. With `slot` a bisection finds each edge to within `slot`.
 pub(super) fn first_cut(
     step: f64,
     horizon: f64,
@@ -57,7 +58,8 @@ mod tests {
         assert!((begins - 1.03).abs() <= 1e-4, "{begins}");
         assert!((lasts - 0.73).abs() <= 2e-4, "{lasts}");
         assert_eq!(first_cut(0.1, 1.0, None, is_cut), None);
-        // What begins within the horizon is looked at to its end, but no longer than that.
+        // The search follows a blockage that begins within the horizon to its end, but at most for
+        // the length of the horizon.
         let (_, lasts) = first_cut(0.1, 1.1, None, is_cut).expect("one");
         assert!((lasts - 0.73).abs() <= 0.1 + 1e-9, "{lasts}");
         let (_, lasts) = first_cut(0.1, 1.1, None, |time| time > 1.0).expect("one");

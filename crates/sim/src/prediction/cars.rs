@@ -1,5 +1,5 @@
-//! Measurements of cars, on copies of the channels, which are functions of seed, time and places, so that
-//! looking at them disturbs nothing.
+//! Measurements of vehicles on copies of the channels. Channels are functions of seed, time and
+//! positions, so these measurements do not change the run.
 
 use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 use fadeout_mobility::Places;
@@ -10,7 +10,7 @@ use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
 use fadeout_radio::sight::Sights;
 
-/// Cars and cells, to be looked at in order of time.
+/// Vehicles with UEs and the cells that they measure. Measurements must be in the order of time.
 #[derive(Debug)]
 pub(crate) struct Cars {
     cells: Vec<CellConfig>,
@@ -20,7 +20,7 @@ pub(crate) struct Cars {
 }
 
 impl Cars {
-    /// Those of a run with this seed.
+    /// Creates the measurements of a run with this seed.
     pub(crate) fn new(
         (cells, ues): (Vec<CellConfig>, Vec<UeConfig>),
         places: Places,
@@ -46,7 +46,7 @@ impl Cars {
         self.cells[cell.index()].gain_period
     }
 
-    /// Where a cell's antenna stands on the ground.
+    /// Returns the position of a cell's antenna on the ground, metres.
     pub(super) fn mast(&self, cell: CellId) -> (f64, f64) {
         let site = self.cells[cell.index()].site;
         (site.x, site.y)
@@ -56,7 +56,8 @@ impl Cars {
         self.places.at(self.ues[ue.index()].node, now)
     }
 
-    /// Signal over noise that a UE measures of a cell, dB; none of a UE whose SINR is given.
+    /// Returns the signal-to-noise ratio of a cell at a UE, dB. `None` for a UE whose SINR the
+    /// scenario gives.
     pub(super) fn snr_db(
         &mut self,
         ue: UeId,
@@ -68,15 +69,15 @@ impl Cars {
         Ok(sight.map(|sight| sight.snr_db))
     }
 
-    /// Whether a building stands between a cell and a place.
+    /// True if a building is between a cell and a position.
     pub(super) fn is_behind_building(&mut self, cell: CellId, place: Point) -> bool {
         let cell = &self.cells[cell.index()];
         let clear = clear_beyond(wavelength(cell.carrier));
         self.places.obstruction((cell.site, place), clear) > 0.0
     }
 
-    /// Loss by vehicles on the direct path to a place where a UE will be so many seconds from now, if all go
-    /// straight on, dB.
+    /// Returns the loss by vehicles on the direct path from a cell to a future position of a UE,
+    /// dB. All vehicles are assumed to continue straight on for `ahead` seconds.
     pub(super) fn vehicles_db(
         &mut self,
         (ue, now): (UeId, Time),

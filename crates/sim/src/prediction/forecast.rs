@@ -1,4 +1,5 @@
-//! The component of a run: cars report, base stations learn and predict, the ends of flows are told.
+//! Prediction of blockages during a run: vehicles report, base stations learn and predict, and the
+//! ends of flows receive notices.
 
 use super::ahead::{Ahead, first_cut};
 use super::cars::Cars;
@@ -9,32 +10,33 @@ use fadeout_radio::access::RadioAccess;
 use fadeout_radio::channel::ConfigError;
 use fadeout_scenario::{BlockagePrediction, Knowledge, Regions};
 
-/// Edges of what is known of places are looked for to this: a slot of 15 kHz.
+/// Precision of the edges of a blockage, seconds. It is one slot at a subcarrier spacing of 15 kHz.
 const SLOT_S: f64 = 1e-3;
 
-/// Rates closer to the last one than this share of it are not told.
+/// Smallest relative change of a rate that causes a new notice.
 const RATE_STEP: f64 = 0.05;
 
-/// When each path will be cut: by UE and cell.
+/// Start and end of all future blockages, for each UE and cell.
 pub(crate) type Future = Vec<Vec<(Time, Time)>>;
 
-/// A path between a UE and a cell, as reports have it.
+/// State of the path between a UE and a cell, from the reports so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Path {
     snr_db: f64,
     is_cut: bool,
     is_known: bool,
-    /// When it was cut, and whether the cell served then; none of a cut that was there at first.
+    /// Start of the current blockage, and whether the cell served the UE then. `None` if the path
+    /// is not blocked, or has been since the start of the run.
     began: Option<(Time, bool)>,
 }
 
-/// A UE, and what the ends of its flows were told last.
+/// A UE, and the last notices to the ends of its flows.
 #[derive(Debug, Clone, Default)]
 struct Rider {
     flows: Vec<FlowId>,
     delay: Span,
     is_told_cut: bool,
-    /// The prediction that has yet to prove right or wrong: its cell, and until when it is to last.
+    /// Cell and end of a prediction that is not decided yet. `None` if there is none.
     said: Option<(CellId, Time)>,
     rate: Option<f64>,
 }
@@ -56,7 +58,8 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// `future` is what an oracle knows; base stations know none of it.
+    /// Creates the prediction of a run. `future` has the actual blockages, which only an oracle
+    /// uses.
     pub(crate) fn new(
         described: &BlockagePrediction,
         cars: Cars,
@@ -84,19 +87,20 @@ impl Forecast {
         }
     }
 
-    /// The ends of a flow to this UE are told, so long after the event.
+    /// Adds a flow of this UE, whose ends receive notices. `delay` is the time from an event to its
+    /// notice.
     pub(crate) fn tell(&mut self, ue: UeId, flow: FlowId, delay: Span) {
         let rider = &mut self.riders[ue.index()];
         rider.flows.push(flow);
         rider.delay = rider.delay.max(delay);
     }
 
-    /// From one report to the next.
+    /// Returns the time between two reports.
     pub(crate) fn period(&self) -> Span {
         self.period
     }
 
-    /// All cars report; `out` takes what the ends of flows are told.
+    /// Processes the reports of all vehicles. Adds the notices to the ends of flows to `out`.
     pub(crate) fn on_reports(
         &mut self,
         now: Time,
@@ -119,10 +123,11 @@ impl Forecast {
         &self.paths[ue.index() * self.cars.cells() + cell.index()]
     }
 
-    /// Measures the SNR of all cells at a UE, and notes cuts; not for one whose SINR is given.
+    /// Measures the SNR of all cells at a UE, and records blockages. UEs whose SINR the scenario
+    /// gives are skipped.
     fn measure(&mut self, ue: UeId, serving: Option<CellId>, now: Time) {
         for cell in (0..self.cars.cells() as u32).map(CellId) {
-            // The channels of all cells were built before.
+            // Errors cannot occur, because the channels of all cells have been built before.
             let Ok(Some(snr_db)) = self.cars.snr_db(ue, cell, now) else {
                 continue;
             };
@@ -148,8 +153,8 @@ impl Forecast {
         }
     }
 
-    /// The base station that is not heard by a UE any more, or again, says so; and that a prediction has
-    /// come to nothing.
+    /// Sends notices when the base station loses the UE, receives it again, or has predicted a
+    /// blockage that did not come.
     fn tell_what_is(
         &mut self,
         ue: UeId,
@@ -174,7 +179,7 @@ impl Forecast {
         }
     }
 
-    /// A UE that is heard reports of all cells.
+    /// Processes the reports on all cells of a UE that its base station receives.
     fn report(
         &mut self,
         ue: UeId,
@@ -250,7 +255,7 @@ impl Forecast {
         }
     }
 
-    /// Tells each UE its share of its cell's rate, divided evenly.
+    /// Sends each UE its share of the cell's rate, which all UEs share equally.
     fn tell_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
         let ues = || (0..self.riders.len() as u32).map(UeId);
         let shares = |cell: CellId| {
@@ -283,7 +288,7 @@ impl Forecast {
         }
     }
 
-    /// Outcomes of all predictions until `end`.
+    /// Returns the outcomes of all predictions until `end`.
     pub(crate) fn outcomes(&self, end: Time) -> Vec<Outcome> {
         let mut cuts = self.cuts.clone();
         let cells = self.cars.cells();
@@ -328,8 +333,9 @@ fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
     }
 }
 
-/// The next cut within the horizon; a car that is ahead of where it says or slower than it says is there
-/// earlier or later.
+/// Returns the next actual blockage within the horizon, shifted by the errors of the vehicle's
+/// report. An error of position or speed makes the predicted time too early or too late. `None` if
+/// there is no blockage.
 fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahead> {
     let now = seen.report.at;
     let next = known.partition_point(|&(began, _)| began <= now);
@@ -351,10 +357,11 @@ fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahea
     Some((((begins - early) / scale).max(0.0), lasts / scale))
 }
 
-/// When each UE is cut off from each cell until `end`, looked at whenever the radio looks at its channel.
+/// Returns the blockages of each UE and cell until `end`. Channels are sampled as often as the
+/// radio evaluates them.
 ///
 /// # Errors
-/// The channel of a cell cannot be built.
+/// Returns the error if the channel of a cell cannot be built.
 pub(crate) fn future(
     mut cars: Cars,
     end: Time,

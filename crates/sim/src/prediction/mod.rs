@@ -1,12 +1,14 @@
-//! When a path will be cut and for how long, predicted from what cars have reported of places.
+//! Prediction of the time and duration of blockages, from the vehicles' reports of earlier
+//! positions.
 //!
-//! Each base station has a map of regions: squares of the ground, or its beams, each with the share of reports from
-//! there that found it cut off. A car announces its place and speed with each report; the base station
-//! follows the straight way ahead through its map, and says when the first region that was mostly cut
-//! begins and where the last one ends. It reads past reports alone, in the order in which they come.
+//! Each base station has a map of regions, which are squares of the ground or its beams. Each
+//! region has the share of reports from there that found it blocked. Each report of a vehicle has
+//! its position and speed. The base station follows the straight line ahead through its map. The
+//! predicted blockage begins with the first region that was mostly blocked, and ends behind the
+//! last one. The base station uses only past reports, in the order in which they arrive.
 //!
-//! Source: the map of channel quality of Na et al., "Congestion control vs. link failure: TCP behavior in
-//! mmWave connected vehicular networks", section 3.2.5, which gives it in words.
+//! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
+//! vehicular networks", section 3.2.5. The paper describes its map of channel quality in words.
 
 mod ahead;
 mod cars;
@@ -23,61 +25,61 @@ pub use score::{Cut, Outcome, Said, Score, match_up, score};
 
 use fadeout_core::{Span, Time};
 
-/// A car's report about a base station.
+/// Report of a vehicle on a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
-    /// When.
+    /// Time of the report.
     pub at: Time,
-    /// Who, by its number.
+    /// Number of the vehicle's UE.
     pub ue: u32,
-    /// Of whom.
+    /// Number of the measured cell.
     pub cell: u32,
-    /// Where it is, metres: east and north.
+    /// Position of the vehicle, metres: east and north.
     pub place: (f64, f64),
-    /// How fast it goes, m/s.
+    /// Velocity of the vehicle, m/s: east and north.
     pub speed: (f64, f64),
-    /// Whether it measured less than it can receive.
+    /// True if the measured level is too low for reception.
     pub is_cut: bool,
-    /// Whether this cell serves it: while it is cut no report comes.
+    /// True if this cell serves the UE. No reports arrive while the serving cell is blocked.
     pub serves: bool,
 }
 
-/// A base station's prediction that a car's path will be cut.
+/// Prediction of a base station that the path to a vehicle will be blocked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
-    /// When it says so.
+    /// Time of the prediction.
     pub made: Time,
-    /// Of whom.
+    /// Number of the vehicle's UE.
     pub ue: u32,
-    /// Who says so.
+    /// Number of the predicting cell.
     pub cell: u32,
-    /// When the path will be cut.
+    /// Predicted start of the blockage.
     pub starts: Time,
-    /// For how long.
+    /// Predicted duration of the blockage.
     pub lasts: Span,
 }
 
-/// How base stations predict.
+/// Settings of the prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// What a region is.
+    /// Division of the ground into regions.
     pub regions: Division,
-    /// Side of a region that is a square, metres; the way ahead is looked at in steps of half of it.
+    /// Side of a square region, metres. The line ahead is sampled in steps of half of it.
     pub resolution_m: f64,
-    /// Reports from a region until it is known.
+    /// Number of reports from a region before it is used.
     pub learning: u32,
-    /// From one report of a car to the next.
+    /// Time between two reports of a vehicle.
     pub report_period: Span,
-    /// How far ahead they look.
+    /// Longest time ahead of a prediction.
     pub horizon: Span,
-    /// Standard deviation of a car's error of place, metres.
+    /// Standard deviation of a vehicle's position error, metres.
     pub place_error_m: f64,
-    /// Standard deviation of a car's error of speed, as a share of it.
+    /// Standard deviation of a vehicle's speed error, as a share of the speed.
     pub speed_error: f64,
     /// Share of predictions that are lost.
     pub missed: f64,
-    /// Share of reports without a prediction after which there is a wrong one.
+    /// Share of reports without a prediction that cause a wrong one.
     pub false_alarms: f64,
-    /// Of the errors.
+    /// Seed of the errors.
     pub seed: u64,
 }

@@ -1,4 +1,4 @@
-//! The maps of all base stations, and what follows from them.
+//! Predictions of blockages from the maps of all base stations.
 
 use super::ahead::{Ahead, first_cut};
 use super::regions::Regions;
@@ -7,24 +7,24 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time, math};
 use std::collections::BTreeMap;
 
-/// Slower than this, m/s, a car is on no way.
+/// Lowest speed of a moving vehicle, m/s. Slower vehicles have no line ahead.
 const SLOWEST: f64 = 0.1;
 
-/// A length of time that nobody is told, and none is: an hour.
+/// Upper limit of predicted times, one hour. Real blockages are much shorter.
 const LONGEST_S: f64 = 3600.0;
 
-/// A report as the base station takes it: with the car's errors.
+/// A report as the base station receives it, with the errors of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// The report, with the place and the speed that it says.
+    /// The report, with the reported position and speed.
     pub report: Report,
-    /// How far it is off along its way, metres.
+    /// Position error in the direction of travel, metres.
     pub ahead_m: f64,
-    /// How much too fast it says that it is, as a share.
+    /// Relative error of the reported speed. Positive if the report is too fast.
     pub too_fast: f64,
 }
 
-/// Errors of a car's reports, and its random stream.
+/// Errors of a vehicle's reports, and its random stream.
 #[derive(Debug, Clone)]
 struct Car {
     random: Stream,
@@ -35,22 +35,22 @@ struct Car {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     last: Report,
-    /// Nothing is said again until then.
+    /// Time before which no new prediction is made.
     until: Time,
 }
 
-/// Learns from reports, and predicts.
+/// Learns from reports and predicts blockages.
 #[derive(Debug, Clone)]
 pub struct Predictor {
     settings: Settings,
     regions: Regions,
     cars: BTreeMap<u32, Car>,
-    /// By car and cell.
+    /// Last report and last prediction, for each UE and cell.
     paths: BTreeMap<(u32, u32), Known>,
 }
 
 impl Predictor {
-    /// One that knows nothing.
+    /// Creates a predictor without any reports.
     pub fn new(settings: Settings) -> Predictor {
         Predictor {
             settings,
@@ -60,20 +60,22 @@ impl Predictor {
         }
     }
 
-    /// A base station stands at a place on the ground; of no effect unless regions are beams.
+    /// Sets the position of a cell's antenna on the ground. Only regions that are beams depend on
+    /// it.
     pub fn stand(&mut self, cell: u32, mast: (f64, f64)) {
         self.regions.stand(cell, mast);
     }
 
-    /// Learns from a report, and predicts what comes from the regions ahead. Reports are in order of time.
+    /// Learns from a report, and predicts a blockage in the regions ahead. Reports must be in the
+    /// order of time. `None` if no blockage is predicted.
     pub fn report(&mut self, report: Report) -> Option<Prediction> {
         let seen = self.hear(report)?;
         let found = self.of_regions(&seen.report);
         self.say(&seen, found)
     }
 
-    /// Learns from a report; the report with its errors, where there is something to be said of it: it is
-    /// not cut off, and nothing that was said has yet to come.
+    /// Learns from a report and adds the vehicle's errors to it. `None` if no prediction is
+    /// possible: the path is blocked, or an earlier prediction is still open.
     pub fn hear(&mut self, report: Report) -> Option<Seen> {
         let key = (report.ue, report.cell);
         let (place, speed) = self.errors(report.ue);
@@ -107,7 +109,8 @@ impl Predictor {
         })
     }
 
-    /// The prediction after a report that was heard, with `found` ahead.
+    /// Returns the prediction after a report. `found` is the blockage ahead, if there is one.
+    /// Predictions may be lost, and without a blockage there may be a false alarm.
     pub(super) fn say(&mut self, seen: &Seen, found: Option<Ahead>) -> Option<Prediction> {
         let Settings {
             missed,
@@ -132,7 +135,7 @@ impl Predictor {
         let span = |seconds: f64| Span::from_secs_f64(seconds.clamp(0.0, LONGEST_S));
         let starts = report.at.saturating_add(span(begins));
         let lasts = span(lasts);
-        // It says so once.
+        // Each blockage is predicted only once.
         let known = self.paths.get_mut(&(report.ue, report.cell));
         known.expect("it was heard").until = starts.saturating_add(lasts);
         (!is_lost).then_some(Prediction {
@@ -144,7 +147,8 @@ impl Predictor {
         })
     }
 
-    /// The first cut on the straight way ahead, by the regions.
+    /// Returns the first blockage on the straight line ahead, from the map of regions. `None` if
+    /// there is none.
     pub(super) fn of_regions(&self, seen: &Report) -> Option<Ahead> {
         let Settings {
             learning, horizon, ..
@@ -157,7 +161,8 @@ impl Predictor {
         })
     }
 
-    /// `look` with the time that half a region takes; nothing of who stands.
+    /// Calls `look` with the time in which the vehicle crosses half a region, seconds. `None` if
+    /// the vehicle stands still.
     pub(super) fn on_way<T>(
         &self,
         seen: &Report,
@@ -181,7 +186,7 @@ impl Predictor {
             let mut random = Stream::new(seed, "blockage-prediction", u64::from(ue));
             let mut drawn = || random.normal();
             let place = (drawn() * place_error_m, drawn() * place_error_m);
-            // A car that goes backwards is none.
+            // A limit keeps the reported direction from being reversed.
             let speed = (drawn() * speed_error).max(-0.9);
             Car {
                 random,
@@ -192,7 +197,8 @@ impl Predictor {
         (car.place, car.speed)
     }
 
-    /// Who did not report for long was cut off from who served it, from the last report on to this one.
+    /// Fills a long gap between two reports of the serving cell. The vehicle could not report
+    /// because its path was blocked, so the positions in the gap count as blocked.
     fn fill_gap(&mut self, before: &Report, now: &Report) {
         let period = self.settings.report_period.as_secs_f64();
         let gap = now.at.since(before.at).as_secs_f64();
@@ -213,7 +219,7 @@ impl Predictor {
 }
 
 impl Report {
-    /// Where it will be so many seconds later, if it goes straight on.
+    /// Returns the position after a number of seconds on a straight line, metres.
     pub(super) fn after(&self, seconds: f64) -> (f64, f64) {
         (
             self.place.0 + self.speed.0 * seconds,

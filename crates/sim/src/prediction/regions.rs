@@ -1,34 +1,35 @@
-//! Regions around base stations, and how often reports from there found one cut off.
+//! Regions around base stations, and the shares of reports from there that found the path blocked.
 
 use fadeout_core::math::atan2;
 use std::collections::BTreeMap;
 
-/// What a region is.
+/// Division of the ground into regions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Division {
-    /// A square of the ground with sides of the resolution.
+    /// A square of the ground. Its side is the resolution.
     Squares,
-    /// A beam of the base station: a sector from its mast on, however far.
+    /// A beam of the base station: a sector with its origin at the antenna and without limit of
+    /// distance.
     Beams {
-        /// Its width, degrees.
+        /// Width of the beam, degrees.
         width_deg: f64,
     },
 }
 
-/// Reports from a region, and how many of them found the cell cut off.
+/// Total number of reports from a region, and how many of them found the path blocked.
 type Counts = (u32, u32);
 
-/// A place on the ground, metres: east and north.
+/// A position on the ground, metres: east and north.
 type Place = (f64, f64);
 
-/// What a base station knows.
+/// Map of a base station.
 #[derive(Debug, Clone, Default)]
 struct Map {
     mast: Place,
     counts: BTreeMap<(i32, i32), Counts>,
 }
 
-/// For each cell the regions that cars have reported from.
+/// Maps of all cells, with the regions that vehicles have reported from.
 #[derive(Debug, Clone)]
 pub(super) struct Regions {
     division: Division,
@@ -37,7 +38,7 @@ pub(super) struct Regions {
 }
 
 impl Regions {
-    /// With squares of this side, where regions are such.
+    /// Creates empty maps. `side` is the side of square regions, metres.
     pub(super) fn new(division: Division, side: f64) -> Regions {
         Regions {
             division,
@@ -46,7 +47,7 @@ impl Regions {
         }
     }
 
-    /// A base station stands here.
+    /// Sets the position of a cell's antenna.
     pub(super) fn stand(&mut self, cell: u32, mast: Place) {
         self.map(cell).mast = mast;
     }
@@ -67,7 +68,8 @@ impl Regions {
             ),
             Division::Beams { width_deg } => {
                 let azimuth_deg = atan2(y - mast.1, x - mast.0).to_degrees();
-                // Beams stand side by side from east on; the last is narrower where they do not fit.
+                // Beams are counted from east on. If their width does not divide the circle, the
+                // last one is narrower.
                 let turn = azimuth_deg.rem_euclid(360.0);
                 ((turn / width_deg).floor() as i32, 0)
             }
@@ -86,7 +88,8 @@ impl Regions {
         known.map_or((0.0, 0.0), |map| map.mast)
     }
 
-    /// Whether a region is mostly cut; none where fewer than `learning` reports came from.
+    /// True if most reports from the region found the path blocked. `None` if there are fewer than
+    /// `learning` reports.
     pub(super) fn is_cut(&self, cell: u32, place: Place, learning: u32) -> Option<bool> {
         let known = self.cells.get(cell as usize)?;
         let region = self.region(known.mast, place);
@@ -106,11 +109,11 @@ mod tests {
             let mut regions = Regions::new(division, 5.0);
             regions.stand(1, (100.0, 50.0));
             regions.learn(1, (103.0, 60.0), true);
-            // 73 degrees from east, ten times as far.
+            // This position is at 73 degrees from east, but ten times as far away.
             let far = regions.is_cut(1, (130.0, 150.0), 1);
             assert_eq!(far, is_one.then_some(true));
             assert_eq!(regions.is_cut(1, (103.5, 61.0), 1), Some(true));
-            // The next beam, and the same direction of a mast elsewhere.
+            // Neither the next beam nor the same direction from another antenna is known.
             assert_eq!(regions.is_cut(1, (97.0, 60.0), 1), None);
             assert_eq!(regions.is_cut(0, (3.0, 10.0), 1), None);
         }

@@ -1,66 +1,69 @@
-//! How good predictions were.
+//! Quality of predictions.
 
 use super::Prediction;
 use fadeout_core::{Span, Time};
 
-/// A prediction, and who was told when.
+/// A prediction, and the time at which the sender received it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said {
     /// The prediction.
     pub prediction: Prediction,
-    /// When the sender knew.
+    /// Time at which the sender received it.
     pub told: Time,
-    /// Whether the cell served the UE then: otherwise nobody is told.
+    /// True if the cell served the UE then. Otherwise no end of a flow received the prediction.
     pub serves: bool,
 }
 
-/// A time in which a path was cut.
+/// A time in which a path was blocked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
-    /// Whose.
+    /// Number of the UE.
     pub ue: u32,
-    /// From whom.
+    /// Number of the cell.
     pub cell: u32,
-    /// From when.
+    /// Start of the blockage.
     pub began: Time,
-    /// Until when; none where it lasted at the end.
+    /// End of the blockage. `None` if it lasted until the end of the run.
     pub ended: Option<Time>,
-    /// Whether the cell served the UE when it began.
+    /// True if the cell served the UE when the blockage began.
     pub serves: bool,
 }
 
 impl Cut {
-    /// How long it lasted; none where that is not known.
+    /// Returns the duration of the blockage. `None` if its end is unknown.
     pub fn lasted(&self) -> Option<Span> {
         self.ended.map(|ended| ended.since(self.began))
     }
 }
 
-/// A prediction and the cut that it was right of, or either alone.
+/// A prediction with the blockage that it matches, a prediction without a blockage, or a blockage
+/// without a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// The prediction, if there was one.
+    /// The prediction. `None` if the blockage was not predicted.
     pub said: Option<Said>,
-    /// The cut, if there was one.
+    /// The blockage. `None` if the prediction was wrong.
     pub cut: Option<Cut>,
-    /// Whether this is the first prediction of the cut.
+    /// True if this is the first prediction of the blockage.
     pub is_first: bool,
 }
 
 impl Outcome {
-    /// How long before the cut the sender knew, seconds.
+    /// Returns the time from the arrival of the prediction to the start of the blockage, seconds.
+    /// `None` without a match.
     pub fn lead_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         Some(apart(said.told, cut.began))
     }
 
-    /// By how much too late the beginning was said to be, seconds.
+    /// Returns the predicted start less the actual start, seconds. `None` without a match.
     pub fn onset_error_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         Some(apart(cut.began, said.prediction.starts))
     }
 
-    /// By how much too long it was said to be, seconds.
+    /// Returns the predicted duration less the actual duration, seconds. `None` if one of them is
+    /// unknown.
     pub fn length_error_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         let length = cut.lasted()?.as_secs_f64();
@@ -68,13 +71,14 @@ impl Outcome {
     }
 }
 
-/// From one time to another, seconds; negative where it is earlier.
+/// Returns the time between two instants, seconds. Negative if `to` is earlier.
 fn apart(from: Time, to: Time) -> f64 {
     to.as_secs_f64() - from.as_secs_f64()
 }
 
-/// Outcomes of predictions: each with the first cut that it overlaps with and that had not begun when it was
-/// told, then the cuts that were not predicted. Predictions of a time after `end` are left out.
+/// Matches predictions with blockages. Each prediction is paired with the first blockage that
+/// overlaps it and began after its arrival. Unpredicted blockages follow. Predictions that start
+/// after `end` are left out.
 pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     let mut is_met = vec![false; cuts.len()];
     let mut outcomes = Vec::new();
@@ -113,28 +117,28 @@ pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     outcomes
 }
 
-/// Shares and errors; none where there is nothing to take them of.
+/// Shares and errors of predictions. `None` if there is nothing to average.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Score {
-    /// Predictions.
+    /// Number of predictions.
     pub predictions: u64,
-    /// Cuts.
+    /// Number of blockages.
     pub cuts: u64,
-    /// Share of predictions that are right.
+    /// Share of predictions that match a blockage.
     pub precision: Option<f64>,
-    /// Share of cuts that were predicted.
+    /// Share of blockages that were predicted.
     pub recall: Option<f64>,
-    /// Mean time from the telling to the beginning.
+    /// Mean time from the arrival of a prediction to the start of its blockage, seconds.
     pub lead_s: Option<f64>,
-    /// Root mean square of the error of the beginning.
+    /// Root mean square error of the start, seconds.
     pub onset_error_s: Option<f64>,
-    /// Root mean square of the error of the length.
+    /// Root mean square error of the duration, seconds.
     pub length_error_s: Option<f64>,
-    /// Mean of the error of the length.
+    /// Mean error of the duration, seconds.
     pub length_bias_s: Option<f64>,
 }
 
-/// The score of what came of predictions.
+/// Returns the score of predictions with these outcomes.
 pub fn score<'a>(outcomes: &(impl Iterator<Item = &'a Outcome> + Clone)) -> Score {
     let count = |is_such: fn(&Outcome) -> bool| {
         let such = outcomes.clone().filter(|one| is_such(one));

@@ -1,19 +1,19 @@
-//! Flow-completion times: which flows came to their end, and how long groups of them took.
+//! Completion times of flows, for each flow and for groups of flows.
 
 use fadeout_core::{CompletionRow, CompletionTimesRow, FlowRow};
 use std::collections::BTreeMap;
 
-/// The groups of flows: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals` make. A flow with
-/// such a name that stands alone is its own group.
+/// Groups of flows. The group NAME has the flows NAME-0, NAME-1, ... that `count` and `arrivals`
+/// create. A flow without such a number is a group of its own.
 pub(super) struct Groups<'a> {
-    /// Each group's name, and how many flows it has; in the order of their first flows.
+    /// Name of each group and its number of flows, in the order of their first flows.
     groups: Vec<(&'a str, u64)>,
-    /// The group of each flow.
+    /// Group of each flow.
     of_flow: Vec<u32>,
 }
 
 impl<'a> Groups<'a> {
-    /// The groups of the flows with these names.
+    /// Creates the groups of flows with these names.
     pub(super) fn of(flows: impl Iterator<Item = &'a str> + Clone) -> Self {
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         let mut groups: Vec<(&str, u64)> = Vec::new();
@@ -35,23 +35,23 @@ impl<'a> Groups<'a> {
         Groups { groups, of_flow }
     }
 
-    /// How many there are.
+    /// Returns the number of groups.
     pub(super) fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// The group of the flow of this index.
+    /// Returns the group of a flow.
     pub(super) fn of_flow(&self, flow: usize) -> usize {
         self.of_flow[flow] as usize
     }
 
-    /// The name of that group.
+    /// Returns the name of a flow's group.
     pub(super) fn name_of_flow(&self, flow: usize) -> &'a str {
         self.groups[self.of_flow(flow)].0
     }
 }
 
-/// The name without the number at its end.
+/// Returns a name without the number at its end.
 fn stem(name: &str) -> &str {
     let numbered = name.trim_end_matches(|c: char| c.is_ascii_digit());
     match numbered.strip_suffix('-') {
@@ -60,7 +60,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// The completion of a flow of `group`; none of one that did not come to its end.
+/// Returns the completion row of a flow in `group`. `None` if the flow was not completed.
 pub(super) fn completion(group: &str, flow: FlowRow) -> Option<CompletionRow> {
     Some(CompletionRow {
         group: group.to_owned(),
@@ -77,7 +77,8 @@ pub(super) fn completion(group: &str, flow: FlowRow) -> Option<CompletionRow> {
     })
 }
 
-/// How long those of a group took that came to their end; nothing of a group of which none did.
+/// Returns the completion times of a group, over its completed flows. `None` if no flow was
+/// completed.
 pub(super) fn completion_times(
     groups: &Groups<'_>,
     group: usize,
@@ -87,7 +88,8 @@ pub(super) fn completion_times(
         return None;
     }
     times.sort_by(f64::total_cmp);
-    // The nearest rank: the smallest time that so many did not exceed.
+    // Nearest-rank percentile: the smallest time that at least this share of the flows does not
+    // exceed.
     let percentile = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
     let (name, flows) = groups.groups[group];
     Some(CompletionTimesRow {

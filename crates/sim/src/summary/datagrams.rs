@@ -1,4 +1,4 @@
-//! Flows of datagrams: what both directions came to.
+//! Summary rows of datagram flows, for both directions.
 
 use super::mean;
 use crate::world::{Flow, World};
@@ -6,7 +6,8 @@ use fadeout_core::table::SummarySink;
 use fadeout_core::{DatagramsRow, FlowEnd, FlowRow, Probe, Span, Time};
 use fadeout_transport::udp::{Delays, UdpEndpoint};
 
-/// Adds a row for each direction in which something was sent; none of a flow of another protocol.
+/// Adds a row for each direction in which a flow sent datagrams. Flows of other protocols have no
+/// such rows.
 pub(super) fn add<P: Probe>(
     name: &str,
     flow: &Flow,
@@ -61,7 +62,7 @@ fn row(
     }
 }
 
-/// The row of a flow of datagrams: without the columns of a connection.
+/// Returns the row of a datagram flow, without the columns of a connection.
 pub(super) fn flow_row(row: FlowRow, sender: &UdpEndpoint) -> FlowRow {
     let trips = sender.reception().round_trips();
     FlowRow {

@@ -1,4 +1,4 @@
-//! Flows between kernels, by what those tell of them.
+//! Summary rows of flows between Linux kernels, from the kernels' reports.
 
 use super::{mean, rate_mbps, sum};
 use crate::kernels::KernelEnd;
@@ -6,14 +6,15 @@ use crate::world::{Endpoints, Flow};
 use fadeout_core::{EndpointId, FlowRow, PathRow};
 use fadeout_scenario as scenario;
 
-/// The senders of a flow between kernels, one a path, and the receivers; none of another flow.
+/// Returns sender and receiver of each path of a flow between kernels. The list is empty for other
+/// flows.
 pub(super) fn ends<'a>(
     endpoints: &'a Endpoints,
     described: &scenario::Flow,
     flow: &Flow,
 ) -> Vec<[&'a KernelEnd; 2]> {
     let paths = described.multipath.as_ref().map_or(1, |it| it.paths.len());
-    // Sender and receiver of each path in turn.
+    // Endpoint ids alternate between sender and receiver, path by path.
     let at = |number: usize, first: EndpointId| {
         endpoints.kernel(EndpointId(first.0 + 2 * number as u32))
     };
@@ -22,7 +23,7 @@ pub(super) fn ends<'a>(
     paths.collect()
 }
 
-/// The row of a flow, with what the kernel of its sender counted.
+/// Returns the row of a flow, with the counters of its sender's kernel.
 pub(super) fn flow_row(row: FlowRow, ends: &[[&KernelEnd; 2]]) -> FlowRow {
     let Some(&[first, _]) = ends.first() else {
         return row;
@@ -43,7 +44,8 @@ pub(super) fn flow_row(row: FlowRow, ends: &[[&KernelEnd; 2]]) -> FlowRow {
     }
 }
 
-/// The row of a path of a flow. What was sent again on another path is not known: Linux does not say.
+/// Returns the row of a path of a flow. Reinjections are not counted, because Linux does not report
+/// them.
 pub(super) fn path_row(
     flow: &str,
     (number, [sender, receiver]): (usize, &[&KernelEnd; 2]),

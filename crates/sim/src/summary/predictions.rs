@@ -1,4 +1,4 @@
-//! How good predictions of blockages were.
+//! Summary rows of predictions of blockages.
 
 use crate::prediction::{Outcome, Score, score};
 use crate::world::World;
@@ -6,7 +6,7 @@ use fadeout_core::table::SummarySink;
 use fadeout_core::{PredictionRow, PredictionScoreRow, Probe, Span, Time};
 use fadeout_scenario::Scenario;
 
-/// Adds what came of each prediction, and the scores; nothing without predictions in the scenario.
+/// Adds a row for each prediction, and the scores. Does nothing if the scenario has no predictions.
 pub(super) fn add<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
     let Some(forecast) = world.machines().forecast else {
         return;

@@ -1,6 +1,6 @@
-//! Simulated time, and what is to happen next.
+//! Simulated time and the queue of future events.
 
 use super::Event;
 
-/// The clock of a world and the events to come.
+/// The clock of a simulation and its future events.
 pub(super) type Agenda = fadeout_core::Agenda<Event>;

@@ -1,4 +1,4 @@
-//! Applications: when they start, what they ask of their connection and what they are given.
+//! Applications: their start, their requests to a connection and the data delivered to them.
 
 use super::agenda::Agenda;
 use super::{Event, Flow, World};
@@ -27,7 +27,7 @@ impl<P: Probe> World<P> {
         self.after_application(id);
     }
 
-    /// Passes on what an application asked for, and arms its wake-up.
+    /// Carries out the requests of an application, and schedules its wake-up.
     #[inline]
     pub(super) fn after_application(&mut self, id: FlowId) {
         let flow = &mut self.flows[id.index()];
@@ -46,7 +46,8 @@ impl<P: Probe> World<P> {
     }
 }
 
-/// Passes on what an application asked for: not after each packet.
+/// Carries out the requests of an application. This is not inlined, because few packets cause a
+/// request.
 #[inline(never)]
 fn pass_on<P: Probe>(world: &mut World<P>, id: FlowId) {
     let flow = &world.flows[id.index()];
@@ -68,8 +69,8 @@ fn pass_on<P: Probe>(world: &mut World<P>, id: FlowId) {
 }
 
 impl Flow {
-    /// Takes what a step of its connection has for it: bytes in order, and what happened. `at` is the
-    /// endpoint that stands for the connection.
+    /// Hands the results of a connection's step to the flow: bytes in order, and events. `at` is
+    /// the endpoint that acts for the connection.
     #[inline]
     pub(super) fn hear(
         &mut self,
@@ -90,8 +91,8 @@ impl Flow {
         }
     }
 
-    /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
-    /// sender gets are requests for it.
+    /// Hands in-order bytes at an endpoint to the application. Bytes at the receiver are the flow's
+    /// data. Bytes at the sender are requests.
     #[inline]
     pub(super) fn deliver(
         &mut self,
@@ -108,7 +109,7 @@ impl Flow {
         }
     }
 
-    /// The flow's data reached its receiver.
+    /// Counts bytes of the flow's data that reached the receiver.
     #[inline]
     pub(super) fn count_delivered(
         &mut self,
@@ -136,14 +137,14 @@ impl Flow {
         probe.delivered(now, id, bytes);
     }
 
-    /// Something happened to its connection.
+    /// Handles an event of the flow's connection.
     pub(super) fn on_app_event(&mut self, event: AppEvent, agenda: &mut Agenda) {
         match event {
             AppEvent::Established => {
                 self.established_at.get_or_insert(agenda.now());
             }
             AppEvent::PeerClosed => {
-                // Nothing more will come: a receiver closes its half too.
+                // The sender will send no more data, so the receiver closes its direction too.
                 let close = Event::Close {
                     endpoint: self.receiver,
                 };

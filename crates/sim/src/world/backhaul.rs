@@ -1,4 +1,5 @@
-//! The ways of messages and forwarded packets between base stations, and between them and the core.
+//! Routes of messages and forwarded packets between base stations, and between base stations and
+//! the core network.
 
 use super::World;
 use super::utran::leave_radio;
@@ -9,25 +10,25 @@ use fadeout_core::{FlowId, NodeId, PacketId, Probe, RouteId};
 use fadeout_radio::access::{Backhaul, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which links connect base stations with each other and with the core.
+/// Routes between base stations, and between base stations and the core.
 #[derive(Debug, Default)]
 pub(crate) struct Interfaces {
-    /// The core, where links carry messages.
+    /// Node of the core network. `None` if no links carry messages.
     core: Option<NodeId>,
-    /// Whether base stations speak to each other where they can.
+    /// True if base stations send to each other directly where links allow it.
     is_direct: bool,
     strangers: BTreeSet<(NodeId, NodeId)>,
-    /// Found so far.
+    /// Routes found so far.
     known: BTreeMap<((NodeId, NodeId), Backhaul), RouteId>,
-    /// The one that was asked for last.
+    /// The route of the last request, as a cache of one entry.
     latest: Option<([Place; 2], Backhaul, RouteId)>,
 }
 
 impl Interfaces {
-    /// Those of base stations, of which each must have links to the core.
+    /// Creates the routes of base stations. Each base station must have links to the core.
     ///
     /// # Errors
-    /// The base station that no links connect with the core.
+    /// Returns the first base station that no links connect with the core.
     pub(crate) fn over_links(
         topology: &mut Topology,
         core: NodeId,
@@ -36,7 +37,7 @@ impl Interfaces {
     ) -> Result<Interfaces, NodeId> {
         let mut strangers = BTreeSet::new();
         for &base in bases {
-            // Each hop has one back.
+            // Each hop has a reverse hop, so one direction is enough.
             if topology.wired((base, core)).is_none() {
                 return Err(base);
             }
@@ -54,12 +55,12 @@ impl Interfaces {
         })
     }
 
-    /// Pairs of base stations that no links connect but by way of the core.
+    /// Returns the pairs of base stations that links connect only through the core.
     pub(crate) fn strangers(&self) -> &BTreeSet<(NodeId, NodeId)> {
         &self.strangers
     }
 
-    /// The hops from one node to another.
+    /// Returns the hops from one node to another.
     fn hops(
         &self,
         topology: &mut Topology,
@@ -97,7 +98,7 @@ impl Interfaces {
         }
     }
 
-    /// The route of something from one place to another, where `what` comes of it.
+    /// Returns the route from one place to another. `what` is the purpose of the packet at its end.
     #[inline]
     pub(super) fn route(
         &mut self,
@@ -138,7 +139,7 @@ impl Interfaces {
 }
 
 impl<P: Probe> World<P> {
-    /// A message, a frame between base stations, or an end marker, sets out.
+    /// Sends a message, a frame between base stations, or an end marker.
     pub(super) fn send_backhaul(
         &mut self,
         route: RouteId,
@@ -149,17 +150,17 @@ impl<P: Probe> World<P> {
         self.enter(self.routes.first(route), id);
     }
 
-    /// A downlink packet sets out for another base station.
+    /// Sends a downlink packet to another base station.
     pub(super) fn send_forwarded(&mut self, route: RouteId, id: PacketId) {
         let packet = &mut self.pool[id];
         (packet.route, packet.hop) = (route, 0);
         self.enter(self.routes.first(route), id);
     }
 
-    /// Something has come to a base station or to the core.
+    /// Handles a message or packet that has arrived at a base station or at the core.
     #[cold]
     pub(super) fn enter_backhaul(&mut self, what: Backhaul, packet: PacketId) {
-        // A link that wakes has `arrivals` while it hands packets on to here.
+        // `arrivals` is in use while a link hands over packets, so this function has its own list.
         let mut arrivals = std::mem::take(&mut self.from_backhaul);
         if let Some(radio) = &mut self.radio {
             let (pool, probe, now) = (&mut self.pool, &mut self.probe, self.agenda.now());

@@ -1,23 +1,26 @@
-//! The border of a world with others: packets on links that lead there, and from there.
+//! Exchange of packets between worlds over the links that connect them.
 
 use super::World;
 use fadeout_core::{LinkId, Packet, Probe, Time};
 use fadeout_radio::access::handled;
 
-/// A packet on the way into another world.
+/// A packet on a link into another world.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mail {
     packet: Packet,
-    /// The link that it is on, whose far end is there.
+    /// The link, whose far end is in the other world.
     link: LinkId,
-    /// When it arrives there.
+    /// Time of arrival at the far end.
     arrives_at: Time,
 }
 
-/// Hands over what arrives in other worlds by `until`: `send` is called for each packet with the number of the world, link
-/// by link in the order of their ids, on each link in the order of the arrivals. This world is at `now`, and no
-/// link's delay is shorter than what lies between. When the earliest of the packets arrives, and when the next one does that
-/// is not yet handed over; never without one.
+/// Hands over all packets that arrive in other worlds by `until`. `send` is called for each packet
+/// with the number of the world. The calls are in the order of link ids, and on each link in the
+/// order of arrivals. The time of this world is `now`, and the delay of each link is at least
+/// `until - now`.
+///
+/// Returns the earliest arrival of the packets, and that of the next packet to hand over. Each is
+/// [`Time::NEVER`] if there is no such packet.
 pub(crate) fn hand_over<P: Probe>(
     world: &mut World<P>,
     until: Time,
@@ -44,7 +47,8 @@ pub(crate) fn hand_over<P: Probe>(
     (earliest, next)
 }
 
-/// Takes over packets from other worlds: each goes on from the far end of its link when it arrives there.
+/// Accepts packets from other worlds. Each continues from the far end of its link at its time of
+/// arrival.
 pub(crate) fn take_over<P: Probe>(world: &mut World<P>, mail: &mut Vec<Mail>) {
     for Mail {
         packet,
@@ -59,13 +63,14 @@ pub(crate) fn take_over<P: Probe>(world: &mut World<P>, mail: &mut Vec<Mail>) {
     }
 }
 
-/// What a world has done so far, as a measure of its work: events, those within the radio access included.
+/// Returns the number of events processed so far, with those within the radio access. It measures
+/// the work of a world.
 pub(crate) fn work<P: Probe>(world: &World<P>) -> u64 {
     let radio = world.radio.as_ref();
     world.agenda.processed() + radio.map_or(0, |radio| handled(&radio.access))
 }
 
-/// What looks at a world.
+/// Returns the probe that records a world.
 pub(crate) fn probe_of<P>(world: &mut World<P>) -> &mut P {
     &mut world.probe
 }

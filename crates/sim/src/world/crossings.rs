@@ -1,4 +1,4 @@
-//! Handovers of phones from one link to another.
+//! Execution of handovers of phones from one link to another.
 
 use super::agenda::Agenda;
 use super::links::Links;
@@ -11,32 +11,32 @@ use fadeout_core::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// The handovers from link to link, and what they do with packets under way.
+/// All handovers between links, and the packets that they affect.
 #[derive(Debug)]
 pub(crate) struct Crossings {
     list: Vec<Crossing>,
-    /// By route and position of the hop that a packet is about to enter.
+    /// Route changes, indexed by route and position of the hop that a packet is about to enter.
     turns: BTreeMap<(RouteId, u8), Turn>,
-    /// Downlinks that were left, and in which handover.
+    /// Downlinks that phones have left, each with its handover.
     left: BTreeMap<LinkId, u16>,
-    /// The packets that arrived at phones.
+    /// Last arrivals at the endpoints of phones.
     arrivals: BTreeMap<EndpointId, Arrival>,
     taken: Vec<PacketId>,
     copies: Copies,
-    /// Packets that are to enter a hop of the radio access, which is the world's to do.
+    /// Packets that are to enter a hop of the radio access. Only the world can do this.
     entering: VecDeque<(Hop, PacketId)>,
 }
 
-/// A change of route for packets that come to where two routes part.
+/// Change of route for packets at the hop where two routes part.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
-    /// Packets take the other one.
+    /// Packets continue on this route.
     Detour(RouteId),
-    /// Their copies do, in this handover.
+    /// Copies of packets take this route, and the number is that of the handover.
     Copy(RouteId, u16),
 }
 
-/// The packets that have arrived at an endpoint.
+/// Times of the packets that have arrived at an endpoint.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrival {
     last_at: Time,
@@ -62,7 +62,7 @@ impl Crossings {
         }
     }
 
-    /// When each is first to be woken.
+    /// Returns the first wake-up of each handover.
     pub(super) fn starts(&mut self) -> Vec<(Time, u32, u32)> {
         let list = self.list.iter_mut().enumerate();
         let armed = list.filter_map(|(index, crossing)| {
@@ -74,7 +74,7 @@ impl Crossings {
     }
 }
 
-/// The handovers, and all of a world that they bear on.
+/// The handovers, and all parts of a world that they act on.
 pub(super) struct Crossed<'a, P> {
     crossings: &'a mut Crossings,
     links: &'a mut Links,
@@ -86,7 +86,8 @@ pub(super) struct Crossed<'a, P> {
 }
 
 impl<P: Probe> World<P> {
-    /// Lets the handovers act, if there are any; what they put on its way to a UE then enters the radio.
+    /// Lets the handovers act, if there are any. Packets that they send to a UE then enter the
+    /// radio access.
     #[cold]
     pub(super) fn cross(&mut self, action: impl FnOnce(&mut Crossed<'_, P>)) {
         let Some(crossings) = &mut self.crossings else {
@@ -113,7 +114,7 @@ impl<P: Probe> Crossed<'_, P> {
         &mut self.crossings.list[usize::from(index)]
     }
 
-    /// A handover is due.
+    /// Executes the steps of a handover that are due.
     pub(super) fn wake(&mut self, index: u16, generation: u32) {
         if !self.crossing(index).wake.fire(generation) {
             return;
@@ -160,14 +161,14 @@ impl<P: Probe> Crossed<'_, P> {
             });
     }
 
-    /// Whether some flow still goes the way that the handover leaves.
+    /// True if some flow still uses the route that the handover leaves.
     fn is_there(&mut self, index: u16) -> bool {
         let crossing = &self.crossings.list[usize::from(index)];
         let mut ways = crossing.downs.iter().chain(&crossing.ups);
         ways.any(|way| self.endpoints[way.endpoint].route == way.old)
     }
 
-    /// The source decides, and asks the target by way of the anchor.
+    /// Lets the source decide on the handover and send Handover Required to the anchor.
     fn decide(&mut self, index: u16) {
         let now = self.agenda.now();
         if !self.is_there(index) {
@@ -180,7 +181,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.signal(index, Signal::Required);
     }
 
-    /// Sends a message.
+    /// Sends a message of the handover, if the handover has a route for it.
     fn signal(&mut self, index: u16, signal: Signal) {
         if let Some(route) = self.crossing(index).route_of(signal) {
             self.send_signal(index, signal, route);
@@ -195,7 +196,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.enter(self.routes.first(route), id);
     }
 
-    /// A message has arrived.
+    /// Handles the arrival of a message.
     fn on_signal(&mut self, index: u16, signal: Signal, packet: PacketId) {
         self.pool.free(packet);
         let now = self.agenda.now();
@@ -219,13 +220,14 @@ impl<P: Probe> Crossed<'_, P> {
                     crossing.row.end_marker_s = seconds(now);
                 }
             }
-            // It comes after the end.
+            // The message comes after the end of the handover, or at a stage that does not expect
+            // it.
             _ => {}
         }
         self.arm(index);
     }
 
-    /// The anchor sends to both from now on; the target keeps what it gets.
+    /// Lets the anchor send copies to the target, which buffers them.
     fn begin_copies(&mut self, index: u16) {
         let now = self.agenda.now();
         if !self.is_there(index) {
@@ -245,7 +247,7 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// Packets that enter the target wait there.
+    /// Pauses the links of the target, so that packets wait there.
     fn close_target(&mut self, index: u16) {
         let target = self.crossing(index).target;
         let lost = self.lost_at(target[0]);
@@ -259,13 +261,13 @@ impl<P: Probe> Crossed<'_, P> {
         self.crossings.left.remove(&target[0]);
     }
 
-    /// Packets that a link has lost, but for those that it had when it was left.
+    /// Returns the number of packets that a link has lost, except those lost by handovers.
     fn lost_at(&self, link: LinkId) -> u64 {
         let stats = self.links.get(link).stats();
         stats.dropped_total() - stats.dropped(DropCause::Handover)
     }
 
-    /// The source stops, and the phone leaves it.
+    /// Stops the source, which the phone leaves.
     fn command(&mut self, index: u16) {
         let now = self.agenda.now();
         if !self.is_there(index) {
@@ -282,7 +284,7 @@ impl<P: Probe> Crossed<'_, P> {
         if crossing.messages.is_some() {
             crossing.times.resume = now.saturating_add(crossing.interruption);
         }
-        // Nothing of it would ever end if the message of completion is lost.
+        // A timeout writes the row if the message Relocation Complete is lost.
         crossing.times.row = (now.saturating_add(crossing.interruption))
             .saturating_add(crossing.preparation_timeout)
             .saturating_add(ROW_DELAY);
@@ -317,7 +319,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.keep(taken);
     }
 
-    /// Closes a link, and takes out what waits.
+    /// Closes a link and returns the packets that wait in it.
     fn take_waiting(&mut self, link: LinkId) -> Vec<PacketId> {
         let mut taken = std::mem::take(&mut self.crossings.taken);
         let (pool, probe) = (&mut *self.pool, &mut *self.probe);
@@ -329,7 +331,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.crossings.taken = taken;
     }
 
-    /// A downlink packet is at a source that has stopped.
+    /// Forwards or drops a downlink packet at a source that has stopped.
     fn turn_away(&mut self, index: u16, id: PacketId, was_waiting: bool) {
         let crossing = &mut self.crossings.list[usize::from(index)];
         if let Data::Forwarded(route) = crossing.data {
@@ -354,7 +356,7 @@ impl<P: Probe> Crossed<'_, P> {
             .lose(down, id, was_waiting, self.agenda, pool, probe);
     }
 
-    /// A packet enters a hop.
+    /// Lets a packet enter a hop.
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {
             Hop::Link(link) => self.enter_link(link, packet, false),
@@ -371,7 +373,8 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// A packet enters a link, which the phone may have left.
+    /// Lets a packet enter a link. If the phone has left the link, the packet is forwarded or
+    /// dropped.
     fn enter_link(&mut self, link: LinkId, packet: PacketId, goes_first: bool) {
         if let Some(&index) = self.crossings.left.get(&link) {
             return self.turn_away(index, packet, false);
@@ -384,7 +387,7 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// The target begins to send and to receive.
+    /// Starts transmission and reception at the target.
     fn resume(&mut self, index: u16) {
         let now = self.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
@@ -399,7 +402,8 @@ impl<P: Probe> Crossed<'_, P> {
         self.finish(index);
     }
 
-    /// The anchor sends to the target alone, and end markers over the old paths.
+    /// Switches the path: the anchor sends only to the target, and sends end markers on the old
+    /// paths.
     fn switch(&mut self, index: u16) {
         let now = self.agenda.now();
         if self.crossing(index).stage != Stage::Commanded {
@@ -428,7 +432,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.finish(index);
     }
 
-    /// Once the target sends and the path is switched, only the row is left.
+    /// Schedules the row once the target sends and the path is switched.
     fn finish(&mut self, index: u16) {
         let now = self.agenda.now();
         let crossing = self.crossing(index);
@@ -453,7 +457,8 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// The phone stays: the anchor sends to it alone again, and the target drops what it has.
+    /// Cancels a bicast when the phone stays at the source. The anchor sends only to the source
+    /// again, and the target drops the copies.
     fn forget_copies(&mut self, index: u16) {
         let target = self.crossing(index).target;
         let is_own = |turn: &Turn| matches!(turn, Turn::Copy(_, of) if *of == index);
@@ -472,8 +477,8 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// A packet is about to enter the hop at its position: it may take another route there, or a copy
-    /// of it.
+    /// Changes the route of a packet that is about to enter a hop, or sends a copy of it, if a
+    /// handover requires this.
     pub(super) fn turn(&mut self, id: PacketId) {
         loop {
             let packet = &mut self.pool[id];
@@ -500,7 +505,7 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    /// A packet has reached its endpoint.
+    /// Records that a packet has reached its endpoint.
     pub(super) fn note_arrival(&mut self, id: PacketId) {
         let now = self.agenda.now();
         let packet = &self.pool.packet(id);

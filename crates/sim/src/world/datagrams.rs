@@ -1,10 +1,10 @@
-//! UDP: datagrams out, as an application asks, and in.
+//! Sending and receiving of UDP datagrams.
 
 use super::{Transport, World};
 use fadeout_core::{Bytes, Datagram, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol};
 
 impl<P: Probe> World<P> {
-    /// An end sends a datagram.
+    /// Sends a datagram from one end of a flow.
     pub(super) fn send_datagram(&mut self, from: EndpointId, bytes: Bytes) {
         let now = self.agenda.now();
         let end = &mut self.endpoints[from];
@@ -26,7 +26,7 @@ impl<P: Probe> World<P> {
         self.enter(self.routes.first(route), id);
     }
 
-    /// A datagram reached its end, and its application makes something of it.
+    /// Hands a datagram that reached its endpoint to the application.
     pub(super) fn receive_datagram(&mut self, id: PacketId) {
         let now = self.agenda.now();
         let packet = self.pool.take(id);

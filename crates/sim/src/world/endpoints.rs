@@ -1,4 +1,4 @@
-//! Endpoints: what they are told, and what they send.
+//! Endpoints: their commands, their wake-ups and their packets.
 
 use super::{Event, Transport, World};
 use crate::hop::Hop;
@@ -33,7 +33,7 @@ impl<P: Probe> World<P> {
             }
             Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => {}
             Transport::Udp(_) => {
-                // There is no connection to open or to close.
+                // A UDP flow has no connection to open or to close.
                 if let AppCommand::Write(bytes) = command {
                     self.send_datagram(endpoint, bytes);
                 }
@@ -55,12 +55,13 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
-            // It sends what it is asked to, and waits for nothing.
+            // Other transports have no timers: they only respond to packets and commands.
             _ => {}
         }
     }
 
-    /// A packet reached its endpoint, which reads it where it lies: most are never all read.
+    /// Hands a packet to its endpoint. The endpoint reads the packet in place, because it rarely
+    /// needs all fields.
     pub(super) fn receive(&mut self, id: PacketId) {
         self.delivered_packets += 1;
         if self.crossings.is_some() {
@@ -119,7 +120,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// Carries out what a step of an endpoint put into the outbox.
+    /// Carries out the results of an endpoint's step, which are in the outbox.
     pub(super) fn after_endpoint(&mut self, id: EndpointId) {
         let sender = &self.endpoints[id];
         let (flow, to, route) = (sender.flow, sender.peer, sender.route);
@@ -153,7 +154,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// Carries out what a step of a multipath connection put into the outbox.
+    /// Carries out the results of a multipath connection's step, which are in the outbox.
     fn after_connection(&mut self, connection: u32) {
         let host = self.endpoints.host(connection);
         let (stands_for_all, flow) = (host.endpoints[0], host.flow);
@@ -187,7 +188,8 @@ impl<P: Probe> World<P> {
         self.finish_step(flow, stands_for_all, at, delivered);
     }
 
-    /// Ends a step of a connection: its next wake-up, then what the application made of it.
+    /// Ends a step of a connection: schedules its next wake-up and carries out the application's
+    /// requests.
     #[inline]
     fn finish_step(&mut self, flow: FlowId, at: EndpointId, wake_at: Time, delivered: u64) {
         let wake = &mut self.endpoints[at].wake;
@@ -220,7 +222,7 @@ impl<P: Probe> World<P> {
         self.enter(first, id);
     }
 
-    /// A packet enters its route, which a handover may have turned.
+    /// Lets a packet enter the first hop of its route. A handover may have changed the route.
     pub(super) fn depart(&mut self, id: PacketId) {
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));
@@ -231,7 +233,7 @@ impl<P: Probe> World<P> {
     }
 }
 
-/// A packet sets out: captures see it.
+/// Shows a sent packet to the probe, for captures.
 #[inline]
 pub(super) fn show_sent<P: Probe>(world: &mut World<P>, id: PacketId) {
     if world.probe.wants_packets() {

@@ -1,12 +1,13 @@
-//! The worlds of a divided run as one again, for its summary.
+//! Merging of the worlds of a divided run into one, for the summary of the run.
 
 use super::{Transport, World};
 use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, NodeId, Probe, Time};
 use fadeout_link::Link;
 
-/// Puts every machine of several worlds, which have come to one time, into the first: each endpoint and link from the world
-/// that has it by `world_of` its node, each flow as its ends know it, and the parts of the radio access side by side. The
-/// fingerprint is that of theirs, in their order.
+/// Merges several worlds, which have reached the same time, into the first. Each endpoint and link
+/// comes from the world of its node, which `world_of` returns. Each flow combines the states of its
+/// two ends. The parts of the radio access are kept side by side. The fingerprint is computed from
+/// those of the worlds, in their order.
 pub(crate) fn gathered<P: Probe>(
     worlds: Vec<World<P>>,
     world_of: impl Fn(NodeId) -> usize,
@@ -45,7 +46,7 @@ pub(crate) fn gathered<P: Probe>(
             let has_data = is_here(directory.endpoints()[receiver.index()].node);
             let (mine, theirs) = (&mut first.flows[index], &mut other.flows[index]);
             if has_data {
-                // What was delivered its receiver knows alone.
+                // Only the receiver's world knows the delivered data.
                 std::mem::swap(mine, theirs);
             }
             mine.established_at = earliest(mine.established_at, theirs.established_at);

@@ -1,10 +1,10 @@
-//! Relations in a world that hold between two events.
+//! Invariants of a world between two events.
 
 use super::World;
 use fadeout_core::Probe;
 
 impl<P: Probe> World<P> {
-    /// Asserts that an event left nothing half done.
+    /// Asserts that an event has left no unfinished work.
     #[inline]
     pub(super) fn assert_settled(&self) {
         debug_assert!(
@@ -29,7 +29,8 @@ impl<P: Probe> World<P> {
         );
     }
 
-    /// Asserts that each packet of the pool is in one machine. Asks every link: once a run.
+    /// Asserts that each packet of the pool is in exactly one place. This visits every link, so it
+    /// is called once a run.
     pub(super) fn assert_conserved(&self) {
         if !cfg!(debug_assertions) {
             return;

@@ -1,4 +1,4 @@
-//! Kernels: when they run, what they send, and what becomes of what they are sent.
+//! Linux kernels at the ends of flows: their wake-ups, and the packets that they send and receive.
 
 use super::agenda::Agenda;
 use super::{Endpoints, Event, Transport, World};
@@ -20,7 +20,7 @@ impl Kernels {
         agenda.arm(self.wake(machine), at, event);
     }
 
-    /// An application wants something of a socket.
+    /// Passes a command of an application to a socket of the kernel.
     pub(super) fn ask(&mut self, end: &KernelEnd, command: AppCommand, agenda: &mut Agenda) {
         if command == AppCommand::Connect {
             for &(address, is_backup) in end.other_paths() {
@@ -33,7 +33,7 @@ impl Kernels {
         self.arm(end.machine, agenda.now(), agenda);
     }
 
-    /// A packet reached its kernel, which sees it with everything else of this instant.
+    /// Hands a packet to its kernel. The kernel runs once for all packets of the same instant.
     pub(super) fn receive(
         &mut self,
         machine: u32,
@@ -47,7 +47,7 @@ impl Kernels {
         self.arm(machine, agenda.now(), agenda);
     }
 
-    /// The packet of a frame that a kernel sends; none of what belongs to no flow.
+    /// Returns the packet for a frame that a kernel sends. `None` if the frame belongs to no flow.
     fn packet_of(
         &mut self,
         (machine, frame): (u32, &[u8]),
@@ -73,7 +73,7 @@ impl Kernels {
                 }
                 (Protocol::Tcp, segment)
             }
-            // Whatever it is, links and radios see its size.
+            // Links and radios need only the size of other protocols.
             _ => {
                 let len = (ip.len as u32).saturating_sub(DATAGRAM_HEADERS);
                 let sized = Segment {
@@ -106,10 +106,10 @@ impl Kernels {
 }
 
 impl<P: Probe> World<P> {
-    /// Starts the kernels of the nodes that have one; what they say is kept in `logs`.
+    /// Starts the kernels of all nodes that have one. Their output is stored in `logs`.
     ///
     /// # Errors
-    /// [`KernelError`] when there is none, or one does not come up.
+    /// Returns a [`KernelError`] if no kernel is found, or if one does not start.
     pub(crate) fn boot_kernels(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
         let Some(kernels) = &mut self.kernels else {
             return Ok(());
@@ -149,13 +149,14 @@ impl<P: Probe> World<P> {
         let arrived = self.kernels.as_mut().map(|it| it.take_arrived(machine));
         let arrived = arrived.unwrap_or_default();
         for &id in &arrived {
-            // The kernel has read it as it came.
+            // The kernel's packets have been read on arrival, so the counts of in-order bytes are
+            // current.
             let Some((end, flow)) = self.endpoints.told_by(machine, id) else {
                 continue;
             };
             match (end.arrivals.take(), end.is_path()) {
                 (0, _) => {}
-                // The connection tells what it has in order over all paths.
+                // The multipath connection itself reports the bytes in order over all paths.
                 (bytes, true) => self.probe.delivered(now, flow, bytes),
                 (bytes, false) => self.hear(machine, Told::Delivered(id.0, bytes)),
             }
@@ -169,7 +170,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// The agent of a kernel tells something.
+    /// Handles a report of the agent, the program that runs in a kernel.
     fn hear(&mut self, machine: u32, told: Told) {
         let now = self.agenda.now();
         let (socket, event) = match told {

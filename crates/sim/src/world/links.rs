@@ -1,4 +1,4 @@
-//! Links, and the way of a packet from hop to hop.
+//! Links, and the transfer of packets from hop to hop.
 
 use super::agenda::Agenda;
 use super::{Event, World};
@@ -6,11 +6,13 @@ use crate::hop::Hop;
 use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake};
 use fadeout_link::{Link, RadioStates};
 
-/// The directions of links, and what opens those of bearers of 2G and 3G.
+/// All directions of links, and the radio states of 2G and 3G bearers, which open and close their
+/// directions.
 #[derive(Debug)]
 pub(crate) struct Links {
     hops: Vec<LinkHop>,
-    /// Of each bearer that has them, for both directions.
+    /// Radio states of the 2G and 3G bearers that have them. Both directions of a bearer share one
+    /// entry.
     radio_states: Vec<RadioStates>,
 }
 
@@ -19,14 +21,15 @@ pub(crate) struct Links {
 struct LinkHop {
     link: Link,
     wake: Wake,
-    /// The radio states of a bearer of 2G or 3G, by number.
+    /// Index of the radio states of a 2G or 3G bearer. `None` for other links.
     states: Option<u32>,
-    /// Whether its far end is in another world, so that nothing arrives at it here.
+    /// True if the far end is in another world, so that no packet arrives in this one.
     leads_out: bool,
 }
 
 impl Links {
-    /// The links in the order of their ids; each radio states with the directions that it opens.
+    /// Creates the links in the order of their ids. Each entry of `radio_states` has the two
+    /// directions that it opens.
     pub(super) fn new(links: Vec<Link>, radio_states: Vec<([LinkId; 2], RadioStates)>) -> Links {
         let hop = |link| LinkHop {
             link,
@@ -47,18 +50,18 @@ impl Links {
         }
     }
 
-    /// The links in the order of their ids.
+    /// Returns the links in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Link> {
         self.hops.iter().map(|hop| &hop.link)
     }
 
-    /// Whether a wake-up of this generation is the armed one.
+    /// True if a wake-up of this generation is the scheduled one. Older wake-ups are ignored.
     #[inline]
     pub(super) fn fire(&mut self, id: LinkId, generation: u32) -> bool {
         self.hops[id.index()].wake.fire(generation)
     }
 
-    /// A packet enters a link.
+    /// Lets a packet enter a link.
     #[inline(always)]
     pub(super) fn enter(
         &mut self,
@@ -82,7 +85,7 @@ impl Links {
         hop.arm(id, agenda);
     }
 
-    /// As [`enter`](Self::enter), before all that waits.
+    /// Lets a packet enter a link ahead of all packets that wait in it.
     pub(super) fn enter_ahead(
         &mut self,
         id: LinkId,
@@ -96,27 +99,27 @@ impl Links {
         hop.arm(id, agenda);
     }
 
-    /// A link leads into another world.
+    /// Records that the far end of a link is in another world.
     pub(super) fn lead_out(&mut self, id: LinkId) {
         self.hops[id.index()].leads_out = true;
     }
 
-    /// A direction of a link, to be changed.
+    /// Returns a direction of a link, for changes.
     pub(super) fn get_mut(&mut self, id: LinkId) -> &mut Link {
         &mut self.hops[id.index()].link
     }
 
-    /// A direction of a link.
+    /// Returns a direction of a link.
     pub(crate) fn get(&self, id: LinkId) -> &Link {
         &self.hops[id.index()].link
     }
 
-    /// Keeps what waits in a link there.
+    /// Stops a link from sending. Packets that wait in it stay.
     pub(super) fn pause(&mut self, id: LinkId) {
         self.hops[id.index()].link.pause();
     }
 
-    /// Closes a link and takes out what waits.
+    /// Closes a link and removes the packets that wait in it.
     pub(super) fn close(
         &mut self,
         id: LinkId,
@@ -143,7 +146,7 @@ impl Links {
         hop.arm(id, agenda);
     }
 
-    /// Drops a packet at a link that is closed; whether it waited in it before.
+    /// Drops a packet at a closed link. `was_waiting` is true if the packet waited in this link.
     pub(super) fn lose(
         &mut self,
         id: LinkId,
@@ -157,7 +160,7 @@ impl Links {
         link.lose(agenda.now(), packet, was_inside, pool, probe);
     }
 
-    /// Takes out of a link what has arrived at its end.
+    /// Removes from a link the packets that have arrived at its end.
     #[inline]
     pub(super) fn take_arrivals(
         &mut self,
@@ -171,7 +174,7 @@ impl Links {
         link.on_wake(agenda.now(), pool, arrivals, probe);
     }
 
-    /// Lets a link be woken when it next has something to do.
+    /// Schedules the next wake-up of a link.
     #[inline]
     pub(super) fn arm(&mut self, id: LinkId, agenda: &mut Agenda) {
         self.hops[id.index()].arm(id, agenda);
@@ -193,7 +196,7 @@ impl LinkHop {
 }
 
 impl<P: Probe> World<P> {
-    /// A packet left a hop: onto the next, or to its endpoint.
+    /// Moves a packet from the end of a hop to its next hop, or to its endpoint.
     pub(super) fn forward(&mut self, id: PacketId) {
         let packet = &mut self.pool[id];
         debug_assert!(
@@ -224,7 +227,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// A packet enters a hop.
+    /// Lets a packet enter a hop.
     #[inline]
     pub(super) fn enter(&mut self, hop: Hop, packet: PacketId) {
         match hop {

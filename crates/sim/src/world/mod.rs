@@ -1,6 +1,7 @@
-//! The event loop: who is woken next, and where a packet goes when it leaves.
+//! The event loop: it wakes the parts of a simulation in the order of time and moves packets
+//! between them.
 //!
-//! Each layer has a file with its handlers; a handler takes one event or one packet.
+//! Each layer has a file with its handlers. A handler processes one event or one packet.
 
 mod agenda;
 mod applications;
@@ -51,7 +52,7 @@ use links::Links;
 use predictions::Predictions;
 use std::sync::Arc;
 
-/// An event of a world. Events carry ids, never payloads.
+/// An event of a simulation. Events carry ids and no data.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Start {
@@ -64,11 +65,11 @@ enum Event {
         flow: FlowId,
         generation: u32,
     },
-    /// A hop tells something; an index into the world's notices.
+    /// A notice to the ends of a flow is due. The number is an index into the notices of the world.
     Notice {
         index: u32,
     },
-    /// Cars report what they measure.
+    /// Vehicles report their measurements.
     Reports,
     Link {
         link: LinkId,
@@ -93,15 +94,15 @@ enum Event {
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
 
-/// Everything that is simulated, generic over what looks at it.
+/// The complete state of a simulation. `P` is the probe that records it.
 #[derive(Debug)]
 pub struct World<P> {
     agenda: Agenda,
     links: Links,
     radio: Option<Box<Radio>>,
-    /// The ways to UEs that change cells.
+    /// Routes to UEs that change cells. `None` without mobility management.
     paths: Option<Box<UePaths>>,
-    /// The phones that change from link to link.
+    /// Handovers of phones between links. `None` if the scenario has none.
     crossings: Option<Box<Crossings>>,
     endpoints: Endpoints,
     flows: Vec<Flow>,
@@ -109,7 +110,7 @@ pub struct World<P> {
     notices: Vec<Notices>,
     predictions: Option<Box<Predictions>>,
     kernels: Option<Box<Kernels>>,
-    /// Tunnels and their contents, where a link is captured.
+    /// Tunnels of the core network and their contents. `None` if no link is captured.
     tunnels: Option<Box<Tunnels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
@@ -118,15 +119,15 @@ pub struct World<P> {
     path_outbox: PathOutbox,
     arrivals: Vec<PacketId>,
     from_backhaul: Vec<PacketId>,
-    /// Requests of applications that are not yet passed on.
+    /// Requests of applications that are not carried out yet.
     asks: Vec<Ask>,
     directory: Arc<Directory>,
-    /// The links that lead into other worlds, with the number of each.
+    /// Links into other worlds, each with the number of the other world.
     ways_out: Vec<(LinkId, usize)>,
     probe: P,
 }
 
-/// The machines of a world as a summary of the run reads them.
+/// Read access to the parts of a world, for the summary of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Machines<'a> {
     pub(crate) flows: &'a [Flow],
@@ -135,7 +136,7 @@ pub(crate) struct Machines<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) radio: Option<Accesses<'a>>,
     pub(crate) forecast: Option<&'a Forecast>,
-    /// Numbers and names of them.
+    /// Numbers and names of the parts.
     pub(crate) directory: &'a Directory,
 }
 
@@ -174,7 +175,7 @@ impl<P: Probe> World<P> {
             agenda.schedule(at, Event::Crossing { index, generation });
         }
         let mut radio = parts.radio.map(Box::new);
-        // Managed UEs measure before they have anything to send.
+        // UEs under mobility management measure cells before they have data to send.
         if let Some(radio) = radio.as_mut().filter(|_| parts.paths.is_some()) {
             radio.arm(&mut agenda);
         }
@@ -200,7 +201,7 @@ impl<P: Probe> World<P> {
             delivered_packets: 0,
             outbox: Outbox::default(),
             path_outbox: PathOutbox::default(),
-            // A bearer hands over what waited behind a hole at once.
+            // A bearer delivers many packets at once when a gap in their numbers closes.
             arrivals: Vec::with_capacity(4096),
             from_backhaul: Vec::new(),
             asks: Vec::new(),
@@ -210,13 +211,14 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// Processes at most `limit` events up to and including `until`. Returns false when nothing
-    /// is left to do before then.
+    /// Processes at most `limit` events up to and including `until`. Returns false if no event is
+    /// left before that time.
     pub fn run(&mut self, until: Time, limit: u64) -> bool {
         self.run_unless(until, limit, || false)
     }
 
-    /// Like [`World::run`], and returns true at once after an event that made `is_halted` true.
+    /// Processes events as [`World::run`] does. Returns true at once after an event that made
+    /// `is_halted` true.
     #[inline]
     pub(crate) fn run_unless(
         &mut self,
@@ -283,38 +285,38 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// When the next event is; none when nothing is left to do.
+    /// Returns the time of the next event. `None` if no event is left.
     pub fn next_at(&self) -> Option<Time> {
         self.agenda.next_at()
     }
-    /// Simulated time.
+    /// Returns the simulated time.
     pub fn now(&self) -> Time {
         self.agenda.now()
     }
-    /// Events processed.
+    /// Returns the number of events processed.
     pub fn events(&self) -> u64 {
         self.agenda.processed()
     }
-    /// Packets that reached an endpoint.
+    /// Returns the number of packets that reached an endpoint.
     pub fn delivered_packets(&self) -> u64 {
         self.delivered_packets
     }
-    /// Digest of the trajectory so far.
+    /// Returns the digest of the trajectory so far.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
-    /// The probe.
+    /// Returns the probe.
     pub fn probe(&self) -> &P {
         &self.probe
     }
     pub(crate) fn probe_mut(&mut self) -> &mut P {
         &mut self.probe
     }
-    /// Ends the run.
+    /// Ends the run and returns the probe.
     pub fn into_probe(self) -> P {
         self.probe
     }
-    /// The machines, to be read.
+    /// Returns read access to the parts of the world.
     pub(crate) fn machines(&self) -> Machines<'_> {
         Machines {
             flows: &self.flows,

@@ -1,28 +1,29 @@
-//! Notices: the messages of hops to the ends of flows.
+//! Notices: messages from links and cells to the ends of flows.
 
 use super::agenda::Agenda;
 use super::{Event, Flow, Transport, World};
 use crate::notices::Notices;
 use fadeout_core::{FlowId, LinkInfo, Probe, Time};
 
-/// The ends of a flow are to be told something that was not known ahead, if they are told anything.
+/// Sends a notice that was not known in advance to the ends of a flow. A prediction gets errors.
+/// Does nothing if the flow takes no notices.
 pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
     say(all, agenda, flow, |notices, now| notices.tell(now, info));
 }
 
-/// The same, of what a base station predicts or sees: as it is.
+/// Sends a notice of a base station to the ends of a flow, without errors.
 pub(super) fn pass_on(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
     say(all, agenda, flow, |notices, now| notices.pass_on(now, info));
 }
 
-/// Those of a flow, if it has any, take something now; they say when it is told.
+/// Adds a notice to those of a flow, if the flow takes any, and schedules its arrival.
 fn say(
     all: &mut [Notices],
     agenda: &mut Agenda,
     flow: FlowId,
     take: impl FnOnce(&mut Notices, Time) -> Option<Time>,
 ) {
-    // They stand in the order of the flows.
+    // The entries are sorted by flow.
     let Ok(index) = all.binary_search_by_key(&flow, |notices| notices.flow) else {
         return;
     };
@@ -33,7 +34,7 @@ fn say(
 }
 
 impl<P: Probe> World<P> {
-    /// A hop tells both ends of a flow something.
+    /// Delivers a notice to both ends of a flow.
     pub(super) fn tell(&mut self, index: u32) {
         let notices = &mut self.notices[index as usize];
         let flow = notices.flow;
@@ -47,7 +48,7 @@ impl<P: Probe> World<P> {
         let (sender, receiver) = (*sender, *receiver);
         let ends = [sender, receiver].into_iter().zip(reaches);
         for (endpoint, _) in ends.filter(|(_, reaches)| *reaches) {
-            // The scenario reader gives notices to flows of one path alone.
+            // The scenario reader allows notices only for flows with one path.
             if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint].transport {
                 let now = self.agenda.now();
                 tcp.on_link_info(now, &info, &mut self.outbox, &mut self.probe);

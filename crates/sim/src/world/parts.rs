@@ -1,4 +1,4 @@
-//! The parts of a world.
+//! The parts that a world is built from.
 
 use crate::directory::Directory;
 use crate::hop::Routes;
@@ -19,34 +19,35 @@ use std::sync::Arc;
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
 pub(crate) enum Transport {
-    /// A TCP connection of its own, before its flow begins.
+    /// A single TCP connection before the start of its flow.
     Waiting(Arc<Recipe>),
-    /// The same from then on. It takes some kilobytes, of which other ends have no need.
+    /// A single TCP connection after the start of its flow. It is boxed, because it takes some
+    /// kilobytes that other variants do not need.
     Tcp(Box<TcpEndpoint>),
-    /// The same once it is closed: it answers nothing and asks for nothing any more.
+    /// A single TCP connection after its end. It neither sends nor responds any more.
     Over(Box<Account>),
     /// A subflow of a multipath connection (RFC 8684 section 1.3).
     Subflow {
-        /// Which, an index into the world's.
+        /// Index of the connection among those of the world.
         connection: u32,
-        /// Its path.
+        /// Number of the path.
         path: PathId,
     },
-    /// A socket of a kernel, outside the simulation.
+    /// A socket of a Linux kernel, which runs outside the simulation.
     Kernel(Box<KernelEnd>),
-    /// Datagrams, without a connection.
+    /// A sender or receiver of datagrams, without a connection.
     Udp(Box<UdpEndpoint>),
-    /// The end is in another world.
+    /// An endpoint in another world.
     Elsewhere,
 }
 
-/// One end of a connection at its node, or of one path of it.
+/// An end of a connection, or of one path of a multipath connection.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) transport: Transport,
     pub(crate) flow: FlowId,
     pub(crate) peer: EndpointId,
-    /// The way of what it sends from now on.
+    /// Route of the packets that the endpoint will send.
     pub(crate) route: RouteId,
     pub(crate) wake: Wake,
 }
@@ -67,7 +68,7 @@ impl Endpoint {
         }
     }
 
-    /// Of a connection that is closed no more is kept than what is to be said of it.
+    /// Replaces a closed connection by its account, which the summary needs. This frees memory.
     pub(super) fn keep_account(&mut self) {
         if let Transport::Tcp(tcp) = &self.transport
             && tcp.state() == ConnectionState::Closed
@@ -77,16 +78,16 @@ impl Endpoint {
     }
 }
 
-/// One end of a multipath connection.
+/// An end of a multipath connection.
 #[derive(Debug)]
 pub(crate) struct MultipathHost {
     pub(crate) connection: MultipathConnection,
-    /// The endpoints of its paths. The first takes commands and wake-ups for all.
+    /// Endpoints of the paths. The first receives commands and wake-ups for all paths.
     pub(crate) endpoints: Box<[EndpointId]>,
     pub(crate) flow: FlowId,
 }
 
-/// The ends of all flows: endpoints, and the multipath connections that some are paths of.
+/// The ends of all flows: endpoints, and the multipath connections that some of them belong to.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     list: Vec<Endpoint>,
@@ -98,8 +99,8 @@ impl Endpoints {
         Endpoints { list, connections }
     }
 
-    /// What is to be said of the TCP endpoint with this id, also where it is one path of a connection.
-    /// None of a flow of datagrams, or of kernels.
+    /// Returns the counters of a TCP endpoint for the summary. This includes subflows. `None` for
+    /// datagrams and for Linux kernels.
     pub(crate) fn account(&self, id: EndpointId) -> Option<Account> {
         let endpoint = &self[id];
         match &endpoint.transport {
@@ -116,7 +117,8 @@ impl Endpoints {
         }
     }
 
-    /// The flow of an endpoint begins, of which it is this end.
+    /// Builds the TCP connection of an endpoint when its flow starts. `end` is the endpoint's side
+    /// of the flow.
     pub(super) fn begin(&mut self, id: EndpointId, end: FlowEnd) {
         let endpoint = &mut self[id];
         if let Transport::Waiting(recipe) = &endpoint.transport {
@@ -125,7 +127,7 @@ impl Endpoints {
         }
     }
 
-    /// The multipath connection that an endpoint belongs to.
+    /// Returns the multipath connection of an endpoint. `None` if the endpoint has a single path.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self[id].transport {
             Transport::Subflow { connection, .. } => Some(&self.host(*connection).connection),
@@ -133,7 +135,7 @@ impl Endpoints {
         }
     }
 
-    /// The end of a flow of datagrams with this id; none of another flow.
+    /// Returns an end of a flow of datagrams. `None` for other flows.
     pub(crate) fn udp(&self, id: EndpointId) -> Option<&UdpEndpoint> {
         match &self[id].transport {
             Transport::Udp(udp) => Some(udp),
@@ -141,7 +143,7 @@ impl Endpoints {
         }
     }
 
-    /// The end of a flow that is a socket of a kernel; none of other flows.
+    /// Returns an end of a flow that is a socket of a Linux kernel. `None` for other flows.
     pub(crate) fn kernel(&self, id: EndpointId) -> Option<&KernelEnd> {
         match &self[id].transport {
             Transport::Kernel(end) => Some(end),
@@ -149,8 +151,8 @@ impl Endpoints {
         }
     }
 
-    /// The socket of a kernel with this id, and its flow, where it is one of `machine`: what a guest
-    /// says is checked.
+    /// Returns a socket of the kernel `machine`, and its flow. `None` if the id is of another
+    /// endpoint, because ids from a guest are checked.
     pub(super) fn told_by(
         &mut self,
         machine: u32,
@@ -163,12 +165,12 @@ impl Endpoints {
         }
     }
 
-    /// How many multipath connections have an end here.
+    /// Returns the number of multipath connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.len()
     }
 
-    /// Takes the multipath connections of another world, behind its own.
+    /// Appends the multipath connections of another world.
     pub(super) fn append(&mut self, other: &mut Endpoints) {
         self.connections.append(&mut other.connections);
     }
@@ -200,7 +202,7 @@ impl IndexMut<EndpointId> for Endpoints {
     }
 }
 
-/// A connection with its application and how far it came.
+/// A flow with its application and its progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     pub(crate) application: Application,
@@ -211,12 +213,13 @@ pub(crate) struct Flow {
     pub(crate) first_delivery_at: Option<Time>,
     pub(crate) established_at: Option<Time>,
     pub(crate) completed_at: Option<Time>,
-    /// When its connection was given up, at the end that did so first.
+    /// Time at which the first end gave the connection up. `None` if no end did.
     pub(crate) aborted_at: Option<Time>,
     pub(crate) wake: Wake,
-    /// Whether links tell its ends of themselves, also before and after it.
+    /// True if links send notices to the ends, even before the start and after the completion of
+    /// the flow.
     pub(crate) is_told: bool,
-    /// Whether the end is in this world that the application wakes.
+    /// True if this world contains the end that the application's timer belongs to.
     pub(crate) is_woken: bool,
 }
 
@@ -242,7 +245,7 @@ impl Flow {
         }
     }
 
-    /// Which of its ends an endpoint is.
+    /// Returns the side of the flow that an endpoint is on.
     pub(crate) fn side_of(&self, endpoint: EndpointId) -> FlowEnd {
         if endpoint == self.receiver {
             FlowEnd::Receiver
@@ -257,7 +260,8 @@ impl Flow {
 pub(crate) struct Parts {
     pub(crate) directory: Arc<Directory>,
     pub(crate) links: Vec<Link>,
-    /// Of the bearers that have them, with the directions that they open.
+    /// Radio states of the 2G and 3G bearers that have them, each with the two directions that it
+    /// opens.
     pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
     pub(crate) radio: Option<Radio>,
     pub(crate) paths: Option<UePaths>,
@@ -269,8 +273,8 @@ pub(crate) struct Parts {
     pub(crate) notices: Vec<Notices>,
     pub(crate) forecast: Option<Forecast>,
     pub(crate) kernels: Option<Kernels>,
-    /// Where a link is captured.
+    /// Tunnels of the core network. `None` if no link is captured.
     pub(crate) tunnels: Option<Tunnels>,
-    /// The links that lead into other worlds, with the number of each.
+    /// Links into other worlds, each with the number of the other world.
     pub(crate) ways_out: Vec<(LinkId, usize)>,
 }

@@ -1,8 +1,8 @@
-//! The ways of packets to and from UEs that change cells.
+//! Routes of packets to and from UEs that change cells.
 //!
-//! A route never changes, so at a path switch the ends of a flow take another one. What was sent on the
-//! old one and has not yet come to where the two part goes on over the new one, as an anchor in the
-//! core sends it; what has passed there goes on to the old base station.
+//! A route never changes, so both ends of a flow use a new route after a path switch. Packets on
+//! the old route change to the new one at the hop where the two routes part, as at an anchor in the
+//! core. Packets beyond this hop continue to the old base station.
 
 use super::backhaul::Interfaces;
 use super::notices::notify;
@@ -17,21 +17,23 @@ use fadeout_core::{
 use fadeout_radio::access::{Backhaul, Move, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ways to UEs under mobility management.
+/// The routes to all UEs under mobility management.
 #[derive(Debug)]
 pub(crate) struct UePaths {
     topology: Topology,
     ways: Vec<UePath>,
-    /// By old route: the position from which on a packet takes another one.
+    /// Indexed by old route: the position at which packets change to a new route, and the new
+    /// route.
     detours: BTreeMap<RouteId, (u8, RouteId)>,
-    /// By route: the position from which on a copy of each packet takes another one, and whose that is.
+    /// Indexed by route: the position at which copies take another route, with that route and the
+    /// UE.
     copies: BTreeMap<RouteId, Copying>,
     interfaces: Interfaces,
     pub(super) utran: Utran,
     moves: Vec<Move>,
 }
 
-/// The core sends to two base stations.
+/// Bicast of the core to a second base station.
 #[derive(Debug, Clone, Copy)]
 struct Copying {
     ue: UeId,
@@ -39,18 +41,18 @@ struct Copying {
     route: RouteId,
 }
 
-/// The way of a flow to a UE.
+/// The route of a flow to a UE.
 #[derive(Debug, Clone)]
 pub(crate) struct UePath {
     pub(crate) ue: UeId,
     pub(crate) flow: FlowId,
     pub(crate) bearer: DrbId,
-    /// The flow's end at the UE.
+    /// Endpoint of the flow at the UE.
     pub(crate) near: EndpointId,
-    /// Its other end.
+    /// Endpoint of the flow at the other side.
     pub(crate) far: EndpointId,
-    /// The hops from there that it takes whatever the cell, where a route names them, and the node at which
-    /// they end: from there on it takes the fewest links.
+    /// First hops from the far endpoint, which are the same for all cells. They come from an
+    /// explicit route and end at `anchor`. From there on the flow takes the fewest links.
     pub(crate) kept: Vec<Hop>,
     pub(crate) anchor: NodeId,
 }
@@ -68,13 +70,14 @@ impl UePaths {
         }
     }
 
-    /// Links carry packets of UEs in cells of 3G.
+    /// Adds the links that carry packets of UEs in 3G cells.
     pub(crate) fn add_utran(&mut self, utran: Utran) {
         self.utran = utran;
     }
 
-    /// The core has no bearers of a UE that is idle at the start: downlink packets end there, or where their way to
-    /// base stations begins if it does not pass the core, or that is not known.
+    /// Ends the downlink of a UE that is idle at the start, because the core has no bearers for it.
+    /// Packets end at the core. If the core is unknown or not on the route, they end where the
+    /// routes to the base stations begin.
     pub(crate) fn hold_back(
         &mut self,
         ue: UeId,
@@ -96,7 +99,7 @@ impl UePaths {
         }
     }
 
-    /// The route of a packet that is about to enter the hop at `position` of `route`.
+    /// Returns the route of a packet that is about to enter the hop at `position` of `route`.
     #[inline]
     pub(super) fn redirected(&self, mut route: RouteId, position: u8) -> RouteId {
         while let Some(&(at, other)) = self.detours.get(&route)
@@ -107,32 +110,32 @@ impl UePaths {
         route
     }
 
-    /// Whether some packets take other ways than they set out on.
+    /// True if some packets change their route, or have copies on another route.
     #[inline]
     pub(super) fn changes_ways(&self) -> bool {
         !self.detours.is_empty() || !self.copies.is_empty()
     }
 
-    /// Whether copies of some packets take other ways.
+    /// True if copies of some packets take other routes.
     #[inline]
     pub(super) fn has_forks(&self) -> bool {
         !self.copies.is_empty()
     }
 
-    /// Whether UEs change their base stations.
+    /// True if UEs may change their base stations.
     #[inline]
     pub(super) fn follows_ues(&self) -> bool {
         !self.ways.is_empty()
     }
 
-    /// The route of the copy of a packet that is about to enter the hop at `position` of `route`, if there
-    /// is to be one.
+    /// Returns the route for the copy of a packet that is about to enter the hop at `position` of
+    /// `route`. `None` if there is no copy.
     fn copied(&self, route: RouteId, position: u8) -> Option<RouteId> {
         let copying = self.copies.get(&route)?;
         (copying.position == position).then_some(copying.route)
     }
 
-    /// Packets on `old` take `new` where the two part. Where that is.
+    /// Lets packets on `old` continue on `new` where the two routes part. Returns this position.
     fn detour(&mut self, routes: &Routes, old: RouteId, new: RouteId) -> usize {
         let parted = parting(routes, old, new);
         self.detours.remove(&new);
@@ -143,13 +146,13 @@ impl UePaths {
     }
 }
 
-/// The position at which two routes part.
+/// Returns the position of the first hop at which two routes differ.
 fn parting(routes: &Routes, one: RouteId, other: RouteId) -> usize {
     let pairs = routes.hops(one).iter().zip(routes.hops(other));
     pairs.take_while(|(one, other)| one == other).count()
 }
 
-/// The base station at which a downlink packet arrives.
+/// Returns the base station at which a downlink packet arrives.
 pub(super) fn base_of(
     packet: &UnderWay,
     routes: &Routes,
@@ -159,7 +162,7 @@ pub(super) fn base_of(
     let before = packet.hop.checked_sub(1);
     match before.and_then(|position| routes.at(packet.route, position)) {
         Some(Hop::Link(link)) => directory.end_of(link),
-        // The flow's other end is at the base station.
+        // The route has no link, so the flow's other end is at the base station.
         _ => {
             let peer = endpoints[packet.to].peer;
             directory.endpoints()[peer.index()].node
@@ -168,8 +171,8 @@ pub(super) fn base_of(
 }
 
 impl UePaths {
-    /// Gives flows the routes that their UEs' changes of cell ask for, and sends what base stations and
-    /// the core send each other.
+    /// Changes the routes of flows after their UEs changed cells. Also sends the messages and data
+    /// between base stations and the core.
     #[inline]
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
         let radio = world.radio.as_ref();
@@ -180,7 +183,8 @@ impl UePaths {
 
     #[inline(never)]
     fn follow_all<P: Probe>(world: &mut World<P>) {
-        // What follows at once, between two of one node, is asked for again at the end.
+        // Actions that arise during this loop, between two base stations on one node, are read by
+        // its next turn.
         let Some(mut paths) = world.paths.take() else {
             return;
         };
@@ -195,13 +199,13 @@ impl UePaths {
         }
         paths.moves = moves;
         world.paths = Some(paths);
-        // A path switch schedules events of the radio, some before the one it was armed for.
+        // A path switch schedules events of the radio, some before the current wake-up.
         if let Some(radio) = &mut world.radio {
             radio.arm(&mut world.agenda);
         }
     }
 
-    /// Carries out one of the moves that the radio asks for.
+    /// Carries out one action that the radio access asks for.
     pub(super) fn follow<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
         match one {
             Move::Uplink { ue, cell } => {
@@ -284,7 +288,7 @@ impl UePaths {
         }
     }
 
-    /// The flow whose packets messages count as: the first of such a way.
+    /// Returns the first flow that satisfies `is_such`. Messages count as packets of this flow.
     fn first_flow(&self, is_such: impl Fn(&&UePath) -> bool) -> FlowId {
         let way = self.ways.iter().find(is_such);
         way.map_or_else(FlowId::default, |way| way.flow)
@@ -300,7 +304,7 @@ impl UePaths {
         self.interfaces.route(places, &mut world.routes, ends, what)
     }
 
-    /// The hops between a base station and the far end of a way, in either direction.
+    /// Returns the hops between a base station and the far end of a flow, in either direction.
     fn wired(
         &mut self,
         directory: &Directory,
@@ -323,7 +327,7 @@ impl UePaths {
         }
     }
 
-    /// Uplink packets leave at the UE's new base station.
+    /// Lets uplink packets of a UE enter the network at its new base station.
     fn move_uplink<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         for number in 0..self.ways.len() {
             if self.ways[number].ue != ue {
@@ -342,7 +346,7 @@ impl UePaths {
         }
     }
 
-    /// The route of downlink packets of a way to a base station.
+    /// Returns the downlink route of a flow to a base station.
     fn down<P: Probe>(&mut self, world: &mut World<P>, base: NodeId, way: &UePath) -> RouteId {
         let mut hops = self.wired(&world.directory, base, way, true);
         hops.push(Hop::Bearer {
@@ -352,8 +356,8 @@ impl UePaths {
         world.routes.over(&hops)
     }
 
-    /// The core sends to the UE's base station and to another one: each packet that comes to where the two
-    /// ways part goes both.
+    /// Starts the bicast of the core to the UE's base station and to `base`. Each packet is copied
+    /// where the two routes part.
     fn begin_copies<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         for number in 0..self.ways.len() {
             if self.ways[number].ue != ue {
@@ -374,7 +378,8 @@ impl UePaths {
         }
     }
 
-    /// The core sends to the UE's new base station, and an end marker for each bearer over each old way.
+    /// Lets the core send to the UE's new base station, and sends an end marker for each bearer on
+    /// each old route.
     fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         let mut markers = BTreeSet::new();
         self.copies.retain(|_, copying| copying.ue != ue);
@@ -410,14 +415,16 @@ impl UePaths {
             if !sent.insert((bearer, route)) {
                 continue;
             }
-            // 36 bytes of IP, UDP and GTP-U, as a packet here has at least 40.
+            // An end marker has 36 bytes of IP, UDP and GTP-U. A size of zero makes the smallest
+            // packet, 40 bytes.
             world.send_backhaul(route, (flow, 0, 0));
         }
     }
 }
 
 impl UePaths {
-    /// A packet is about to enter the hop at its position: a copy of it may go another way.
+    /// Sends a copy of a packet on another route if the packet is about to enter the hop where the
+    /// two routes part.
     pub(super) fn copy_at_fork<P: Probe>(world: &mut World<P>, id: PacketId) {
         let Some(paths) = &world.paths else {
             return;
@@ -437,7 +444,7 @@ impl UePaths {
     }
 }
 
-/// Whether each base station of `bases` is connected with a node, in both directions.
+/// True if links connect each base station of `bases` with the node `far`, in both directions.
 pub(crate) fn reaches_all(topology: &mut Topology, bases: &[NodeId], far: NodeId) -> bool {
     bases.iter().all(|&base| {
         let there = topology.shortest(far, base);

@@ -1,4 +1,4 @@
-//! Reports of cars, and what base stations make of them.
+//! Measurement reports of vehicles, and the base stations' predictions of blockages from them.
 
 use super::agenda::Agenda;
 use super::notices::pass_on;
@@ -8,11 +8,11 @@ use crate::prediction::Forecast;
 use fadeout_core::{FlowId, LinkInfo, Probe};
 use fadeout_radio::access::RadioAccess;
 
-/// Prediction of blockages, and what it tells.
+/// Prediction of blockages, and its notices to flows.
 #[derive(Debug)]
 pub(super) struct Predictions {
     pub forecast: Forecast,
-    /// Notices of base stations to flows; empty between two reports.
+    /// Notices of base stations to flows. Empty between two reports.
     told: Vec<(FlowId, LinkInfo)>,
 }
 
@@ -24,7 +24,7 @@ impl Predictions {
         }
     }
 
-    /// All cars report, and will again.
+    /// Processes the reports of all vehicles and schedules the next ones.
     fn on_reports(&mut self, access: &RadioAccess, notices: &mut [Notices], agenda: &mut Agenda) {
         let now = agenda.now();
         self.forecast.on_reports(now, access, &mut self.told);
@@ -36,7 +36,7 @@ impl Predictions {
     }
 }
 
-/// All cars of a world report.
+/// Processes the reports of all vehicles in a world.
 pub(super) fn take_reports<P: Probe>(world: &mut World<P>) {
     if let (Some(predictions), Some(radio)) = (&mut world.predictions, &world.radio) {
         predictions.on_reports(&radio.access, &mut world.notices, &mut world.agenda);

@@ -1,4 +1,4 @@
-//! The radio access as hops.
+//! Bearers of the radio access as hops of routes.
 
 use super::agenda::Agenda;
 use super::paths::{UePaths, base_of};
@@ -8,7 +8,7 @@ use crate::radio::Radio;
 use fadeout_core::{Direction, DrbId, PacketId, Probe};
 
 impl Radio {
-    /// Lets the radio access be woken when it next has something to do.
+    /// Schedules the next wake-up of the radio access.
     #[inline]
     pub(super) fn arm(&mut self, agenda: &mut Agenda) {
         let at = self.access.wake_at();

@@ -1,55 +1,55 @@
-//! Routes that change while a run goes on.
+//! Changes of routes during a run.
 
 use super::World;
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use fadeout_core::{CellId, EndpointId, FlowId, Probe, UeId};
 
-/// Why a flow cannot take a route.
+/// Reasons why a flow cannot use a route.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// A flow that does not exist.
+    /// There is no flow with this number.
     #[error("there is no flow number {0}")]
     NoFlow(u32),
-    /// A whole multipath flow, whose paths have routes of their own.
+    /// The flow has several paths, each of which has a route of its own.
     #[error("flow \"{0}\" has several paths; expected one of them, such as \"{0}/0\"")]
     SeveralPaths(String),
-    /// Too few or too many hops.
+    /// The route has too few or too many hops.
     #[error("flow \"{flow}\": a route of {hops} hops; expected 1 to {MAX_HOPS}")]
     Length {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// How many hops there are.
+        /// Number of hops of the route.
         hops: usize,
     },
-    /// A hop that does not exist, that no cell serves, or that is not reached by those before it.
+    /// A hop does not exist, has no serving cell, or does not start where the hop before it ends.
     #[error(
         "flow \"{flow}\": hop {position} of its route does not start where the previous hop \
         ends"
     )]
     Gap {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Which hop, from zero.
+        /// Position of the hop, counted from zero.
         position: usize,
     },
-    /// The last hop does not end at the flow's other end.
+    /// The last hop of the route does not end at the other end of this flow.
     #[error("flow \"{0}\": its route does not end at its receiver")]
     Astray(String),
 }
 
 impl<P: Probe> World<P> {
-    /// Gives a flow, or a path of a multipath flow, another route: `hops` lead from its sender to
-    /// its receiver, and the same hops back. Paths have flow numbers of their own, after those of
-    /// all flows.
+    /// Changes the route of a flow, or of one path of a multipath flow. `hops` lead from its sender
+    /// to its receiver. The reverse direction uses the same hops. Paths have flow numbers of their
+    /// own, which follow those of all flows.
     ///
-    /// Packets that either end sends from now on take the new route. Those under way finish on the route they
-    /// began on, as in a network that forwards by a label that the first hop puts on; so a packet may
-    /// overtake those sent before it.
+    /// Packets that either end sends from now on use the new route. Packets in the network finish
+    /// on their old route, as in a network that forwards by labels of the first hop. So a packet
+    /// may overtake earlier ones.
     ///
     /// # Errors
-    /// When there is no such flow, or the hops are not a way between its ends. Nothing has changed
-    /// then.
+    /// Returns a [`RouteError`] if there is no such flow, or if the hops do not connect its ends.
+    /// Then no route has changed.
     pub fn reroute(&mut self, flow: FlowId, hops: &[Hop]) -> Result<(), RouteError> {
         let entry = self.directory.flow(flow);
         let entry = entry.ok_or(RouteError::NoFlow(flow.0))?;
@@ -70,7 +70,8 @@ impl<P: Probe> World<P> {
     }
 }
 
-/// Whether `hops` lead from the sender of a flow to its receiver; `serving` knows which cell a UE is in.
+/// Checks that `hops` lead from the sender of a flow to its receiver. `serving` returns the serving
+/// cell of a UE.
 fn check_route(
     entry: &FlowEntry,
     hops: &[Hop],

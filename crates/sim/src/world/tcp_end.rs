@@ -1,5 +1,5 @@
-//! An end of a TCP connection of its own before its flow begins and after it is over: it is built when the flow begins, and
-//! of one that is closed no more is left than what the run's summary says of it.
+//! An end of a single TCP connection. The connection is built when its flow starts. After its end
+//! only the counters for the summary are kept.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -8,7 +8,8 @@ use fadeout_transport::congestion::{Congestion, Window};
 use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
 use std::sync::Arc;
 
-/// The congestion control of an endpoint, by its name and its parameters; none where it is not a built-in one.
+/// Returns the congestion control with this name and these parameters. `None` if it is not a
+/// built-in one.
 pub(crate) fn congestion(
     (name, given): (&str, &Parameters),
     seed: u64,
@@ -18,14 +19,14 @@ pub(crate) fn congestion(
     Congestion::new(name, given, random)
 }
 
-/// What ends of connections are built from. Those of all flows that are alike share it.
+/// Configuration from which ends of connections are built. Flows with equal settings share it.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     config: Arc<TcpConfig>,
-    /// The congestion control, by its name, and its parameters.
+    /// Name of the congestion control, and its parameters.
     control: (String, Parameters),
     seed: u64,
-    /// Whether the congestion control is a built-in one, not the user's own.
+    /// True if the congestion control is a built-in one, and not the user's own.
     pub(crate) is_known: bool,
 }
 
@@ -42,7 +43,7 @@ impl Recipe {
         recipe
     }
 
-    /// The constants of the endpoints.
+    /// Returns the constants of the endpoints.
     pub(crate) fn config(&self) -> &TcpConfig {
         &self.config
     }
@@ -51,10 +52,10 @@ impl Recipe {
         congestion((&self.control.0, &self.control.1), self.seed, endpoint)
     }
 
-    /// One end of a flow, which is closed.
+    /// Builds one end of a flow. Its connection is closed.
     ///
     /// # Panics
-    /// Where the congestion control is not [known](Recipe::is_known).
+    /// Panics if the congestion control is not [known](Recipe::is_known).
     pub(crate) fn build(
         &self,
         endpoint: EndpointId,
@@ -65,7 +66,7 @@ impl Recipe {
         self.build_with(congestion, (flow, end))
     }
 
-    /// The same with another congestion control.
+    /// Builds one end of a flow with another congestion control.
     pub(crate) fn build_with(
         &self,
         congestion: Congestion,
@@ -75,7 +76,7 @@ impl Recipe {
     }
 }
 
-/// What the summary of a run says of an end of a connection.
+/// Counters of one end of a connection, for the summary of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
     pub(crate) statistics: SenderStatistics,

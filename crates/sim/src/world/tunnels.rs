@@ -1,8 +1,8 @@
-//! Which tunnel of the core network a packet is in as it crosses a link, for captures.
+//! Tunnels of the core network that carry packets over links, for captures.
 //!
-//! Between the core and a base station each bearer has a tunnel (S1, N3), and another where one base station
-//! forwards to the next (X2, Xn, or by way of the core). Identifiers are the bearer's number, with what the tunnel is
-//! for in the highest bits.
+//! Each bearer has a tunnel between the core and its base station (S1, N3). It has another tunnel
+//! when one base station forwards packets to the next (X2, Xn, or through the core). A tunnel
+//! identifier is the number of the bearer. Its highest bits have the purpose of the tunnel.
 //!
 //! Standard: TS 29.281 §4.2, §5.1.
 
@@ -17,36 +17,37 @@ use fadeout_core::{
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// High bits of tunnel identifiers (TEID), by kind.
+/// High bits of tunnel identifiers (TEID), by purpose.
 mod kind {
     pub(super) const DOWNLINK: u32 = 0x1000_0000;
     pub(super) const UPLINK: u32 = 0x2000_0000;
     pub(super) const FORWARDING: u32 = 0x3000_0000;
-    /// Of handovers from link to link, by their number.
+    /// Tunnels of handovers between links, with the number of the handover.
     pub(super) const OLD_PATH: u32 = 0x4000_0000;
     pub(super) const BETWEEN_LINKS: u32 = 0x5000_0000;
-    /// Of split bearers, to the other base station and from it.
+    /// Tunnels of split bearers, to the secondary base station and from it.
     pub(super) const TO_LEG: u32 = 0x6000_0000;
     pub(super) const FROM_LEG: u32 = 0x7000_0000;
 }
 
-/// Where tunnels end, and what is in them beside packets.
+/// End nodes of the tunnels, and the PDCP numbers of forwarded packets.
 #[derive(Debug)]
 pub(crate) struct Tunnels {
-    /// Where those of base stations end; their next node without it.
+    /// End node of the base stations' tunnels. `None` if they end at the next node.
     core: Option<NodeId>,
-    /// Base stations of NR.
+    /// NR base stations.
     of_nr: BTreeSet<NodeId>,
     of_utra: BTreeSet<NodeId>,
-    /// Numbers of forwarded packets. An id may be another packet's by now, which is then noted anew.
+    /// PDCP numbers of forwarded packets. Packet ids are reused, and each forwarded packet
+    /// overwrites or removes the entry of its id.
     numbers: BTreeMap<PacketId, PdcpNumber>,
 }
 
-/// The part of a packet's way between two hops that are no links.
+/// The part of a packet's route between two hops that are not links.
 struct Stretch<'a> {
     before: Option<Hop>,
     links: &'a [Hop],
-    /// Which of the links it crosses.
+    /// Index of the link that the packet crosses.
     at: usize,
     after: Option<Hop>,
 }
@@ -64,7 +65,7 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// The nodes that its links connect, the first one's start before all.
+    /// Returns the nodes that the links connect, beginning with the start of the first link.
     fn nodes(&self, directory: &Directory) -> Vec<NodeId> {
         let end = |&hop: &Hop| match hop {
             Hop::Link(link) => directory.end_of(link),
@@ -90,14 +91,14 @@ impl Tunnels {
         }
     }
 
-    /// Whether two base stations are of one generation.
+    /// True if two base stations are both LTE or both NR, and neither is a 3G one.
     pub(super) fn are_alike(&self, one: u32, other: u32) -> bool {
         let ends = [one, other].map(NodeId);
         let [one, other] = ends.map(|node| self.of_nr.contains(&node));
         one == other && !ends.iter().any(|node| self.of_utra.contains(node))
     }
 
-    /// A packet is forwarded, with this number or without.
+    /// Records that a packet is forwarded. `None` as the number removes an older entry.
     pub(super) fn note_forwarded(&mut self, packet: PacketId, number: Option<PdcpNumber>) {
         match number {
             Some(number) => self.numbers.insert(packet, number),
@@ -105,7 +106,8 @@ impl Tunnels {
         };
     }
 
-    /// The packet as a link carries it, in its tunnel if any; none for messages.
+    /// Returns a packet as a link carries it, within its tunnel if it is in one. `None` for
+    /// messages.
     fn carried<'a>(
         &self,
         (id, packet): (PacketId, &'a Packet),
@@ -171,7 +173,7 @@ impl Tunnels {
                 Signal::ForwardingEnd => marker(tunnel(kind::BETWEEN_LINKS, handover.into())),
                 _ => None,
             },
-            // Behind the last of these links it is on that to the phone, and in no tunnel.
+            // The last of these links leads to the phone and has no tunnel.
             Some(Hop::Target { handover }) if stretch.at < stretch.links.len() => {
                 inside(tunnel(kind::BETWEEN_LINKS, handover.into()), None)
             }
@@ -194,7 +196,8 @@ impl Tunnels {
         }
     }
 
-    /// The tunnel of a bearer before or behind these links, if this one of them is in it.
+    /// Returns the tunnel of a bearer before or behind these links. `None` if the current link is
+    /// not in it.
     fn of_bearer(
         &self,
         hop: Hop,
@@ -230,7 +233,7 @@ impl Tunnels {
     }
 }
 
-/// Packets have crossed a direction of a link: captures see them.
+/// Shows packets that have crossed a direction of a link to the probe, for captures.
 #[cold]
 pub(super) fn show_crossed<P: Probe>(world: &mut World<P>, link: LinkId, arrived: &[PacketId]) {
     let Some(tunnels) = &world.tunnels else {

@@ -1,4 +1,4 @@
-//! UEs in cells of 3G: links that carry what leaves their bearers there.
+//! UEs in 3G cells: links carry the packets of their bearers there.
 
 use super::World;
 use super::paths::UePath;
@@ -6,28 +6,29 @@ use crate::hop::Hop;
 use fadeout_core::{Direction, DrbId, EndpointId, LinkId, NodeId, PacketId, Probe, RouteId, UeId};
 use std::collections::BTreeMap;
 
-/// The links of UEs in cells of 3G, and who is there.
+/// Links of UEs in 3G cells, and the endpoints that are there now.
 #[derive(Debug, Default)]
 pub(crate) struct Utran {
-    /// Downlink and uplink, by UE and node of the cell.
+    /// Downlink and uplink, indexed by UE and node of the cell.
     links: BTreeMap<(UeId, NodeId), [LinkId; 2]>,
-    /// The way on for what leaves the radio for these ends of flows.
+    /// Route and downlink for packets that leave the radio access, indexed by endpoint. Only
+    /// endpoints of UEs in 3G have an entry.
     there: BTreeMap<EndpointId, (RouteId, LinkId)>,
 }
 
 impl Utran {
-    /// Links carry the packets of a UE in the cell of a node.
+    /// Adds the links that carry the packets of a UE in the cell of a node.
     pub(crate) fn add(&mut self, way: (UeId, NodeId), links: [LinkId; 2]) {
         self.links.insert(way, links);
     }
 
-    /// The uplink of a UE in the cell of a node, if it is of 3G.
+    /// Returns the uplink of a UE in the cell of a node. `None` if it is not a 3G cell.
     pub(super) fn uplink(&self, way: (UeId, NodeId)) -> Option<Hop> {
         let [_, uplink] = *self.links.get(&way)?;
         Some(Hop::Link(uplink))
     }
 
-    /// A UE is in the cell of a node, with these ways of flows.
+    /// Records that a UE is in the cell of a node. `ways` has the routes of its flows.
     pub(super) fn enter<P: Probe>(
         &mut self,
         world: &mut World<P>,
@@ -51,7 +52,7 @@ impl Utran {
         }
     }
 
-    /// What waits in the downlink or the uplink of a UE, in the cell of a node, is the radio's again.
+    /// Moves packets that wait in the downlink or uplink of a 3G cell back to the radio access.
     pub(super) fn give_back<P: Probe>(
         &self,
         world: &mut World<P>,
@@ -76,7 +77,7 @@ impl Utran {
     }
 }
 
-/// A packet is a bearer's again, at the base station `base` or at the UE.
+/// Gives a packet back to its bearer, at the base station `base` or at the UE.
 fn give<P: Probe>(
     world: &mut World<P>,
     (bearer, direction, base): (DrbId, Direction, NodeId),
@@ -93,7 +94,7 @@ fn give<P: Probe>(
                 .on_packet_at(now, base.0, bearer, packet, pool, probe);
         }
         Direction::Uplink => {
-            // It leaves the bearer again, and takes the way of then.
+            // The packet leaves its bearer a second time, on the route that is valid then.
             pool[packet].hop = 0;
             radio
                 .access
@@ -103,7 +104,7 @@ fn give<P: Probe>(
     radio.arm(&mut world.agenda);
 }
 
-/// A packet leaves the radio: on its way, or in 3G into a link to its UE.
+/// Moves a packet that leaves the radio access to its next hop. In 3G this is the link to its UE.
 #[inline]
 pub(super) fn leave_radio<P: Probe>(world: &mut World<P>, id: PacketId) {
     let utran = world.paths.as_ref().map(|paths| &paths.utran);

@@ -1,4 +1,4 @@
-//! The configuration of mobility management that a scenario describes.
+//! Configuration of mobility management from a scenario.
 
 use crate::build::switching;
 use crate::world::Interfaces;
@@ -107,7 +107,7 @@ fn procedure(described: &scenario::MobilityManagement) -> ProcedureConfig {
     }
 }
 
-/// Time for which a candidate holds room unless a scenario says another. No standard has a value.
+/// Default time for which a candidate cell holds resources. No standard has a value.
 const USUAL_HOLD: Span = Span::from_secs(10);
 
 fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
@@ -179,12 +179,13 @@ fn beam_failure(described: &scenario::MobilityManagement) -> Option<BeamMonitori
     })
 }
 
-/// Length of a gap of pattern 0.
+/// Length of a measurement gap of pattern 0.
 ///
 /// Standard: TS 36.133 Table 8.1.2.1-1; TS 38.133 Table 9.1.2-1.
 pub(super) const USUAL_GAP: Span = Span::from_millis(6);
 
-/// A level, for which the reader asks where a kind needs it.
+/// Returns a level of the scenario, dBm. The scenario reader requires it for the kinds of events
+/// that need it.
 fn level(given: Option<fadeout_core::Dbm>) -> f64 {
     given.map_or(f64::NEG_INFINITY, |dbm| dbm.0)
 }
@@ -205,7 +206,7 @@ fn condition(described: &scenario::ExecutionCondition) -> MeasurementEvent {
         hysteresis_db: described.hysteresis.0,
         time_to_trigger: described.time_to_trigger,
         filter: described.filter,
-        // Execution conditions are not reported.
+        // The UE does not report execution conditions to the network.
         report_interval: Span::MAX,
         report_amount: None,
         scope: Scope::Any,
@@ -231,7 +232,7 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,
             },
-            // Its conditions are those of b2, with half the hysteresis (TS 25.331 clause
+            // Event 3a has the conditions of event B2, but half the hysteresis (TS 25.331 clause
             // 14.3.1.1).
             scenario::EventKind::E3a => EventKind::B2 {
                 serving: level(described.serving_threshold_rscp),

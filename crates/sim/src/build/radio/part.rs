@@ -1,4 +1,4 @@
-//! A part of the radio access, for one of several worlds.
+//! A part of the radio access for one of several worlds.
 
 use super::{establish, generation, named_error, surroundings_of};
 use crate::build::{BuildError, channel_file};
@@ -8,8 +8,9 @@ use fadeout_radio::access::{RadioAccess, RadioError, RecordedPath, Serving};
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::Scenario;
 
-/// The part of the radio access with these UEs, in order, of which these cells serve each of the scenario's. All cells are
-/// there; those of other parts serve nobody and are heard by nobody.
+/// Builds the part of the radio access with these UEs, in order. `serving` has the serving cell of
+/// each UE of the scenario. The part has all cells, but the cells of other parts serve no UE and
+/// cause no interference.
 pub(in crate::build) fn part(
     scenario: &Scenario,
     ues: &[UeId],
@@ -32,7 +33,7 @@ pub(in crate::build) fn part(
     });
     let recorded: Vec<RecordedPath> = recorded.collect();
     let named = |error: RadioError| match error {
-        // Its position is that within the part.
+        // The error has the number of the UE within the part.
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ues[ue].index()].name.clone(),
             reason: error.reason(),

@@ -1,11 +1,11 @@
-//! The ways of UEs.
+//! Tracks of UEs.
 
 use fadeout_core::Point;
 use fadeout_core::random::Stream;
 use fadeout_mobility::{self as mobility, Mobility, Track};
 use fadeout_scenario::{self as scenario, Movement, Named};
 
-/// The track of a UE that does not ride on a vehicle.
+/// Returns the track of a UE that does not ride in a vehicle.
 pub(super) fn of(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
@@ -29,7 +29,7 @@ pub(super) fn of(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     }
 }
 
-/// The track of one node of a trace file, at the height of the UE's antenna.
+/// Returns the track of one node of a trace file, at the height of the UE's antenna.
 fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, String> {
     let text = std::str::from_utf8(&trace.file.bytes)
         .map_err(|_| format!("{}: it is not text", trace.file.path))?;

@@ -1,4 +1,5 @@
-//! UEs that change cells: the ways of packets, messages and markers, move by move.
+//! Tests of UEs that change cells: the routes of packets, messages and markers after each action of
+//! the radio access.
 
 use super::*;
 use crate::world::UePaths;
@@ -10,8 +11,8 @@ const BEARER: DrbId = DrbId(0);
 const OLD: CellId = CellId(0);
 const NEW: CellId = CellId(1);
 
-/// [`TWO_CELLS`] under mobility management, with messages over links: direct ones (X2), or by way of
-/// the server, which stands for the core.
+/// Returns [`TWO_CELLS`] under mobility management, with messages over links. They go directly
+/// (X2), or through the server, which represents the core.
 fn managed(preparation: &str) -> World<Seen> {
     let management = format!(
         "[mobility-management]\nsignalling = \"links\"\ncore = \"server\"\n\
@@ -22,7 +23,7 @@ fn managed(preparation: &str) -> World<Seen> {
     world
 }
 
-/// Lets the ways follow a move.
+/// Lets the routes follow one action of the radio access.
 fn follow(world: &mut World<Seen>, one: Move) {
     let mut paths = world.paths.take().expect("UEs that change cells");
     UePaths::follow(&mut paths, world, one);
@@ -40,18 +41,19 @@ fn bearer(direction: Direction) -> Hop {
     }
 }
 
-/// How many packets the links from S1 of the old cell, X2 and S1 of the new one have, both directions.
+/// Returns the numbers of packets on the links S1 of the old cell, X2 and S1 of the new cell, in
+/// both directions.
 fn under_way_on(world: &World<Seen>) -> [usize; 6] {
     [0, 1, 2, 3, 4, 5].map(|link| inside(world, link))
 }
 
-/// The one packet of a pool that had none before, which is in the first slot.
+/// Returns the only packet of a pool that was empty before. It is in the first slot.
 fn only(world: &World<Seen>) -> PacketId {
     assert_eq!(world.pool.len(), 1);
     PacketId::default()
 }
 
-/// The hops of the one packet that is anywhere.
+/// Returns the hops of the only packet.
 fn hops_of_the_packet(world: &World<Seen>) -> Vec<Hop> {
     let packet = &world.pool[only(world)];
     world.routes.hops(packet.route).to_vec()
@@ -119,10 +121,10 @@ fn uplink_packets_leave_at_the_new_cell_and_so_do_those_that_have_not_left_the_p
         },
     );
     assert_eq!(up(&world), old);
-    // The routes part behind the bearer, and the packet is about to leave that.
+    // The routes part behind the bearer, and the packet is about to leave the bearer.
     world.forward(packet);
     assert_eq!(under_way_on(&world), [0, 1, 0, 0, 0, 0]);
-    // Back again: the way that was taken first is whole once more.
+    // The UE moves back, and the first route applies again.
     follow(
         &mut world,
         Move::Uplink {
@@ -158,7 +160,7 @@ fn at_a_path_switch_the_core_sends_to_the_new_cell_and_a_marker_over_the_old_way
     let route = world.endpoints[SENDER].route;
     let expected = [Hop::Link(LinkId(0)), bearer(Direction::Downlink)];
     assert_eq!(world.routes.hops(route), expected);
-    // The marker goes over the link that packets took until now, to the base station and not further.
+    // The marker takes the old link to the base station and ends there.
     assert_eq!(under_way_on(&world), [0, 0, 0, 0, 1, 0]);
     let marker = Backhaul::EndMarker { bearer: BEARER };
     assert_eq!(
@@ -202,7 +204,7 @@ fn a_forwarded_packet_takes_x2_and_enters_the_radio_at_its_end() {
     assert_eq!(world.pool[packet].hop, 0);
     world.agenda.advance(ms(3));
     world.forward(packet);
-    // No handover is under way that it could belong to: the radio has it, and drops it.
+    // The radio drops the packet, because no handover is in progress.
     assert!(world.pool.is_empty());
     assert_eq!(world.delivered_packets(), 0);
     let end = Move::ForwardedEnd {
@@ -211,7 +213,7 @@ fn a_forwarded_packet_takes_x2_and_enters_the_radio_at_its_end() {
         to,
     };
     follow(&mut world, end);
-    // The link has not been told that the packet left it.
+    // The old link still counts the packet, because the test moved it without the link.
     assert_eq!(under_way_on(&world), [0, 0, 2, 0, 0, 0]);
 }
 

@@ -1,11 +1,11 @@
-//! Handovers between links: what each event and each message does, one after another.
+//! Tests of handovers between links: the effect of each event and each message.
 
 use super::*;
 use crate::crossing::Signal;
 use fadeout_core::{DropCause, HandoverOutcome};
 
-/// A server behind an anchor, two base stations, one phone. Directions: `near` 0 and 1, `s1` 2 and 3,
-/// `iu` 4 and 5, `x` 6 and 7, `lte` 8 and 9, `umts` 10 and 11.
+/// Returns a server behind an anchor, two base stations and one phone. Directions: `near` 0 and 1,
+/// `s1` 2 and 3, `iu` 4 and 5, `x` 6 and 7, `lte` 8 and 9, `umts` 10 and 11.
 fn network(rest: &str) -> World<Seen> {
     let link = |name: &str, from: &str, to: &str| {
         format!(
@@ -32,7 +32,7 @@ const LTE: u32 = 8;
 const UMTS: u32 = 10;
 const UP: u32 = 1;
 
-/// The one event of the handover in the queue, when there is one.
+/// Returns the next event of the handover in the queue. `None` if there is none.
 fn crossing(world: &mut World<Seen>) -> Option<(Time, Event)> {
     let is_crossing = |(_, event): &(Time, Event)| matches!(event, Event::Crossing { .. });
     let mut events = pending(world).into_iter().filter(is_crossing);
@@ -41,14 +41,14 @@ fn crossing(world: &mut World<Seen>) -> Option<(Time, Event)> {
     event
 }
 
-/// Lets the handover's next event happen. When that was.
+/// Processes the handover's next event. Returns its time.
 fn step(world: &mut World<Seen>) -> Time {
     let next = crossing(world).expect("the handover has something to do");
     happen(world, next);
     next.0
 }
 
-/// A downlink packet enters the hop at this position of the sender's route.
+/// Lets a downlink packet enter the hop at this position of the sender's route.
 fn enter(world: &mut World<Seen>, hop: u8) -> PacketId {
     let packet = under_way(world, hop);
     let at = world.routes.at(world.pool[packet].route, hop);
@@ -91,7 +91,7 @@ fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
     let [first, waits] = [0; 2].map(|_| enter(&mut world, 2));
     assert_eq!(inside(&world, LTE), 2);
     assert_eq!(step(&mut world), ms(6_000));
-    // Neither has left: the one that is being sent is cut off.
+    // Neither packet has left the source. The transmission of the first one is interrupted.
     assert_eq!((inside(&world, LTE), inside(&world, X)), (0, 2));
     let target = Some(Hop::Target { handover: 0 });
     assert_eq!(
@@ -100,10 +100,10 @@ fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
     );
     let later = enter(&mut world, 2);
     assert_eq!((inside(&world, X), last_hop(&world, later)), (3, target));
-    // The anchor does not know yet; the phone does.
+    // Only the phone knows of the handover, so the anchor still sends to the source.
     assert_eq!(route(&world, SENDER), links([0, S1, LTE]));
     assert_eq!(route(&world, RECEIVER), links([UMTS + UP, IU + UP, 1]));
-    // What arrives at the target waits until that sends.
+    // Packets that arrive at the target wait until the target sends.
     world.forward(first);
     assert_eq!(inside(&world, UMTS), 1);
     let of_the_target = |(_, event): &(Time, Event)| matches!(event, Event::Link { link, .. } if *link == LinkId(UMTS));
@@ -159,7 +159,7 @@ fn the_switch_turns_the_anchor_and_sends_a_marker_behind_the_last_packet() {
     step(&mut world);
     assert_eq!(step(&mut world), ms(6_100));
     assert_eq!(route(&world, SENDER), links([0, IU, UMTS]));
-    // The marker is on the old way, and a packet that has not passed the anchor takes the new one.
+    // The marker takes the old route. A packet that has not passed the anchor takes the new route.
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 0));
     world.forward(before);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 1));
@@ -198,7 +198,7 @@ fn a_marker_at_the_source_follows_what_is_forwarded_and_ends_at_the_target() {
             packet,
         );
         assert_eq!(inside(&world, X), 1, "{signal:?}");
-        // The one packet is the marker that goes on.
+        // The only packet is the marker, which continues to the target.
         assert_eq!(world.pool.len(), free + 1);
     }
     for _ in 0..2 {
@@ -214,7 +214,7 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
     let packet = under_way(&mut world, 0);
     world.forward(packet);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 1));
-    // At the source the packet is dropped, but its copy is under way: it is not lost.
+    // The source drops the packet, but its copy has not arrived yet, so it does not count as lost.
     world.agenda.advance(ms(6_000));
     world.forward(packet);
     assert_eq!(inside(&world, LTE), 1);
@@ -225,13 +225,13 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
     }
     let row = &world.probe.crossed[0];
     assert_eq!((row.bicast, row.lost_waiting, row.lost_later), (1, 0, 0));
-    // After the switch nothing is copied.
+    // After the switch no packet is copied.
     let after = under_way(&mut world, 0);
     world.forward(after);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (2, 2));
 }
 
-/// Takes the one message that is on a link to its end.
+/// Moves the only message on a link to the end of the link.
 fn carry(world: &mut World<Seen>, link: u32, now: Time) {
     assert_eq!(inside(world, link), 1, "a message on {link}");
     world.agenda.advance(now);
@@ -245,18 +245,19 @@ fn carry(world: &mut World<Seen>, link: u32, now: Time) {
 fn over_links_each_message_calls_the_next() {
     let mut world = network("data = \"forwarding\"\nsignalling = \"links\"");
     assert_eq!(step(&mut world), ms(6_000));
-    // Required, Request, Answer, Order: source, anchor, target, anchor, source.
+    // The messages Required, Request, Answer and Order go from source to anchor, target, anchor and
+    // source.
     for link in [S1 + UP, IU, IU + UP, S1] {
         assert_eq!(route(&world, RECEIVER), links([LTE + UP, S1 + UP, 1]));
         carry(&mut world, link, ms(6_000));
     }
     assert_eq!(route(&world, RECEIVER), links([UMTS + UP, IU + UP, 1]));
     let commanded = world.now();
-    // 200 bytes at 12 Mbit/s and 1 ms, four times.
+    // Four messages of 200 bytes take four times 1 ms and their time at 12 Mbit/s.
     let expected = (Span::from_millis(1) + Span::from_nanos(200 * 8 * 1_000 / 12)) * 4;
     let off = commanded.since(ms(6_000)).as_secs_f64() - expected.as_secs_f64();
     assert!(off.abs() < 1e-7, "{off}");
-    // The target resumes and tells the anchor, which switches.
+    // The target resumes and sends Relocation Complete to the anchor, which switches the path.
     assert_eq!(
         step(&mut world),
         commanded.saturating_add(Span::from_millis(100))

@@ -1,9 +1,9 @@
-//! Datagrams: what each event sends, and what an arrival makes of them.
+//! Tests of datagrams: the packets that each event sends, and the effect of each arrival.
 
 use super::*;
 use fadeout_core::{Bytes, Protocol};
 
-/// [`ROUTER`] with an application over UDP.
+/// Returns [`ROUTER`] with an application over UDP.
 fn with(application: &str) -> World<Seen> {
     let mut world = world(&format!("{ROUTER}application = {{ {application} }}\n"));
     pending(&mut world);
@@ -15,7 +15,7 @@ fn with(application: &str) -> World<Seen> {
 const STREAM: &str = "kind = \"packet-stream\", size = \"972 B\", rate = \"777600 bit/s\"";
 const ECHO: &str = "kind = \"echo\", period = \"50 ms\", size = \"56 B\", answer-size = \"100 B\"";
 
-/// Takes the datagram that was sent last to its end, past the links.
+/// Hands the last sent datagram to its endpoint without the links.
 fn arrive(world: &mut World<Seen>, at: Time) {
     let (_, packet) = *world.probe.sent.last().expect("a datagram was sent");
     let last = world.routes.hops(packet.route).len() as u8 - 1;
@@ -41,7 +41,7 @@ fn a_stream_sends_at_its_start_and_at_each_wake_up_of_its_application() {
         assert_eq!((packet.protocol, packet.to), (Protocol::Udp, RECEIVER));
         assert_eq!((packet.segment.seq, packet.segment.len), (number, 972));
         let events = pending(&mut world);
-        // No handshake and no timer: the application's next time, and the link's.
+        // There is no handshake and no timer, so only the application and the link have events.
         let mut of_ends = events
             .iter()
             .filter(|(_, event)| !matches!(event, Event::Link { .. }));
@@ -71,7 +71,7 @@ fn a_datagram_that_arrives_counts_at_its_end_and_frees_its_slot() {
         (972, Some(ms(33)))
     );
     assert_eq!(world.delivered_packets(), 1);
-    // The receiver of a stream says nothing.
+    // The receiver of a stream sends nothing.
     assert_eq!(world.probe.sent.len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Handlers, fed with one event or one packet at a time.
+//! Tests of the event handlers, with one event or one packet at a time.
 
 mod backhaul;
 mod crossings;
@@ -15,7 +15,7 @@ use fadeout_core::{
 use fadeout_scenario::Source;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
-/// Packets handed to first hops and arrived at endpoints, with the times.
+/// Packets that entered their first hop and packets that reached their endpoint, with the times.
 #[derive(Debug, Default)]
 struct Seen {
     sent: Vec<(Time, Packet)>,
@@ -56,8 +56,8 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// A server and a client on both sides of a router, and a detour that no shortest route takes.
-/// Links 0 and 1, and back: directions 0 to 3; the detour: 4 to 7.
+/// A server and a client on both sides of a router, and a detour that no shortest route takes. The
+/// links of the shortest route have directions 0 to 3. Those of the detour have 4 to 7.
 const ROUTER: &str = r#"duration = "10 s"
 [link.near]
 from = "server"
@@ -89,18 +89,18 @@ const BULK: FlowId = FlowId(0);
 const SENDER: EndpointId = EndpointId(0);
 const RECEIVER: EndpointId = EndpointId(1);
 
-/// Takes every event out of the queue.
+/// Removes all events from the queue and returns them.
 fn pending(world: &mut World<Seen>) -> Vec<(Time, Event)> {
     world.agenda.drain().collect()
 }
 
-/// Lets one event happen at its time.
+/// Processes one event at its time.
 fn happen(world: &mut World<Seen>, (at, event): (Time, Event)) {
     world.agenda.advance(at);
     world.handle(event);
 }
 
-/// A packet from the sender to the receiver that is on the hop of this position.
+/// Inserts a packet from the sender to the receiver at the hop of this position.
 fn under_way(world: &mut World<Seen>, hop: u8) -> PacketId {
     let route = world.endpoints[SENDER].route;
     world.pool.insert(Packet {
@@ -111,7 +111,7 @@ fn under_way(world: &mut World<Seen>, hop: u8) -> PacketId {
     })
 }
 
-/// Bytes in order reach an end of the flow.
+/// Delivers in-order bytes to one end of the flow.
 fn deliver(world: &mut World<Seen>, at: EndpointId, bytes: u64) {
     let now = world.agenda.now();
     let flow = &mut world.flows[BULK.index()];
@@ -147,7 +147,8 @@ fn a_flow_that_starts_puts_its_syn_on_the_first_hop() {
     };
     assert_eq!((*at, syn.to, syn.hop), (Time::ZERO, RECEIVER, 0));
     assert_eq!((inside(&world, 0), inside(&world, 2)), (1, 0));
-    // The SYN's arrival after the delay and its time on the link, and its retransmission timer.
+    // Two events follow: the SYN's arrival, after its delay and transmission time, and the
+    // retransmission timer.
     let events = pending(&mut world);
     assert!(
         matches!(
@@ -173,7 +174,7 @@ fn a_packet_goes_from_hop_to_hop_and_then_to_its_endpoint() {
     world.forward(last);
     assert_eq!(world.delivered_packets(), 1);
     assert_eq!(world.probe.received.len(), 1);
-    // The slot is free again; the other packet is still on its link.
+    // The slot of the received packet is free again. The other packet is still on its link.
     assert_eq!(world.pool.len(), 1);
 }
 
@@ -237,15 +238,15 @@ fn a_wake_up_of_an_endpoint_sends_what_is_due_and_arms_the_next() {
     let &(at, timer) = events.last().expect("the SYN's timer");
     world.agenda.advance(at);
     world.handle(timer);
-    // The SYN again, after the initial timeout of one second (RFC 6298 section 2.1), at the next
-    // tick of the kernel's timer wheel: beyond 512 ms they are 64 ms apart.
+    // The SYN is sent again after the initial timeout of one second (RFC 6298 section 2.1). The
+    // kernel's timer wheel rounds it up: beyond 512 ms its ticks are 64 ms apart.
     assert_eq!(world.probe.sent.len(), 2);
     assert_eq!(world.probe.sent[1].0, ms(1_024));
     let events = pending(&mut world);
     let next = events
         .iter()
         .find(|(_, event)| matches!(event, Event::Endpoint { .. }));
-    // Linux's first timeouts of a SYN do not double (`tcp_syn_linear_timeouts`).
+    // The first timeouts of a SYN do not double in Linux (`tcp_syn_linear_timeouts`).
     assert_eq!(next.map(|(at, _)| *at), Some(ms(2_048)));
 }
 
@@ -289,7 +290,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     world.run(ms(12), u64::MAX);
     assert_eq!([SENDER, RECEIVER].map(|id| stage(&world, id)), ["open"; 2]);
     world.run(ms(9_000), u64::MAX);
-    // The end that closed first stays for what its peer may say again.
+    // The end that closed first is kept, because its peer may retransmit.
     assert_eq!(
         [SENDER, RECEIVER].map(|id| stage(&world, id)),
         ["open", "over"]
@@ -298,7 +299,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     let (sender, receiver) = (sender.expect("it is TCP"), receiver.expect("it is TCP"));
     assert_eq!(sender.statistics.sent_segments, 14, "20 kB");
     assert!(receiver.is_closed && receiver.calls.is_some_and(|calls| calls.count == 1));
-    // Nobody answers there.
+    // The closed end does not respond any more.
     let events = world.agenda.drain().count();
     let late = under_way(&mut world, 1);
     world.receive(late);
@@ -307,7 +308,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     assert_eq!((pending(&mut world).len(), events), (0, 0));
 }
 
-/// What is closed on the way answers nothing, as an endpoint that is kept whole does not: both end alike.
+/// Notices of links keep both ends alive. A closed end ignores them, as it does without notices.
 #[test]
 fn a_flow_that_hears_of_its_links_keeps_its_ends() {
     let text = ROUTER.replace(
@@ -373,7 +374,7 @@ fn a_notice_is_told_at_its_time_and_calls_the_next() {
                 link-info = { link = \"far\", delay = \"3 ms\" }\n";
     let mut world = world(&format!("{ROUTER}{told}{blockage}"));
     let notices = pending(&mut world);
-    // The rate that the link has, as soon as it can be told.
+    // The first notice has the link's current rate, and comes after the signalling delay.
     assert!(
         matches!(notices[..], [(at, Event::Notice { index: 0 }), (_, Event::Start { .. })] if at == ms(3)),
         "{notices:?}"
@@ -392,11 +393,12 @@ fn a_notice_is_told_at_its_time_and_calls_the_next() {
             None => break,
         }
     }
-    // The rate and the blockage at its beginning, both again at its end.
+    // The notices are the first rate, then the rate and the blockage at the start and at the end of
+    // the blockage.
     assert_eq!(at, [ms(3), ms(1003), ms(1003), ms(2003), ms(2003)]);
 }
 
-/// Two paths from end to end; directions of `a` 0 and 1, of `b` 2 and 3.
+/// Two paths from end to end. Link `a` has directions 0 and 1, link `b` has 2 and 3.
 const TWO_PATHS: &str = r#"duration = "10 s"
 [link.a]
 from = "server"
@@ -441,7 +443,7 @@ fn a_command_to_a_multipath_flow_goes_to_its_connection() {
     world.command(RECEIVER, AppCommand::Listen);
     assert!(world.probe.sent.is_empty());
     world.command(SENDER, AppCommand::Connect);
-    // The SYN of the first path; the other joins when the connection stands.
+    // Only the first path sends a SYN. The second path joins when the connection is established.
     let [(_, syn)] = &world.probe.sent[..] else {
         panic!("one SYN: {:?}", world.probe.sent);
     };
@@ -451,8 +453,8 @@ fn a_command_to_a_multipath_flow_goes_to_its_connection() {
     );
 }
 
-/// Two base stations with a link between them, as X2 or Xn; the phone is served by the second.
-/// Directions of `s1` 0 and 1, of `x2` 2 and 3.
+/// Two base stations with a link between them, as X2 or Xn. The second serves the phone. Link `s1`
+/// has directions 0 and 1, link `x2` has 2 and 3.
 const TWO_CELLS: &str = r#"duration = "10 s"
 [link.s1]
 from = "server"

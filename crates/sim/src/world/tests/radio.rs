@@ -1,9 +1,9 @@
-//! The radio access as a machine that is woken, and hands on what it gives back.
+//! Tests of the radio access in the event loop: its wake-ups, and the packets that leave it.
 
 use super::*;
 use fadeout_core::{Direction, DrbId};
 
-/// The wake-up of the radio that is armed: of several the last, which made the others stale.
+/// Returns the radio's current wake-up. If there are several, the last one makes the others stale.
 fn armed(world: &mut World<Seen>) -> Option<(Time, Event)> {
     let events = pending(world);
     assert!(
@@ -22,7 +22,7 @@ fn armed(world: &mut World<Seen>) -> Option<(Time, Event)> {
     of_radio.max_by_key(|(_, event)| generation(event))
 }
 
-/// Wakes the radio as often as it asks for until a packet has left it. When that was.
+/// Wakes the radio as often as it asks until a packet has left it. Returns the time.
 fn until_it_leaves(world: &mut World<Seen>, has_left: impl Fn(&World<Seen>) -> bool) -> Time {
     while !has_left(world) {
         let next = armed(world).expect("the radio has a packet");
@@ -63,7 +63,7 @@ fn a_downlink_packet_leaves_the_radio_at_a_wake_up_and_reaches_its_end() {
     pending(&mut world);
     enter(&mut world, Direction::Downlink);
     let at = until_it_leaves(&mut world, |world| world.delivered_packets() > 0);
-    // A slot of the cell at the least, and not the wait of a retransmission.
+    // The packet needs at least one slot, and no retransmission.
     assert!(at > ms(0) && at < ms(40), "{at:?}");
     assert_eq!((world.delivered_packets(), world.pool.len()), (1, 0));
 }
@@ -75,7 +75,7 @@ fn an_uplink_packet_leaves_the_radio_for_the_link_behind_the_cell() {
     enter(&mut world, Direction::Uplink);
     assert_eq!(inside(&world, 5), 0);
     until_it_leaves(&mut world, |world| inside(world, 5) > 0);
-    // Links 1 and 3 lead from the cell that the phone is not in.
+    // Links 1 and 3 lead away from the cell that does not serve the phone.
     assert_eq!([1, 3, 5].map(|link| inside(&world, link)), [0, 0, 1]);
     assert_eq!(world.delivered_packets(), 0);
 }
@@ -96,7 +96,7 @@ fn a_wake_up_that_an_earlier_one_replaced_does_nothing() {
     assert!(pending(&mut world).is_empty(), "the armed one still is");
     world.handle(event);
     assert!(armed(&mut world).is_some_and(|(next, _)| next > at));
-    // Each counts once.
+    // A repeated event is stale and has no effect.
     world.handle(event);
     assert!(pending(&mut world).is_empty());
 }

@@ -1,4 +1,4 @@
-//! Routes that change while a run goes on.
+//! Tests of routes that change during a run.
 
 use super::*;
 use crate::world::RouteError;
@@ -10,7 +10,7 @@ fn a_new_route_is_for_what_is_sent_from_now_on() {
     let before = under_way(&mut world, 0);
     let detour = [0, 4, 6].map(|link| Hop::Link(LinkId(link)));
     assert_eq!(world.reroute(BULK, &detour), Ok(()));
-    // Under way: the route it began on.
+    // A packet in the network keeps the route that it started on.
     world.forward(before);
     assert_eq!((inside(&world, 2), inside(&world, 4)), (1, 0));
     let after = under_way(&mut world, 0);
@@ -32,8 +32,8 @@ fn a_rerouted_flow_goes_on_and_both_ways_take_the_detour() {
     let delivered = world.machines().flows[0].delivered;
     let direct = packets_in(&world, 2);
     world.run(ms(3_000), u64::MAX);
-    // 12 Mbit/s for 1.8 s are 2.7 MB; 1448 of 1500 bytes are payload, and reordering costs a
-    // recovery at the change.
+    // At 12 Mbit/s, 1.8 s carry 2.7 MB, of which 1448 of 1500 bytes are payload. The reordering at
+    // the change of routes costs a recovery.
     assert!(world.machines().flows[0].delivered > delivered + 2_000_000);
     let stats = |link| packets_in(&world, link);
     assert_eq!(stats(2), direct);
@@ -82,7 +82,7 @@ fn a_way_that_leads_elsewhere_is_refused_and_changes_nothing() {
     let mut paths = self::world(TWO_PATHS);
     let whole = paths.reroute(FlowId(0), &links(&[0]));
     assert_eq!(whole, Err(RouteError::SeveralPaths("both".to_owned())));
-    // A path has a number of its own.
+    // A path has a flow number of its own.
     assert_eq!(paths.reroute(FlowId(2), &links(&[0])), Ok(()));
 }
 
@@ -101,7 +101,7 @@ fn a_link_between_base_stations_is_a_hop_like_others() {
     let stats = |link| packets_in(&world, link);
     assert!(stats(2) > 100, "{}", stats(2));
     assert_eq!(stats(4), 0);
-    // The phone's cell is not the one that S1 leads to.
+    // The link S1 does not lead to the cell that serves the phone.
     let past = world.reroute(BULK, &[Hop::Link(LinkId(0)), bearer]);
     let flow = "bulk".to_owned();
     assert_eq!(past, Err(RouteError::Gap { flow, position: 1 }));
