@@ -1,22 +1,22 @@
 //! Block error rate of a code block, by the normal approximation for finite block length.
 //!
-//! Y. Polyanskiy, H. V. Poor, S. Verdú, "Channel coding rate in the finite blocklength regime",
-//! IEEE Trans. Inf. Theory 56, 2010, section IV, with the capacity and dispersion of the
-//! modulation in use and a constant gap between the code and the bound.
+//! The source is Y. Polyanskiy, H. V. Poor, S. Verdú, "Channel coding rate in the finite
+//! blocklength regime", IEEE Trans. Inf. Theory 56, 2010, section IV. Capacity and dispersion are
+//! those of the modulation in use. The gap between the code and the bound is constant.
 
 use super::mutual_information::Modulation;
 use fadeout_core::Decibel;
 use fadeout_core::math::{erfc, from_db, log2};
 
-/// Gap of the NR LDPC code with a good decoder to the bound. With it the SNR for 10 % block
-/// errors agrees with link simulations of the code within about 0.15 dB for blocks of 500 bits
-/// and more; a real receiver is 1 to 1.5 dB worse.
+/// Gap between the bound and the NR LDPC code with a good decoder. With this gap the SNR for 10 %
+/// block errors agrees with link simulations within about 0.15 dB, for blocks of 500 bits and more.
+/// A real receiver needs 1 to 1.5 dB more.
 pub const LDPC_GAP: Decibel = Decibel(1.0);
 
-/// Gap of LTE's turbo code with a good decoder to the bound.
+/// Gap between the bound and LTE's turbo code with a good decoder.
 pub const TURBO_GAP: Decibel = Decibel(1.5);
 
-/// One coded block.
+/// Parameters of a coded block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CodeBlock {
     /// Modulation of its symbols.
@@ -25,15 +25,15 @@ pub struct CodeBlock {
     pub code_rate: f64,
     /// Information bits, CRC included (K).
     pub bits: f64,
-    /// Distance of code and receiver from the bound.
+    /// Gap between the bound and the code with its receiver.
     pub gap: Decibel,
 }
 
 impl CodeBlock {
-    /// Probability that the block is not decoded at this SNR per symbol.
+    /// Returns the probability that the block is not decoded at this SNR per symbol.
     pub fn error_rate(&self, snr: Decibel) -> f64 {
         let mother_rate = base_graph(self.bits, self.code_rate).mother_rate();
-        // Below the mother code's rate coded bits are repeated, which adds up their energy.
+        // Below the rate of the mother code, coded bits are repeated and their energy adds up.
         let rate = self.code_rate.max(mother_rate);
         let snr = from_db(snr.0 - self.gap.0) * (rate / self.code_rate);
         let symbols = self.bits / (rate * f64::from(self.modulation.bits()));
@@ -42,7 +42,7 @@ impl CodeBlock {
         tail(margin / deviation)
     }
 
-    /// The SNR at which the error rate is `target`, within 1e-6 dB; `target` in (0, 1).
+    /// Returns the SNR at which the error rate is `target`, within 1e-6 dB. `target` is in (0, 1).
     pub fn snr_for(&self, target: f64) -> Decibel {
         let (mut low, mut high) = (-40.0, 60.0);
         while high - low > 1e-6 {
@@ -57,10 +57,10 @@ impl CodeBlock {
     }
 }
 
-/// Error rate of a transport block of `blocks` code blocks that each fail with `block_error`:
-/// it is lost when any of them is.
+/// Returns the error rate of a transport block of `blocks` code blocks that each fail with the
+/// probability `block_error`. The transport block is lost if any of them fails.
 pub fn transport_block_error(block_error: f64, blocks: u32) -> f64 {
-    // By squaring: `pow` would take as long as the rest of the model.
+    // The power is computed by squaring, because `pow` would take as long as the remaining model.
     let (mut success, mut factor, mut power) = (1.0, 1.0 - block_error, blocks);
     while power > 0 {
         if power & 1 == 1 {
@@ -76,8 +76,8 @@ pub fn transport_block_error(block_error: f64, blocks: u32) -> f64 {
     1.0 - success
 }
 
-/// Error rate of `bits` information bits in a code block whose symbols have been received with
-/// `capacity` bit and `dispersion` bit^2 in all, `symbols` of them.
+/// Returns the error rate of a code block of `bits` information bits on `symbols` symbols.
+/// `capacity` (bit) and `dispersion` (bit^2) are sums over the received symbols.
 pub(super) fn block_error(bits: f64, symbols: f64, capacity: f64, dispersion: f64) -> f64 {
     debug_assert!(
         bits > 0.0 && symbols >= 0.0,
@@ -87,19 +87,19 @@ pub(super) fn block_error(bits: f64, symbols: f64, capacity: f64, dispersion: f6
     tail((capacity - bits + 0.5 * log2(symbols)) / dispersion.sqrt())
 }
 
-/// The LDPC base graph.
+/// Base graph of the LDPC code.
 ///
 /// Standard: TS 38.212 §7.2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseGraph {
-    /// For large blocks at high rates.
+    /// Base graph 1, for large blocks at high rates.
     One,
-    /// For small blocks or low rates.
+    /// Base graph 2, for small blocks or low rates.
     Two,
 }
 
 impl BaseGraph {
-    /// The base graph for a transport block of `payload` bits without CRC at `code_rate`.
+    /// Returns the base graph for a transport block of `payload` bits without CRC at `code_rate`.
     ///
     /// Standard: TS 38.212 §7.2.2.
     pub fn of(payload: f64, code_rate: f64) -> BaseGraph {
@@ -110,7 +110,7 @@ impl BaseGraph {
         }
     }
 
-    /// Lowest code rate without repetition.
+    /// Returns the lowest code rate without repetition.
     ///
     /// Standard: TS 38.212 §5.3.2.
     pub fn mother_rate(self) -> f64 {
@@ -120,7 +120,7 @@ impl BaseGraph {
         }
     }
 
-    /// Largest code block in bits, CRC included (K_cb).
+    /// Returns the largest code block in bits, CRC included (K_cb).
     ///
     /// Standard: TS 38.212 §5.2.2.
     pub fn largest_block(self) -> f64 {
@@ -131,22 +131,23 @@ impl BaseGraph {
     }
 }
 
-/// The base graph for a transport block of one code block of `bits` bits, its 24-bit CRC included,
-/// at `code_rate`.
+/// Returns the base graph for a transport block of one code block. Its `bits` include the 24-bit
+/// CRC.
 ///
 /// Standard: TS 38.212 §7.2.2.
 pub fn base_graph(bits: f64, code_rate: f64) -> BaseGraph {
     BaseGraph::of(bits - 24.0, code_rate)
 }
 
-/// The Gaussian tail Q(x). Beyond eight deviations the approximation means nothing: 0 or 1.
+/// Returns the Gaussian tail Q(x). The approximation is not valid beyond eight deviations, so the
+/// result there is 0 or 1.
 fn tail(x: f64) -> f64 {
     if x > 8.0 {
         0.0
     } else if x > -8.0 {
         0.5 * erfc(x / std::f64::consts::SQRT_2)
     } else {
-        // Also where no symbol carries any information and x is no number.
+        // This includes NaN, the margin if the symbols carry no information.
         1.0
     }
 }
@@ -175,7 +176,7 @@ mod tests {
             (qpsk, -1.6, 0.141_459, 1e-4),
             (qam16, 6.1, 0.097_723_8, 1e-4),
             (qam64, 15.6, 0.102_685, 1e-4),
-            // Far down the tail a relative error of the fit's digits grows thirtyfold.
+            // Far down the tail, the relative error of the fit grows thirtyfold.
             (qam64, 16.0, 4.359_86e-7, 3e-3),
         ] {
             let found = block.error_rate(Decibel(snr));

@@ -1,4 +1,4 @@
-//! A transport block becomes code blocks: LDPC and turbo code.
+//! Segmentation of a transport block into code blocks: LDPC and turbo code.
 //!
 //! Standard: TS 38.212 §5.2.2, §7.2; TS 36.212 §5.1.2.
 
@@ -7,7 +7,7 @@ use super::mutual_information::Modulation;
 use fadeout_core::Decibel;
 use fadeout_core::math::log10;
 
-/// A channel code.
+/// Channel code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChannelCode {
     /// NR's LDPC code.
@@ -18,7 +18,8 @@ pub enum ChannelCode {
 }
 
 impl ChannelCode {
-    /// Distance of the code with a good decoder from the bound (see [`bler`](super::bler)).
+    /// Returns the gap between the bound and the code with a good decoder (see
+    /// [`bler`](super::bler)).
     pub fn gap(self) -> Decibel {
         match self {
             ChannelCode::Ldpc => LDPC_GAP,
@@ -26,8 +27,8 @@ impl ChannelCode {
         }
     }
 
-    /// Most bits of a code block, CRC included, for a transport block of `bits` bits at
-    /// `code_rate`.
+    /// Returns the largest code block in bits, CRC included, for a transport block of `bits` bits
+    /// at `code_rate`.
     pub fn largest_block(self, bits: f64, code_rate: f64) -> f64 {
         match self {
             ChannelCode::Ldpc => BaseGraph::of(bits - 24.0, code_rate).largest_block(),
@@ -36,19 +37,19 @@ impl ChannelCode {
     }
 }
 
-/// How a transport block is divided.
+/// Segmentation of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segmentation {
-    /// Code blocks (C).
+    /// Number of code blocks (C).
     pub blocks: u32,
-    /// Bits of each code block, CRCs included, filler bits not (K').
+    /// Bits of each code block (K'). CRCs are included, filler bits are not.
     pub block_bits: f64,
-    /// Lowest rate of the code: below, coded bits repeat.
+    /// Lowest rate of the code. Below this rate coded bits are repeated.
     pub mother_rate: f64,
 }
 
 impl Segmentation {
-    /// Divides a transport block of `payload` bits at `code_rate`.
+    /// Segments a transport block of `payload` bits at `code_rate`.
     pub fn new(code: ChannelCode, payload: u32, code_rate: f64) -> Segmentation {
         let (crc, largest, mother_rate) = match code {
             ChannelCode::Ldpc => {
@@ -78,42 +79,43 @@ impl Segmentation {
     }
 }
 
-/// Parameters of a transport block for the error model: its code blocks and the symbols they are sent on.
-/// Small and `Copy`; made once a transport block.
+/// Parameters of a transport block for the error model: its code blocks and their symbols. Computed
+/// once for each transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportCode {
     /// Modulation of the first transmission.
     pub modulation: Modulation,
-    /// Code blocks, all of one size (C).
+    /// Number of code blocks, all of one size (C).
     pub blocks: u32,
     /// Bits of a code block, CRC included (K).
     pub block_bits: f64,
     /// Modulation symbols of a code block in the first transmission (n).
     pub symbols: f64,
-    /// Coded bits of a code block before they repeat (K divided by the mother code's rate).
+    /// Coded bits of a code block before repetition (K divided by the mother code's rate).
     pub buffer_bits: f64,
-    /// Distance of code and receiver from the bound.
+    /// Gap between the bound and the code with its receiver.
     pub gap: Decibel,
 }
 
-/// The parameters of [`TransportCode::new`].
+/// Parameters of [`TransportCode::new`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportBlock {
     /// Channel code.
     pub code: ChannelCode,
-    /// Distance of code and receiver from the bound; [`ChannelCode::gap`] is a good decoder's.
+    /// Gap between the bound and the code with its receiver. [`ChannelCode::gap`] is that of a good
+    /// decoder.
     pub gap: Decibel,
     /// Modulation.
     pub modulation: Modulation,
     /// Size in bits, without CRC.
     pub payload: u32,
-    /// Resource elements that carry it, all layers together.
+    /// Number of resource elements that carry the block, over all layers.
     pub elements: f64,
 }
 
 impl TransportCode {
-    /// The code of a transport block on its resources. Its rate is what they make it: payload and
-    /// CRCs by coded bits.
+    /// Returns the code of a transport block on its resources. The rate is payload and CRCs divided
+    /// by coded bits.
     pub fn new(block: &TransportBlock) -> TransportCode {
         debug_assert!(
             block.payload > 0 && block.elements > 0.0,
@@ -134,7 +136,8 @@ impl TransportCode {
         }
     }
 
-    /// One code block of `bits` bits, CRC included, at `code_rate`: what thresholds are made of.
+    /// Returns a single code block of `bits` bits, CRC included, at `code_rate`. It serves the
+    /// computation of thresholds.
     pub fn single(
         code: ChannelCode,
         gap: Decibel,
@@ -156,7 +159,8 @@ impl TransportCode {
         }
     }
 
-    /// Gain of repeated coded bits in dB, where the rate is below the mother code's.
+    /// Returns the gain of repeated coded bits in dB. Zero if the rate is not below that of the
+    /// mother code.
     pub fn repetition_gain(&self) -> Decibel {
         let sent = self.symbols * f64::from(self.modulation.bits());
         Decibel(10.0 * log10((sent / self.buffer_bits).max(1.0)))
@@ -170,13 +174,14 @@ mod tests {
     #[test]
     fn blocks_are_as_few_as_the_base_graph_allows() {
         for (payload, rate, blocks, bits) in [
-            // Base graph 1: 8448 with the CRC fit in one block, one bit more needs two.
+            // Base graph 1. A block of 8448 bits with the CRC fits into one code block, and one bit
+            // more needs two.
             (8424, 0.8, 1, 8448.0),
             (8432, 0.8, 2, 4252.0),
-            // Base graph 2 by rate.
+            // Base graph 2, chosen by the rate.
             (3824, 0.2, 1, 3840.0),
             (3840, 0.2, 2, 1956.0),
-            // A 16-bit CRC.
+            // A transport block with a 16-bit CRC.
             (808, 0.3, 1, 824.0),
         ] {
             let found = Segmentation::new(ChannelCode::Ldpc, payload, rate);
@@ -187,7 +192,7 @@ mod tests {
             );
         }
         let turbo = Segmentation::new(ChannelCode::Turbo, 75_376, 0.9);
-        // ceil(75400 / 6120) blocks.
+        // The number of blocks is ceil(75400 / 6120).
         assert_eq!(turbo.blocks, 13);
         assert_eq!(turbo.block_bits, (75_400.0 + 13.0 * 24.0) / 13.0);
     }
@@ -199,7 +204,7 @@ mod tests {
             TransportCode::single(code, gap, Modulation::Qpsk, rate, 1000.0).repetition_gain()
         };
         assert_eq!(gain(ChannelCode::Ldpc, 0.5), Decibel(0.0));
-        // One tenth of the bits, a fifth in the mother code: everything twice.
+        // The rate is one tenth and the mother code's a fifth, so each bit is sent twice.
         assert!((gain(ChannelCode::Ldpc, 0.1).0 - 3.0103).abs() < 1e-4);
         assert!((gain(ChannelCode::Turbo, 1.0 / 6.0).0 - 3.0103).abs() < 1e-4);
     }

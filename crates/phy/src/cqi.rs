@@ -6,19 +6,19 @@ use super::mcs::Mcs;
 use super::mutual_information::Modulation;
 use std::sync::LazyLock;
 
-/// A table of channel quality indicators.
+/// Table of channel quality indicators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CqiTable {
-    /// LTE's Table 7.2.3-1 and NR's Table 5.2.2.1-2, which are equal: up to 64QAM.
+    /// LTE's Table 7.2.3-1 and NR's Table 5.2.2.1-2, which are equal, up to 64QAM.
     Qam64,
     /// NR's Table 5.2.2.1-3, up to 256QAM.
     Qam256,
-    /// NR's Table 5.2.2.1-4: low spectral efficiency, for an error rate of 1e-5.
+    /// NR's Table 5.2.2.1-4, with low spectral efficiency, for an error rate of 1e-5.
     LowSe,
 }
 
 impl CqiTable {
-    /// The rows 1 to 15; CQI 0 is out of range.
+    /// Returns the rows 1 to 15. CQI 0 means out of range.
     pub fn rows(self) -> &'static [Mcs] {
         static QAM64: LazyLock<Vec<Mcs>> = LazyLock::new(|| read("NR_38.214_5.2.2.1-2"));
         static QAM256: LazyLock<Vec<Mcs>> = LazyLock::new(|| read("NR_38.214_5.2.2.1-3"));
@@ -30,7 +30,7 @@ impl CqiTable {
         }
     }
 
-    /// The error rate that a CQI promises to stay within.
+    /// Returns the largest error rate at the scheme of a CQI.
     pub fn target_error(self) -> f64 {
         match self {
             CqiTable::Qam64 | CqiTable::Qam256 => 0.1,
@@ -47,7 +47,7 @@ fn read(table: &str) -> Vec<Mcs> {
         }
         Some(Mcs {
             index: fields.next()?.parse().ok()?,
-            // CQI 0 has no modulation, which leaves the row out.
+            // CQI 0 has no modulation, so its row is left out.
             modulation: Modulation::from_bits(fields.next()?.parse().ok()?)?,
             code_rate: fields.next()?.parse::<f64>().ok()? / 1024.0,
             efficiency: fields.next()?.parse().ok()?,

@@ -1,8 +1,9 @@
-//! One SINR that stands for those of a block's sub-bands.
+//! Effective SINR: one SINR for all sub-bands of a block.
 //!
-//! *MIESM*: the sub-bands' mutual information is averaged, and the effective SINR is the one that
-//! carries the average. It uses the same curves as the error model and has no parameter.
-//! *EESM*: `-beta ln(mean of exp(-sinr / beta))`, with a beta fitted to link simulations for each
+//! *MIESM* averages the mutual information of the sub-bands. The effective SINR is the one with the
+//! average information. It uses the same curves as the error model and has no parameter.
+//!
+//! *EESM* is `-beta ln(mean of exp(-sinr / beta))`, with a beta fitted to link simulations for each
 //! scheme.
 
 use super::error::PhyError;
@@ -12,19 +13,20 @@ use fadeout_core::Decibel;
 use fadeout_core::math::{exp, from_db, ln};
 use std::sync::LazyLock;
 
-/// How the SINRs of a block's sub-bands become one.
+/// Method that maps the SINRs of a block's sub-bands to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EffectiveSinr {
-    /// By mutual information.
+    /// Mean of the mutual information (MIESM).
     #[default]
     Miesm,
-    /// By exponentials, with the scheme's [`eesm_beta`].
+    /// Mean of exponentials (EESM), with the scheme's [`eesm_beta`].
     Eesm,
 }
 
 impl EffectiveSinr {
-    /// The effective SINR, linear, of sub-bands with `mean_sinr` times each of `gains`, all
-    /// linear, for a block sent with `scheme`; `mean_sinr` itself without gains.
+    /// Returns the linear effective SINR of a block sent with `scheme`. The SINR of each sub-band
+    /// is `mean_sinr` times its entry in `gains`, all linear. Without gains the result is
+    /// `mean_sinr`.
     pub fn effective(self, scheme: &Mcs, mean_sinr: f64, gains: &[f32]) -> f64 {
         debug_assert!(mean_sinr >= 0.0, "a mean SINR of {mean_sinr}");
         let sinrs = gains.iter().map(|&gain| mean_sinr * f64::from(gain));
@@ -36,8 +38,8 @@ impl EffectiveSinr {
     }
 }
 
-/// Lowest and highest SINR that a receiver can have: its own distortion (error vector magnitude) bounds it
-/// from above, whatever the channel.
+/// Lowest and highest SINR of a receiver. Its own distortion (error vector magnitude) limits the
+/// SINR on any channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SinrRange {
     least: f64,
@@ -47,7 +49,7 @@ pub struct SinrRange {
 }
 
 impl Default for SinrRange {
-    /// -30 to 30 dB. Receivers made for 64QAM have about 22 dB.
+    /// Returns the range from -30 to 30 dB. Receivers made for 64QAM reach about 22 dB.
     fn default() -> Self {
         SinrRange {
             least: 1e-3,
@@ -59,7 +61,7 @@ impl Default for SinrRange {
 }
 
 impl SinrRange {
-    /// A range from `least` to `most`.
+    /// Returns a range from `least` to `most`.
     pub fn new(least: Decibel, most: Decibel) -> Result<SinrRange, PhyError> {
         let (low, high) = (least.0, most.0);
         let is_valid = low <= high && low.is_finite() && high.is_finite();
@@ -72,18 +74,19 @@ impl SinrRange {
         })
     }
 
-    /// The linear SINR within the range.
+    /// Returns the linear SINR, clamped to the range.
     pub fn clip(&self, sinr: f64) -> f64 {
         sinr.max(self.least).min(self.most)
     }
 
-    /// The SINR in dB within the range.
+    /// Returns the SINR in dB, clamped to the range.
     pub fn clip_db(&self, sinr_db: f64) -> f64 {
         sinr_db.max(self.least_db).min(self.most_db)
     }
 }
 
-/// Effective SINR by mean mutual information; all linear. Zero without SINRs.
+/// Returns the effective SINR by mean mutual information. All values are linear. Zero without
+/// SINRs.
 pub fn miesm(modulation: Modulation, sinrs: impl Iterator<Item = f64>) -> f64 {
     match modulation.mean_capacity(sinrs) {
         (_, 0) => 0.0,
@@ -91,13 +94,15 @@ pub fn miesm(modulation: Modulation, sinrs: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-/// Effective SINR by the mean of exponentials; all linear. Zero without SINRs.
+/// Returns the effective SINR by the mean of exponentials. All values are linear. Zero without
+/// SINRs.
 pub fn eesm(beta: f64, sinrs: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = sinrs.clone().count();
     if count == 0 {
         return 0.0;
     }
-    // Relative to the least, which keeps the exponentials of strong bands from all vanishing.
+    // The exponents are relative to the smallest SINR. Otherwise all exponentials of strong
+    // sub-bands could underflow to zero.
     let least = sinrs.clone().fold(f64::INFINITY, f64::min);
     if least.is_infinite() {
         return least;
@@ -136,9 +141,10 @@ static BETAS: LazyLock<Vec<Beta>> = LazyLock::new(|| {
     betas
 });
 
-/// The beta of EESM for a scheme, linear: that of the scheme in TS 38.214 Tables 5.1.3.1-1 and -2
-/// with the same modulation and the nearest code rate (S. Lagen et al., "New Radio Physical Layer
-/// Abstraction for System-Level Simulations of 5G Networks", IEEE ICC 2020).
+/// Returns the linear beta of EESM for a scheme. It is that of the scheme in TS 38.214 Tables
+/// 5.1.3.1-1 and -2 with the same modulation and the nearest code rate. The source is S. Lagen et
+/// al., "New Radio Physical Layer Abstraction for System-Level Simulations of 5G Networks", IEEE
+/// ICC 2020.
 ///
 /// Standard: TS 38.214 Table 5.1.3.1-1, Table 5.1.3.1-2.
 pub fn eesm_beta(scheme: &Mcs) -> f64 {
@@ -162,7 +168,7 @@ mod tests {
         for method in [EffectiveSinr::Miesm, EffectiveSinr::Eesm] {
             for sinr_db in [-25.0, 0.0, 12.0] {
                 let found = method.effective(&scheme, from_db(sinr_db), &[1.0; 7]);
-                // To the digits of a 32-bit gain.
+                // The gains have 32 bits, which limits the digits.
                 assert!((to_db(found) - sinr_db).abs() < 1e-6, "{method:?} {found}");
             }
             assert_eq!(method.effective(&scheme, 3.0, &[]), 3.0);
@@ -184,7 +190,7 @@ mod tests {
         assert_eq!(beta(McsTable::Qam64, 0), 1.6);
         assert_eq!(beta(McsTable::Qam64, 28), 34.28);
         assert_eq!(beta(McsTable::Qam256, 27), 132.54);
-        // Lowest row of the low-efficiency table: nearest is MCS 0 of the first.
+        // The lowest row of the low-efficiency table is nearest to MCS 0 of the first table.
         assert_eq!(beta(McsTable::Qam64LowSe, 0), 1.6);
     }
 

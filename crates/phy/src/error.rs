@@ -1,29 +1,28 @@
 //! Errors in a configuration of the physical layer.
 
-/// A value of a configuration that the physical layer has no use for. The text says which values
-/// there are.
+/// Invalid value in a configuration of the physical layer. The text has the valid values.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PhyError {
     /// No table has the bandwidth.
     #[error("no {kind} channel of {bandwidth_mhz} MHz at {spacing_khz} kHz; there are {valid}")]
     Bandwidth {
-        /// Which table was asked.
+        /// Name of the table.
         kind: &'static str,
-        /// Channel bandwidth asked for.
+        /// Requested channel bandwidth.
         bandwidth_mhz: f64,
         /// Subcarrier spacing.
         spacing_khz: u32,
-        /// The bandwidths of the table, or the spacings it has.
+        /// Bandwidths of the table, or its subcarrier spacings.
         valid: String,
     },
-    /// More resource blocks than a channel has, or none.
+    /// There are more resource blocks than the channel has, or none.
     #[error("{blocks} resource blocks; {channel} has 1 to {most}")]
     Blocks {
-        /// Resource blocks asked for.
+        /// Requested number of resource blocks.
         blocks: u32,
-        /// The channel.
+        /// Name of the channel.
         channel: String,
-        /// The most that it has.
+        /// Largest number of resource blocks of the channel.
         most: u32,
     },
     /// A number lies outside its range.
@@ -31,9 +30,9 @@ pub enum PhyError {
     Range {
         /// Name of the value.
         what: &'static str,
-        /// The value given.
+        /// Rejected value.
         value: f64,
-        /// The values allowed.
+        /// Allowed values.
         expected: &'static str,
     },
     /// A slot pattern does not parse.
@@ -41,15 +40,15 @@ pub enum PhyError {
     Pattern {
         /// The pattern as given.
         pattern: String,
-        /// The mistake.
+        /// Description of the mistake.
         problem: String,
-        /// One without.
+        /// Example of a valid pattern.
         example: &'static str,
     },
 }
 
 impl PhyError {
-    /// Checks that `value` is what `is_valid` says.
+    /// Returns an error for `value` if `is_valid` is false.
     pub(crate) fn check(
         what: &'static str,
         value: f64,

@@ -1,45 +1,45 @@
-//! Which symbols of which slot are downlink and which uplink.
+//! Directions of the symbols in each slot.
 //!
 //! A [`Frame`] counts slots from the start of the run. In LTE a slot of the frame is one
-//! transmission time interval: 1 ms, or the 0.5 and 0.1 ms of the latency reduction study.
+//! transmission time interval. It is 1 ms, or the 0.5 and 0.1 ms of the latency reduction study.
 
 use super::error::PhyError;
 use super::numerology::Numerology;
 pub use super::tdd::{SlotFormat, SpecialSlot, TddPattern};
 use fadeout_core::{Direction, Span, Time};
 
-/// How the two directions share the band.
+/// Use of the band by the two directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duplex {
-    /// A band for each: every symbol is downlink and uplink.
+    /// A separate band for each direction, so every symbol is downlink and uplink.
     Fdd,
-    /// One band, slots by a pattern.
+    /// One band, with the directions of slots by a pattern.
     Tdd(TddPattern),
-    /// One band, and the scheduler divides every slot, less `guard` symbols.
+    /// One band. The scheduler divides every slot, except `guard` symbols.
     Flexible {
-        /// Silent symbols of every slot.
+        /// Number of silent symbols in every slot.
         guard: u8,
     },
 }
 
-/// The sequence of slots of a cell. Slot 0 starts at time zero.
+/// Sequence of slots of a cell. Slot 0 starts at time zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     slot: Span,
     symbols: u8,
     duplex: Duplex,
-    // Without a pattern, the format of every slot.
+    // Format of every slot if there is no pattern.
     uniform: SlotFormat,
 }
 
 impl Frame {
-    /// The frame of NR.
+    /// Returns the frame of NR.
     pub fn nr(numerology: Numerology, duplex: Duplex) -> Result<Frame, PhyError> {
         Frame::new(numerology.slot(), numerology.symbols(), duplex)
     }
 
-    /// The frame of LTE with a transmission time interval of at most 1 ms, which divides 1 ms.
-    /// It has 14 symbols a millisecond, and at least one.
+    /// Returns the frame of LTE. The transmission time interval must divide 1 ms. The frame has 14
+    /// symbols a millisecond, and at least one in each interval.
     pub fn lte(tti: Span, duplex: Duplex) -> Result<Frame, PhyError> {
         let nanos = tti.as_nanos();
         let divides = nanos > 0 && 1_000_000 % nanos == 0;
@@ -89,27 +89,28 @@ impl Frame {
         })
     }
 
-    /// Length of a slot.
+    /// Returns the length of a slot.
     pub fn slot(&self) -> Span {
         self.slot
     }
 
-    /// Symbols of a slot.
+    /// Returns the number of symbols in a slot.
     pub fn symbols(&self) -> u8 {
         self.symbols
     }
 
-    /// How the directions share the band.
+    /// Returns the use of the band by the two directions.
     pub fn duplex(&self) -> &Duplex {
         &self.duplex
     }
 
-    /// The slot that `at` lies in.
+    /// Returns the slot that `at` lies in.
     pub fn slot_at(&self, at: Time) -> u64 {
         at.as_nanos() / self.slot.as_nanos()
     }
 
-    /// The slot in which slot `slot` of a frame starts whose slots have this length.
+    /// Returns the slot of this frame that holds the start of slot `slot` of another frame.
+    /// `length` is the slot length of the other frame.
     #[inline]
     pub fn slot_as_of(&self, length: Span, slot: u64) -> u64 {
         if self.slot == length {
@@ -118,18 +119,18 @@ impl Frame {
         self.slot_at(Time::ZERO + length * slot)
     }
 
-    /// The first slot that starts at `at` or later.
+    /// Returns the first slot that starts at `at` or later.
     pub fn slot_from(&self, at: Time) -> u64 {
         at.as_nanos().div_ceil(self.slot.as_nanos())
     }
 
-    /// When slot `slot` starts.
+    /// Returns the start of slot `slot`.
     pub fn start_of(&self, slot: u64) -> Time {
         Time::from_nanos(slot.saturating_mul(self.slot.as_nanos()))
     }
 
-    /// When symbol `symbol` of slot `slot` starts, rounded down to the nanosecond; `symbols()`
-    /// gives the slot's end.
+    /// Returns the start of symbol `symbol` of slot `slot`, rounded down to the nanosecond. With
+    /// the number of symbols as `symbol`, it is the end of the slot.
     pub fn symbol_start(&self, slot: u64, symbol: u8) -> Time {
         debug_assert!(
             symbol <= self.symbols,
@@ -140,7 +141,7 @@ impl Frame {
         self.start_of(slot).saturating_add(offset)
     }
 
-    /// The symbols of slot `slot`.
+    /// Returns the symbols of slot `slot`.
     pub fn format(&self, slot: u64) -> SlotFormat {
         match &self.duplex {
             Duplex::Tdd(pattern) => {
@@ -151,19 +152,19 @@ impl Frame {
         }
     }
 
-    /// The first slot from `slot` on with at least `symbols` downlink symbols; `slot` itself when
-    /// no slot has so many.
+    /// Returns the first slot from `slot` on with at least `symbols` downlink symbols. Returns
+    /// `slot` if there is none.
     pub fn downlink_from(&self, slot: u64, symbols: u8) -> u64 {
         self.find(slot, |format| format.downlink >= symbols)
     }
 
-    /// The first slot from `slot` on with at least `symbols` uplink symbols; `slot` itself when
-    /// no slot has so many.
+    /// Returns the first slot from `slot` on with at least `symbols` uplink symbols. Returns `slot`
+    /// if there is none.
     pub fn uplink_from(&self, slot: u64, symbols: u8) -> u64 {
         self.find(slot, |format| format.uplink >= symbols)
     }
 
-    /// Slots after which the directions repeat; one without a pattern.
+    /// Returns the number of slots after which the directions repeat. One without a pattern.
     pub fn pattern_slots(&self) -> u64 {
         match &self.duplex {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
@@ -171,14 +172,15 @@ impl Frame {
         }
     }
 
-    /// The first slot from `slot` on with as many uplink symbols as any slot has.
+    /// Returns the first slot from `slot` on that has the most uplink symbols of all slots.
     pub fn whole_uplink_from(&self, slot: u64) -> u64 {
         let formats = (0..self.pattern_slots()).map(|slot| self.format(slot));
         let most = formats.map(|format| format.uplink).max();
         self.uplink_from(slot, most.unwrap_or(0))
     }
 
-    /// The last slot until `slot` with symbols of a direction. `slot` itself if there is none.
+    /// Returns the last slot up to `slot` with symbols of a direction. Returns `slot` if there is
+    /// none.
     pub fn latest_until(&self, slot: u64, direction: Direction) -> u64 {
         let has_symbols = |slot: &u64| {
             let format = self.format(*slot);
@@ -204,7 +206,7 @@ impl Frame {
     }
 }
 
-/// Symbols of one transmission time interval of LTE.
+/// Returns the number of symbols in a transmission time interval of LTE.
 pub(super) fn lte_symbols(tti: Span) -> u8 {
     (14 * tti.as_nanos() / 1_000_000).clamp(1, 14) as u8
 }

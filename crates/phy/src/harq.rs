@@ -1,11 +1,13 @@
-//! Soft combining of the transmissions of one transport block, and the errors it leaves.
+//! Soft combining of the transmissions of one transport block, and the error rate after it.
 //!
-//! A code block of K bits has `K / R_m` coded bits, R_m the mother code's rate, in a circular
-//! buffer. With *incremental redundancy* each transmission continues where the last one ended; the
-//! mutual information of different coded bits adds up. Once the buffer has gone round, further bits
-//! repeat earlier ones and add their energy, spread evenly over the buffer. With *chase combining*
-//! every transmission repeats the first, and the SINR adds up. The error rate follows from the
-//! accumulated information as in [`bler`](super::bler).
+//! A code block of K bits has `K / R_m` coded bits in a circular buffer, where R_m is the mother
+//! code's rate. With *incremental redundancy* each transmission continues at the end of the
+//! previous one, and the mutual information of different coded bits adds up. After the buffer has
+//! been sent once, further bits repeat earlier ones and add their energy, spread evenly over the
+//! buffer.
+//!
+//! With *chase combining* every transmission repeats the first, and the SINR adds up. The error
+//! rate follows from the accumulated information as in [`bler`](super::bler).
 //!
 //! Standard: TS 38.212 §5.4.2.
 
@@ -14,37 +16,37 @@ use super::code_block::TransportCode;
 use super::mutual_information::Modulation;
 use fadeout_core::math::exp;
 
-/// How the receiver uses earlier transmissions.
+/// Use of earlier transmissions by the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Combining {
     /// Each transmission is decoded alone.
     None,
-    /// Equal transmissions, energy added.
+    /// Equal transmissions, whose energy adds up.
     Chase,
-    /// New coded bits with each transmission, information added.
+    /// New coded bits in each transmission, whose information adds up.
     #[default]
     IncrementalRedundancy,
 }
 
-/// Error rates that do not depend on the channel, for closed forms and the latency arithmetic.
+/// Error rates that do not depend on the channel. They serve closed forms and latency computations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FixedErrors {
-    /// Of a first transmission, in [0, 1].
+    /// Error rate of a first transmission, in [0, 1].
     pub first: f64,
-    /// Of every further one, given that all before failed, in [0, 1].
+    /// Error rate of each retransmission if all before failed, in [0, 1].
     pub retransmission: f64,
 }
 
-/// How the errors of a process come about.
+/// Error model of a HARQ process.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HarqConfig {
     /// Use of earlier transmissions.
     pub combining: Combining,
-    /// Error rates that replace the model's.
+    /// Fixed error rates. `None` for those of the model.
     pub fixed: Option<FixedErrors>,
 }
 
-// Stretches of the buffer that may differ in SINR. A code block fills its buffer with at most
+// Number of parts of the buffer whose SINR may differ. A code block fills its buffer with at most
 // five transmissions of equal length (rate 0.93 of base graph 2).
 const STRETCHES: usize = 6;
 
@@ -55,7 +57,7 @@ struct Stretch {
     snr: f64,
 }
 
-/// The receiver's soft buffer of one HARQ process.
+/// Soft buffer of the receiver for one HARQ process.
 ///
 /// ```
 /// use fadeout_phy::bler::LDPC_GAP;
@@ -85,13 +87,13 @@ pub struct HarqSoft {
     stretches: [Stretch; STRETCHES],
     len: usize,
     transmissions: u32,
-    // Chance that every transmission so far failed, and that those before the last did.
+    // Probability that all transmissions so far failed, and that all before the last failed.
     error_rate: f64,
     previous: f64,
 }
 
 impl HarqSoft {
-    /// An empty buffer for a transport block.
+    /// Returns an empty buffer for a transport block.
     pub fn new(code: &TransportCode, config: &HarqConfig) -> HarqSoft {
         let empty = Stretch {
             modulation: code.modulation,
@@ -110,13 +112,13 @@ impl HarqSoft {
         }
     }
 
-    /// A transmission like the first arrives with an effective SINR in dB.
+    /// Adds a transmission that equals the first, with an effective SINR in dB.
     pub fn add(&mut self, sinr_db: f64) {
         self.add_symbols(sinr_db, self.code.modulation, self.code.symbols);
     }
 
-    /// A transmission arrives whose code blocks have `symbols` symbols each of `modulation`: a
-    /// retransmission on other resources than the first.
+    /// Adds a transmission with `symbols` symbols of `modulation` in each code block. A
+    /// retransmission may have other resources than the first transmission.
     pub fn add_symbols(&mut self, sinr_db: f64, modulation: Modulation, symbols: f64) {
         debug_assert!(symbols >= 0.0, "a transmission of {symbols} symbols");
         debug_assert!(!sinr_db.is_nan(), "a transmission arrives with no SINR");
@@ -149,8 +151,8 @@ impl HarqSoft {
         self.assert_invariants();
     }
 
-    /// Asserts that more transmissions never make a block harder to decode, and that the buffer
-    /// holds no more than there are coded bits.
+    /// Asserts that more transmissions never make a block harder to decode. Also asserts that the
+    /// buffer holds no more than all coded bits.
     fn assert_invariants(&self) {
         debug_assert!(
             (0.0..=1.0).contains(&self.error_rate),
@@ -179,15 +181,15 @@ impl HarqSoft {
         );
     }
 
-    /// Probability that the block is not decoded from all transmissions so far; one before the
-    /// first.
+    /// Returns the probability that the block is not decoded after all transmissions so far. One
+    /// before the first.
     pub fn error_rate(&self) -> f64 {
         self.error_rate
     }
 
-    /// Probability that the last transmission does not decode the block, given that those before
-    /// it did not: what to draw against at each transmission. More information never turns a
-    /// decodable block into one that is not, so this is the ratio of the two error rates.
+    /// Returns the probability that the last transmission does not decode the block, given that the
+    /// earlier ones did not. A simulation draws against it at each transmission. More information
+    /// never makes a block undecodable, so it is the ratio of two error rates.
     pub fn conditional_error_rate(&self) -> f64 {
         if self.previous > 0.0 {
             self.error_rate / self.previous
@@ -196,18 +198,18 @@ impl HarqSoft {
         }
     }
 
-    /// Transmissions so far.
+    /// Returns the number of transmissions so far.
     pub fn transmissions(&self) -> u32 {
         self.transmissions
     }
 
-    /// Mutual information gathered for one code block, in bit; it needs about
+    /// Returns the mutual information received for one code block, in bit. Decoding needs about
     /// [`TransportCode::block_bits`].
     pub fn information(&self) -> f64 {
         self.totals().1
     }
 
-    // The buffer takes new symbols as far as it has room, then energy.
+    // Stores new symbols while the buffer has room, and then adds energy.
     fn fill(&mut self, snr: f64, modulation: Modulation, symbols: f64) {
         let bits = f64::from(modulation.bits());
         let stored = &self.stretches[..self.len];
@@ -234,7 +236,7 @@ impl HarqSoft {
         }
     }
 
-    // Symbols that repeat what is there add their energy evenly.
+    // Adds the energy of repeated symbols evenly to the stored ones.
     fn repeat(&mut self, snr: f64, symbols: f64) {
         let stored = &mut self.stretches[..self.len];
         let total: f64 = stored.iter().map(|stretch| stretch.symbols).sum();
@@ -263,8 +265,8 @@ impl HarqSoft {
 }
 
 impl TransportCode {
-    /// Probability that one transmission at this effective SINR is not decoded, by the tables of
-    /// [`Modulation::information`].
+    /// Returns the probability that one transmission at this effective SINR is not decoded. It uses
+    /// the tables of [`Modulation::information`].
     pub fn error_rate(&self, sinr_db: f64) -> f64 {
         let sent = self.symbols * f64::from(self.modulation.bits());
         let repetition = (sent / self.buffer_bits).max(1.0);
@@ -280,8 +282,9 @@ impl TransportCode {
         transport_block_error(block, self.blocks)
     }
 
-    /// The SINR in dB at which [`error_rate`](Self::error_rate) is `target`, within 1e-6 dB;
-    /// `target` in (0, 1). 60 dB where no signal is enough: more bits than the symbols carry.
+    /// Returns the SINR in dB at which [`error_rate`](Self::error_rate) is `target`, within 1e-6
+    /// dB. `target` is in (0, 1). Returns 60 dB if no SINR is enough, because the symbols cannot
+    /// carry so many bits.
     pub fn sinr_for(&self, target: f64) -> f64 {
         let (mut low, mut high) = (-40.0, 60.0);
         while high - low > 1e-6 {
@@ -296,7 +299,7 @@ impl TransportCode {
     }
 }
 
-// Decibel to a ratio; a third of the time that `pow` takes.
+// Converts dB to a ratio, in a third of the time of `pow`.
 fn ratio(db: f64) -> f64 {
     exp(db * (std::f64::consts::LN_10 / 10.0))
 }
@@ -342,7 +345,7 @@ mod tests {
             for combining in [Combining::None, Combining::Chase, Combining::default()] {
                 let soft = after(&code, combining, &[sinr]);
                 let (found, expected) = (soft.error_rate(), code.error_rate(sinr));
-                // The two sum the repeated energy in another order.
+                // Both functions sum the repeated energy in different orders.
                 assert!((found - expected).abs() < 1e-9, "{found} beside {expected}");
                 assert_eq!(soft.conditional_error_rate(), found);
             }
@@ -359,7 +362,7 @@ mod tests {
 
     #[test]
     fn incremental_redundancy_gains_more_than_chase_the_higher_the_rate() {
-        // SINR at which two transmissions leave 10 % errors.
+        // Returns the SINR at which two transmissions have 10 % errors.
         let needed = |rate, combining| {
             let code = code(rate, 1);
             let tenths = -150..250;
@@ -371,14 +374,14 @@ mod tests {
         let gain =
             |rate| needed(rate, Combining::Chase) - needed(rate, Combining::IncrementalRedundancy);
         let (third, half, high) = (gain(342.0), gain(512.0), gain(870.0));
-        // None at the mother rate, where all that is left is repetition.
+        // There is no gain at the mother rate, where retransmissions are repetitions.
         assert!(third.abs() < 0.11, "{third}");
         assert!(half > 0.5 && high > half + 1.0, "{half} {high}");
     }
 
     #[test]
     fn past_the_mother_code_bits_repeat() {
-        // Rate 2/3: two transmissions fill the buffer of base graph 1, two more repeat it.
+        // At rate 2/3 two transmissions fill the buffer of base graph 1, and two more repeat it.
         let code = code(1024.0 * 2.0 / 3.0, 1);
         let ir = Combining::IncrementalRedundancy;
         let four = after(&code, ir, &[-1.0; 4]).information();

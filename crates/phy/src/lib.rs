@@ -1,9 +1,10 @@
-//! The physical layer as the layers above see it: from SINR to blocks that arrive or do not.
+//! Physical layer as seen by the layers above: from SINR to blocks that are decoded or lost.
 //!
-//! Frames, slots and delays: [`numerology`], [`frame`], [`tdd`], [`lte_tdd`], [`timing`]. What a block carries: [`mcs`],
-//! [`cqi`], [`tbs`], [`lte`], [`overhead`], [`code_block`]. Whether it arrives:
-//! [`mutual_information`], [`effective_sinr`], [`bler`], [`harq`]. Choice of the scheme:
-//! [`link_adaptation`], [`sub_band`]; [`rate`] for links without blocks. Uplink [`power`].
+//! Frames, slots and delays are in [`numerology`], [`frame`], [`tdd`], [`lte_tdd`] and [`timing`].
+//! Sizes of blocks are in [`mcs`], [`cqi`], [`tbs`], [`lte`], [`overhead`] and [`code_block`].
+//! Error rates are in [`mutual_information`], [`effective_sinr`], [`bler`] and [`harq`]. The choice
+//! of the scheme is in [`link_adaptation`] and [`sub_band`]. [`rate`] serves links without blocks,
+//! and [`power`] the uplink.
 
 pub mod bler;
 pub mod code_block;

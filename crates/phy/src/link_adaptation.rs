@@ -1,9 +1,9 @@
-//! From a report of the channel's quality to a modulation and coding scheme.
+//! Link adaptation: choice of the modulation and coding scheme from a channel quality report.
 //!
-//! A [`LinkAdaptation`] belongs to all users of a cell. It holds the SINR at which each CQI and
-//! each scheme reaches the target error rate by the model of [`bler`](super::bler). An
-//! [`OuterLoop`] is one user's correction. [`CsiReporting`] gives the instant at which the report
-//! in force was measured.
+//! A [`LinkAdaptation`] serves all users of a cell. It holds the SINR at which each CQI and each
+//! scheme reaches the target error rate by the model of [`bler`](super::bler). An [`OuterLoop`] is
+//! the correction of one user. [`CsiReporting`] computes the measurement time of the report in
+//! force.
 
 use super::code_block::{ChannelCode, TransportCode};
 use super::cqi::CqiTable;
@@ -11,49 +11,48 @@ use super::error::PhyError;
 use super::mcs::Mcs;
 use fadeout_core::{Decibel, Span, Time};
 
-/// The parameters of [`LinkAdaptation::new`].
+/// Parameters of [`LinkAdaptation::new`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptationConfig {
-    /// The table of reports.
+    /// Table of reports.
     pub cqi_table: CqiTable,
-    /// The schemes: an NR table's rows or [`lte::rates`](super::lte::rates).
+    /// Schemes: the rows of an NR table, or [`lte::rates`](super::lte::rates).
     pub schemes: Vec<Mcs>,
     /// Channel code.
     pub code: ChannelCode,
-    /// Distance of code and receiver from the bound that the choice reckons with.
+    /// Assumed gap between the bound and the code with its receiver.
     pub gap: Decibel,
-    /// Most errors of a first transmission, in (0, 1); [`CqiTable::target_error`] has the
-    /// standard's.
+    /// Largest error rate of a first transmission, in (0, 1). The standard's value is
+    /// [`CqiTable::target_error`].
     pub target_error: f64,
-    /// Bits of a code block that the choice reckons with, CRC included; cut to what the code
-    /// takes.
+    /// Assumed bits of a code block, CRC included, limited to the largest block of the code.
     pub block_bits: f64,
-    /// Code blocks of a transport block that the choice reckons with.
+    /// Assumed number of code blocks in a transport block.
     pub blocks: u32,
-    /// A scheme to use always, whatever is reported: no adaptation.
+    /// Scheme to use for any report. `None` for adaptation.
     pub fixed: Option<u32>,
 }
 
-/// A receiver's measurement of a channel.
+/// Measurement of a channel by a receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quality {
-    /// CQI, 1 to 15; 0 out of range.
+    /// CQI, 1 to 15. 0 means out of range.
     pub cqi: u8,
-    /// The effective SINR in dB that it follows from, without the steps of CQI.
+    /// Effective SINR in dB that the CQI follows from.
     pub sinr_db: f64,
 }
 
-/// Thresholds of a cell's reports and schemes.
+/// SINR thresholds of a cell's reports and schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
     schemes: Vec<Mcs>,
     cqi_table: CqiTable,
-    // SINR in dB from which each row keeps the target.
+    // SINR in dB at which each row reaches the target.
     cqi_sinr_db: Vec<f64>,
     scheme_sinr_db: Vec<f64>,
-    // From which SINR in dB on which scheme is the most efficient that keeps the target.
+    // Most efficient scheme that meets the target, and the SINR in dB from which on it applies.
     best: Vec<(f64, Mcs)>,
-    // SINR in dB, and bits that a resource element of one layer carries there.
+    // SINR in dB, and the bits per resource element of one layer at that SINR.
     carried: Vec<(f64, f64)>,
     fixed: Option<Mcs>,
 }
@@ -119,7 +118,7 @@ impl LinkAdaptation {
         let mut carried = vec![(scheme_sinr_db[0], schemes[0].efficiency)];
         carried.extend(steps);
         carried.sort_by(|one, other| one.0.total_cmp(&other.0));
-        // Blocks below the lowest scheme are repeated and carry as much as a lower CQI stands for.
+        // Blocks below the lowest scheme are repeated, and carry the efficiency of a lower CQI.
         let lowest = carried[0];
         let repeated = cqi_sinr_db.iter().copied();
         let repeated = repeated.zip(cqi_rows.map(|row| row.efficiency));
@@ -136,7 +135,8 @@ impl LinkAdaptation {
         })
     }
 
-    /// The highest CQI that keeps the target at this effective SINR, 1 to 15; 0 when none does.
+    /// Returns the highest CQI that meets the target at this effective SINR, 1 to 15. 0 if none
+    /// does.
     pub fn cqi(&self, sinr_db: f64) -> u8 {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
@@ -148,12 +148,12 @@ impl LinkAdaptation {
     }
 
     /// Returns the wideband CQI of a channel that differs over the band. It is the highest CQI that
-    /// keeps the target at the effective SINR of its own scheme, or 0 if none does. `effective_db`
-    /// gives that SINR in dB, and `mean_db` is the SINR of the mean over the band. The SINR of the
-    /// outcome is the effective one of the CQI's scheme.
+    /// meets the target at the effective SINR of its own scheme. It is 0 if none does.
+    /// `effective_db` returns the effective SINR in dB for a scheme. `mean_db` is the SINR of the
+    /// mean over the band. The returned SINR is the effective one of the CQI's scheme.
     ///
-    /// An effective SINR is at most the mean, and at most that of a scheme of higher order. The
-    /// search therefore goes down from the scheme of the mean and passes over impossible ones.
+    /// The effective SINR is at most the mean, and at most that of a scheme of higher order. So the
+    /// search goes down from the scheme of the mean, and skips impossible schemes.
     ///
     /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
     pub fn wideband_quality(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> Quality {
@@ -171,9 +171,9 @@ impl LinkAdaptation {
         Quality { cqi, sinr_db }
     }
 
-    /// Returns the bits that a resource element of one layer carries at a quality, once the outer
-    /// loop has found the scheme. Between two schemes it is a share of either. Below the SINR of
-    /// the lowest scheme, where blocks are repeated, it is the efficiency of the CQI.
+    /// Returns the bits per resource element of one layer at a quality, after the outer loop has
+    /// settled. Between two schemes it is interpolated. Blocks below the SINR of the lowest scheme
+    /// are repeated, and carry the efficiency of the CQI.
     pub fn efficiency_at(&self, quality: Quality) -> f64 {
         if quality.cqi == 0 {
             return 0.0;
@@ -191,7 +191,7 @@ impl LinkAdaptation {
         }
     }
 
-    /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.
+    /// Returns the SINR threshold of a CQI from 1 to 15 in dB. Negative infinity for 0.
     pub fn sinr_of_cqi(&self, cqi: u8) -> f64 {
         match cqi.min(self.cqi_sinr_db.len() as u8) {
             0 => f64::NEG_INFINITY,
@@ -199,12 +199,13 @@ impl LinkAdaptation {
         }
     }
 
-    /// Returns a CQI and an SINR in dB for reports on several parts of the band that together carry
-    /// `efficiency` bits an element. The CQI is the highest that carries no more. The SINR lies
-    /// between that of this CQI and the next, in proportion. `None` below the lowest CQI.
+    /// Returns a CQI and an SINR in dB for reports on several parts of the band. Together these
+    /// parts carry `efficiency` bits per element. The CQI is the highest one whose efficiency is no
+    /// larger. The SINR is interpolated between the thresholds of this CQI and the next. `None`
+    /// below the lowest CQI.
     pub fn report_of_efficiency(&self, efficiency: f64) -> Option<(u8, f64)> {
         let rows = self.cqi_table.rows();
-        // A hair more, lest a mean of equal ones falls below itself.
+        // A small margin keeps the mean of equal values from falling below them by rounding.
         let efficiency = efficiency * (1.0 + 1e-12);
         let above = rows.partition_point(|row| row.efficiency <= efficiency);
         let below = above.checked_sub(1)?;
@@ -217,7 +218,7 @@ impl LinkAdaptation {
         Some((above as u8, sinr_db + more_db))
     }
 
-    /// Bits that a resource element of one layer carries with the scheme that a CQI stands for.
+    /// Returns the bits per resource element of one layer with the scheme of a CQI.
     pub fn efficiency_of_cqi(&self, cqi: u8) -> f64 {
         match cqi {
             0 => 0.0,
@@ -228,9 +229,9 @@ impl LinkAdaptation {
         }
     }
 
-    /// The scheme for a report, corrected by `offset_db` of the [`OuterLoop`]: the most efficient
-    /// that keeps the target at the SINR the report stands for. The lowest scheme when none does;
-    /// nothing when the report is 0, out of range. A fixed scheme is always the answer.
+    /// Returns the scheme for a report, corrected by `offset_db` of the [`OuterLoop`]. It is the
+    /// most efficient scheme that meets the target at the SINR of the report, or the lowest scheme
+    /// if none does. `None` if the report is 0, out of range. A fixed scheme is always returned.
     pub fn scheme(&self, cqi: u8, offset_db: f64) -> Option<Mcs> {
         if self.fixed.is_none() && cqi == 0 {
             return None;
@@ -238,8 +239,8 @@ impl LinkAdaptation {
         Some(self.scheme_for_sinr(self.sinr_of_cqi(cqi) + offset_db))
     }
 
-    /// The scheme for an SINR in dB known without the steps of a report, for example by the base
-    /// station's own measurement of the uplink.
+    /// Returns the scheme for an SINR in dB that is not quantised, for example the base station's
+    /// own measurement of the uplink.
     pub fn scheme_for_sinr(&self, sinr_db: f64) -> Mcs {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -254,15 +255,17 @@ impl LinkAdaptation {
             .map_or(self.schemes[0], |&(_, scheme)| scheme)
     }
 
-    /// The SINR in dB from which scheme number `position` of the table keeps the target.
+    /// Returns the SINR in dB at which scheme number `position` of the table meets the target.
+    /// `None` if there is no such scheme.
     pub fn threshold(&self, position: usize) -> Option<f64> {
         self.scheme_sinr_db.get(position).copied()
     }
 }
 
-/// Where each scheme becomes the most efficient, in the order of SINR. Not simply where it works:
-/// where the modulation changes, two rows are nearly equal, and the one with the greater index may
-/// carry less. Of two that carry the same, as LTE's do there, it is the one with the lesser index.
+/// Returns the SINR from which each scheme is the most efficient one, sorted by SINR. A scheme with
+/// a larger index is not always better. Where the modulation changes, two rows are nearly equal,
+/// and the one with the larger index may carry less. LTE has equal rows there, and uses the one
+/// with the smaller index.
 fn best_schemes(schemes: &[Mcs], sinr_db: &[f64]) -> Vec<(f64, Mcs)> {
     let mut order: Vec<usize> = (0..schemes.len()).collect();
     order.sort_by(|&a, &b| sinr_db[a].total_cmp(&sinr_db[b]));
@@ -278,12 +281,12 @@ fn best_schemes(schemes: &[Mcs], sinr_db: &[f64]) -> Vec<(f64, Mcs)> {
     steps
 }
 
-/// The parameters of [`OuterLoop`].
+/// Parameters of [`OuterLoop`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OuterLoopConfig {
-    /// Decrease after an error, in dB; zero switches the loop off.
+    /// Decrease after an error, in dB. Zero turns the loop off.
     pub step_down_db: f64,
-    /// Error rate of first transmissions that the loop settles at, in (0, 1).
+    /// Error rate of first transmissions that the loop converges to, in (0, 1).
     pub target_error: f64,
     /// Bounds of the correction, in dB.
     pub range_db: (f64, f64),
@@ -300,19 +303,19 @@ impl Default for OuterLoopConfig {
 }
 
 impl OuterLoopConfig {
-    /// No loop.
+    /// Parameters that turn the loop off.
     pub const OFF: OuterLoopConfig = OuterLoopConfig {
         step_down_db: 0.0,
         target_error: 0.1,
         range_db: (0.0, 0.0),
     };
 
-    /// Increase after a success, in dB: the two steps cancel at the target error rate.
+    /// Returns the increase after a success, in dB. Both steps cancel at the target error rate.
     pub fn step_up_db(&self) -> f64 {
         self.step_down_db * self.target_error / (1.0 - self.target_error)
     }
 
-    /// Checks the values.
+    /// Checks the parameters.
     pub fn validate(&self) -> Result<(), PhyError> {
         let (step, target) = (self.step_down_db, self.target_error);
         let (low, high) = self.range_db;
@@ -329,7 +332,7 @@ impl OuterLoopConfig {
     }
 }
 
-/// A user's correction of its reports, from the feedback of first transmissions.
+/// Correction of one user's reports, from the feedback of first transmissions.
 ///
 /// Source: A. Sampath, P. S. Kumar, J. M. Holtzman, "On setting reverse link target SIR in a CDMA
 /// system", IEEE VTC 1997.
@@ -339,12 +342,12 @@ pub struct OuterLoop {
 }
 
 impl OuterLoop {
-    /// The correction in dB, added to the SINR that a report stands for.
+    /// Returns the correction in dB, which is added to the SINR of a report.
     pub fn offset_db(&self) -> f64 {
         self.offset_db
     }
 
-    /// Feedback for a first transmission.
+    /// Updates the correction by the feedback of a first transmission.
     pub fn on_feedback(&mut self, config: &OuterLoopConfig, is_ack: bool) {
         let step = if is_ack {
             config.step_up_db()
@@ -362,19 +365,19 @@ impl OuterLoop {
     }
 }
 
-/// When reports are measured and when they are known to the scheduler.
+/// Times of channel measurements and of their use by the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsiReporting {
-    /// Between two measurements; zero means that every instant is measured.
+    /// Time between two measurements. Zero for a measurement at every instant.
     pub period: Span,
-    /// From the start of the run to the first measurement.
+    /// Time from the start of the run to the first measurement.
     pub offset: Span,
-    /// From a measurement to its use.
+    /// Time from a measurement to its use.
     pub delay: Span,
 }
 
 impl CsiReporting {
-    /// When the report in force at `at` was measured; nothing before the first is known.
+    /// Returns the measurement time of the report in force at `at`. `None` before the first report.
     pub fn measured_at(&self, at: Time) -> Option<Time> {
         let first = Time::ZERO.saturating_add(self.offset);
         let known = first.saturating_add(self.delay);

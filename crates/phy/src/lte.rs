@@ -1,4 +1,4 @@
-//! LTE's modulation and coding schemes and its transport block sizes.
+//! Modulation and coding schemes and transport block sizes of LTE.
 //!
 //! Standard: TS 36.213 §7.1.7, §8.6.
 
@@ -7,10 +7,10 @@ use super::mutual_information::Modulation;
 use fadeout_core::{Direction, Span};
 use std::sync::LazyLock;
 
-/// Most resource blocks of the table of sizes.
+/// Largest number of resource blocks in the table of sizes.
 pub const MOST_RESOURCE_BLOCKS: u32 = 110;
 
-/// The sizes by resource blocks less one, then by I_TBS.
+/// Sizes by resource blocks minus one, then by I_TBS.
 static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
     let row = |line: &str| {
         let mut fields = line.split(',').map(|field| field.parse().ok());
@@ -25,7 +25,7 @@ static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
     table.lines().filter_map(row).collect()
 });
 
-/// A modulation and coding scheme of LTE.
+/// Modulation and coding scheme of LTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteMcs {
     /// Index I_MCS, 0 to 28.
@@ -36,7 +36,7 @@ pub struct LteMcs {
     pub tbs_index: u32,
 }
 
-/// The schemes for first transmissions, by index.
+/// Returns the schemes for first transmissions, by index.
 ///
 /// Standard: TS 36.213 Table 7.1.7.1-1, Table 8.6.1-1.
 pub fn schemes(direction: Direction) -> &'static [LteMcs] {
@@ -61,24 +61,25 @@ fn read(column: usize) -> Vec<LteMcs> {
     table.lines().filter_map(row).collect()
 }
 
-/// Resources of a transport block of LTE.
+/// Resources of a transport block in LTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteAllocation {
-    /// Resource block pairs (N_PRB), 1 to 110; more count as 110.
+    /// Number of resource block pairs (N_PRB), 1 to 110. Larger numbers count as 110.
     pub resource_blocks: u32,
-    /// Spatial layers, 1 to 4.
+    /// Number of spatial layers, 1 to 4.
     pub layers: u32,
     /// Transmission time interval.
     pub tti: Span,
 }
 
 impl LteAllocation {
-    /// Size of the transport block with I_TBS `tbs_index` in bits; zero without resources.
+    /// Returns the size of the transport block with I_TBS `tbs_index` in bits. Zero without
+    /// resources.
     ///
-    /// One layer is the standard's table. Each pair of layers is the size of twice the
-    /// resource blocks, as clause 7.1.7.2.2 has it, up to 55 blocks; beyond, where the standard
-    /// has a translation table within 1 % of that, it is twice the size. An interval shorter
-    /// than 1 ms has its share of the size in whole bytes.
+    /// One layer has the size in the standard's table. Up to 55 resource blocks, each pair of
+    /// layers has the size of twice the blocks (clause 7.1.7.2.2). Beyond, each pair has twice the
+    /// size, which is within 1 % of the standard's translation table. An interval below 1 ms has
+    /// its share of the size in whole bytes.
     ///
     /// Standard: TS 36.213 §7.1.7.2.2, Table 7.1.7.2.1-1.
     pub fn transport_block(&self, tbs_index: u32) -> u32 {
@@ -99,24 +100,24 @@ impl LteAllocation {
     }
 }
 
-/// Share of a transmission time interval that the data symbols of one layer have.
+/// Resource elements for data in a transmission time interval of one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteElements {
-    /// Resource elements for data in a pair of resource blocks and 1 ms: 168 less control
-    /// symbols, reference signals and the like.
+    /// Resource elements for data in a pair of resource blocks and 1 ms. These are 168 minus
+    /// control symbols, reference signals and other overhead.
     pub per_block: u32,
 }
 
 impl Default for LteElements {
-    /// Two control symbols and the reference signals of two antenna ports:
-    /// 12 x 12 less 12 elements.
+    /// Returns the elements with two control symbols and the reference signals of two antenna
+    /// ports: 12 x 12 minus 12.
     fn default() -> Self {
         LteElements { per_block: 132 }
     }
 }
 
 impl LteElements {
-    /// Resource elements of an allocation, all layers together.
+    /// Returns the resource elements of an allocation over all layers.
     pub fn of(self, allocation: &LteAllocation) -> f64 {
         let share = allocation.tti.as_secs_f64() / 1e-3;
         let blocks = f64::from(allocation.resource_blocks) * f64::from(allocation.layers);
@@ -124,8 +125,8 @@ impl LteElements {
     }
 }
 
-/// The schemes with the code rate and efficiency that they have on an allocation, for link
-/// adaptation. The code rate counts the 24-bit CRC.
+/// Returns the schemes with their code rate and efficiency on an allocation, for link adaptation.
+/// The code rate includes the 24-bit CRC.
 pub fn rates(direction: Direction, allocation: &LteAllocation, elements: LteElements) -> Vec<Mcs> {
     let available = elements.of(allocation);
     let rate = |scheme: &LteMcs| {
@@ -175,7 +176,7 @@ mod tests {
         };
         assert_eq!(tti(500).transport_block(26), 37_688);
         assert_eq!(tti(100).transport_block(26), 7_536);
-        // Ten short blocks carry what a long one does, less the rounding to bytes.
+        // Ten short blocks carry as much as a long one, except for rounding to bytes.
         assert!(10 * tti(100).transport_block(26) > 75_376 - 80);
     }
 

@@ -1,19 +1,19 @@
-//! TDD of LTE: its configurations, special subframes and the timing of HARQ.
+//! TDD of LTE: configurations, special subframes, and HARQ timing.
 
 use super::error::PhyError;
 use super::tdd::{SpecialSlot, TddPattern};
 use fadeout_core::data;
 
-/// HARQ processes of LTE FDD in each direction.
+/// Number of HARQ processes of LTE FDD in each direction.
 ///
 /// Standard: TS 36.213 §7, §8.
 pub const LTE_FDD_PROCESSES: u8 = 8;
 
-/// An uplink-downlink configuration, 0 to 6.
+/// Uplink-downlink configuration, 0 to 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteTdd(u8);
 
-/// Subframes of a radio frame.
+/// Number of subframes in a radio frame.
 const SUBFRAMES: usize = 10;
 
 const CONFIGURATIONS: &str = include_str!("../../../data/lte_tdd_configurations.csv");
@@ -28,25 +28,26 @@ type BySubframe = [[u8; SUBFRAMES]; 7];
 /// Standard: TS 36.211 Table 4.2-2.
 const SUBFRAME_KINDS: [&str; 7] = data::cells(CONFIGURATIONS, "tdd", 2);
 
-/// HARQ processes: downlink and uplink.
+/// Number of HARQ processes: downlink and uplink.
 ///
 /// Standard: TS 36.213 Table 7-1, Table 8-1.
 const PROCESSES: [[u8; 2]; 7] = data::bytes(CONFIGURATIONS, "tdd", 3);
 
-/// Subframes from a downlink subframe to the uplink subframe of its feedback, zero where it is none:
-/// the sets K, turned around.
+/// Subframes from a downlink subframe to the uplink subframe of its feedback. Zero in uplink
+/// subframes. These are the sets K, inverted.
 ///
 /// Standard: TS 36.213 Table 10.1.3.1-1.
 const FEEDBACK: BySubframe = data::bytes(HARQ, "feedback", 2);
 
-/// Subframes from a grant, or the PHICH that asks for a repetition, to its uplink data; zero where
-/// nothing is granted. In configuration 0, where the UL index chooses between the table's distance and
-/// seven, subframes 1 and 6 have seven: what they have in the table 0 and 5 grant with seven.
+/// Subframes from a grant, or from the PHICH that requests a repetition, to the uplink data. Zero
+/// in subframes without grants. In configuration 0 the UL index chooses between the distance in the
+/// table and seven. Subframes 1 and 6 use seven here. The uplink subframes at their distance in the
+/// table are granted by subframes 0 and 5, with seven.
 ///
 /// Standard: TS 36.213 §8.0, Table 8-2.
 const GRANT: BySubframe = data::bytes(HARQ, "grant", 2);
 
-/// The other subframe that subframes 0 and 5 of configuration 0 grant.
+/// Distance to the second subframe that subframes 0 and 5 of configuration 0 grant.
 const SECOND_GRANT: u64 = 7;
 
 /// Subframes from uplink data to the PHICH or grant that answers it.
@@ -54,13 +55,13 @@ const SECOND_GRANT: u64 = 7;
 /// Standard: TS 36.213 Table 9.1.2-1.
 const ANSWER: BySubframe = data::bytes(HARQ, "answer", 2);
 
-/// Symbols of special subframes: DwPTS, guard and UpPTS, of normal cyclic prefixes.
+/// Symbols of special subframes with normal cyclic prefixes: DwPTS, guard and UpPTS.
 ///
 /// Standard: TS 36.211 Table 4.2-1.
 const SPECIAL: [[u8; 3]; 11] = data::bytes(SPECIAL_SUBFRAMES, "special", 2);
 
 impl LteTdd {
-    /// Configuration 0 to 6.
+    /// Returns configuration 0 to 6.
     pub fn new(configuration: u8) -> Result<LteTdd, PhyError> {
         let is_valid = usize::from(configuration) < SUBFRAME_KINDS.len();
         let value = f64::from(configuration);
@@ -68,7 +69,7 @@ impl LteTdd {
         Ok(LteTdd(configuration))
     }
 
-    /// The subframes, with special ones of configuration 0 to 10.
+    /// Returns the pattern of subframes, with special subframes of configuration 0 to 10.
     pub fn pattern(self, special: u8) -> Result<TddPattern, PhyError> {
         let value = f64::from(special);
         let symbols = SPECIAL.get(usize::from(special));
@@ -83,18 +84,18 @@ impl LteTdd {
         TddPattern::new(SUBFRAME_KINDS[self.index()], special, 14)
     }
 
-    /// HARQ processes: downlink and uplink.
+    /// Returns the number of HARQ processes: downlink and uplink.
     pub fn processes(self) -> (u8, u8) {
         PROCESSES[self.index()].into()
     }
 
-    /// The uplink subframe with the feedback for downlink data in subframe `subframe`, both counted
-    /// from the start of the run; none for an uplink subframe.
+    /// Returns the uplink subframe with the feedback for downlink data in subframe `subframe`. Both
+    /// are counted from the start of the run. `None` for an uplink subframe.
     pub fn feedback(self, subframe: u64) -> Option<u64> {
         self.later(&FEEDBACK, subframe)
     }
 
-    /// The uplink subframes that are granted in a subframe.
+    /// Returns the uplink subframes that are granted in a subframe.
     pub fn granted(self, subframe: u64) -> impl Iterator<Item = u64> {
         let first = self.later(&GRANT, subframe);
         let has_two = self.0 == 0 && subframe.is_multiple_of(5);
@@ -102,8 +103,8 @@ impl LteTdd {
         first.into_iter().chain(second)
     }
 
-    /// The subframe in which uplink data in subframe `subframe` is answered: where its repetition is
-    /// granted. None for a downlink subframe.
+    /// Returns the subframe in which uplink data in subframe `subframe` is answered, and its
+    /// repetition granted. `None` for a downlink subframe.
     pub fn answer(self, subframe: u64) -> Option<u64> {
         self.later(&ANSWER, subframe)
     }
@@ -138,7 +139,8 @@ mod tests {
                 let ends = [tdd.feedback(subframe), tdd.answer(subframe)];
                 assert_eq!(ends.map(|end| end.is_some()), [!is_up, is_up], "{tdd:?}");
                 for end in ends.into_iter().flatten() {
-                    // Four subframes at least, and to the other direction.
+                    // The distance is at least four subframes, and the target has the other
+                    // direction.
                     assert!(
                         end >= subframe + 4 && (kind(end) == 'U') != is_up,
                         "{tdd:?}"
@@ -148,7 +150,7 @@ mod tests {
                     assert!(!is_up && target >= subframe + 4 && kind(target) == 'U');
                 }
             }
-            // Every uplink subframe can be granted, and what it carried is repeated.
+            // Every uplink subframe can be granted, and its data can be repeated.
             let granted: Vec<u64> = (0..40).flat_map(|subframe| tdd.granted(subframe)).collect();
             for subframe in (20..30).filter(|&subframe| kind(subframe) == 'U') {
                 let times = granted.iter().filter(|&&target| target == subframe).count();
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn feedback_is_that_of_the_sets_k() {
-        // TS 36.213 Table 10.1.3.1-1 as it is written: uplink subframe and distances back.
+        // TS 36.213 Table 10.1.3.1-1 as written: uplink subframe, and distances back.
         let table: [&[(u64, &[u64])]; 7] = [
             &[(2, &[6]), (4, &[4]), (7, &[6]), (9, &[4])],
             &[(2, &[7, 6]), (3, &[4]), (7, &[7, 6]), (8, &[4])],
@@ -187,9 +189,9 @@ mod tests {
 
     #[test]
     fn a_process_comes_back_after_as_many_uplink_subframes_as_there_are_processes() {
-        // The uplink is synchronous, so TS 36.213 Table 8-1 follows from the other two: data, its
-        // answer, and the repetition that is granted there. In configuration 0 two blocks are answered
-        // in subframes 0 and 5; the earlier one is repeated first.
+        // The uplink is synchronous, so TS 36.213 Table 8-1 follows from the other two tables. They
+        // give data, its answer, and the repetition granted there. In configuration 0 two blocks
+        // are answered in subframes 0 and 5, and the earlier one is repeated first.
         for (tdd, kinds) in all() {
             let is_up = |subframe: &u64| kinds[(subframe % 10) as usize] == 'U';
             let mut taken = Vec::new();

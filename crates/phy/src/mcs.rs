@@ -1,14 +1,14 @@
-//! The modulation and coding schemes of NR.
+//! Modulation and coding schemes of NR.
 //!
 //! Standard: TS 38.214 §5.1.3.1.
 
 use super::mutual_information::Modulation;
 use std::sync::LazyLock;
 
-/// The tables, with the standard's own values of spectral efficiency.
+/// Tables, with the standard's values of spectral efficiency.
 const TABLES: &str = include_str!("../../../data/nr_mcs_tables.csv");
 
-/// A table of modulation and coding schemes for the downlink and the uplink without transform
+/// Table of modulation and coding schemes for the downlink, and for the uplink without transform
 /// precoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McsTable {
@@ -20,7 +20,7 @@ pub enum McsTable {
     Qam64LowSe,
 }
 
-/// One row of a table.
+/// Row of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mcs {
     /// Index I_MCS.
@@ -34,7 +34,7 @@ pub struct Mcs {
 }
 
 impl McsTable {
-    /// The rows for first transmissions, by index; reserved rows left out.
+    /// Returns the rows for first transmissions, by index. Reserved rows are left out.
     pub fn rows(self) -> &'static [Mcs] {
         static QAM64: LazyLock<Vec<Mcs>> = LazyLock::new(|| read("NR_38.214_5.1.3.1-1"));
         static QAM256: LazyLock<Vec<Mcs>> = LazyLock::new(|| read("NR_38.214_5.1.3.1-2"));
@@ -58,7 +58,7 @@ fn row(line: &str, table: &str) -> Option<Mcs> {
     }
     let index = fields.next()?.parse().ok()?;
     let modulation = Modulation::from_bits(fields.next()?.parse().ok()?)?;
-    // "reserved" is no number, which leaves the row out.
+    // A reserved row has no number, so it is left out.
     let code_rate = fields.next()?.parse::<f64>().ok()? / 1024.0;
     let efficiency = fields.next()?.parse().ok()?;
     Some(Mcs {

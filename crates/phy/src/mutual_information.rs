@@ -1,14 +1,16 @@
 //! Capacity and dispersion of bit-interleaved coded modulation over an AWGN channel.
 //!
-//! Fits to Gauss–Hermite quadrature of Gray-labelled square constellations (G. Caire, G. Taricco,
-//! E. Biglieri, "Bit-interleaved coded modulation", IEEE Trans. Inf. Theory 44, 1998):
-//! `C = Q (1 - sum a_i exp(-b_i snr))` and, with x = C/Q, `V = s x^p (1 - x)^q`. The error of C is
-//! at most 0.0002, 0.0023, 0.0020 and 0.0073 bit for 2, 4, 6 and 8 bits per symbol.
+//! The functions are fits to Gauss–Hermite quadrature of Gray-labelled square constellations: `C =
+//! Q (1 - sum a_i exp(-b_i snr))` and, with x = C/Q, `V = s x^p (1 - x)^q`. The error of C is at
+//! most 0.0002, 0.0023, 0.0020 and 0.0073 bit for 2, 4, 6 and 8 bits per symbol.
+//!
+//! The source is G. Caire, G. Taricco, E. Biglieri, "Bit-interleaved coded modulation", IEEE Trans.
+//! Inf. Theory 44, 1998.
 
 use fadeout_core::math::{exp, pow};
 use std::sync::LazyLock;
 
-/// A modulation of NR.
+/// Modulation of NR.
 ///
 /// Standard: TS 38.211 §5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +53,7 @@ const QAM256: Fit = Fit {
 };
 
 impl Modulation {
-    /// The modulation with this many bits per symbol (Q_m).
+    /// Returns the modulation with this many bits per symbol (Q_m). `None` if there is none.
     pub fn from_bits(bits: u32) -> Option<Modulation> {
         match bits {
             2 => Some(Modulation::Qpsk),
@@ -62,7 +64,7 @@ impl Modulation {
         }
     }
 
-    /// Bits per symbol (Q_m).
+    /// Returns the bits per symbol (Q_m).
     pub fn bits(self) -> u32 {
         match self {
             Modulation::Qpsk => 2,
@@ -81,10 +83,10 @@ impl Modulation {
         }
     }
 
-    /// Capacity in bit per symbol at a linear SNR.
+    /// Returns the capacity in bit per symbol at a linear SNR.
     pub fn capacity(self, snr: f64) -> f64 {
         let fit = self.fit();
-        // The weights sum to one but for rounding.
+        // The sum of the weights is one, except for rounding.
         let total: f64 = fit.weights.iter().sum();
         let missing: f64 = fit
             .weights
@@ -95,7 +97,8 @@ impl Modulation {
         f64::from(self.bits()) * (1.0 - missing / total)
     }
 
-    /// Dispersion in bit^2 per symbol at a linear SNR: variance of the information density.
+    /// Returns the dispersion in bit^2 per symbol at a linear SNR. It is the variance of the
+    /// information density.
     pub fn dispersion(self, snr: f64) -> f64 {
         let x = (self.capacity(snr) / f64::from(self.bits())).clamp(0.0, 1.0);
         let [s, p, q] = self.fit().dispersion;
@@ -106,16 +109,16 @@ impl Modulation {
 /// Capacity and dispersion of one symbol.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Information {
-    /// Bit per symbol.
+    /// Capacity in bit.
     pub capacity: f64,
-    /// Bit^2 per symbol.
+    /// Dispersion in bit^2.
     pub dispersion: f64,
 }
 
-// The tables have this many points in every doubling of the SNR. It makes the interpolated
-// capacity exact within 6e-5 bit, which is less than 0.001 dB.
+// Number of points of the tables in every doubling of the SNR, as a power of two. The error of the
+// interpolated capacity is within 6e-5 bit, less than 0.001 dB.
 const POINTS_LOG2: u32 = 6;
-// From 2^-10 (-30.1 dB) to 2^14 (42.1 dB).
+// Range of the tables, from 2^-10 (-30.1 dB) to 2^14 (42.1 dB).
 const LEAST_EXPONENT: i32 = -10;
 const OCTAVES: usize = 24;
 const POINTS: usize = OCTAVES << POINTS_LOG2;
@@ -143,16 +146,16 @@ fn points(modulation: Modulation) -> Points {
     (0..=POINTS).map(point).collect()
 }
 
-// The SNR of a point: its index holds the exponent and the leading bits of the mantissa.
+// Returns the SNR of a point. The index holds the exponent and the leading bits of the mantissa.
 fn snr_of(index: usize) -> f64 {
     let lowest = u64::from((1023 + LEAST_EXPONENT) as u32) << 52;
     f64::from_bits(lowest + ((index as u64) << (52 - POINTS_LOG2)))
 }
 
 impl Modulation {
-    /// [`capacity`](Self::capacity) and [`dispersion`](Self::dispersion) at a linear SNR from a
-    /// table, for the hot path: exact at 64 points a doubling of the SNR, a straight line between
-    /// them, constant above 42 dB.
+    /// Returns [`capacity`](Self::capacity) and [`dispersion`](Self::dispersion) at a linear SNR
+    /// from a table, for the hot path. The table is exact at 64 points for each doubling of the
+    /// SNR. Between points it is linear, and above 42 dB constant.
     pub fn information(self, snr: f64) -> Information {
         let points = &TABLES[self.bits() as usize / 2 - 1];
         let (low, high, share) = around(points, snr);
@@ -162,8 +165,8 @@ impl Modulation {
         }
     }
 
-    /// Mean capacity in bit per symbol over linear SNRs, and their number; the capacity of
-    /// [`information`](Self::information) for each.
+    /// Returns the mean capacity over linear SNRs in bit per symbol, and the number of SNRs.
+    /// Capacities are those of [`information`](Self::information).
     pub(super) fn mean_capacity(self, snrs: impl Iterator<Item = f64>) -> (f64, usize) {
         let points = &TABLES[self.bits() as usize / 2 - 1];
         let (mut sum, mut count) = (0.0, 0);
@@ -179,8 +182,8 @@ impl Modulation {
         (sum / count as f64, count)
     }
 
-    /// The linear SNR at which a symbol carries `capacity` bit, by the same table: the inverse of
-    /// [`information`](Self::information), from zero to 42 dB.
+    /// Returns the linear SNR at which a symbol carries `capacity` bit, from the same table. It is
+    /// the inverse of [`information`](Self::information), from zero to 42 dB.
     pub fn snr_of_capacity(self, capacity: f64) -> f64 {
         let points = &TABLES[self.bits() as usize / 2 - 1];
         debug_assert!(!capacity.is_nan(), "a capacity is a number");
@@ -197,7 +200,8 @@ impl Modulation {
     }
 }
 
-/// The points before and after an SNR, and how far it is between them.
+/// Returns the points before and after an SNR, and the position of the SNR between them, from 0 to
+/// 1.
 #[inline]
 fn around(points: &[Information], snr: f64) -> (Information, Information, f64) {
     const NOTHING: Information = Information {
@@ -246,8 +250,9 @@ mod tests {
             for step in -3000..4500 {
                 let snr = from_db(f64::from(step) / 100.0 + 0.003);
                 let found = modulation.information(snr);
-                // A straight line leaves a curve by h^2/8 of its second derivative, at most about
-                // 2/snr^2 bit, with h = snr/64; the dispersion bends up to eight times as much.
+                // The error of linear interpolation is h^2/8 times the second derivative, with h =
+                // snr/64. The derivative is at most about 2/snr^2 bit, and up to eight times as
+                // large for the dispersion.
                 let capacity = (found.capacity - modulation.capacity(snr)).abs();
                 let dispersion = (found.dispersion - modulation.dispersion(snr)).abs();
                 assert!(capacity < 6e-5, "{bits} at {snr}: {capacity}");

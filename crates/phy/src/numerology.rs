@@ -1,8 +1,8 @@
 //! Subcarrier spacing, slots and symbols, and the number of resource blocks of a channel.
 //!
 //! Slots start on a uniform grid of 1 ms / 2^mu, which is a whole number of nanoseconds for every
-//! mu, and symbols divide a slot evenly. The standard's longer first symbol of every half
-//! millisecond, 0.52 us, is not modelled.
+//! mu. Symbols divide a slot evenly. The standard makes the first symbol of every half millisecond
+//! 0.52 us longer, which is not modelled.
 //!
 //! Standard: TS 38.211 §4.2, §4.3.
 
@@ -10,7 +10,7 @@ use super::error::PhyError;
 use fadeout_core::{Hertz, Span};
 use std::sync::LazyLock;
 
-/// Subcarriers of a resource block.
+/// Number of subcarriers in a resource block.
 ///
 /// Standard: TS 38.211 §4.4.4.1.
 pub const SUBCARRIERS: u32 = 12;
@@ -20,14 +20,14 @@ pub const SUBCARRIERS: u32 = 12;
 /// Standard: TS 38.211 Table 4.2-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CyclicPrefix {
-    /// 14 symbols a slot.
+    /// 14 symbols in a slot.
     #[default]
     Normal,
-    /// 12 symbols a slot; at 60 kHz only.
+    /// 12 symbols in a slot, at 60 kHz only.
     Extended,
 }
 
-/// A subcarrier spacing of 15 kHz times 2^mu with its cyclic prefix.
+/// Subcarrier spacing of 15 kHz times 2^mu, with its cyclic prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numerology {
     mu: u8,
@@ -35,13 +35,13 @@ pub struct Numerology {
 }
 
 impl Numerology {
-    /// LTE's, and NR's first: 15 kHz.
+    /// Numerology of LTE, and the first one of NR: 15 kHz.
     pub const KHZ_15: Numerology = Numerology {
         mu: 0,
         prefix: CyclicPrefix::Normal,
     };
 
-    /// Numerology `mu` from 0 to 6; the extended prefix goes with 2 alone.
+    /// Returns numerology `mu` from 0 to 6. The extended prefix is valid for 2 only.
     ///
     /// Standard: TS 38.211 Table 4.2-1.
     pub fn new(mu: u8, prefix: CyclicPrefix) -> Result<Numerology, PhyError> {
@@ -57,27 +57,27 @@ impl Numerology {
         Ok(Numerology { mu, prefix })
     }
 
-    /// The numerology's number, mu.
+    /// Returns the number mu of the numerology.
     pub fn mu(self) -> u8 {
         self.mu
     }
 
-    /// Subcarrier spacing.
+    /// Returns the subcarrier spacing.
     pub fn spacing(self) -> Hertz {
         Hertz(f64::from(self.spacing_khz()) * 1e3)
     }
 
-    /// Subcarrier spacing in kHz.
+    /// Returns the subcarrier spacing in kHz.
     pub fn spacing_khz(self) -> u32 {
         15 << self.mu
     }
 
-    /// Length of a slot.
+    /// Returns the length of a slot.
     pub fn slot(self) -> Span {
         Span::from_nanos(1_000_000 >> self.mu)
     }
 
-    /// Symbols of a slot.
+    /// Returns the number of symbols in a slot.
     pub fn symbols(self) -> u8 {
         match self.prefix {
             CyclicPrefix::Normal => 14,
@@ -85,18 +85,19 @@ impl Numerology {
         }
     }
 
-    /// From a slot's start to the start of its symbol `symbol`, rounded down to the nanosecond.
+    /// Returns the time from a slot's start to the start of its symbol `symbol`, rounded down to
+    /// the nanosecond.
     pub fn symbol_offset(self, symbol: u8) -> Span {
         self.slot() * u64::from(symbol) / u64::from(self.symbols())
     }
 
-    /// Bandwidth that `resource_blocks` occupy.
+    /// Returns the bandwidth that `resource_blocks` occupy.
     pub fn occupied(self, resource_blocks: u32) -> Hertz {
         Hertz(self.spacing().0 * f64::from(SUBCARRIERS * resource_blocks))
     }
 }
 
-/// Which table of channel bandwidths holds.
+/// Table of channel bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelKind {
     /// NR below 7.125 GHz (TS 38.101-1 Table 5.3.2-1).
@@ -146,9 +147,9 @@ static CHANNELS: LazyLock<Vec<ChannelRow>> = LazyLock::new(|| {
     table.lines().filter_map(row).collect()
 });
 
-/// The largest number of resource blocks of a channel (N_RB). A bandwidth that the standard does
-/// not list is an error that lists those it does; an aggregate takes its own number of blocks
-/// instead of this function.
+/// Returns the largest number of resource blocks of a channel (N_RB). A bandwidth that the standard
+/// does not list is an error, whose text lists the valid ones. Aggregated channels have their own
+/// number of blocks, and do not use this function.
 ///
 /// Standard: TS 38.101-1 Table 5.3.2-1; TS 38.101-2 Table 5.3.2-1; TS 36.101 Table 5.6-1.
 pub fn resource_blocks(
@@ -188,11 +189,12 @@ fn listed_blocks(kind: ChannelKind, numerology: Numerology, bandwidth_mhz: f64) 
     CHANNELS.iter().find(is_it).map(|row| row.resource_blocks)
 }
 
-/// Checks that a channel has as many resource blocks: no more than the standard's table says, or where
-/// it does not list the bandwidth (an aggregate, a study's), than fit into it.
+/// Checks that a channel has room for this many resource blocks. The limit is that of the
+/// standard's table. If the table does not list the bandwidth (an aggregate, a study's), the limit
+/// is the number of blocks that fit.
 ///
 /// # Errors
-/// It has fewer, or there is none.
+/// Returns an error if the channel has fewer blocks, or if `blocks` is zero.
 ///
 /// Standard: TS 38.101-1 §5.3.2; TS 38.101-2 §5.3.2; TS 36.101 §5.6.
 pub fn check_blocks(
@@ -203,7 +205,7 @@ pub fn check_blocks(
 ) -> Result<(), PhyError> {
     let spacing_khz = numerology.spacing_khz();
     let one_mhz = numerology.occupied(1).0 / 1e6;
-    // A hair more, lest a whole number of blocks falls below itself.
+    // A small margin keeps a whole number of blocks from falling below itself by rounding.
     let fitting = || (bandwidth_mhz / one_mhz + 1e-9) as u32;
     let most = listed_blocks(kind, numerology, bandwidth_mhz).unwrap_or_else(fitting);
     if (1..=most).contains(&blocks) {
@@ -271,7 +273,7 @@ mod tests {
             error,
             "1000 resource blocks; an NR FR2 channel of 400 MHz at 120 kHz has 1 to 264"
         );
-        // An aggregate: 1.44 MHz a block.
+        // An aggregated channel, with 1.44 MHz for each block.
         assert_eq!(fr2(1000.0, 694), Ok(()));
         assert!(fr2(1000.0, 695).is_err() && fr2(400.0, 0).is_err());
         assert_eq!(fr2(1.44, 1), Ok(()));

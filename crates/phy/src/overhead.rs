@@ -1,51 +1,51 @@
-//! The parts of NR's downlink slots that are not data, beside control and DM-RS: synchronisation signal blocks, CSI
-//! reference signals, and what block sizes reckon with.
+//! Overhead in NR's downlink slots, except control and DM-RS: synchronisation signal blocks, CSI
+//! reference signals, and the overhead assumed for block sizes.
 
 use super::error::PhyError;
 use super::frame::Frame;
 use fadeout_core::{Span, data};
 
-/// The overheads of NR's downlink beside control and DM-RS.
+/// Overhead of NR's downlink, except control and DM-RS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overhead {
-    /// Overhead that block sizes reckon with, for CSI-RS and the like: 0, 6, 12 or 18 resource
-    /// elements in a resource block (xOverhead, TS 38.214 clause 5.1.3.2).
+    /// Overhead assumed for block sizes (xOverhead, TS 38.214 clause 5.1.3.2). It is 0, 6, 12 or 18
+    /// resource elements in a resource block.
     pub x_overhead: u32,
-    /// CSI reference signals.
+    /// CSI reference signals. `None` without them.
     pub csi_rs: Option<CsiRs>,
-    /// Synchronisation signal blocks.
+    /// Synchronisation signal blocks. `None` without them.
     pub ssb: Option<Ssb>,
 }
 
-/// CSI reference signals that take whole symbols.
+/// CSI reference signals, which take whole symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsiRs {
-    /// Slots from one occasion to the next, of which the first is slot 0.
+    /// Slots between two occasions. The first occasion is in slot 0.
     pub period: u64,
-    /// Symbols of each.
+    /// Symbols of each occasion.
     pub symbols: u8,
 }
 
-/// Synchronisation signal blocks, one for each beam: at the beginning of each period, two in each slot
-/// that is downlink.
+/// Synchronisation signal blocks, one for each beam. They are at the beginning of each period, two
+/// in each downlink slot.
 ///
 /// Standard: TS 38.211 §7.4.3; TS 38.213 §4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ssb {
-    /// Time from one burst to the next.
+    /// Time between two bursts.
     pub period: Span,
-    /// Blocks in a burst.
+    /// Number of blocks in a burst.
     pub blocks: u8,
 }
 
-/// Resource blocks of a synchronisation signal block.
+/// Number of resource blocks of a synchronisation signal block.
 pub const SSB_RESOURCE_BLOCKS: u32 = 20;
-/// Symbols of a synchronisation signal block.
+/// Number of symbols of a synchronisation signal block.
 pub const SSB_SYMBOLS: u8 = 4;
-/// Downlink symbols of a slot that has two of them: the second one ends before the thirteenth
-/// (TS 38.213 clause 4.1, case A and C).
+/// Downlink symbols that a slot with two synchronisation signal blocks needs. The second block ends
+/// before the thirteenth symbol (TS 38.213 clause 4.1, case A and C).
 const SSB_SLOT_SYMBOLS: u8 = 12;
-/// A burst is sent within this time.
+/// Time within which a burst is sent.
 ///
 /// Standard: TS 38.213 §4.1.
 const BURST: Span = Span::from_millis(5);
@@ -63,11 +63,11 @@ const CSI_RS_PERIODS: [[u64; 13]; 1] = data::longs(PERIODS, "csi-rs", 1);
 const SSB_PERIODS_MS: [[u64; 6]; 1] = data::longs(PERIODS, "ssb", 1);
 
 impl Overhead {
-    /// Checks the values in a frame.
+    /// Checks the values for a frame.
     ///
     /// # Errors
-    /// A value that the standard does not have, or more synchronisation signal blocks than downlink slots
-    /// hold in 5 ms.
+    /// Returns an error for a value that the standard does not have. Also if the downlink slots in
+    /// 5 ms cannot hold all synchronisation signal blocks.
     pub fn validate(&self, frame: &Frame) -> Result<(), PhyError> {
         let other = self.x_overhead;
         let is_valid = matches!(other, 0 | 6 | 12 | 18);
@@ -105,7 +105,7 @@ impl Overhead {
         Ok(())
     }
 
-    /// Slots after which it repeats.
+    /// Returns the number of slots after which the overhead repeats.
     pub fn period(&self, frame: &Frame) -> u64 {
         let csi = self.csi_rs.map_or(1, |csi| csi.period);
         let slot = frame.slot().as_nanos();
@@ -113,14 +113,14 @@ impl Overhead {
         common_multiple(csi, ssb)
     }
 
-    /// Symbols of CSI-RS in a slot.
+    /// Returns the symbols of CSI-RS in a slot.
     pub fn csi_rs_symbols(&self, frame: &Frame, slot: u64) -> u8 {
         let is_there =
             |csi: &CsiRs| slot.is_multiple_of(csi.period) && frame.format(slot).downlink > 0;
         self.csi_rs.filter(is_there).map_or(0, |csi| csi.symbols)
     }
 
-    /// Synchronisation signal blocks in a slot, at most two.
+    /// Returns the number of synchronisation signal blocks in a slot, at most two.
     pub fn ssb_blocks(&self, frame: &Frame, slot: u64) -> u8 {
         let Some(ssb) = self.ssb else { return 0 };
         let period = ssb.period.as_nanos() / frame.slot().as_nanos();
@@ -139,7 +139,7 @@ fn holds_ssb(frame: &Frame, slot: u64) -> bool {
     frame.format(slot).downlink >= SSB_SLOT_SYMBOLS
 }
 
-/// The least common multiple of two numbers of slots.
+/// Returns the least common multiple of two numbers of slots.
 pub fn common_multiple(a: u64, b: u64) -> u64 {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn a_full_slot_carries_the_peak_rate() {
-        // TS 38.306 says 14 % overhead in FR1. One symbol of control and one of DM-RS are 2/14,
-        // and a block size is within one step of the quantisation, 2^-6 and less.
+        // TS 38.306 has 14 % overhead in FR1. One symbol of control and one of DM-RS are 2/14. The
+        // block size is within one step of the quantisation, at most 2^-6.
         let allocation = Allocation {
             resource_blocks: 273,
             symbols: 13,
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(blocks(with_ssb(20, 3), &fdd, 0..4), [2, 1, 0, 0]);
         assert_eq!(blocks(with_ssb(20, 3), &fdd, 159..163), [0, 2, 1, 0]);
         assert_eq!(with_ssb(20, 3).period(&fdd), 160);
-        // S has ten downlink symbols, too few.
+        // The special slot has ten downlink symbols, which are too few.
         let tdd = frame(3, "DDDSU");
         assert_eq!(blocks(with_ssb(20, 8), &tdd, 0..7), [2, 2, 2, 0, 0, 2, 0]);
         let all = |overhead: Overhead| blocks(overhead, &tdd, 0..160).iter().sum::<u8>();

@@ -6,19 +6,19 @@ use super::numerology::SUBCARRIERS;
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{Dbm, Decibel};
 
-/// Fractional compensation of the path loss.
+/// Open-loop power control with fractional compensation of the path loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpenLoopPower {
-    /// Most power of the device (P_CMAX); 23 dBm is power class 3's.
+    /// Largest power of the device (P_CMAX). Power class 3 has 23 dBm.
     pub most: Dbm,
-    /// Power wanted at the base station in one resource block of 15 kHz (P_0).
+    /// Target power at the base station in one resource block of 15 kHz (P_0).
     pub target: Dbm,
-    /// Share of the path loss made up for, in dB (alpha), 0 to 1.
+    /// Share of the path loss in dB that is compensated (alpha), 0 to 1.
     pub compensation: f64,
 }
 
 impl Default for OpenLoopPower {
-    /// Full compensation for -106 dBm a resource block.
+    /// Returns full compensation, for -106 dBm in a resource block.
     fn default() -> Self {
         OpenLoopPower {
             most: Dbm(23.0),
@@ -29,8 +29,8 @@ impl Default for OpenLoopPower {
 }
 
 impl OpenLoopPower {
-    /// Transmit power of PUSCH on `resource_blocks` of numerology `mu` at this path loss, all
-    /// blocks together. The adjustments for the scheme and by commands are not modelled.
+    /// Returns the transmit power of PUSCH on `resource_blocks` of numerology `mu` at this path
+    /// loss, over all blocks. Adjustments for the scheme and by commands are not modelled.
     pub fn power(&self, mu: u8, resource_blocks: u32, path_loss: Decibel) -> Dbm {
         let blocks = f64::from(resource_blocks.max(1)) * f64::from(1_u32 << mu);
         let wanted = to_db(blocks) + self.target.0 + self.compensation * path_loss.0;
@@ -38,17 +38,17 @@ impl OpenLoopPower {
         Dbm(wanted.min(self.most.0))
     }
 
-    /// The most resource blocks up to `available` that the device sends at full wanted power; one
-    /// at least.
+    /// Returns the largest number of resource blocks that the device can send at the target power,
+    /// 1 to `available`.
     pub fn affordable(&self, mu: u8, available: u32, path_loss: Decibel) -> u32 {
         let of_one = self.target.0 + self.compensation * path_loss.0;
         let blocks = from_db(self.most.0 - of_one) / f64::from(1_u32 << mu);
-        // The cast saturates. A hair more, for a limit that is a whole number of blocks.
+        // The cast saturates. A small margin protects limits that are a whole number of blocks.
         ((blocks * (1.0 + 1e-12)) as u32).clamp(1, available.max(1))
     }
 }
 
-/// Power of one resource element when `total` is spread evenly over `resource_blocks`.
+/// Returns the power of one resource element if `total` is spread evenly over `resource_blocks`.
 pub fn per_resource_element(total: Dbm, resource_blocks: u32) -> Dbm {
     Dbm(total.0 - to_db(f64::from(SUBCARRIERS * resource_blocks.max(1))))
 }
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_device_affords_as_many_blocks_as_its_power_serves() {
         let power = OpenLoopPower::default();
-        // -106 + 109 = 3 dBm a block: 20 dB, a hundred blocks.
+        // One block needs -106 + 109 = 3 dBm. The difference to 23 dBm is 20 dB, a hundred blocks.
         assert_eq!(power.affordable(0, 273, Decibel(109.0)), 100);
         assert_eq!(power.affordable(1, 273, Decibel(109.0)), 50);
         assert_eq!(power.affordable(0, 50, Decibel(109.0)), 50);

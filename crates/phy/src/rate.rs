@@ -1,18 +1,18 @@
-//! The spectral efficiency that a link runs at for its SNR, where blocks are not simulated.
+//! Spectral efficiency of a link at its SNR, for links without simulated blocks.
 
 use super::bler::{self, CodeBlock, base_graph};
 use super::mcs::McsTable;
 use fadeout_core::Decibel;
 use fadeout_core::math::{from_db, ln, log2};
 
-/// How SNR becomes spectral efficiency.
+/// Mapping from SNR to spectral efficiency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RateModel {
-    /// The NR scheme of greatest efficiency whose block error rate is within the target.
+    /// Most efficient NR scheme whose block error rate meets the target.
     NrMcs(NrMcs),
-    /// A share of Shannon's bound.
+    /// Fixed share of Shannon's bound.
     AttenuatedShannon(AttenuatedShannon),
-    /// Shannon's bound at a distance set by the bit error rate.
+    /// Shannon's bound with a gap that follows from the bit error rate.
     ShannonGap(ShannonGap),
 }
 
@@ -23,8 +23,8 @@ impl Default for RateModel {
 }
 
 impl RateModel {
-    /// Spectral efficiency in bit per resource element at this SNR; zero means outage. Retries of
-    /// failed blocks are not subtracted: they take at most the target's share.
+    /// Returns the spectral efficiency in bit per resource element at this SNR. Zero means outage.
+    /// Retransmissions are not subtracted. They take at most the target's share.
     pub fn efficiency(&self, snr: Decibel) -> f64 {
         let efficiency = match self {
             RateModel::NrMcs(nr) => nr.efficiency(snr),
@@ -39,15 +39,15 @@ impl RateModel {
 /// Choice of the modulation and coding scheme by the block error model of [`bler`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NrMcs {
-    /// The table in use.
+    /// Table of schemes.
     pub table: McsTable,
-    /// Most block errors of a first transmission, in (0, 1); 0.1 is the target of the CQI
-    /// definition (TS 38.214 clause 5.2.2.1).
+    /// Largest block error rate of a first transmission, in (0, 1). The target in the definition of
+    /// CQI is 0.1 (TS 38.214 clause 5.2.2.1).
     pub target_error: f64,
-    /// Information bits of a code block, CRC included; cut to what the base graph takes. A fast
-    /// link fills its blocks.
+    /// Information bits of a code block, CRC included, limited to the largest block of the base
+    /// graph. A fast link fills its blocks.
     pub block_bits: f64,
-    /// Distance of code and receiver from the bound.
+    /// Gap between the bound and the code with its receiver.
     pub gap: Decibel,
 }
 
@@ -64,8 +64,8 @@ impl Default for NrMcs {
 
 impl NrMcs {
     fn efficiency(&self, snr: Decibel) -> f64 {
-        // Not simply the last row that works: where the modulation changes, two rows are nearly
-        // equal, and the one with the greater index may carry less.
+        // The last row that meets the target is not always the best. Where the modulation changes,
+        // two rows are nearly equal, and the one with the larger index may carry less.
         let works = |mcs: &super::mcs::Mcs| {
             let bits = self
                 .block_bits
@@ -87,27 +87,27 @@ impl NrMcs {
     }
 }
 
-/// `share log2(1 + snr)`, capped, and zero below the least SNR.
+/// Function `share log2(1 + snr)`, limited to `cap`, and zero below the least SNR.
 ///
 /// Standard: TR 36.942 §A.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttenuatedShannon {
-    /// Share of Shannon's bound that the link reaches.
+    /// Share of Shannon's bound.
     pub share: f64,
-    /// SNR below which nothing passes.
+    /// SNR below which nothing is received.
     pub least_snr: Decibel,
-    /// Most that the modulation carries, bit/s/Hz.
+    /// Largest efficiency of the modulation, bit/s/Hz.
     pub cap: f64,
 }
 
 impl AttenuatedShannon {
-    /// TR 36.942's values for the downlink.
+    /// Values of TR 36.942 for the downlink.
     pub const DOWNLINK: AttenuatedShannon = AttenuatedShannon {
         share: 0.6,
         least_snr: Decibel(-10.0),
         cap: 4.4,
     };
-    /// TR 36.942's values for the uplink.
+    /// Values of TR 36.942 for the uplink.
     pub const UPLINK: AttenuatedShannon = AttenuatedShannon {
         share: 0.4,
         least_snr: Decibel(-10.0),
@@ -122,9 +122,9 @@ impl AttenuatedShannon {
     }
 }
 
-/// `log2(1 + snr / gap)` with the gap `-ln(5 ber) / 1.5` of uncoded QAM at a bit error rate
-/// (X. Qiu, K. Chawla, "On the performance of adaptive modulation in cellular systems", IEEE
-/// Trans. Commun. 47, 1999).
+/// Function `log2(1 + snr / gap)` with the gap `-ln(5 ber) / 1.5` of uncoded QAM at a bit error
+/// rate. The source is X. Qiu, K. Chawla, "On the performance of adaptive modulation in cellular
+/// systems", IEEE Trans. Commun. 47, 1999.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShannonGap {
     /// Bit error rate, in (0, 0.2).
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn thresholds_lie_where_the_block_error_model_puts_them() {
-        // SNR for 10 % block errors of blocks of 1000 bits, table 5.1.3.1-1.
+        // SNR for 10 % block errors with blocks of 1000 bits, table 5.1.3.1-1.
         let rows = McsTable::Qam64.rows();
         for (index, expected) in [
             (3, -2.64),
@@ -176,7 +176,7 @@ mod tests {
                 gap: bler::LDPC_GAP,
             };
             let snr = block.snr_for(0.1).0;
-            // The reference interpolates the quadrature, the model uses fits to it.
+            // The reference value interpolates the quadrature, and the model uses fits.
             assert!(
                 (snr - expected).abs() < 0.05,
                 "MCS {index}: {snr} beside {expected}"
@@ -192,7 +192,7 @@ mod tests {
             .collect();
         assert!(efficiencies.windows(2).all(|pair| pair[0] <= pair[1]));
         assert_eq!((efficiencies[0], efficiencies[599]), (0.0, 5.5547));
-        // 28 distinct steps: rows 9 and 10 or 16 and 17 hide one another at most.
+        // There are 28 distinct steps. At most rows 9 and 10, or 16 and 17, hide each other.
         let mut distinct = efficiencies;
         distinct.dedup();
         assert!(distinct.len() >= 27, "{}", distinct.len());

@@ -1,14 +1,15 @@
-//! Reports of the channel's quality by sub-band.
+//! Channel quality reports by sub-band.
 //!
-//! Beside the CQI of the whole band a UE reports by how much each sub-band differs from it, in two bits.
-//! So the base station knows a sub-band as at most one step below the band and two above it.
+//! A UE reports the CQI of the whole band, and for each sub-band the difference from it in two
+//! bits. So the base station knows a sub-band as at most one step below the band and two steps
+//! above it.
 
 use super::error::PhyError;
 
-/// Sub-bands of a carrier at most, of any standard's table.
+/// Largest number of sub-bands of a carrier in any standard's table.
 pub const MOST_SUB_BANDS: usize = 18;
 
-/// A set of sub-bands.
+/// Set of sub-bands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BandSet(u32);
 
@@ -18,29 +19,29 @@ impl BandSet {
         debug_assert!(band < MOST_SUB_BANDS, "a set has room for every carrier's");
         self.0 |= 1 << band;
     }
-    /// Whether the sub-band is in it.
+    /// Returns true if the set contains the sub-band.
     pub fn contains(self, band: usize) -> bool {
         self.0 & (1 << band) != 0
     }
-    /// Whether none is.
+    /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 }
 
-/// Which of the two sizes that NR's table has.
+/// Column of NR's table of sub-band sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubBandSize {
-    /// `value1`: more sub-bands.
+    /// `value1`: small sub-bands.
     Small,
-    /// `value2`: as large again.
+    /// `value2`: sub-bands of twice the size.
     Large,
 }
 
-/// Resource blocks of a sub-band of an NR carrier.
+/// Returns the resource blocks of a sub-band of an NR carrier.
 ///
 /// # Errors
-/// The carrier is narrower than 24 resource blocks, or wider than 275.
+/// Returns an error if the carrier has fewer than 24 resource blocks, or more than 275.
 ///
 /// Standard: TS 38.214 Table 5.2.1.4-2.
 pub fn nr_size(resource_blocks: u32, size: SubBandSize) -> Result<u32, PhyError> {
@@ -56,10 +57,10 @@ pub fn nr_size(resource_blocks: u32, size: SubBandSize) -> Result<u32, PhyError>
     })
 }
 
-/// Resource blocks of a sub-band of an LTE carrier, as higher layers configure them.
+/// Returns the resource blocks of a sub-band of an LTE carrier, as configured by higher layers.
 ///
 /// # Errors
-/// The carrier is narrower than 8 resource blocks, or wider than 110.
+/// Returns an error if the carrier has fewer than 8 resource blocks, or more than 110.
 ///
 /// Standard: TS 36.213 Table 7.2.1-3.
 pub fn lte_size(resource_blocks: u32) -> Result<u32, PhyError> {
@@ -79,8 +80,9 @@ fn out_of_table(resource_blocks: u32, expected: &'static str) -> PhyError {
     }
 }
 
-/// The CQI of a sub-band as the base station knows it, where the UE has found `sub_band` and reports
-/// `wideband` for the whole band: the difference is -1 or less, 0, 1, or 2 or more.
+/// Returns the CQI of a sub-band as known to the base station. `sub_band` is the true CQI of the
+/// sub-band, and `wideband` the reported CQI of the whole band. The difference is reported as -1 or
+/// less, 0, 1, or 2 or more.
 ///
 /// Standard: TS 38.214 Table 5.2.2.1-1; TS 36.213 Table 7.2.1-2.
 pub fn reported(wideband: u8, sub_band: u8) -> u8 {
@@ -92,22 +94,22 @@ pub fn reported(wideband: u8, sub_band: u8) -> u8 {
     sub_band.clamp(least, wideband + 2).min(15)
 }
 
-/// Bits of a report on so many sub-bands: 4 for the band and 2 for each sub-band.
+/// Returns the bits of a report on `sub_bands` sub-bands: 4 for the band and 2 for each sub-band.
 ///
 /// Standard: TS 38.212 §6.3.1.1.2; TS 36.212 §5.2.2.6.2.
 pub fn report_bits(sub_bands: u32) -> u32 {
     4 + 2 * sub_bands
 }
 
-/// Bits of the check of a report.
+/// Bits of a report's CRC.
 ///
 /// Standard: TS 38.212 §6.3.1.2.1.
 const CHECK_BITS: u32 = 11;
-/// Bits of a report that a resource block pair carries: 12 symbols of 12 elements beside DM-RS, with QPSK at
-/// code rate 1/4.
+/// Bits of a report in a pair of resource blocks. These are 12 symbols of 12 elements without
+/// DM-RS, with QPSK at code rate 1/4.
 const BITS_OF_BLOCK: u32 = 12 * 12 * 2 / 4;
 
-/// Resource blocks of an uplink slot that a report on so many sub-bands takes.
+/// Returns the resource blocks of an uplink slot that a report on `sub_bands` sub-bands takes.
 pub fn report_blocks(sub_bands: u32) -> u32 {
     (report_bits(sub_bands) + CHECK_BITS).div_ceil(BITS_OF_BLOCK)
 }

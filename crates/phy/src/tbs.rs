@@ -1,4 +1,4 @@
-//! Size of a transport block: NR's formula.
+//! Size of a transport block by NR's formula.
 //!
 //! Standard: TS 38.214 §5.1.3.2.
 
@@ -6,7 +6,7 @@ use super::mutual_information::Modulation;
 use super::numerology::SUBCARRIERS;
 use std::sync::LazyLock;
 
-/// The sizes up to 3824 bits, ascending.
+/// Sizes up to 3824 bits, ascending.
 ///
 /// Standard: TS 38.214 Table 5.1.3.2-1.
 static SMALL_SIZES: LazyLock<Vec<u32>> = LazyLock::new(|| {
@@ -15,25 +15,25 @@ static SMALL_SIZES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     table.lines().filter_map(size).collect()
 });
 
-/// Most resource elements of one resource block in one slot that count (clause 5.1.3.2).
+/// Largest number of resource elements that count in a resource block and slot (clause 5.1.3.2).
 const MOST_ELEMENTS: u32 = 156;
 
-/// The resources of one transmission.
+/// Resources of one transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
-    /// Resource blocks (n_PRB).
+    /// Number of resource blocks (n_PRB).
     pub resource_blocks: u32,
-    /// Symbols, those of the DM-RS included (N_symb).
+    /// Number of symbols, including those of the DM-RS (N_symb).
     pub symbols: u8,
-    /// Resource elements of the DM-RS in each resource block, with those of CDM groups left
-    /// without data (N_DMRS).
+    /// Resource elements of the DM-RS in each resource block (N_DMRS). These include the elements
+    /// of CDM groups without data.
     pub dmrs: u32,
-    /// Resource elements of other overhead in each resource block: 0, 6, 12 or 18 (N_oh).
+    /// Resource elements of other overhead in each resource block (N_oh): 0, 6, 12 or 18.
     pub overhead: u32,
 }
 
 impl Allocation {
-    /// Resource elements that carry data (N_RE).
+    /// Returns the resource elements that carry data (N_RE).
     pub fn resource_elements(&self) -> u32 {
         let elements = SUBCARRIERS * u32::from(self.symbols);
         elements
@@ -43,10 +43,10 @@ impl Allocation {
     }
 }
 
-/// Size of NR's transport block in bits; zero when it has no resources.
+/// Returns the size of NR's transport block in bits. Zero without resources.
 ///
-/// `elements` are the resource elements of [`Allocation::resource_elements`]. `scaling` is 1
-/// except for paging and random access responses, which use 0.5 and 0.25.
+/// `elements` is the result of [`Allocation::resource_elements`]. `scaling` is 1, except 0.5 and
+/// 0.25 for paging and random access responses.
 pub fn nr_transport_block(
     elements: u32,
     modulation: Modulation,
@@ -55,7 +55,7 @@ pub fn nr_transport_block(
     scaling: f64,
 ) -> u32 {
     let bits_per_element = f64::from(modulation.bits()) * f64::from(layers) * scaling;
-    // The rates are fractions of 1024 (or 2048), so this product is exact.
+    // Code rates are fractions of 1024 (or 2048), so this product is exact.
     let info = f64::from(elements) * code_rate * bits_per_element;
     if info <= 0.0 {
         return 0;
@@ -83,33 +83,33 @@ pub fn nr_transport_block(
     (8 * blocks * (quantised + 24).div_ceil(8 * blocks) - 24) as u32
 }
 
-/// The peak data rate of one carrier in bit/s.
+/// Peak data rate of one carrier.
 ///
 /// Standard: TS 38.306 §4.1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakRate {
-    /// Spatial layers.
+    /// Number of spatial layers.
     pub layers: u32,
     /// Highest modulation.
     pub modulation: Modulation,
     /// Scaling factor of the device: 1, 0.8, 0.75 or 0.4.
     pub scaling: f64,
-    /// Resource blocks of the carrier.
+    /// Number of resource blocks of the carrier.
     pub resource_blocks: u32,
     /// Number of the numerology.
     pub mu: u8,
-    /// Share that carries no data: [`DOWNLINK_OVERHEAD`] in the downlink of frequency ranges 1 and 2,
-    /// 0.08 and 0.10 in the uplink.
+    /// Share of resources without data. It is [`DOWNLINK_OVERHEAD`] in the downlink of frequency
+    /// ranges 1 and 2. It is 0.08 and 0.10 in the uplink.
     pub overhead: f64,
 }
 
-/// Share of the downlink that carries no data, in frequency ranges 1 and 2.
+/// Share of downlink resources without data, in frequency ranges 1 and 2.
 ///
 /// Standard: TS 38.306 §4.1.2.
 pub const DOWNLINK_OVERHEAD: [f64; 2] = [0.14, 0.18];
 
 impl PeakRate {
-    /// The rate in bit/s.
+    /// Returns the rate in bit/s.
     pub fn bits_per_sec(&self) -> f64 {
         let symbols_per_sec = 14_000.0 * f64::from(1_u32 << self.mu);
         f64::from(self.layers)
@@ -149,7 +149,7 @@ mod tests {
         let size = |elements| nr_transport_block(elements, Modulation::Qam64, 0.65, 2, 1.0);
         let sizes: Vec<u32> = (1..40_000).step_by(7).map(size).collect();
         assert!(sizes.is_sorted() && sizes.iter().all(|size| size % 8 == 0));
-        // The formula's two halves join: the table ends at 3824.
+        // Both parts of the formula join, because the table ends at 3824.
         assert_eq!((sizes.first(), size(490)), (Some(&24), 3824));
     }
 }

@@ -1,23 +1,24 @@
-//! Patterns of downlink and uplink on one band.
+//! TDD patterns: downlink and uplink in one band.
 
 use super::error::PhyError;
 use super::numerology::Numerology;
 use fadeout_core::Span;
 use std::fmt;
 
-/// Symbols of one slot that each direction may use.
+/// Symbols of a slot that each direction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotFormat {
-    /// Most downlink symbols.
+    /// Largest number of downlink symbols.
     pub downlink: u8,
-    /// Most uplink symbols.
+    /// Largest number of uplink symbols.
     pub uplink: u8,
-    /// Most symbols of both together: their sum unless the scheduler divides the slot.
+    /// Largest number of symbols of both directions. It is their sum unless the scheduler divides
+    /// the slot.
     pub budget: u8,
 }
 
 impl SlotFormat {
-    /// Symbols that either direction may have, as the scheduler divides them.
+    /// Returns the symbols that the scheduler may give to either direction.
     pub fn shared(&self) -> u8 {
         debug_assert!(
             self.downlink <= self.budget && self.uplink <= self.budget,
@@ -31,34 +32,36 @@ impl SlotFormat {
     }
 }
 
-/// One pattern of downlink and uplink by its counts: downlink comes first and uplink last, whole slots
-/// outside and symbols inside.
+/// Pattern of downlink and uplink, given by counts. Downlink slots come first and uplink slots
+/// last. The downlink and uplink symbols of partial slots are between them.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 38.213 §11.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UlDlPattern {
-    /// Its length (dl-UL-TransmissionPeriodicity).
+    /// Length of the pattern (dl-UL-TransmissionPeriodicity).
     pub period: Span,
-    /// Downlink slots at its beginning.
+    /// Number of downlink slots at the beginning.
     pub downlink_slots: u32,
-    /// Downlink symbols in the slot behind them.
+    /// Number of downlink symbols in the slot after the downlink slots.
     pub downlink_symbols: u8,
-    /// Uplink slots at its end.
+    /// Number of uplink slots at the end.
     pub uplink_slots: u32,
-    /// Uplink symbols in the slot before them.
+    /// Number of uplink symbols in the slot before the uplink slots.
     pub uplink_symbols: u8,
 }
 
-/// The use of a pattern's flexible symbols, those between downlink and uplink.
+/// Use of a pattern's flexible symbols, those between downlink and uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flexible {
-    /// Silent: all are guard.
+    /// All flexible symbols are guard symbols.
     Guard,
-    /// Downlink, but for so many of them that end each pattern as guard.
+    /// Flexible symbols are downlink, except this number at the end of each pattern's, which are
+    /// guard symbols.
     Downlink(u8),
-    /// Uplink, but for so many that begin as guard.
+    /// Flexible symbols are uplink, except this number at the beginning, which are guard symbols.
     Uplink(u8),
-    /// The scheduler divides those of each slot, but for so many as guard.
+    /// The scheduler divides the flexible symbols of each slot, except this number of guard
+    /// symbols.
     Shared(u8),
 }
 
@@ -136,19 +139,19 @@ impl UlDlPattern {
     }
 }
 
-/// Symbols of the slot in which downlink turns into uplink (`S`).
+/// Symbols of the special slot (`S`), in which downlink changes to uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpecialSlot {
-    /// Downlink symbols, first.
+    /// Number of downlink symbols, at the beginning.
     pub downlink: u8,
-    /// Silent symbols between.
+    /// Number of silent symbols between both directions.
     pub guard: u8,
-    /// Uplink symbols, last.
+    /// Number of uplink symbols, at the end.
     pub uplink: u8,
 }
 
 impl Default for SpecialSlot {
-    /// 10 down, 2 silent, 2 up.
+    /// Returns 10 downlink, 2 silent and 2 uplink symbols.
     fn default() -> Self {
         SpecialSlot {
             downlink: 10,
@@ -158,18 +161,18 @@ impl Default for SpecialSlot {
     }
 }
 
-/// A cyclic sequence of slots.
+/// Cyclic sequence of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TddPattern {
     slots: Vec<SlotFormat>,
 }
 
-/// Longest pattern: 20 ms of 15.6 us slots.
+/// Largest number of slots in a pattern: 20 ms of 15.6 us slots.
 const LONGEST_PATTERN: usize = 1280;
 
 impl TddPattern {
-    /// A pattern of the letters `D` (downlink), `U` (uplink) and `S` (special), for slots of
-    /// `symbols` symbols. It needs a slot of each direction.
+    /// Returns a pattern of the letters `D` (downlink), `U` (uplink) and `S` (special), for slots
+    /// of `symbols` symbols. Each direction needs at least one slot.
     pub fn new(pattern: &str, special: SpecialSlot, symbols: u8) -> Result<TddPattern, PhyError> {
         let error = |problem: String| PhyError::Pattern {
             pattern: pattern.chars().take(32).collect(),
@@ -218,13 +221,14 @@ impl TddPattern {
         Ok(TddPattern { slots })
     }
 
-    /// A pattern by its counts, as a cell announces it (tdd-UL-DL-ConfigurationCommon): one or two
-    /// that follow each other. What they leave between downlink and uplink is flexible, and used as
-    /// `flexible` says.
+    /// Returns a pattern given by counts, as a cell announces it (tdd-UL-DL-ConfigurationCommon).
+    /// There may be two patterns that follow each other. The symbols between downlink and uplink
+    /// are flexible, with the use `flexible`.
     ///
     /// # Errors
-    /// A period that is no whole number of slots, periods that do not divide 20 ms, more symbols than
-    /// there are, or nothing for one of the directions.
+    /// Returns an error if a period is no whole number of slots, or if the periods do not divide 20
+    /// ms. The same holds if there are more symbols than a period has, or if a direction has no
+    /// symbols.
     ///
     /// Standard: TS 38.213 §11.1.
     pub fn by_counts(
@@ -252,7 +256,7 @@ impl TddPattern {
         TddPattern::of(slots).map_err(error)
     }
 
-    /// The slots of one period.
+    /// Returns the slots of one period.
     pub fn slots(&self) -> &[SlotFormat] {
         &self.slots
     }
@@ -318,7 +322,8 @@ mod tests {
 
     #[test]
     fn counts_make_the_pattern_that_letters_do() {
-        // TS 38.101-4 Table A.1.2-2: FR1.30-1, 7 slots and 6 symbols down, 2 and 4 up in 5 ms.
+        // TS 38.101-4 Table A.1.2-2, FR1.30-1: 7 slots and 6 symbols are downlink, 2 slots and 4
+        // symbols are uplink in 5 ms.
         let found = by_counts(1, &[(5000, [7, 6, 2, 4])], Flexible::Guard).expect("a pattern");
         let special = SpecialSlot {
             downlink: 6,
@@ -329,7 +334,7 @@ mod tests {
         assert_eq!(found, expected);
         let dddsu = by_counts(1, &[(2500, [3, 10, 1, 2])], Flexible::Guard);
         assert_eq!(dddsu, tdd("DDDSU"));
-        // Two that follow each other: DDSU of 2 ms and DDDDDDSU.. of 3 ms at 30 kHz.
+        // Two patterns follow each other at 30 kHz: DDDSUU of 3 ms, then DDDD of 2 ms.
         let both = [(3000, [3, 6, 2, 4]), (2000, [4, 0, 0, 0])];
         let found = by_counts(1, &both, Flexible::Guard).expect("a pattern");
         let expected = TddPattern::new("DDDSUUDDDD", special, 14).expect("a pattern");
@@ -338,7 +343,7 @@ mod tests {
 
     #[test]
     fn flexible_symbols_go_where_they_are_said_to() {
-        // A slot and eight symbols between: S F U at 15 kHz, 4 ms with D before.
+        // A slot and eight symbols are flexible: S F U at 15 kHz, 4 ms with D before.
         let of = |flexible| {
             let pattern = by_counts(0, &[(4000, [1, 4, 1, 2])], flexible).expect("a pattern");
             symbols(&pattern)
@@ -351,7 +356,8 @@ mod tests {
             [down, (11, 0, 11), (0, 2, 2), up]
         );
         assert_eq!(of(Flexible::Uplink(3)), [down, (4, 7, 11), up, up]);
-        // Ten of the second slot and twelve of the third, two of each as guard.
+        // Ten symbols of the second slot and twelve of the third are shared. Two of each are guard
+        // symbols.
         let shared = of(Flexible::Shared(2));
         assert_eq!(shared, [down, (12, 8, 12), (10, 12, 12), up]);
         let format = by_counts(0, &[(4000, [0, 0, 0, 0])], Flexible::Shared(0)).expect("flexible");

@@ -1,9 +1,8 @@
-//! When a transmission follows its assignment, feedback the transmission, and a repetition the
-//! feedback.
+//! Times between assignment, transmission, feedback and repetition.
 //!
-//! One set of rules serves LTE and NR: each step is a least number of slots and a least processing
-//! time, and then the first slot of the frame that has symbols for it. LTE FDD's n+4 and n+8
-//! follow. LTE TDD has tables, which take the place of the rules where there is one.
+//! One set of rules serves LTE and NR. Each step has a least number of slots and a least processing
+//! time. It then takes the first slot of the frame that has symbols for it. The n+4 and n+8 of LTE
+//! FDD follow from this. LTE TDD has tables, which replace the rules.
 //!
 //! Standard: TS 36.213 §7.3, §8, §9.1.2; TS 38.213 §9.2; TS 38.214 §5.3, §6.4.
 
@@ -17,69 +16,71 @@ use fadeout_core::{Span, Time};
 /// Least distances of a cell's steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// From data that enters the base station to the start of the slot that can assign it.
+    /// Time from the arrival of data at the base station to the start of the slot that can assign
+    /// the data.
     pub base_preparation: Span,
-    /// From the end of what the base station received (scheduling request, feedback, data) to the
-    /// start of the slot with the assignment, the grant or the repetition that answers it.
+    /// Time from the end of a reception at the base station to the start of the slot that can
+    /// answer it. The reception is a scheduling request, feedback or data. The answer is an
+    /// assignment, a grant or a repetition.
     pub base_reaction: Span,
-    /// From the end of uplink data to the layers above.
+    /// Time from the end of uplink data to its delivery to the layers above.
     pub base_decoding: Span,
-    /// From the end of downlink data to the layers above.
+    /// Time from the end of downlink data to its delivery to the layers above.
     pub user_decoding: Span,
-    /// From the end of downlink data to the start of its feedback.
+    /// Time from the end of downlink data to the start of its feedback.
     pub user_feedback: Span,
-    /// From the end of a grant to the start of its data.
+    /// Time from the end of a grant to the start of its data.
     pub user_preparation: Span,
     /// Slots from an assignment to its data (K0).
     pub k0: u32,
-    /// Least slots from data to its feedback (K1).
+    /// Least number of slots from data to its feedback (K1).
     pub k1: u32,
-    /// Least slots from a grant to its data (K2).
+    /// Least number of slots from a grant to its data (K2).
     pub k2: u32,
-    /// Symbols of control at the start of a slot: assignments and grants (PDCCH).
+    /// Control symbols at the start of a slot, for assignments and grants (PDCCH).
     pub control_symbols: u8,
-    /// Symbols of feedback and scheduling requests at the end of a slot (PUCCH).
+    /// Symbols at the end of a slot for feedback and scheduling requests (PUCCH).
     pub feedback_symbols: u8,
-    /// The configuration of LTE TDD, whose tables hold.
+    /// Configuration of LTE TDD, whose tables apply. `None` for other systems.
     pub lte_tdd: Option<LteTdd>,
 }
 
-/// The steps of a downlink transmission.
+/// Times of the steps of a downlink transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DownlinkTimes {
     /// Slot of the data.
     pub data_slot: u64,
     /// End of the data.
     pub data_end_at: Time,
-    /// When a block that was decoded is with the layers above.
+    /// Time at which a decoded block reaches the layers above.
     pub decoded_at: Time,
     /// Slot of the feedback.
     pub feedback_slot: u64,
-    /// End of the feedback: when the base station has it.
+    /// End of the feedback, when the base station knows it.
     pub feedback_at: Time,
     /// Slot of the earliest assignment of a repetition, or of new data for the process.
     pub repetition_slot: u64,
 }
 
-/// The steps of an uplink transmission.
+/// Times of the steps of an uplink transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UplinkTimes {
     /// Slot of the data.
     pub data_slot: u64,
     /// End of the data.
     pub data_end_at: Time,
-    /// When a block that was decoded is with the layers above.
+    /// Time at which a decoded block reaches the layers above.
     pub decoded_at: Time,
-    /// Slot of the earliest grant of a repetition, or of new data for the process. In LTE also
-    /// that of the PHICH.
+    /// Slot of the earliest grant of a repetition, or of new data for the process. In LTE it is
+    /// also the slot of the PHICH.
     pub repetition_slot: u64,
 }
 
 impl Timing {
-    /// LTE's, every distance in proportion to the interval: assignments and data in one subframe,
-    /// feedback in n+4, repetition in n+8, uplink data four subframes after its grant, and 1.5
-    /// intervals to decode. Data waits one interval at the base station, and for the next boundary
-    /// after it, half an interval in the mean.
+    /// Returns the timing of LTE, with every distance in proportion to the interval. Assignments
+    /// and data are in one subframe. Feedback is in n+4, and the repetition in n+8. Uplink data is
+    /// four subframes after its grant. Decoding takes 1.5 intervals. Data waits one interval at the
+    /// base station, and then for the next boundary, half an interval in the mean.
     ///
     /// Standard: TR 36.912 §B.2.1.
     pub fn lte(tti: Span) -> Timing {
@@ -94,13 +95,14 @@ impl Timing {
             k1: 4,
             k2: 4,
             control_symbols: 0,
-            // The whole subframe: the special one's uplink symbols carry no feedback.
+            // Feedback takes the whole subframe. The uplink symbols of a special subframe carry no
+            // feedback.
             feedback_symbols: lte_symbols(tti),
             lte_tdd: None,
         }
     }
 
-    /// LTE's in TDD, with the tables of its configuration.
+    /// Returns the timing of LTE TDD, with the tables of its configuration.
     ///
     /// Standard: TS 36.213 Table 8-2, Table 9.1.2-1, Table 10.1.3.1-1.
     pub fn lte_tdd(tdd: LteTdd) -> Timing {
@@ -110,7 +112,7 @@ impl Timing {
         }
     }
 
-    /// NR's, with the processing times of the device.
+    /// Returns the timing of NR, with the processing times of the device.
     pub fn nr(numerology: Numerology, config: &NrTimingConfig) -> Result<Timing, PhyError> {
         let decoding = processing_1(numerology, config.capability, config.additional_dmrs)?;
         let preparation = processing_2(numerology, config.capability)?;
@@ -146,20 +148,21 @@ impl Timing {
         })
     }
 
-    /// The first slot that can carry an assignment of data that enters the base station at `at`.
+    /// Returns the first slot that can carry an assignment of data that arrives at the base station
+    /// at `at`.
     pub fn assignment_slot(&self, frame: &Frame, at: Time) -> u64 {
         let ready = frame.slot_from(at.saturating_add(self.base_preparation));
         frame.downlink_from(ready, self.control_symbols.max(1))
     }
 
-    /// The first slot that can carry what answers something received until `end_at`.
+    /// Returns the first slot that can carry the answer to a reception that ends at `end_at`.
     pub fn reaction_slot(&self, frame: &Frame, end_at: Time) -> u64 {
         let ready = frame.slot_from(end_at.saturating_add(self.base_reaction));
         frame.downlink_from(ready, self.control_symbols.max(1))
     }
 
-    /// True if `slot` has symbols for a scheduling request. NR's short PUCCH takes one or two,
-    /// LTE's a whole uplink subframe. Special subframes of LTE carry none.
+    /// Returns true if `slot` has symbols for a scheduling request. NR's short PUCCH takes one or
+    /// two symbols. LTE takes a whole uplink subframe, and special subframes carry no request.
     ///
     /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5.
     pub fn carries_request(&self, frame: &Frame, slot: u64) -> bool {
@@ -170,12 +173,12 @@ impl Timing {
         frame.format(slot).uplink >= least
     }
 
-    /// The slot of the earliest grant that answers a scheduling request in `slot`.
+    /// Returns the slot of the earliest grant that answers a scheduling request in `slot`.
     pub fn grant_slot(&self, frame: &Frame, slot: u64) -> u64 {
         self.reaction_slot(frame, frame.start_of(slot + 1))
     }
 
-    /// The steps of a downlink transmission assigned in `slot` whose data ends before symbol
+    /// Returns the times of a downlink transmission assigned in `slot`. Its data ends before symbol
     /// `end_symbol` of its slot.
     pub fn downlink(&self, frame: &Frame, slot: u64, end_symbol: u8) -> DownlinkTimes {
         let data_slot = frame.downlink_from(slot + u64::from(self.k0), 1);
@@ -209,8 +212,8 @@ impl Timing {
         }
     }
 
-    /// The steps of an uplink transmission granted in `slot`, in the first slot with at least
-    /// `least_symbols` uplink symbols.
+    /// Returns the times of an uplink transmission granted in `slot`. Its data is in the first slot
+    /// with at least `least_symbols` uplink symbols.
     pub fn uplink(&self, frame: &Frame, slot: u64, least_symbols: u8) -> UplinkTimes {
         let granted_at = frame.symbol_start(slot, self.control_symbols.min(frame.symbols()));
         let data_slot = self.uplink_slot(
@@ -234,17 +237,17 @@ impl Timing {
         }
     }
 
-    /// The slot of the earliest grant that answers uplink data in `slot`.
+    /// Returns the slot of the earliest grant that answers uplink data in `slot`.
     pub fn answer_slot(&self, frame: &Frame, slot: u64) -> u64 {
         let by_table = self.lte_tdd.and_then(|tdd| tdd.answer(slot));
         by_table.unwrap_or_else(|| self.reaction_slot(frame, frame.start_of(slot + 1)))
     }
 
-    // The first slot from `slot` on with `least` uplink symbols, of which the last `used` (or all
-    // there are) start at `ready_at` or later.
+    // Returns the first slot from `slot` on with `least` uplink symbols. Its last `used` uplink
+    // symbols, or all if it has fewer, start at `ready_at` or later.
     fn uplink_slot(&self, frame: &Frame, slot: u64, ready_at: Time, least: u8, used: u8) -> u64 {
         let mut slot = frame.uplink_from(slot, least);
-        // The slot that holds `ready_at` may do if its uplink comes late enough.
+        // The slot that contains `ready_at` is possible if its uplink symbols are late enough.
         if slot < frame.slot_at(ready_at) {
             slot = frame.uplink_from(frame.slot_at(ready_at), least);
         }
@@ -256,7 +259,7 @@ impl Timing {
     }
 }
 
-/// The capability that a device's processing times follow from.
+/// Processing capability of a device, which determines its processing times.
 ///
 /// Standard: TS 38.214 §5.3, §6.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -264,37 +267,38 @@ pub enum ProcessingCapability {
     /// Capability 1, which every device has.
     #[default]
     One,
-    /// Capability 2, faster, up to 60 kHz.
+    /// Capability 2, which is faster and valid up to 60 kHz.
     Two,
 }
 
-/// The parameters of [`Timing::nr`].
+/// Parameters of [`Timing::nr`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NrTimingConfig {
     /// Processing capability of the device.
     pub capability: ProcessingCapability,
-    /// Whether there are additional DM-RS, which delay the decoding.
+    /// True if there are additional DM-RS, which delay the decoding.
     pub additional_dmrs: bool,
     /// Slots from an assignment to its data.
     pub k0: u32,
-    /// Least slots from data to feedback; processing time may need more.
+    /// Least number of slots from data to feedback. The processing time may need more.
     pub k1: u32,
-    /// Least slots from a grant to its data; processing time may need more.
+    /// Least number of slots from a grant to its data. The processing time may need more.
     pub k2: u32,
-    /// Symbols of PDCCH at the start of a slot.
+    /// PDCCH symbols at the start of a slot.
     pub control_symbols: u8,
-    /// Symbols of PUCCH at the end of a slot.
+    /// PUCCH symbols at the end of a slot.
     pub feedback_symbols: u8,
-    /// See [`Timing::base_preparation`]; a slot unless given.
+    /// Value of [`Timing::base_preparation`]. `None` for one slot.
     pub base_preparation: Option<Span>,
-    /// See [`Timing::base_reaction`]; decoding time and a slot unless given.
+    /// Value of [`Timing::base_reaction`]. `None` for the decoding time and one slot.
     pub base_reaction: Option<Span>,
-    /// See [`Timing::base_decoding`]; the device's decoding time T_proc,1 unless given.
+    /// Value of [`Timing::base_decoding`]. `None` for the device's decoding time T_proc,1.
     pub base_decoding: Option<Span>,
 }
 
 impl Default for NrTimingConfig {
-    /// As early as processing allows, one symbol of PDCCH, a short PUCCH of two.
+    /// Returns the earliest times that processing allows, with one PDCCH symbol and a short PUCCH
+    /// of two symbols.
     fn default() -> Self {
         NrTimingConfig {
             capability: ProcessingCapability::One,
@@ -313,7 +317,8 @@ impl Default for NrTimingConfig {
 
 const TIMES: &str = include_str!("../../../data/nr_processing_times.csv");
 
-/// A row of `data/nr_processing_times.csv` in half symbols by mu, zero where it has none.
+/// Returns a row of `data/nr_processing_times.csv` in half symbols by mu. Zero if there is no
+/// value.
 const fn half_symbols(row: &str) -> [u64; 7] {
     let mut halves = [0; 7];
     let mut mu = 0;
@@ -326,7 +331,8 @@ const fn half_symbols(row: &str) -> [u64; 7] {
     halves
 }
 
-/// T_proc,1: from the last symbol of downlink data to the earliest feedback (d_1,1 = 0), rounded down to the nanosecond.
+/// Returns T_proc,1, the time from the last symbol of downlink data to the earliest feedback (d_1,1
+/// = 0). It is rounded down to the nanosecond.
 ///
 /// Standard: TS 38.214 §5.3, Table 5.3-1, Table 5.3-2.
 pub fn processing_1(
@@ -345,7 +351,8 @@ pub fn processing_1(
     processing(numerology, halves)
 }
 
-/// T_proc,2: from the end of a grant to the earliest uplink data (d_2,1 = 0), rounded down to the nanosecond.
+/// Returns T_proc,2, the time from the end of a grant to the earliest uplink data (d_2,1 = 0). It
+/// is rounded down to the nanosecond.
 ///
 /// Standard: TS 38.214 §6.4, Table 6.4-1, Table 6.4-2.
 pub fn processing_2(
@@ -370,7 +377,7 @@ fn processing(numerology: Numerology, half_symbols: [u64; 7]) -> Result<Span, Ph
         halves > 0,
         "0 to 3, 5 or 6; with capability 2 0 to 2",
     )?;
-    // A symbol is (2048 + 144) kappa 2^-mu T_c, kappa = 64; T_c = 15625/30720 ns.
+    // A symbol is (2048 + 144) kappa 2^-mu T_c, with kappa = 64 and T_c = 15625/30720 ns.
     Ok(Span::from_nanos(
         (halves * 2192 * 64 * 15_625 / (2 * 30_720)) >> mu,
     ))
@@ -414,16 +421,17 @@ mod tests {
         let pattern = tdd.pattern(7).expect("DSUDDDSUDD");
         let frame = Frame::lte(tti, Duplex::Tdd(pattern)).expect("a frame");
         let timing = Timing::lte_tdd(tdd);
-        // TS 36.213 Table 10.1.3.1-1, configuration 2: k = 8, 7, 4, 6, where the first uplink
-        // subframe from n+4 on would be subframe 17 for 13, and 22 for 14 too.
+        // TS 36.213 Table 10.1.3.1-1, configuration 2: k = 8, 7, 4, 6. The first uplink subframe
+        // from n+4 on would be 17 for 13, and 22 for 14.
         for (slot, expected) in [(10, 17), (11, 17), (13, 17), (14, 22), (18, 22), (19, 27)] {
             let found = timing.downlink(&frame, slot, 14).feedback_slot;
             assert_eq!(found, expected, "subframe {slot}");
         }
-        // Table 9.1.2-1: data in subframe 2 is answered in 8, which grants 12.
+        // Table 9.1.2-1: data in subframe 2 is answered in subframe 8, which grants subframe 12.
         assert_eq!(timing.answer_slot(&frame, 12), 18);
         assert_eq!(timing.uplink(&frame, 18, 14).repetition_slot, 28);
-        // A request in subframe 2 is read by 5, and answered where there is downlink.
+        // A request in subframe 2 is processed by subframe 5, and answered in the next downlink
+        // subframe.
         assert_eq!(timing.grant_slot(&frame, 12), 16);
     }
 
@@ -432,13 +440,14 @@ mod tests {
         let config = NrTimingConfig::default();
         let timing = Timing::nr(numerology(3), &config).expect("a timing");
         let frame = tdd(3, "DDDSU");
-        // Data ends with slot 0 at 125 us; 178 us on lies in slot 2, the next uplink is S's.
+        // Data ends with slot 0 at 125 us. The feedback is ready 178 us later, in slot 2. The next
+        // uplink symbols are those of S.
         let times = timing.downlink(&frame, 0, 14);
         assert_eq!(times.feedback_slot, 3);
         assert_eq!(times.feedback_at, frame.start_of(4));
-        // Slot 2's data is decoded in slot 4, after its start but before its last two symbols.
+        // The data of slot 2 is decoded in slot 4, after its start but before its last two symbols.
         assert_eq!(timing.downlink(&frame, 2, 14).feedback_slot, 4);
-        // A grant in slot 0 needs 321 us: not S's last symbols at 482 us? They are late enough.
+        // A grant in slot 0 needs 321 us. The last symbols of S at 482 us are late enough.
         assert_eq!(timing.uplink(&frame, 0, 1).data_slot, 3);
         assert_eq!(timing.uplink(&frame, 0, 14).data_slot, 4);
         assert_eq!(timing.uplink(&frame, 2, 14).data_slot, 9);
@@ -474,7 +483,7 @@ mod tests {
             .filter(|&slot| nr.carries_request(&frame, slot))
             .collect();
         assert_eq!(slots, [3, 4, 8, 9]);
-        // A special subframe of LTE has uplink symbols, and no PUCCH.
+        // A special subframe of LTE has uplink symbols, but no PUCCH.
         let configuration = LteTdd::new(0).expect("0 to 6");
         let pattern = configuration.pattern(7).expect("0 to 10");
         let frame = Frame::lte(Span::from_millis(1), Duplex::Tdd(pattern)).expect("a frame");

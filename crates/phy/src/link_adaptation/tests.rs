@@ -40,8 +40,8 @@ fn each_report_leads_to_the_scheme_of_its_efficiency() {
 
 #[test]
 fn reports_change_where_the_error_model_says() {
-    // SINR for 10 % errors of 1000 bits by quadrature; the model uses fits to it. The first
-    // three rates are below the mother code's, 1/5.
+    // SINR for 10 % errors of 1000 bits by quadrature, which the model approximates by fits. The
+    // first three rates are below that of the mother code, 1/5.
     let reference = [
         -7.87, -6.00, -3.93, -1.55, 0.62, 2.59, 4.34, 6.23, 8.22, 9.86, 11.85, 13.75, 15.82, 17.94,
         19.83,
@@ -72,7 +72,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
     for trial in 0..trials {
         let method = [EffectiveSinr::Miesm, EffectiveSinr::Eesm][trial % 2];
         let mean = from_db(stream.uniform_in(-12.0, 40.0));
-        // Sub-bands of Rayleigh fading, in some trials hardly any.
+        // Sub-bands have Rayleigh fading, which is very weak in some trials.
         let spread = stream.uniform();
         let gains: Vec<f32> = (0..16)
             .map(|_| (1.0 - spread + spread * stream.exponential(1.0)) as f32)
@@ -92,7 +92,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
         assert_eq!(found, { all }.find(keeps).unwrap_or(0), "trial {trial}");
         below_mean += u32::from(found < adaptation.cqi(mean_db));
     }
-    // It makes a difference, and takes two looks or so.
+    // The effective SINR changes the result, and the search evaluates about two schemes.
     assert!(below_mean > 500, "{below_mean}");
     assert!(looks < 2 * trials as u32, "{looks}");
 }
@@ -196,7 +196,7 @@ fn an_error_costs_nine_successes_and_the_range_holds() {
         assert!(outer.offset_db() < -0.04);
         outer.on_feedback(&config, true);
     }
-    // The steps of 0.5 / 9 dB add up but for rounding.
+    // The steps of 0.5 / 9 dB cancel, except for rounding.
     assert!(outer.offset_db().abs() < 1e-12, "{}", outer.offset_db());
     for (is_ack, end) in [(false, -10.0), (true, 10.0)] {
         for _ in 0..400 {
@@ -208,7 +208,7 @@ fn an_error_costs_nine_successes_and_the_range_holds() {
 
 #[test]
 fn the_outer_loop_settles_at_its_target() {
-    // Reports promise 2 dB too much.
+    // Reports are 2 dB too high.
     let (adaptation, loop_config) = (adaptation(McsTable::Qam64), OuterLoopConfig::default());
     let mut outer = OuterLoop::default();
     let mut stream = Stream::new(1, "test.errors", 0);
@@ -230,7 +230,8 @@ fn the_outer_loop_settles_at_its_target() {
         errors += u32::from(block >= warm_up && !is_ack);
     }
     let rate = f64::from(errors) / f64::from(blocks);
-    // All steps add up to at most the range, 20 dB: an error of 20 / (40,000 x 0.556).
+    // The sum of all steps is at most the range, 20 dB, which allows an error of 20 / (40,000 x
+    // 0.556).
     assert!((rate - 0.1).abs() < 0.001, "{rate}");
     assert!(outer.offset_db() < 0.0);
 }

@@ -1,4 +1,5 @@
-//! Ten percent block errors beside what is published, and beside a bound that no code can beat.
+//! Tests of the SINR for ten percent block errors, against published values and a bound for all
+//! codes.
 
 use fadeout_core::math::{erfc, from_db, log2};
 use fadeout_core::{Direction, Span};
@@ -8,10 +9,12 @@ use fadeout_phy::mcs::{Mcs, McsTable};
 use fadeout_phy::mutual_information::Modulation;
 use std::f64::consts::{LOG2_E, SQRT_2};
 
-/// Error rate below which no code of `bits` bits in `symbols` complex symbols can be at this SNR with
-/// Gaussian noise, by the normal approximation to the converse: Y. Polyanskiy, H. V. Poor, S. Verdu,
-/// IEEE Trans. Inf. Theory 56, 2010, theorem 54 and equation 296, with the dispersion of the complex
-/// channel. Its third term, half the logarithm of the length, is that of the converse too.
+/// Returns the least error rate of any code of `bits` bits in `symbols` complex symbols at this SNR
+/// with Gaussian noise. It is the normal approximation to the converse, with the dispersion of the
+/// complex channel. The third term, half the logarithm of the length, is that of the converse too.
+///
+/// The source is Y. Polyanskiy, H. V. Poor, S. Verdu, IEEE Trans. Inf. Theory 56, 2010, theorem 54
+/// and equation 296.
 fn least_error(bits: f64, symbols: f64, snr: f64) -> f64 {
     let capacity = log2(1.0 + snr);
     let dispersion = snr * (snr + 2.0) / ((snr + 1.0) * (snr + 1.0)) * LOG2_E * LOG2_E;
@@ -19,7 +22,7 @@ fn least_error(bits: f64, symbols: f64, snr: f64) -> f64 {
     0.5 * erfc(margin / (symbols * dispersion).sqrt() / SQRT_2)
 }
 
-/// The least SINR in dB for 10 % errors.
+/// Returns the least SINR in dB for 10 % errors.
 fn bound_db(bits: f64, symbols: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 60.0);
     while high - low > 1e-6 {
@@ -37,13 +40,13 @@ fn model_db(code: ChannelCode, mcs: &Mcs, bits: f64) -> f64 {
     TransportCode::single(code, code.gap(), mcs.modulation, mcs.code_rate, bits).sinr_for(0.1)
 }
 
-/// By how many dB the model needs more than the bound.
+/// Returns the distance of the model above the bound, dB.
 fn above_the_bound_db(code: ChannelCode, mcs: &Mcs, bits: f64) -> f64 {
     let symbols = bits / (mcs.code_rate * f64::from(mcs.modulation.bits()));
     model_db(code, mcs, bits) - bound_db(bits, symbols)
 }
 
-/// Schemes of LTE on fifty resource blocks, with the code rates that they have there.
+/// Returns the schemes of LTE on fifty resource blocks, with their code rates there.
 fn lte() -> Vec<Mcs> {
     let allocation = LteAllocation {
         resource_blocks: 50,
@@ -64,8 +67,9 @@ fn no_scheme_needs_less_than_the_finite_blocklength_bound() {
     for (code, mcs) in all {
         for bits in [100.0, 500.0, 2000.0, 6144.0] {
             let above_db = above_the_bound_db(code, &mcs, bits);
-            // The code's own gap at least: capacity with a constellation is below that with Gaussian
-            // signals. Found: 1.01 to 2.84 dB with LDPC, 1.54 to 3.36 dB with the turbo code.
+            // The distance is at least the code's own gap, because capacity with a constellation is
+            // below that with Gaussian signals. It is 1.01 to 2.84 dB with LDPC, and 1.54 to 3.36
+            // dB with the turbo code.
             assert!(
                 above_db >= code.gap().0,
                 "{code:?} {mcs:?} {bits}: {above_db}"
@@ -91,8 +95,8 @@ fn every_scheme_is_within_a_decibel_of_published_link_level_curves() {
         for (field, bits) in [(fields[2], 500.0), (fields[3], 2000.0)] {
             let published: f64 = field.parse().expect("an SINR");
             let difference = model_db(ChannelCode::Ldpc, &mcs, bits) - published;
-            // The largest is 0.36 dB, of a block of 2000 bits that was found to need 0.16 dB more than one
-            // of 500: the published points scatter.
+            // The largest difference is 0.36 dB, for a block of 2000 bits. Its published SINR is
+            // 0.16 dB above that of 500 bits, because the published values scatter.
             assert!(difference.abs() < 0.5, "{line} {bits}: {difference}");
             rows += 1;
         }
@@ -100,8 +104,8 @@ fn every_scheme_is_within_a_decibel_of_published_link_level_curves() {
     assert_eq!(rows, 102);
 }
 
-/// Differences of the model from the published SINRs of the turbo code, dB: bits of a symbol, code rate, bits
-/// of a block, difference.
+/// Returns the differences of the model from the published SINRs of the turbo code. Each entry:
+/// bits of a symbol, code rate, bits of a block, difference in dB.
 fn turbo_differences() -> Vec<(u32, f64, f64, f64)> {
     let mut found = Vec::new();
     for line in include_str!("../turbo_awgn.csv").lines() {
@@ -135,8 +139,9 @@ fn lte_is_within_a_decibel_of_published_link_level_curves() {
         assert!((found - mean).abs() < 0.02, "{bits} bits: {found}");
     }
     for (bits, rate, block, difference) in differences {
-        // The model's gap of 1.5 dB is the same for all blocks; long ones at high rates are simulated nearer to
-        // the bound. The three beyond 1 dB are 64QAM from 0.85 on with 6144 bits: 1.00, 1.01 and 1.04 dB.
+        // The model has the same gap of 1.5 dB for all blocks. In simulations, long blocks at high
+        // rates are closer to the bound. The three differences beyond 1 dB are 64QAM from rate 0.85
+        // on with 6144 bits: 1.00, 1.01 and 1.04 dB.
         let is_known = bits == 6 && rate >= 0.85 && block == 6144.0;
         let most = if is_known { 1.05 } else { 0.9 };
         assert!(

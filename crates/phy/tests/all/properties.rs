@@ -1,4 +1,4 @@
-//! What holds of the physical layer for any input.
+//! Tests of properties of the physical layer for random inputs.
 
 use fadeout_core::{Decibel, Span, Time};
 use fadeout_phy::code_block::{ChannelCode, TransportBlock, TransportCode};
@@ -20,7 +20,8 @@ fn modulation() -> impl Strategy<Value = Modulation> {
     ])
 }
 
-// Code rates up to 0.94 with all CRCs: above 0.95 a device need not decode (TS 38.214 clause 5.1.3).
+// Code rates up to 0.94, all CRCs included. A device need not decode rates above 0.95 (TS 38.214
+// clause 5.1.3).
 fn code() -> impl Strategy<Value = TransportCode> {
     let ldpc_or_turbo = prop::sample::select(vec![ChannelCode::Ldpc, ChannelCode::Turbo]);
     (ldpc_or_turbo, modulation(), 3_u32..160_000, 0.02_f64..0.93).prop_map(
@@ -56,7 +57,7 @@ proptest! {
     ) {
         let (low, high) = (code.error_rate(sinr_db), code.error_rate(sinr_db + more_db));
         prop_assert!((0.0..=1.0).contains(&low));
-        // But for rounding where it is one.
+        // The margin covers rounding near an error rate of one.
         prop_assert!(high <= low + 1e-9, "{low} then {high}");
     }
 
@@ -123,7 +124,7 @@ proptest! {
         let granted_at = frame.symbol_start(slot, timing.control_symbols);
         let start = frame.symbol_start(up.data_slot, 14 - symbols);
         prop_assert!(start >= granted_at + timing.user_preparation);
-        // Nor do they wait longer than two periods and the processing times.
+        // The wait is at most two periods plus the processing times.
         let bound = frame.slot() * 2 * (pattern.len() as u64 + 1) + Span::from_millis(10);
         prop_assert!(down.feedback_at.since(down.data_end_at) <= bound);
         prop_assert!(up.data_end_at.since(granted_at) <= bound);
@@ -141,7 +142,8 @@ proptest! {
 
 #[test]
 fn no_gap_is_worth_a_code_that_beats_the_bound() {
-    // With gap 0 the model is the normal approximation: 10 % errors need more SINR than capacity.
+    // With gap 0 the model is the normal approximation, so 10 % errors need more SINR than
+    // capacity.
     let code = TransportCode::single(
         ChannelCode::Ldpc,
         Decibel(0.0),

@@ -1,4 +1,4 @@
-//! The physical layer against reference values and against link simulations of the LDPC code.
+//! Tests of the physical layer against reference values and link simulations of the LDPC code.
 
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{Dbm, Decibel, Direction, Span, Time};
@@ -24,8 +24,8 @@ fn modulation(bits: f64) -> Modulation {
 
 #[test]
 fn every_quantity_matches_its_reference_value() {
-    // The reference values have four or more digits. Far down its tail the error rate multiplies
-    // the last digit of the fits thirtyfold.
+    // The reference values have four or more digits. Far down the tail, the error rate multiplies
+    // the last digit of the fits by thirty.
     let tolerance = |expected| if expected < 1e-5 { 3e-3 } else { 1.2e-4 };
     let count = vectors::check(include_str!("../vectors.csv"), evaluate, tolerance);
     assert_eq!(count, 52);
@@ -76,7 +76,7 @@ fn evaluate(quantity: &str, inputs: &[f64]) -> Vec<f64> {
             let (modulation, snr) = (modulation(bits), from_db(snr_db));
             let table = modulation.information(snr);
             let (capacity, dispersion) = (modulation.capacity(snr), modulation.dispersion(snr));
-            // The table beside the fits it is made of, to its stated error.
+            // The table agrees with the fits to its stated error.
             assert!((table.capacity - capacity).abs() < 6e-5);
             assert!((table.dispersion - dispersion).abs() < 5e-4);
             vec![capacity, dispersion]
@@ -152,14 +152,14 @@ fn evaluate(quantity: &str, inputs: &[f64]) -> Vec<f64> {
             let mut soft = HarqSoft::new(&code(2.0, 308.0, 0.0), &config);
             let mut mean = 0.0;
             for _ in 0..most as u32 {
-                // This transmission happens if all before failed.
+                // This transmission takes place if all before failed.
                 mean += soft.error_rate();
                 soft.add(0.0);
             }
             vec![mean, soft.error_rate()]
         }
         ("harq_throughput", &[processes, size, round_trip]) => {
-            // Each process carries a block a round trip.
+            // Each process carries one block in each round trip.
             vec![processes * size / round_trip / 1e3]
         }
         ("uplink_power", &[blocks, mu, target, compensation, path_loss]) => {
@@ -187,7 +187,8 @@ fn error_rate(bits: f64, code_rate: f64, block_bits: f64, sinr: f64, blocks: u32
         ..TransportCode::single(ldpc, LDPC_GAP, modulation(bits), code_rate, block_bits)
     };
     let exact = transport_block_error(exact.error_rate(Decibel(sinr)), blocks);
-    // The table moves the curve by less than 0.001 dB; here it falls by a factor of 1e5 in 0.4 dB.
+    // The table shifts the curve by less than 0.001 dB. Here the curve falls by a factor of 1e5 in
+    // 0.4 dB.
     assert!((table.error_rate(sinr) / exact - 1.0).abs() < 0.02);
     exact
 }
@@ -220,11 +221,11 @@ fn lte(tti_ms: f64) -> (Frame, Span) {
     (Frame::lte(tti, Duplex::Fdd).expect("a frame"), tti)
 }
 
-// Mean over arrivals spread evenly over `period`, in ms.
+// Returns the mean delay over arrivals spread evenly over `period`, in ms.
 fn mean_over(period: Span, delay: impl Fn(Time) -> Span) -> f64 {
     let arrivals = 100;
     let step = period / arrivals;
-    // From the middle of each step, a hundred intervals into the run.
+    // Arrivals are in the middle of each step, a hundred periods after the start of the run.
     let arrival = |n| Time::ZERO + period * 100 + step * n + step / 2;
     let total: f64 = (0..arrivals).map(|n| delay(arrival(n)).as_secs_f64()).sum();
     total * 1e3 / arrivals as f64
@@ -293,9 +294,9 @@ fn ten_percent_errors_lie_where_link_simulations_of_the_ldpc_code_have_them() {
                 .map(|d| (d - mean) * (d - mean))
                 .sum::<f64>();
             let deviation = (variance / count).sqrt();
-            // Measured: means of 0.036, -0.020, 0.030 and 0.017 dB, deviations of 0.07, 0.17, 0.10
-            // and 0.12 dB. The simulated points scatter by 0.1 to 0.3 dB themselves: in four rows
-            // of the first table the longer block needs more SINR than the shorter.
+            // The measured means are 0.036, -0.020, 0.030 and 0.017 dB, and the deviations 0.07,
+            // 0.17, 0.10 and 0.12 dB. The simulated values scatter by 0.1 to 0.3 dB. In four rows
+            // of the first table the longer block needs more SINR than the shorter one.
             assert!(mean.abs() < 0.05, "{name} K={bits}: {mean}");
             assert!(deviation < 0.2, "{name} K={bits}: {deviation}");
         }
