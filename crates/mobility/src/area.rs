@@ -1,13 +1,13 @@
-//! The rectangle that those who roam stay in.
+//! Rectangle that bounds random movement.
 
 use crate::{MobilityError, Rectangle};
 use fadeout_core::registry::number;
 
-/// A coordinate.
+/// Range and unit of a coordinate.
 pub(crate) const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
 
 fadeout_core::parameters! {
-    /// A rectangle on the ground, by its edges.
+    /// Rectangle on the ground, given by its edges.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Area {
         /// Western edge of the area.
@@ -22,7 +22,7 @@ fadeout_core::parameters! {
 }
 
 impl Area {
-    /// The rectangle between the edges.
+    /// Returns the rectangle between the edges.
     pub fn rectangle(&self) -> Rectangle {
         Rectangle {
             low: (self.x_min, self.y_min),
@@ -32,8 +32,10 @@ impl Area {
 }
 
 impl Rectangle {
+    /// Checks that movement within the rectangle is possible.
+    ///
     /// # Errors
-    /// A width or a depth that is not above zero, or an area that is no number: nobody could roam there.
+    /// Returns an error if width or depth is not above zero, or if the area is not finite.
     pub fn check_extent(&self) -> Result<(), MobilityError> {
         let (width, depth) = self.size();
         if width > 0.0 && depth > 0.0 && (width * depth).is_finite() {

@@ -1,25 +1,25 @@
-//! Buildings, and how deep a straight line lies behind them.
+//! Buildings, and the depth of a straight line behind their edges.
 
 use crate::Obstacle;
 use crate::shadow::{DEEPEST, Line, Silhouette};
 use crate::squares::Squares;
 use fadeout_core::Point;
 
-/// Side of a square of the index, metres.
+/// Side of a square of the spatial index, metres.
 const SQUARE_M: f64 = 64.0;
 
-/// Buildings, or whatever else of boxes stands still.
+/// Buildings and other stationary boxes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buildings {
     all: Vec<Building>,
-    /// Of use once it knows all.
+    /// Spatial index. Valid once `is_laid_out` is true.
     squares: Squares,
     is_laid_out: bool,
-    /// Those of use for a line.
+    /// Silhouettes of the buildings near the current line.
     seen: Vec<Silhouette>,
 }
 
-/// A building with the corners of its footprint.
+/// Building with the corners of its footprint.
 #[derive(Debug, Clone)]
 struct Building {
     obstacle: Obstacle,
@@ -33,7 +33,7 @@ impl Buildings {
             obstacle,
         });
         self.is_laid_out = false;
-        // Room for all, so that none is made while a run goes on.
+        // Capacity is reserved here, so that lookups during a run do not allocate.
         self.seen.reserve(self.all.len());
     }
 
@@ -53,11 +53,12 @@ impl Buildings {
         self.is_laid_out = true;
     }
 
-    /// How deep the line from one place to the other lies behind the edges of buildings, by the way
-    /// around them that costs least: over roofs or past walls. Negative where it passes by no more than `clear`.
-    /// Infinite far behind and where it passes clear of them.
+    /// Returns the depth of the line between two places behind the edges of buildings. The smallest
+    /// depth over all paths around the buildings counts: over roofs or past walls. If several
+    /// buildings are in a row, the deepest counts.
     ///
-    /// Of several buildings in a row the deepest counts.
+    /// The depth is negative if the line is clear by at most `clear`. It is minus infinity if the
+    /// clearance is larger, and infinity if the depth exceeds [`DEEPEST`].
     pub(crate) fn obstruction(&mut self, (from, to): (Point, Point), clear: f64) -> f64 {
         let Some(line) = Line::new(from, to) else {
             return f64::NEG_INFINITY;
@@ -78,8 +79,9 @@ impl Buildings {
                 false => f64::NEG_INFINITY,
             };
         }
-        // No way costs more than the one over these roofs, and none less than going that far aside: what stands
-        // further aside is on no way that counts. Nor is anything else where the highest of them reaches so far.
+        // The depth is at most that over these roofs, and at least the lateral offset of a path. So
+        // buildings with a larger offset cannot matter. No search is needed if the highest building
+        // extends beyond that offset to both sides.
         let mut depth = over;
         if !self.seen.iter().any(|it| it.bars(over)) {
             let within_m = line.within_m(over).min(line.far_m);
@@ -96,7 +98,8 @@ impl Buildings {
         }
     }
 
-    /// What going so far aside costs, with the roofs that are there, or `least` if that is less.
+    /// Returns the cost of a path at this lateral offset: the larger of the offset and the roofs
+    /// there, at most `least`.
     fn cost(&self, offset: f64, least: f64) -> f64 {
         let mut cost = offset.abs();
         for it in &self.seen {
@@ -110,8 +113,8 @@ impl Buildings {
         cost.min(least)
     }
 
-    /// Adds those to what is seen of which the line is clear by the first of two distances and not by the second, metres; by
-    /// none, for zero.
+    /// Adds the silhouettes of buildings whose distance from the line is between `known_m` and
+    /// `within_m`, in metres. If `known_m` is zero, all buildings up to `within_m` are added.
     fn look(&mut self, ends: (Point, Point), line: &Line, [known_m, within_m]: [f64; 2]) {
         let Buildings {
             all, squares, seen, ..
@@ -137,7 +140,7 @@ mod tests {
         Obstacle::building(Rectangle { low, high }, height)
     }
 
-    /// What lines pass by more than this is left out.
+    /// Clearance beyond which a building has no effect.
     const CLEAR: f64 = 1.4;
 
     fn of(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
@@ -146,7 +149,7 @@ mod tests {
         all.obstruction((from, to), CLEAR)
     }
 
-    /// The same, with every building and every way looked at.
+    /// Returns the depth by an exhaustive search over all buildings and paths.
     fn slow(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
         let Some(line) = Line::new(from, to) else {
             return f64::NEG_INFINITY;
@@ -174,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_corner_counts_by_its_distance_from_both_ends() {
-        // The corner at (40, 0) reaches 1 m across, 40 m from one end and 60 m from the other.
+        // The corner at (40, 0) extends 1 m beyond the line, at 40 m from one end and 60 m from the
+        // other.
         let house = building((40.0, -50.0), (41.0, 1.0), 100.0);
         let (from, to) = (Point::new(0.0, 0.0, 1.0), Point::new(100.0, 0.0, 1.0));
         let expected = (2.0 * (1.0 / 40.0 + 1.0 / 60.0_f64)).sqrt();
@@ -240,7 +244,7 @@ mod tests {
         )
     }
 
-    /// A star of walls around a court, at a place.
+    /// Rings of walls around a courtyard.
     #[derive(Debug, Clone)]
     struct Court {
         rings: Vec<Vec<(f64, f64)>>,
@@ -249,7 +253,8 @@ mod tests {
     }
 
     impl Court {
-        /// Whether a place is in what stands, by crossings of a ray with the rings.
+        /// Returns true if a place is within the building, by counting crossings of a ray with the
+        /// rings.
         fn holds(&self, at: Point) -> bool {
             let mut is_inside = false;
             for ring in &self.rings {
@@ -302,7 +307,7 @@ mod tests {
                 };
                 let mut rings = vec![ring(1.0)];
                 rings.extend(has_court.then(|| ring(share)));
-                // Most stand on the ground.
+                // Most buildings stand on the ground.
                 let base = if base < 3.0 { 0.0 } else { base };
                 Court {
                     rings,
@@ -312,7 +317,7 @@ mod tests {
             })
     }
 
-    /// Whether both ends are further than this from every building.
+    /// Returns true if both ends are at least `far` away from every building.
     fn is_outside(town: &[Obstacle], (from, to): (Point, Point), far: f64) -> bool {
         let mut walls = town.iter();
         walls.all(|house| {
@@ -321,7 +326,7 @@ mod tests {
         })
     }
 
-    /// Whether something stands in a straight way.
+    /// Returns true if a building crosses the straight line.
     fn is_cut(town: &[Obstacle], from: Point, to: Point) -> bool {
         town.iter().any(|house| house.crossing(from, to).is_some())
     }
@@ -329,8 +334,8 @@ mod tests {
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
-        /// A place behind something has a positive depth, and nothing else has, where no end is in a
-        /// building: what the line passes within `NEAREST_M` of an end is not looked at.
+        /// Exactly the lines that a building cuts have a positive depth, if no end is in a
+        /// building. Obstacles within `NEAREST_M` of an end are ignored.
         #[test]
         fn the_sign_says_whether_the_line_is_cut((from, to) in places(), town in town()) {
             prop_assume!(is_outside(&town, (from, to), NEAREST_M));
@@ -339,8 +344,9 @@ mod tests {
             prop_assert_eq!(depth > 0.0, is_cut(&town, from, to), "{}", depth);
         }
 
-        /// Walls shade as what they are around does, with its courtyards and what is below it: the sign of the depth
-        /// agrees with samples along the line, but for crossings too short or too shallow for them.
+        /// The walls shade like the building that they surround, including courtyards and the space
+        /// below it. The sign of the depth agrees with samples along the line, except for very
+        /// short or shallow crossings.
         #[test]
         fn walls_shade_as_the_building_does((from, to) in places(), court in court()) {
             prop_assume!(!court.holds(from) && !court.holds(to));
@@ -348,7 +354,7 @@ mod tests {
             prop_assume!(is_outside(&walls, (from, to), NEAREST_M));
             let depth = of(&walls, from, to);
             prop_assume!(depth.abs() > 0.05);
-            // A line that enters and leaves by roof or underside passes no wall.
+            // A line that enters and leaves through roof or underside crosses no wall.
             if depth > 0.0 || court.base > 0.0 || court.height > from.z.max(to.z) {
                 prop_assert!(depth <= 0.0 || court.cuts(from, to), "{} but clear", depth);
             }
@@ -357,7 +363,8 @@ mod tests {
             }
         }
 
-        /// What is left out changes no bit: a city of many more buildings than stand near the line, over and under it.
+        /// Buildings that are left out change no bit of the result. The city has many more
+        /// buildings than those near the line, above and below it.
         #[test]
         fn only_what_counts_is_looked_at(
             (from, to) in places(),
@@ -368,17 +375,17 @@ mod tests {
             let mut city = towns.concat();
             for (house, base) in city.iter_mut().zip(bases) {
                 house.center = (house.center.0 * spread, house.center.1 * spread);
-                // Most stand on the ground.
+                // Most buildings stand on the ground.
                 house.base = if base < 4.0 { 0.0 } else { base.min(0.5 * house.height) };
             }
             let (found, expected) = (of(&city, from, to), slow(&city, from, to));
             prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} {}", found, expected);
         }
 
-        /// A millimetre more changes little: nothing here is a step.
+        /// A move of a millimetre changes the depth little, because it is continuous.
         #[test]
         fn the_depth_is_continuous((from, to) in places(), town in town(), turn in 0.0_f64..6.3) {
-            // Within a building or at its wall an end is not where an antenna stands.
+            // Antennas are not placed within a building or at its wall.
             prop_assume!(is_outside(&town, (from, to), 1.0));
             let step = 1e-3;
             let moved = Point::new(
@@ -388,9 +395,9 @@ mod tests {
             );
             let (one, other) = (of(&town, from, to), of(&town, from, moved));
             prop_assume!(one < 0.9 * DEEPEST && one > -0.9 * CLEAR);
-            // An edge abreast of an end is `NEAREST_M` from it along the line, a: a metre across counts
-            // sqrt(2 (1/a + 1/b)) there, b at least 4.9 m, and a metre along 1/(2 a) of its offset. A
-            // line turns by no more than the step.
+            // An edge beside an end counts as `NEAREST_M` away from it along the line, a. A metre
+            // across then counts sqrt(2 (1/a + 1/b)), where b is at least 4.9 m. A metre along
+            // changes the offset by a share of 1/(2 a). A line turns by no more than the step.
             let across = (2.0 * (1.0 / NEAREST_M + 1.0 / 4.9)).sqrt();
             let along = one.abs() / (2.0 * NEAREST_M);
             let allowed = step * (across + along);

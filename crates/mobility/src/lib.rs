@@ -1,10 +1,10 @@
-//! Where nodes are over time, and what stands between them.
+//! Positions of nodes over time, and obstacles between them.
 //!
-//! A [`Track`] is a chain of straight legs walked at constant speed; every movement model makes
-//! one: standing still, a straight line, a list of waypoints, random waypoint, and the traces
-//! that [`import`] reads. A place is computed when it is asked for; nothing happens in between.
-//! [`Obstacle`] says which straight lines a building or a vehicle cuts, and [`Places`] how deep they lie
-//! in its shadow.
+//! A [`Track`] is a chain of straight legs at constant speed. Every movement model makes one:
+//! standing still, a straight line, a list of waypoints, random waypoint, and the traces that
+//! [`import`] reads. A position is computed on request, so movement needs no events. [`Obstacle`]
+//! computes which straight lines a building or a vehicle cuts. [`Places`] computes the depth of a
+//! line behind obstacles.
 
 mod area;
 mod buildings;
@@ -37,7 +37,7 @@ pub use speeds::{SpeedLaw, SpeedRange, Speeds};
 pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 
-/// A mistake in a movement, and what was expected.
+/// Mistake in the parameters of a movement, and the expected values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MobilityError(pub(crate) String);

@@ -1,4 +1,4 @@
-//! A straight line.
+//! Movement along a straight line.
 
 use crate::registry::Model;
 use crate::{MobilityError, Track};
@@ -9,7 +9,7 @@ use fadeout_core::{Point, Vector};
 const SPEED: (f64, f64, &str) = (-1000.0, 1000.0, "m/s");
 
 fadeout_core::parameters! {
-    /// Goes straight on at one speed.
+    /// Movement in a straight line at constant speed.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Line {
         /// Speed towards the east.

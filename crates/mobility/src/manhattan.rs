@@ -14,7 +14,7 @@ const BLOCKS: (u64, u64, &str) = (1, 1000, "");
 const SHARE: (f64, f64, &str) = (0.0, 1.0, "");
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Manhattan {
         /// Position of the westernmost street.
@@ -68,23 +68,23 @@ impl Model for Manhattan {
     }
 }
 
-/// Ways to go, counter-clockwise from east.
+/// Directions, counter-clockwise from east.
 const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
-/// One who goes along the streets.
+/// State of a UE that moves along the streets.
 #[derive(Debug, Clone)]
 struct Walk {
     streets: Manhattan,
     height: f64,
     random: Stream,
-    /// The crossing left last, counted from the south-west.
+    /// Crossing that the UE left last, counted from the south-west.
     left: (i64, i64),
-    /// Which of [`WAYS`].
+    /// Index in [`WAYS`] of the direction.
     way: usize,
-    /// Metres gone since that crossing.
+    /// Distance from that crossing, metres.
     gone: f64,
     speed: f64,
-    /// Metres to the next change of speed.
+    /// Distance to the next change of speed, metres.
     until_change: f64,
     is_pausing: bool,
 }
@@ -104,7 +104,7 @@ impl Walk {
         }
     }
 
-    /// Probability to find one pausing.
+    /// Returns the probability that the UE is pausing at a random time.
     fn pause_share(&self) -> f64 {
         let streets = &self.streets;
         let each_metre =
@@ -115,7 +115,7 @@ impl Walk {
         share
     }
 
-    /// Metres from a chance to change the speed to the change.
+    /// Draws the distance from a chance to change the speed to the next actual change, metres.
     fn draw_change(&mut self) -> f64 {
         let probability = self.streets.change_probability;
         if probability == 0.0 {
@@ -128,7 +128,7 @@ impl Walk {
         chances * self.streets.update_distance
     }
 
-    /// A street, by its length, and a way along it.
+    /// Draws a street in proportion to its length, and a direction on it.
     fn draw_street(&mut self) {
         let streets = &self.streets;
         let (columns, rows) = (i64::from(streets.x_blocks), i64::from(streets.y_blocks));
@@ -155,7 +155,7 @@ impl Walk {
         };
     }
 
-    /// Length of the street that it is on, to the next crossing.
+    /// Returns the length of the current street between its crossings.
     fn length(&self) -> f64 {
         match self.way {
             0 | 2 => self.streets.x_pitch,
@@ -176,14 +176,15 @@ impl Walk {
         )
     }
 
-    /// Whether a street leads that way from the crossing left last.
+    /// Returns true if a street leads in this direction from the crossing left last.
     fn leads(&self, way: usize) -> bool {
         let (x, y) = (self.left.0 + WAYS[way].0, self.left.1 + WAYS[way].1);
         (0..=i64::from(self.streets.x_blocks)).contains(&x)
             && (0..=i64::from(self.streets.y_blocks)).contains(&y)
     }
 
-    /// At a crossing. As many come from each street as go into it, so that all streets stay alike.
+    /// Chooses the direction at a crossing. As many UEs leave each street as enter it, so all
+    /// streets stay equally busy.
     fn turn(&mut self) {
         self.left.0 += WAYS[self.way].0;
         self.left.1 += WAYS[self.way].1;
@@ -209,7 +210,7 @@ impl Walk {
         );
     }
 
-    /// Up to the next crossing or change of speed.
+    /// Returns the leg to the next crossing or change of speed.
     fn go(&mut self, now: Time) -> Leg {
         let (start, way) = (self.place(), WAYS[self.way]);
         let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
@@ -254,13 +255,14 @@ impl Walk {
 }
 
 impl DrawnLegs for Walk {
-    /// From the stationary law: anywhere on the streets, and the speeds as they are met in time.
+    /// Draws from the stationary distribution: a uniform place on the streets, and a speed by its
+    /// share of time.
     fn first_leg(&mut self) -> Leg {
         self.draw_street();
         self.gone = self.length() * self.random.uniform();
         let stationary = self.pause_share();
         if self.random.chance(stationary) {
-            // A pause is met in proportion to its length.
+            // A random time falls into a pause with a probability in proportion to its length.
             let longest = self.streets.max_pause.as_secs_f64();
             let length = longest * self.random.uniform().sqrt();
             let left = length * self.random.uniform();
@@ -327,12 +329,13 @@ mod tests {
         }
     }
 
-    /// Every street has as many for its length, and speeds are those of time, at the start and later.
+    /// Tests that streets have UEs in proportion to their length, and that speeds have their
+    /// distribution over time. Both hold at the start and later.
     #[test]
     fn the_walk_is_stationary_from_the_start() {
         let model = uneven();
-        // Streets along x have 2 * 4 * 433 m, those along y 3 * 3 * 250 m; those at the border
-        // are 2 * 2 * 433 m and 2 * 3 * 250 m of them.
+        // Streets along x have 2 * 4 * 433 m, and streets along y have 3 * 3 * 250 m. The border
+        // has 2 * 2 * 433 m and 2 * 3 * 250 m.
         let (along, up) = (8.0 * 433.0, 9.0 * 250.0);
         let border = (4.0 * 433.0 + 6.0 * 250.0) / (along + up);
         let probe = Walk::new(model, 0.0, Stream::new(0, "test", 0));
@@ -357,7 +360,7 @@ mod tests {
             });
             let walks = cases.count() as f64;
             let share = |count: f64| count / walks;
-            // Five standard errors: the deviation of a share is at most a half.
+            // The limit is five standard errors. The deviation of a share is at most a half.
             let error = 5.0 / walks.sqrt();
             assert!(
                 (share(is_along) - along / (along + up)).abs() < 0.5 * error,
@@ -371,13 +374,13 @@ mod tests {
         }
     }
 
-    /// The reference sheet's `manhattan_mean_dist_speed_change`: 5 m / 0.2.
+    /// Reference value `manhattan_mean_dist_speed_change` of the reference sheet: 5 m / 0.2.
     #[test]
     fn the_speed_changes_every_25_m_in_the_mean() {
         let mut drawn = Walk::new(Manhattan::default(), 0.0, Stream::new(3, "test", 0));
         let count = Cases::new(40_000).count();
         let sum: f64 = (0..count).map(|_| drawn.draw_change()).sum();
-        // Five standard errors of a deviation of 22.4 m.
+        // The limit is five standard errors, for a deviation of 22.4 m.
         let error = 5.0 * 22.4 / (count as f64).sqrt();
         assert!((sum / count as f64 - 25.0).abs() < error);
     }
@@ -397,7 +400,7 @@ mod tests {
         let mut before = track.at(Time::ZERO).position;
         for step in 1..Cases::new(20_000).count() {
             let here = track.at(Time::ZERO + Span::from_millis(50 * step)).position;
-            // 30 m/s for 50 ms, and around a corner no farther.
+            // The limit is 30 m/s for 50 ms. A corner only shortens the distance.
             assert!(before.distance_to(here) < 1.5 + 1e-6);
             assert!(
                 (-1e-6..25.0 + 1e-6).contains(&here.x) && (-1e-6..25.0 + 1e-6).contains(&here.y)

@@ -1,4 +1,4 @@
-//! Which vehicles are near a straight line.
+//! Spatial index of vehicles near a straight line.
 
 use crate::squares::Squares;
 use crate::traffic::Fleet;
@@ -6,36 +6,37 @@ use fadeout_core::{Point, Span, Time};
 
 /// Side of a square of the index, metres.
 const SQUARE_M: f64 = 32.0;
-/// How long the index stays as it is.
+/// Time for which the index is valid.
 const LASTS: Span = Span::from_millis(100);
 
-/// A vehicle: its fleet and its number in it.
+/// Vehicle: the number of its fleet, and its number in the fleet.
 pub(crate) type Vehicle = (u32, u32);
 
-/// Squares of the ground, with the vehicles that are within each for a while.
+/// Spatial index: the vehicles that may be in each square of the ground during a validity period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Near {
-    /// Until when it holds, and from when; nothing at first.
+    /// Start and end of the validity period. `None` before the first refresh.
     holds: Option<(Time, Time)>,
-    /// Of vehicles by their place in `around`.
+    /// Squares with indexes into `around`.
     squares: Squares,
     around: Vec<Around>,
-    /// Height of the tallest vehicle.
+    /// Height of the tallest vehicle, metres.
     tallest: f64,
     found: Vec<Vehicle>,
 }
 
-/// Where all of a vehicle is for a while: in a square.
+/// Region that contains all parts of a vehicle during the validity period: an upright square.
 #[derive(Debug, Clone, Copy)]
 struct Around {
     vehicle: Vehicle,
     middle: (f64, f64),
-    /// Half the square's side, metres; never less than any part of the vehicle is from the middle.
+    /// Half of the square's side, metres: an upper bound of the distance of any part from the
+    /// middle.
     reach: f64,
 }
 
 impl Near {
-    /// Brings the index up to `time`.
+    /// Rebuilds the index if it is not valid at `time`.
     pub(crate) fn refresh(&mut self, fleets: &[Fleet], time: Time) {
         if self
             .holds
@@ -47,7 +48,7 @@ impl Near {
         self.around.clear();
         self.tallest = 0.0;
         for (number, fleet) in fleets.iter().enumerate() {
-            // Those who turn meanwhile, and those at a corner of their box.
+            // The region includes the turns of a vehicle and the corners of its box.
             let reach = fleet.fastest() * LASTS.as_secs_f64();
             for vehicle in 0..fleet.len() {
                 let (pose, _) = fleet.pose(vehicle, time);
@@ -60,7 +61,7 @@ impl Near {
                 });
             }
         }
-        // Room for all of them anywhere, so that none is made while a run goes on.
+        // Capacity is reserved for all vehicles, so that lookups during a run do not allocate.
         self.found.reserve(self.around.len());
         let around = &self.around;
         let extent = |number: usize| {
@@ -70,8 +71,8 @@ impl Near {
         self.squares.lay_out((around.len(), SQUARE_M), extent);
     }
 
-    /// The vehicles that may be as near to a straight line as counts, where it is lower than that above the tallest of
-    /// them.
+    /// Returns the vehicles that may be near enough to a straight line, over the part of it below
+    /// the tallest vehicle.
     pub(crate) fn along(&mut self, (from, to): (Point, Point), beside: &Beside) -> &[Vehicle] {
         self.found.clear();
         let Near {
@@ -92,10 +93,10 @@ impl Near {
     }
 }
 
-/// A straight line on the ground, and how near to it something counts.
+/// Straight line on the ground, and the distance from it at which objects count.
 pub(crate) struct Beside {
     from: (f64, f64),
-    /// Its direction.
+    /// Direction of the line.
     along: (f64, f64),
     ground_m: f64,
     margin: f64,
@@ -112,7 +113,8 @@ impl Beside {
         }
     }
 
-    /// Whether nothing within `reach` metres of a place is near enough; false more often than need be.
+    /// Returns true if all objects within `reach` metres of a place are too far from the line. May
+    /// return false for distant ones.
     pub(crate) fn is_clear_of(&self, (x, y): (f64, f64), reach: f64) -> bool {
         let (x, y) = (x - self.from.0, y - self.from.1);
         let reach = reach + self.margin;
@@ -122,7 +124,7 @@ impl Beside {
     }
 }
 
-/// The part of a line that is lower than `height`.
+/// Returns the part of a line below `height`. `None` if there is none.
 fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
     let at = |share: f64| from + (to - from) * share;
     match (from.z < height, to.z < height) {
@@ -138,8 +140,8 @@ fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
     }
 }
 
-/// How far from the middle of a line something may be that counts, metres, where it counts from a depth
-/// of `least` square roots of metres on.
+/// Returns the largest distance from the middle of a line at which an object counts, metres. An
+/// object counts from a depth of `least` on, in square roots of metres.
 pub(crate) fn margin(length_m: f64, least: f64) -> f64 {
     least * (length_m / 8.0).sqrt()
 }
@@ -151,13 +153,13 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    /// Roads; each has hundreds of vehicles.
+    /// Returns the cases of the test, each a road with hundreds of vehicles.
     fn roads() -> Cases {
         Cases::new(4000).among(100)
     }
 
-    /// Vehicles looked at for a ray across and along the middle of a road, on average over the roads, and those
-    /// on them.
+    /// Returns the mean number of vehicles found for a ray across the middle of a road, and the
+    /// mean number of all vehicles.
     fn looked_at(road_m: f64, ray_m: f64) -> (f64, f64) {
         let (mut found, mut all) = (0, 0);
         roads().run(|seed| {
@@ -209,13 +211,15 @@ mod tests {
         let (short, few) = looked_at(1_000.0, 100.0);
         let (long, many) = looked_at(16_000.0, 100.0);
         assert!(many > 12.0 * few, "{many} vehicles beside {few}");
-        // Both are means over the roads of about 6 vehicles: five standard errors of 6 to the half.
+        // The means are over roads of about 6 vehicles each. The limit is five standard errors with
+        // a deviation of the square root of 6.
         assert!(
             (long - short).abs() < 5.0 * (2.0 * 6.0 / roads().count() as f64).sqrt(),
             "{long} and {short}"
         );
         assert!(short < 0.3 * few, "{short} of {few}");
-        // A ray three times as long meets more columns of squares, not more than three times the vehicles.
+        // A ray of three times the length covers more columns of squares, but at most three times
+        // the vehicles.
         let (longer, _) = looked_at(16_000.0, 300.0);
         assert!(
             longer > 1.2 * long && longer < 3.5 * long,

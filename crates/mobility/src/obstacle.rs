@@ -2,24 +2,24 @@
 
 use fadeout_core::{Point, math, polygon};
 
-/// A rectangle on the ground along the axes, in metres.
+/// Rectangle on the ground along the axes, in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rectangle {
-    /// Its south-west corner, `(x, y)`.
+    /// South-west corner, `(x, y)`.
     pub low: (f64, f64),
-    /// Its north-east corner.
+    /// North-east corner, `(x, y)`.
     pub high: (f64, f64),
 }
 
 impl Rectangle {
-    /// Its extent along x and along y.
+    /// Returns the extent along x and along y.
     pub fn size(&self) -> (f64, f64) {
         (self.high.0 - self.low.0, self.high.1 - self.low.1)
     }
 }
 
-/// How far something is turned on the ground, counter-clockwise: by its sine and cosine, since lines ask
-/// for them far more often than it turns.
+/// Rotation on the ground, counter-clockwise. Sine and cosine are stored, because they are used far
+/// more often than they change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     pub(crate) sin: f64,
@@ -27,10 +27,10 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Along the axes.
+    /// No rotation, along the axes.
     pub const NONE: Turn = Turn { sin: 0.0, cos: 1.0 };
 
-    /// By an angle in radians.
+    /// Returns the rotation by an angle in radians.
     pub fn by(angle: f64) -> Turn {
         Turn {
             sin: math::sin(angle),
@@ -38,39 +38,39 @@ impl Turn {
         }
     }
 
-    /// Where what is at `(x, y)` was before the turn.
+    /// Returns the point that the rotation moves to `(x, y)`.
     fn back(self, (x, y): (f64, f64)) -> (f64, f64) {
         let Turn { sin, cos } = self;
         (cos * x + sin * y, cos * y - sin * x)
     }
 }
 
-/// An upright box that stands on the ground, turned about its centre.
+/// Upright box, rotated about its centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obstacle {
-    /// Centre of its footprint, `(x, y)` in metres.
+    /// Centre of the footprint, `(x, y)` in metres.
     pub center: (f64, f64),
-    /// Extent along its own axes before the turn, in metres.
+    /// Extent along the box's own axes before the rotation, in metres.
     pub size: (f64, f64),
-    /// How far it is turned about its centre.
+    /// Rotation about the centre.
     pub turn: Turn,
-    /// Height of its top above ground, in metres.
+    /// Height of the top above ground, in metres.
     pub height: f64,
-    /// Height of its underside; zero of what stands on the ground.
+    /// Height of the underside in metres. Zero if the box stands on the ground.
     pub base: f64,
 }
 
-/// The part of a straight line that lies within an obstacle, as fractions of the way.
+/// Part of a straight line within an obstacle, as fractions of the line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// Where it enters.
+    /// Fraction at which the line enters.
     pub enters: f64,
-    /// Where it leaves.
+    /// Fraction at which the line leaves.
     pub leaves: f64,
 }
 
 impl Obstacle {
-    /// A building on `footprint`.
+    /// Returns a building on `footprint`.
     pub fn building(footprint: Rectangle, height: f64) -> Obstacle {
         let Rectangle { low, high } = footprint;
         Obstacle {
@@ -82,10 +82,11 @@ impl Obstacle {
         }
     }
 
-    /// The walls of a building of any shape, by the rings of its outline: screens without thickness, each
-    /// from a place to the next, and from the last to the first.
+    /// Returns the walls of a building of any shape, from the rings of its outline. Walls are
+    /// screens without thickness between consecutive points of a ring, and between the last and the
+    /// first.
     ///
-    /// Whoever looks through the building looks through two of them, whatever its courtyards.
+    /// A line through the building crosses two of them or more, also if it has courtyards.
     pub fn walls(rings: &[Vec<(f64, f64)>], base: f64, height: f64) -> Vec<Obstacle> {
         let mut walls = Vec::new();
         for ring in rings {
@@ -106,9 +107,10 @@ impl Obstacle {
         walls
     }
 
-    /// The part of the straight line from `from` to `to` passes within the box; `None` when it misses.
-    /// A line that only touches crosses. (Slab method; A. Williams et al., "An Efficient and
-    /// Robust Ray-Box Intersection Algorithm", Journal of Graphics Tools 10(1), 2005.)
+    /// Returns the part of the straight line from `from` to `to` within the box. `None` if the line
+    /// misses the box. A line that only touches it counts as crossing. The slab method is that of
+    /// A. Williams et al., "An Efficient and Robust Ray-Box Intersection Algorithm", Journal of
+    /// Graphics Tools 10(1), 2005.
     pub fn crossing(&self, from: Point, to: Point) -> Option<Crossing> {
         let (one, other) = (self.local(from), self.local(to));
         let mut inside = Crossing {
@@ -123,14 +125,14 @@ impl Obstacle {
         }
         let base = match self.base > 0.0 {
             true => self.base,
-            // The ground is not looked at.
+            // A line that dips below the ground still crosses a box on the ground.
             false => f64::NEG_INFINITY,
         };
         inside.clip(from.z, to.z, base, self.height)?;
         Some(inside)
     }
 
-    /// The same whatever the heights.
+    /// Returns the part of the line over the footprint, at any height.
     pub(crate) fn crossing_on_the_ground(&self, from: Point, to: Point) -> Option<Crossing> {
         let taller = Obstacle {
             height: f64::INFINITY,
@@ -140,7 +142,7 @@ impl Obstacle {
         taller.crossing(from, to)
     }
 
-    /// The corners of its footprint, counter-clockwise.
+    /// Returns the corners of the footprint, counter-clockwise.
     pub(crate) fn corners(&self) -> [(f64, f64); 4] {
         let (x, y) = (0.5 * self.size.0, 0.5 * self.size.1);
         let Turn { sin, cos } = self.turn;
@@ -153,7 +155,7 @@ impl Obstacle {
         [corner(-x, -y), corner(x, -y), corner(x, y), corner(-x, y)]
     }
 
-    /// How far a place is from its footprint; zero on it.
+    /// Returns the distance of a place from the footprint on the ground. Zero on the footprint.
     #[cfg(test)]
     pub(crate) fn distance_on_the_ground(&self, place: Point) -> f64 {
         let (x, y) = self.local(place);
@@ -162,7 +164,7 @@ impl Obstacle {
         (x * x + y * y).sqrt()
     }
 
-    /// A place in the box's own axes.
+    /// Returns a place in the box's own axes.
     fn local(&self, place: Point) -> (f64, f64) {
         self.turn
             .back((place.x - self.center.0, place.y - self.center.1))
@@ -170,7 +172,8 @@ impl Obstacle {
 }
 
 impl Crossing {
-    /// Keeps the part whose coordinate, going from `start` to `end`, lies in `low..=high`.
+    /// Keeps the part of the line whose coordinate, from `start` to `end`, lies in `low..=high`.
+    /// `None` if nothing remains.
     fn clip(&mut self, start: f64, end: f64, low: f64, high: f64) -> Option<()> {
         let way = end - start;
         if way == 0.0 {
@@ -197,7 +200,7 @@ mod tests {
             .is_some_and(|c| (c.enters - enters).abs() < 1e-6 && (c.leaves - leaves).abs() < 1e-6)
     }
 
-    /// The vectors of the reference sheet, section G.6.
+    /// Test vectors of the reference sheet, section G.6.
     #[test]
     fn a_line_crosses_where_the_reference_says() {
         let flat = |x, y| Point::new(x, y, 0.0);
@@ -234,7 +237,7 @@ mod tests {
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
-        /// Sampling the line finds the same answer, away from the edges.
+        /// Sampling the line gives the same result, away from the edges.
         #[test]
         fn a_crossing_agrees_with_sampling(
             ends in prop::array::uniform4(-20.0_f64..20.0),

@@ -1,4 +1,4 @@
-//! The tracks of all nodes.
+//! Positions of all nodes.
 
 use crate::buildings::Buildings;
 use crate::near::{Beside, Near, Vehicle, margin};
@@ -9,30 +9,32 @@ use crate::{Obstacle, Track, Turn};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 use std::cmp::Ordering;
 
-/// Where every node is: on a track, on a vehicle, or at the origin; and the buildings and vehicles between
-/// them.
+/// Positions of all nodes, and the buildings and vehicles between them. A node is on a track, on a
+/// vehicle, or at the origin.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     on: Vec<On>,
     buildings: Buildings,
     foliage: Vec<Obstacle>,
     fleets: Vec<Fleet>,
-    /// The latest time that was asked for.
+    /// Latest time requested.
     now: Time,
     near: Near,
     edges: Vec<Edge>,
-    /// By fleet: where each vehicle is at the time that was asked for last. Many lines pass the same ones at the same time.
+    /// Cache of each fleet's vehicles at the last requested time. Many lines pass the same vehicles
+    /// at the same time.
     known: Vec<Vec<Known>>,
 }
 
-/// Where a vehicle is at a time.
+/// Pose of a vehicle at a time.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// Asked for so, with the fleets as of that time.
+    /// Requested time, and the time of the fleets then. The entry is valid for this pair.
     at: (Time, Time),
     pose: Pose,
     is_there: bool,
-    /// Found when it is asked for, with the heading that it is of: most drive straight on.
+    /// Rotation and the heading that it belongs to. Computed on demand and kept, because most
+    /// vehicles drive straight on. `None` before its first use.
     turn: Option<(f64, Turn)>,
 }
 
@@ -48,7 +50,7 @@ impl Known {
         turn: None,
     };
 
-    /// Brings it up to a time, with the fleet as of another.
+    /// Updates the entry to a time, if it is for another one.
     fn refresh(&mut self, (fleet, now): (&Fleet, Time), vehicle: usize, time: Time) {
         if self.at != (time, now) {
             (self.pose, self.is_there) = fleet.pose(vehicle, time);
@@ -68,7 +70,7 @@ impl Known {
     }
 }
 
-/// The vehicle that a node is on, if any.
+/// Carrier of a node.
 #[derive(Debug, Clone, Default)]
 enum On {
     #[default]
@@ -78,12 +80,12 @@ enum On {
 }
 
 impl Places {
-    /// Gives `node` a track, in place of what it was on.
+    /// Puts `node` on a track, which replaces its previous carrier.
     pub fn put(&mut self, node: NodeId, track: Track) {
         self.set(node, On::Track(Box::new(track)));
     }
 
-    /// Adds a group of vehicles; gives its number.
+    /// Adds a fleet, and returns its number.
     pub fn add(&mut self, fleet: Fleet) -> usize {
         self.edges.reserve(fleet.len() + self.edges.capacity());
         self.known.push(vec![Known::NOTHING; fleet.len()]);
@@ -91,12 +93,12 @@ impl Places {
         self.fleets.len() - 1
     }
 
-    /// Puts `node` on a vehicle of a group, by their numbers, in place of what it was on.
+    /// Puts `node` on a vehicle of a fleet, which replaces its previous carrier.
     pub fn ride(&mut self, node: NodeId, fleet: usize, vehicle: usize) {
         self.set(node, On::Vehicle((fleet as u32, vehicle as u32)));
     }
 
-    /// The groups of vehicles.
+    /// Returns the fleets.
     pub fn fleets(&self) -> &[Fleet] {
         &self.fleets
     }
@@ -108,7 +110,7 @@ impl Places {
         self.on[node.index()] = on;
     }
 
-    /// Moves all vehicles on to `time`.
+    /// Advances all vehicles to `time`.
     pub fn advance(&mut self, time: Time) {
         if time > self.now {
             self.now = time;
@@ -118,9 +120,10 @@ impl Places {
         }
     }
 
-    /// The vehicles in the straight line from a place to where `node` will be `ahead` seconds after `now`, if
-    /// all of them go straight on as they do then; in order along it. The node's own is never among them, nor are those that
-    /// the line passes by more than `clear`, as [`Motion::vehicles`] has it.
+    /// Returns the vehicles in the straight line from a place to the position of `node`, `ahead`
+    /// seconds after `now`, sorted along the line. All vehicles are assumed to drive straight on.
+    /// The vehicle of the node is excluded. So are vehicles that the line passes by more than
+    /// `clear`, as in [`Motion::vehicles`].
     pub fn vehicles_ahead(
         &mut self,
         (node, now): (NodeId, Time),
@@ -143,7 +146,7 @@ impl Places {
                     pose.front.0 + x_speed * ahead,
                     pose.front.1 + y_speed * ahead,
                 );
-                // Most are far from the line.
+                // Most vehicles are far from the line.
                 if !is_there || beside.is_clear_of(front, body.reach()) {
                     continue;
                 }
@@ -158,9 +161,10 @@ impl Places {
         &self.edges
     }
 
-    /// What is in the straight path between two nodes at a time: how deep it lies behind buildings, and the vehicles near it,
-    /// in order along it. Those that the nodes are on are among them only where the antenna is below the roof. What the
-    /// path passes by more than `clear` is as for [`Motion::obstruction`] and [`Motion::vehicles`].
+    /// Returns the obstacles in the straight path between two nodes at a time. These are its depth
+    /// behind buildings, and the vehicles near it, sorted along the path. The nodes' own vehicles
+    /// are included only if the antenna is below the roof. `clear` has the meaning of
+    /// [`Motion::obstruction`] and [`Motion::vehicles`].
     pub fn between(
         &mut self,
         (from, to): (NodeId, NodeId),
@@ -179,7 +183,7 @@ impl Places {
         }
     }
 
-    /// The vehicles near a line between two antennas, each with the vehicle that it is on.
+    /// Returns the vehicles near a line between two antennas. Each antenna may be on a vehicle.
     fn vehicles_between(
         &mut self,
         ends: [(Point, Option<Vehicle>); 2],
@@ -201,13 +205,13 @@ impl Places {
             let body = fleet.body(vehicle.1 as usize);
             let known = &mut self.known[vehicle.0 as usize][vehicle.1 as usize];
             known.refresh((fleet, self.now), vehicle.1 as usize, time);
-            // Most in the squares along a line are far from it.
+            // Most vehicles in the squares along a line are far from it.
             if !known.is_there || beside.is_clear_of(known.pose.front, body.reach()) {
                 continue;
             }
             let turn = known.turn();
             let obstacle = known.pose.obstacle_turned(body, turn);
-            // Antennas on roofs see over their own.
+            // An antenna on a roof is not blocked by its own vehicle.
             let sees_over = |&(at, on): &(Point, Option<Vehicle>)| {
                 on == Some(vehicle) && at.z >= obstacle.height
             };
@@ -226,7 +230,7 @@ impl Places {
         self.buildings.push(building);
     }
 
-    /// Adds foliage, which lines pass through.
+    /// Adds foliage, which attenuates lines through it.
     pub fn plant(&mut self, foliage: Obstacle) {
         self.foliage.push(foliage);
     }
@@ -260,7 +264,7 @@ impl Motion for Places {
     }
 
     fn has_vehicles(&self) -> bool {
-        // Bounds of a gain know nothing of foliage either.
+        // Bounds of a gain do not include foliage either, so foliage counts as vehicles here.
         !self.fleets.is_empty() || !self.foliage.is_empty()
     }
 
@@ -287,7 +291,7 @@ impl Motion for Places {
     }
 }
 
-/// Asserts that each obstacle between two places stands there.
+/// Asserts that each edge lies between the ends of the line.
 fn assert_on_the_line(edges: &[Edge]) {
     debug_assert!(
         edges.iter().all(|edge| (0.0..=1.0).contains(&edge.share)),
@@ -331,7 +335,8 @@ mod tests {
         let (mast, phone) = (Point::new(0.0, 1.0, 2.0), Point::new(40.0, 1.0, 2.0));
         assert!((places.foliage_m(mast, phone) - 14.0).abs() < 1e-9);
         assert_eq!(places.obstruction((mast, phone), 1.0), f64::NEG_INFINITY);
-        // From above the crowns it enters the second where it is 8 m high: at half of its way.
+        // The line comes from above the crowns. It enters the second one at a height of 8 m,
+        // halfway.
         let (roof, street) = (Point::new(0.0, 1.0, 16.0), Point::new(40.0, 1.0, 0.0));
         let within = 10.0 * fadeout_core::math::hypot(40.0, 16.0) / 40.0;
         assert!((places.foliage_m(roof, street) - within).abs() < 1e-9);

@@ -11,7 +11,7 @@ use fadeout_core::{Point, Span, Time, Vector, math};
 use std::f64::consts::PI;
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomDirection {
         /// Area in which the UE moves.
@@ -56,8 +56,9 @@ impl Model for RandomDirection {
 }
 
 impl RandomDirection {
-    /// Probability to find one pausing. The mean way through is pi times the area over the perimeter
-    /// (Cauchy), as all ways are alike.
+    /// Returns the probability that the UE is pausing at a random time. The mean length of a
+    /// crossing of the area is pi times the area over the perimeter (Cauchy), because all lines are
+    /// equally likely.
     fn pause_share(&self) -> f64 {
         let (width, depth) = self.area.rectangle().size();
         let way = PI * width * depth / (2.0 * (width + depth));
@@ -68,20 +69,20 @@ impl RandomDirection {
     }
 }
 
-/// One who goes from edge to edge.
+/// State of a UE that moves from edge to edge.
 #[derive(Debug, Clone)]
 struct Walk {
     model: RandomDirection,
     area: Rectangle,
     height: f64,
     random: Stream,
-    /// Direction away from the edge it is at, in radians from east.
+    /// Direction away from the current edge, in radians from east.
     inward: f64,
     is_pausing: bool,
 }
 
 impl Walk {
-    /// On to the edge.
+    /// Returns the leg to the edge.
     fn go(&mut self, now: Time, here: Point, angle: f64, speed: f64) -> Leg {
         let (east, north) = (math::cos(angle), math::sin(angle));
         let to = |at: f64, way: f64, low: f64, high: f64| match way {
@@ -117,7 +118,7 @@ impl Walk {
         }
     }
 
-    /// A place anywhere on the edge.
+    /// Draws a place uniformly on the edge.
     fn draw_edge(&mut self) -> Point {
         let (width, depth) = self.area.size();
         let along = self.random.uniform() * 2.0 * (width + depth);
@@ -134,7 +135,7 @@ impl Walk {
         Point::new(self.area.low.0 + x, self.area.low.1 + y, self.height)
     }
 
-    /// Within the area, whatever the rounding.
+    /// Returns the place clamped to the area, because rounding may move it outside.
     fn inside(&self, at: Point) -> Point {
         Point::new(
             at.x.clamp(self.area.low.0, self.area.high.0),
@@ -145,7 +146,8 @@ impl Walk {
 }
 
 impl DrawnLegs for Walk {
-    /// From the stationary law: every place and every way as likely, speeds as they are met in time.
+    /// Draws from the stationary distribution: uniform places and directions, and speeds by their
+    /// share of time.
     fn first_leg(&mut self) -> Leg {
         let stationary = self.model.pause_share();
         if self.random.chance(stationary) {
@@ -169,7 +171,7 @@ impl DrawnLegs for Walk {
         if !self.is_pausing && self.model.pause > Span::ZERO {
             return self.pause(leg.until, here, self.model.pause);
         }
-        // By the cosine law, which alone keeps the places uniform.
+        // Only the cosine distribution of directions keeps the places uniform.
         let off = math::asin(2.0 * self.random.uniform() - 1.0);
         let speed = self.model.speeds.draw(&mut self.random);
         self.go(leg.until, here, self.inward + off, speed)
@@ -213,14 +215,15 @@ mod tests {
                 let is_rest = at.velocity.length() == 0.0;
                 rests += f64::from(u8::from(is_rest));
                 speeds += at.velocity.length();
-                // The middle quarter of the area.
+                // Counts the middle quarter of the area.
                 let is_mid =
                     (50.0..150.0).contains(&at.position.x) && (25.0..75.0).contains(&at.position.y);
                 middle += f64::from(u8::from(is_mid));
             });
             let walks = cases.count() as f64;
             let share = |count: f64| count / walks;
-            // Five standard errors: the deviation of a share is at most a half, that of the speed 8 m/s.
+            // The limit is five standard errors. The deviation of a share is at most a half, and
+            // that of the speed 8 m/s.
             let error = 5.0 / walks.sqrt();
             assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
             assert!(

@@ -10,7 +10,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Point, Span, Time, math};
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomWaypointParameters {
         /// Area in which the UE moves.
@@ -47,12 +47,12 @@ impl Model for RandomWaypointParameters {
     }
 }
 
-/// Random waypoint: go straight to a place drawn uniformly from an area, at a speed drawn
-/// uniformly for each leg, pause there, and so on.
+/// Random waypoint movement. The UE goes straight to a place drawn uniformly from an area, and
+/// pauses there. Each leg has a speed drawn uniformly.
 ///
-/// The first leg is drawn from the stationary law (W. Navidi and T. Camp, "Stationary
-/// Distributions for the Random Waypoint Mobility Model", IEEE Trans. Mobile Computing 3(1),
-/// 2004), so that the mean speed does not decay as the run goes on.
+/// The first leg is drawn from the stationary distribution, so the mean speed does not decay during
+/// the run. The source is W. Navidi and T. Camp, "Stationary Distributions for the Random Waypoint
+/// Mobility Model", IEEE Trans. Mobile Computing 3(1), 2004.
 #[derive(Debug, Clone)]
 pub struct RandomWaypoint {
     area: Rectangle,
@@ -64,11 +64,11 @@ pub struct RandomWaypoint {
 }
 
 impl RandomWaypoint {
-    /// Movement within `area` at `height` metres.
+    /// Returns the movement within `area` at `height` metres.
     ///
     /// # Errors
-    /// A lowest speed that is not above zero (the mean speed would decay to nothing), speeds in
-    /// the wrong order, or an area without extent.
+    /// Returns an error if the lowest speed is not above zero, because the mean speed would decay
+    /// to zero. So do speeds in the wrong order, and an area without extent.
     pub fn new(
         area: Rectangle,
         height: f64,
@@ -88,7 +88,7 @@ impl RandomWaypoint {
         })
     }
 
-    /// Mean speed of those who walk, in metres per second.
+    /// Returns the mean speed of moving UEs, in metres per second.
     pub fn mean_speed(&self) -> f64 {
         let (low, high) = self.speeds.bounds();
         if low == high {
@@ -97,7 +97,7 @@ impl RandomWaypoint {
         (high - low) / math::ln(high / low)
     }
 
-    /// Probability to find the node pausing.
+    /// Returns the probability that the node is pausing at a random time.
     pub fn pause_probability(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
         let share = pause / (pause + mean_leg(self.area) / self.mean_speed());
@@ -117,8 +117,8 @@ impl RandomWaypoint {
     }
 }
 
-/// Mean distance of two places drawn uniformly from a rectangle, in metres (L. A. Santaló,
-/// "Integral Geometry and Geometric Probability", 1976).
+/// Returns the mean distance between two places drawn uniformly from a rectangle, in metres (L. A.
+/// Santaló, "Integral Geometry and Geometric Probability", 1976).
 fn mean_leg(area: Rectangle) -> f64 {
     let (a, b) = area.size();
     let d = math::hypot(a, b);
@@ -128,7 +128,7 @@ fn mean_leg(area: Rectangle) -> f64 {
 }
 
 impl DrawnLegs for RandomWaypoint {
-    /// From the stationary law.
+    /// Draws from the stationary distribution.
     fn first_leg(&mut self) -> Leg {
         let stationary = self.pause_probability();
         if self.random.chance(stationary) {
@@ -139,7 +139,7 @@ impl DrawnLegs for RandomWaypoint {
                 ..Leg::rest(Time::ZERO, self.draw_place())
             };
         }
-        // A leg is found with a probability in proportion to its length.
+        // A random time falls into a leg with a probability in proportion to its length.
         let (width, depth) = self.area.size();
         let longest = math::hypot(width, depth);
         let (from, to) = loop {
@@ -150,7 +150,7 @@ impl DrawnLegs for RandomWaypoint {
         };
         let here = from + (to - from) * self.random.uniform();
         let (low, high) = self.speeds.bounds();
-        // The time on a leg goes as 1/v, hence the density of the speed.
+        // The time on a leg is proportional to 1/v, and so is the density of the speed.
         let speed = low * math::pow(high / low, self.random.uniform());
         self.is_walking = true;
         Leg::walk(Time::ZERO, here, to, speed)
@@ -170,7 +170,7 @@ impl DrawnLegs for RandomWaypoint {
         let (to, speed) = (self.draw_place(), self.random.uniform_in(low, high));
         debug_assert!(speed > 0.0 && speed.is_finite(), "a walk at {speed} m/s");
         let leg = Leg::walk(now, here, to, speed);
-        // A leg of no length would be drawn without end in an area of one float.
+        // In an area of one float all legs have zero length. Each lasts 1 ns, so that time passes.
         Leg {
             until: leg.until.max(now + Span::from_nanos(1)),
             ..leg
@@ -224,7 +224,7 @@ mod tests {
             low: (0.0, 0.0),
             high: (3.0, 1.0),
         };
-        // Turning the rectangle changes nothing.
+        // A rotation of the rectangle does not change the mean.
         let turned = Rectangle {
             low: (0.0, 0.0),
             high: (1.0, 3.0),
@@ -234,14 +234,15 @@ mod tests {
 
     #[test]
     fn the_stationary_mean_speed_is_the_harmonic_one() {
-        // Reference sheet G.6: speeds of 1 to 20 m/s.
+        // Reference value of section G.6 of the reference sheet, for speeds of 1 to 20 m/s.
         assert!((model((1.0, 20.0), 0.0, 1).mean_speed() - 6.342_36).abs() < 1e-5);
     }
 
     #[test]
     fn the_walk_is_stationary_from_the_start() {
-        // Over 4,000 walks the mean speed at 0, 100 and 1,000 s agrees with the law, pauses
-        // included. Standard error: the speed's deviation, about 5 m/s, over sqrt(4000): 0.08.
+        // The mean speed over 4,000 walks at 0, 100 and 1,000 s agrees with the stationary
+        // distribution, including pauses. The standard error is the speed's deviation, about 5 m/s,
+        // over sqrt(4000): 0.08.
         let (walks, pause) = (4000, 60.0);
         let one = model((1.0, 20.0), pause, 0);
         let expected = one.mean_speed() * (1.0 - one.pause_probability());

@@ -1,12 +1,12 @@
-//! The movement models that a scenario can name.
+//! Registry of the movement models that a scenario can name.
 
 use crate::{MobilityError, Track};
 use fadeout_core::Point;
 use fadeout_core::random::Stream;
 
 fadeout_core::registry! {
-    /// Movement models by name; the first is the default. Waypoints and traces are not here: a
-    /// scenario lists them.
+    /// Movement models by name. The first one is the default. Waypoints and traces are not
+    /// included, because a scenario lists them itself.
     pub static MOBILITY_MODELS;
 
     /// A movement model with its parameters.
@@ -21,19 +21,19 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// A movement model, which makes tracks of its parameters.
+/// Movement model, which makes tracks from its parameters.
 pub(crate) trait Model {
-    /// The movement of one node that starts at `start`, which a model with places of its own takes
-    /// the height from. `random` is the node's own stream.
+    /// Returns the movement of one node that starts at `start`. Models that draw places use only
+    /// the height of `start`. `random` is the node's own stream.
     fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError>;
 }
 
 impl Mobility {
-    /// The movement of one node that starts at `start`, which a model with places of its own takes
-    /// the height from. `random` is the node's own stream.
+    /// Returns the movement of one node that starts at `start`. Models that draw places use only
+    /// the height of `start`. `random` is the node's own stream.
     ///
     /// # Errors
-    /// Parameters that exclude each other; the message says what was expected.
+    /// Returns an error if parameters exclude each other. The message has the expected values.
     pub fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
         each!(self, model => model.track(start, random))
     }

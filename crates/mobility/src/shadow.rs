@@ -1,29 +1,29 @@
-//! How deep a straight line lies in the shadow of buildings, or how clear of them it passes.
+//! Depth of a straight line behind buildings, or its clearance from them.
 //!
-//! An edge that reaches `h` metres across a line, `a` and `b` metres from its ends, diffracts by
-//! `h sqrt(2 (1/a + 1/b) / wavelength)`. Everything here is in these terms without the wavelength:
-//! offsets in the square roots of metres. They are continuous in the places of both ends, so that
-//! what is computed from them is.
+//! An edge that extends `h` metres across a line, `a` and `b` metres from the line's ends, has the
+//! diffraction parameter `h sqrt(2 (1/a + 1/b) / wavelength)`. All offsets here are this parameter
+//! without the wavelength, in square roots of metres. They are continuous in the positions of both
+//! ends, and so are all results.
 //!
 //! Standard: ITU-R P.526-15 equation 26.
 
 use crate::Obstacle;
 use fadeout_core::{Edge, Point};
 
-/// Shadows deeper than this are complete, and what is further off does not matter, square roots of
-/// metres: v = 23 at 700 MHz, where 40 dB are lost.
+/// Depth beyond which a shadow is complete, and offset beyond which objects do not count, in square
+/// roots of metres. It is v = 23 at 700 MHz, a loss of 40 dB.
 pub(crate) const DEEPEST: f64 = 15.0;
 
-/// Nearer to an end than this an edge counts as this far away, metres.
+/// Smallest distance in metres between an edge and an end. Closer edges count as this far away.
 pub(crate) const NEAREST_M: f64 = 0.1;
 
-/// A building as it is seen along the line: offsets from it in square roots of metres.
+/// Building seen along the line: offsets from the line in square roots of metres.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Silhouette {
-    /// From here to there it stands across.
+    /// Lateral offsets of both sides.
     low: f64,
     high: f64,
-    /// By so much its roof is above the line.
+    /// Height of the roof above the line.
     pub(crate) roof: f64,
 }
 
@@ -32,47 +32,48 @@ impl Silhouette {
         self.low < offset && offset < self.high
     }
 
-    /// Whether no way goes less far aside and costs less than `cost`, which is above zero.
+    /// Returns true if the building blocks all paths with a cost below `cost`, which is above zero.
     pub(crate) fn bars(&self, cost: f64) -> bool {
         self.roof >= cost && self.low <= -cost && self.high >= cost
     }
 
-    /// Its sides.
+    /// Returns the offsets of both sides.
     pub(crate) fn sides(&self) -> [f64; 2] {
         [self.low, self.high]
     }
 
-    /// How deep the line lies behind it: over its roof or past a side, whichever costs least.
+    /// Returns the depth of the line behind the building: over its roof or past a side, whichever
+    /// is smaller.
     pub(crate) fn depth(&self) -> f64 {
         self.roof.min(self.past_a_side())
     }
 
-    /// How deep it lies behind the nearer side; negative outside.
+    /// Returns the depth of the line behind the nearer side. Negative if the line passes outside.
     fn past_a_side(&self) -> f64 {
         -self.low.max(-self.high)
     }
 }
 
-/// The line, with the ground as its plane.
+/// Straight line above the ground.
 pub(crate) struct Line {
     from: Point,
     to: Point,
-    /// Its length on the ground.
+    /// Length on the ground, metres.
     ground_m: f64,
     length_m: f64,
-    /// Its direction on the ground.
+    /// Direction on the ground.
     along: (f64, f64),
-    /// Least and most share of the way at which an edge is taken to stand.
+    /// Smallest share of the line at which an edge counts. The largest share is one minus this.
     nearest: f64,
-    /// Whatever is further across than this does not matter, metres.
+    /// Lateral distance beyond which nothing counts, metres.
     pub(crate) far_m: f64,
 }
 
-/// A corner by its share of the way and how far left of the line it stands, metres.
+/// Corner: its share of the line, and its distance to the left of the line, metres.
 type Corner = (f64, f64);
 
-/// A place along the line: its share of the way, how far across a wall stands there, metres, and what a
-/// metre across weighs there.
+/// Point of a wall: its share of the line, its distance across the line in metres, and the weight
+/// of a metre across.
 #[derive(Debug, Clone, Copy)]
 struct Stand {
     share: f64,
@@ -106,17 +107,17 @@ impl Line {
         )
     }
 
-    /// Weight of a metre across the line at a share of the way.
+    /// Returns the weight of a metre across the line at a share of it.
     fn scale(&self, share: f64) -> f64 {
         scale(self.length_m, share)
     }
 
-    /// By so much a roof is above the line.
+    /// Returns the height of a roof above the line, weighted.
     fn roof(&self, height: f64, place: Stand) -> f64 {
         (height - self.height_at(place.share)) * place.weight
     }
 
-    /// A corner with the weight of its place.
+    /// Returns a corner with the weight of its share.
     #[inline(always)]
     fn stands(&self, (share, across): Corner) -> Stand {
         Stand {
@@ -126,8 +127,8 @@ impl Line {
         }
     }
 
-    /// Visits the places along a straight wall from one corner to another where its offset may be
-    /// extreme: its ends, and where it comes nearest in between.
+    /// Visits the points of a straight wall where its offset may be extreme: both ends, and the
+    /// nearest point in between.
     #[inline]
     fn extremes(&self, one: Stand, other: Stand, mut visit: impl FnMut(Stand)) {
         let (near, far) = (self.nearest, 1.0 - self.nearest);
@@ -143,7 +144,7 @@ impl Line {
         }
         let turn = other.across - one.across;
         let at = |share: f64| {
-            // Most walls stand between the ends as a whole: no weights but those of their corners.
+            // Most walls lie between the ends as a whole, so the weights of their corners suffice.
             let (t, weight) = if share == one.share {
                 (0.0, one.weight)
             } else if share == other.share {
@@ -159,7 +160,8 @@ impl Line {
         };
         visit(at(first));
         visit(at(last));
-        // (u + s t)^2 / (t (1 - t)) is least at t = u / (2 u + s), with u at the line's beginning.
+        // The square of the offset, (u + s t)^2 / (t (1 - t)), is smallest at t = u / (2 u + s),
+        // where u is its value at the line's start.
         let slope = turn / way;
         let begins = one.across - slope * one.share;
         let least = begins / (2.0 * begins + slope);
@@ -168,15 +170,15 @@ impl Line {
         }
     }
 
-    /// Further from the line than this, across or above, nothing has an edge as near to it as `offset` square roots of
-    /// metres.
+    /// Returns the distance in metres beyond which no edge, beside or above the line, has an offset
+    /// up to `offset` square roots of metres.
     pub(crate) fn within_m(&self, offset: f64) -> f64 {
-        // A metre counts least in the middle; room for rounding.
+        // The weight of a metre is smallest in the middle of the line. The factor covers rounding.
         (1.0 + 1e-9) * offset / scale(self.length_m, 0.5)
     }
 
-    /// Whether the line passes a box by more than `clear_m`, beside it or above, or the box stands behind an end; false more
-    /// often than need be.
+    /// Returns true if the line passes a box by more than `clear_m`, beside it or above it, or if
+    /// the box is behind an end. May return false in such cases.
     #[inline]
     pub(crate) fn is_clear_of(&self, obstacle: &Obstacle, clear_m: f64) -> bool {
         let (x, y) = (
@@ -186,7 +188,7 @@ impl Line {
         let (along_x, along_y) = self.along;
         let (sin, cos) = (obstacle.turn.sin, obstacle.turn.cos);
         let (length, width) = (0.5 * obstacle.size.0, 0.5 * obstacle.size.1);
-        // What its own axes have along the line and across it.
+        // Components of the box's axes along the line and across it.
         let with = (cos * along_x + sin * along_y).abs();
         let against = (sin * along_x - cos * along_y).abs();
         let across = y * along_x - x * along_y;
@@ -203,12 +205,12 @@ impl Line {
             return true;
         }
         let above = |share: f64| self.height_at(share.clamp(0.0, 1.0)) - obstacle.height > clear_m;
-        // An edge is taken to stand so far from the ends at least.
+        // Edges count as if they were at least this far from the ends.
         above(first - self.nearest) && above(last + self.nearest)
     }
 
-    /// A box by its corners, unless it stands behind the ends or too far aside. Of one behind which the line is no deeper
-    /// than `least` past a side, nothing more is found.
+    /// Returns the silhouette of a box from its corners. `None` if the box is behind an end or too
+    /// far to the side. `None` also if the depth of the line past a side is at most `least`.
     #[inline]
     pub(crate) fn silhouette(
         &self,
@@ -275,7 +277,8 @@ impl Line {
         Some(seen)
     }
 
-    /// By so much the line is above a building's underside, where it crosses it or comes by.
+    /// Returns the height of the line above a building's underside, weighted, at the crossing or
+    /// nearest point.
     fn under(&self, building: &Obstacle) -> f64 {
         let middle = self.corner(building.center).0;
         let crossing = building.crossing_on_the_ground(self.from, self.to);
@@ -292,23 +295,23 @@ impl Line {
     }
 }
 
-/// As [`Line::scale`], of a line of this length.
+/// Returns [`Line::scale`] for a line of this length.
 fn scale(length_m: f64, share: f64) -> f64 {
     (2.0 / (length_m * share * (1.0 - share))).sqrt()
 }
 
-/// A straight line and the boxes near it.
+/// Straight line, and the limits for boxes near it.
 pub(crate) struct Boxes {
-    /// None where its ends are one above the other.
+    /// Line. `None` if one end is above the other.
     line: Option<Line>,
-    /// Boxes count from this depth on.
+    /// Smallest depth at which a box counts.
     least: f64,
-    /// Further from a box than this, across or above, the line is less deep behind it, metres.
+    /// Distance from a box, beside or above it, beyond which the depth is smaller, metres.
     clear_m: f64,
 }
 
 impl Boxes {
-    /// Of those behind which the line from one place to the other lies deeper than `least`, which is negative.
+    /// Returns the boxes behind which the line is deeper than `least`, which is negative.
     pub(crate) fn new((from, to): (Point, Point), least: f64) -> Boxes {
         let line = Line::new(from, to);
         Boxes {
@@ -318,8 +321,9 @@ impl Boxes {
         }
     }
 
-    /// How deep the line lies behind a box, and where along it that stands: over its roof or past a side, whichever costs
-    /// least. None where it stands behind the ends, or does not count.
+    /// Returns the depth of the line behind a box, and the box's position along the line. The depth
+    /// is the smaller one over the roof or past a side. `None` if the box is behind an end, or does
+    /// not count.
     pub(crate) fn behind(&self, obstacle: &Obstacle) -> Option<Edge> {
         let line = self.line.as_ref()?;
         if line.is_clear_of(obstacle, self.clear_m) {

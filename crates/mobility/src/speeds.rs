@@ -1,4 +1,4 @@
-//! Speeds that are drawn again along the way.
+//! Distributions of speeds that are drawn again during a movement.
 
 use crate::MobilityError;
 use fadeout_core::math;
@@ -8,7 +8,7 @@ use fadeout_core::registry::{choice, number};
 const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
 
 fadeout_core::choices! {
-    /// From what speeds are drawn.
+    /// Distribution that speeds are drawn from.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SpeedLaw {
         /// Uniform distribution between the lowest and the highest speed.
@@ -20,7 +20,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// Between which speeds one moves.
+    /// Range of speeds.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct SpeedRange {
         /// Lowest speed, above zero.
@@ -31,7 +31,7 @@ fadeout_core::parameters! {
 }
 
 fadeout_core::parameters! {
-    /// The speeds of those who draw a new one from time to time.
+    /// Speeds of UEs that draw a new one from time to time.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Speeds {
         /// Distribution of the speeds that are drawn.
@@ -46,9 +46,11 @@ fadeout_core::parameters! {
 }
 
 impl SpeedRange {
+    /// Checks the range.
+    ///
     /// # Errors
-    /// A lowest speed that is not above zero (the mean speed would decay for ever), or one above the
-    /// highest.
+    /// Returns an error if the lowest speed is not above zero, because the mean speed would decay
+    /// for ever. Also if the lowest speed is above the highest.
     pub fn check(&self) -> Result<(), MobilityError> {
         let (low, high) = self.bounds();
         if low > 0.0 && high >= low && high.is_finite() {
@@ -60,20 +62,22 @@ impl SpeedRange {
         )))
     }
 
-    /// The lowest and the highest.
+    /// Returns the lowest and the highest speed.
     pub(crate) fn bounds(&self) -> (f64, f64) {
         (self.min_speed, self.max_speed)
     }
 }
 
 impl Speeds {
+    /// Checks the speeds.
+    ///
     /// # Errors
-    /// As for [`SpeedRange::check`].
+    /// Returns the errors of [`SpeedRange::check`].
     pub fn check(&self) -> Result<(), MobilityError> {
         self.range.check()
     }
 
-    /// A new speed, in metres per second.
+    /// Draws a speed, in metres per second.
     pub fn draw(&self, random: &mut Stream) -> f64 {
         let (low, high) = self.range.bounds();
         match self.speed_law {
@@ -84,8 +88,8 @@ impl Speeds {
         }
     }
 
-    /// A speed as it is met at an instant. Speeds that are drawn anew per distance last in proportion
-    /// to 1/v, so that their density in time is f(v)/v.
+    /// Draws a speed by its share of time. Speeds that are drawn per distance last in proportion to
+    /// 1/v, so their density over time is f(v)/v.
     pub fn draw_in_time(&self, random: &mut Stream) -> f64 {
         loop {
             let speed = self.draw(random);
@@ -95,7 +99,7 @@ impl Speeds {
         }
     }
 
-    /// Mean time for a metre, E[1/v], in seconds.
+    /// Returns the mean time for a metre, E[1/v], in seconds.
     pub fn mean_pace(&self) -> f64 {
         let (low, high) = self.range.bounds();
         match self.speed_law {
@@ -108,9 +112,10 @@ impl Speeds {
         }
     }
 
-    /// By Simpson's rule between the bounds, and what is set to them.
+    /// Integrates E[1/v] by Simpson's rule between the bounds, and adds the values clamped to the
+    /// bounds.
     fn mean_normal_pace(&self) -> f64 {
-        // Nothing is left beyond ten deviations.
+        // The probability beyond ten deviations is negligible.
         let (mean, deviation) = (self.mean_speed, self.speed_deviation);
         let bound = |speed: f64| speed.clamp(mean - 10.0 * deviation, mean + 10.0 * deviation);
         let (low, high) = self.range.bounds();
@@ -137,7 +142,7 @@ impl Speeds {
     }
 }
 
-/// The standard normal distribution.
+/// Returns the standard normal distribution function.
 fn share_below(z: f64) -> f64 {
     0.5 * math::erfc(-z / 2.0_f64.sqrt())
 }
@@ -146,8 +151,8 @@ fn share_below(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The reference sheet's `time_mean_speed`, `mean_inv_speed`, `manhattan_time_mean_speed` and
-    /// `manhattan_3kmh_time_mean`.
+    /// Reference values `time_mean_speed`, `mean_inv_speed`, `manhattan_time_mean_speed` and
+    /// `manhattan_3kmh_time_mean` of the reference sheet.
     #[test]
     fn the_mean_speed_over_time_is_the_harmonic_one() {
         let uniform = Speeds::default();
@@ -164,7 +169,7 @@ mod tests {
         };
         let slow = normal(0.5, 1.0, 0.2);
         assert!((1.0 / slow.mean_pace() - 0.957_873_7).abs() < 1e-6);
-        // The sheet's value integrates what is not cut.
+        // The reference value is an integral without clamping.
         let walkers = normal(0.01, 3.0, 0.3);
         assert!((1.0 / walkers.mean_pace() - 2.969_369).abs() < 1e-4);
     }
@@ -183,7 +188,7 @@ mod tests {
                 ..Speeds::default()
             },
         ] {
-            // Standard error: a deviation of at most 7.5 m/s over sqrt(40,000).
+            // The standard error is a deviation of at most 7.5 m/s over sqrt(40,000).
             let sum: f64 = (0..40_000).map(|_| speeds.draw_in_time(&mut random)).sum();
             let (mean, expected) = (sum / 40_000.0, 1.0 / speeds.mean_pace());
             assert!((mean - expected).abs() < 0.15, "{mean}, not {expected}");

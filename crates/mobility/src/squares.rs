@@ -1,29 +1,31 @@
-//! Squares of the ground, for whoever looks for what stands near a straight line.
+//! Spatial index of objects near a straight line, in squares of the ground.
 
 use fadeout_core::Point;
 
-/// Most squares along an axis; beyond it they are larger.
+/// Largest number of squares along an axis. Beyond it the squares become larger.
 const MOST_ALONG: usize = 512;
 
-/// Where all of a thing is: its middle, and how far from that at most any part of it is along x and y, metres.
+/// Extent of an object: its middle, and the largest distance of any part from the middle along x
+/// and y, metres.
 pub(crate) type Extent = ((f64, f64), (f64, f64));
 
-/// Squares of the ground, with the numbers of the things that are within each.
+/// Squares of the ground, with the numbers of the objects in each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Squares {
     low: (f64, f64),
     side: f64,
     columns: usize,
     rows: usize,
-    /// Where the things of each square begin in `inside`, and where the last ends.
+    /// Start of each square's objects in `inside`, and the end of the last.
     begins: Vec<u32>,
     inside: Vec<u32>,
-    /// The number of the latest line that each thing was found for, and of the latest of all.
+    /// Number of the last line that each object was found for, and number of the current line.
     found_for: (Vec<u64>, u64),
 }
 
 impl Squares {
-    /// Lays out so many things, of which `extent` says where they are, in squares with sides of this length, metres.
+    /// Builds the index of `count` objects, whose extent `extent` returns. Squares have at least
+    /// this side, metres.
     pub(crate) fn lay_out(
         &mut self,
         (count, least_side): (usize, f64),
@@ -31,7 +33,7 @@ impl Squares {
     ) {
         self.found_for.0.resize(count, 0);
         self.inside.clear();
-        // So that seldom more is made while a run goes on.
+        // The reserve makes allocations during a run rare.
         self.inside.reserve(4 * count);
         if count == 0 {
             (self.columns, self.rows) = (0, 0);
@@ -65,7 +67,7 @@ impl Squares {
         let total = self.begins[squares] as usize;
         self.inside.clear();
         self.inside.resize(total, 0);
-        // Each square's beginning serves as its pen, and is put back.
+        // The start of each square serves as write position, and is restored afterwards.
         for number in 0..count {
             for square in self.squares(extent(number)) {
                 self.inside[self.begins[square] as usize] = number as u32;
@@ -93,7 +95,8 @@ impl Squares {
         rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
     }
 
-    /// Visits all that may be within `margin` metres of a straight line on the ground, each once; others too.
+    /// Visits each object that may be within `margin` metres of a straight line on the ground once.
+    /// May visit others too.
     pub(crate) fn along(
         &mut self,
         (from, to): (Point, Point),
@@ -121,7 +124,7 @@ impl Squares {
         };
         for column in self.column(first.x - margin)..=self.column(last.x + margin) {
             let west = self.low.0 + self.side * column as f64;
-            // Where the line is while it is in this column, with the margin around.
+            // Part of the line in this column, extended by the margin.
             let (y0, y1) = match slope {
                 None => (first.y, last.y),
                 Some(slope) => {
@@ -138,7 +141,7 @@ impl Squares {
                 let (begin, end) = (self.begins[square], self.begins[square + 1]);
                 for &number in &self.inside[begin as usize..end as usize] {
                     let found_for = &mut self.found_for.0[number as usize];
-                    // Who stands in several squares counts once.
+                    // An object in several squares is visited once.
                     if std::mem::replace(found_for, line) != line {
                         visit(number as usize);
                     }

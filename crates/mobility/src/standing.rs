@@ -6,7 +6,7 @@ use fadeout_core::Point;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Stays where it is.
+/// Movement model of a UE that stands still.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing;
 

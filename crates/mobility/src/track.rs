@@ -1,24 +1,24 @@
-//! A chain of straight legs.
+//! Chain of straight legs.
 
 use crate::MobilityError;
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
 use std::fmt;
 
-/// A straight piece of a track, walked at constant speed; at rest when the velocity is zero.
+/// Straight part of a track at constant speed. The velocity is zero if the node rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
-    /// When it begins.
+    /// Start of the leg.
     pub from: Time,
-    /// When it ends; [`Time::NEVER`] for the last.
+    /// End of the leg. [`Time::NEVER`] for the last one.
     pub until: Time,
-    /// Where it begins.
+    /// Place at the start of the leg.
     pub start: Point,
     /// Velocity in metres per second.
     pub velocity: Vector,
 }
 
 impl Leg {
-    /// At rest at `place` from `from` on.
+    /// Returns a leg at rest at `place` from `from` on.
     pub const fn rest(from: Time, place: Point) -> Leg {
         Leg {
             from,
@@ -28,7 +28,7 @@ impl Leg {
         }
     }
 
-    /// From `start` at `from` to `end` at `speed` m/s.
+    /// Returns a leg from `start` at `from` to `end`, at `speed` m/s.
     pub fn walk(from: Time, start: Point, end: Point, speed: f64) -> Leg {
         let way = end - start;
         let length = way.length();
@@ -46,7 +46,7 @@ impl Leg {
         }
     }
 
-    /// Place and velocity at `time`, which lies on the leg or beyond its ends.
+    /// Returns place and velocity at `time`, which may be beyond the ends of the leg.
     pub fn at(&self, time: Time) -> Kinematics {
         let passed = time.min(self.until).since(self.from);
         let position = self.start + self.velocity * passed.as_secs_f64();
@@ -60,51 +60,51 @@ impl Leg {
         }
     }
 
-    /// Where it ends.
+    /// Returns the place at the end of the leg.
     pub fn end(&self) -> Point {
         self.at(self.until).position
     }
 }
 
-/// A place to pass.
+/// Place to pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Waypoint {
-    /// The place.
+    /// Position of the waypoint.
     pub place: Point,
-    /// Speed on the way to it, in metres per second.
+    /// Speed on the leg to the waypoint, in metres per second.
     pub speed: f64,
-    /// How long to stay there.
+    /// Duration of the stay at the waypoint.
     pub pause: Span,
 }
 
 /// Movement of one node over time.
 #[derive(Debug, Clone)]
 pub struct Track {
-    /// The leg that holds the latest time asked for.
+    /// Leg that holds the latest time requested.
     current: Leg,
     rest: Rest,
 }
 
-/// Where the next legs come from.
+/// Source of the following legs.
 #[derive(Debug, Clone)]
 enum Rest {
-    /// There are none.
+    /// No further legs.
     None,
-    /// A list, and which one is next.
+    /// List of legs, and the index of the next one.
     Listed(Vec<Leg>, usize),
-    /// Drawn.
+    /// Legs drawn by a model.
     Drawn(Box<dyn DrawnLegs>),
 }
 
-/// Draws the legs of a model one after the other.
+/// Source that draws the legs of a model one after the other.
 pub(crate) trait DrawnLegs: fmt::Debug + Send + Sync {
-    /// The leg that the node is on at time zero.
+    /// Returns the leg of the node at time zero.
     fn first_leg(&mut self) -> Leg;
-    /// The leg after `leg`.
+    /// Returns the leg after `leg`.
     fn next_leg(&mut self, leg: &Leg) -> Leg;
-    /// Moves everything up by `height` metres.
+    /// Moves all places up by `height` metres.
     fn raise(&mut self, height: f64);
-    /// A copy.
+    /// Returns a copy.
     fn boxed(&self) -> Box<dyn DrawnLegs>;
 }
 
@@ -115,7 +115,7 @@ impl Clone for Box<dyn DrawnLegs> {
 }
 
 impl Track {
-    /// At rest for ever.
+    /// Returns a track at rest for ever.
     pub fn rest(place: Point) -> Track {
         Track {
             current: Leg::rest(Time::ZERO, place),
@@ -123,7 +123,7 @@ impl Track {
         }
     }
 
-    /// In a straight line for ever, `velocity` in metres per second.
+    /// Returns a straight track that never ends. `velocity` is in metres per second.
     pub fn line(start: Point, velocity: Vector) -> Track {
         Track {
             current: Leg {
@@ -134,10 +134,10 @@ impl Track {
         }
     }
 
-    /// From `start` past each waypoint in turn, and at rest at the last.
+    /// Returns a track from `start` through all waypoints, which rests at the last.
     ///
     /// # Errors
-    /// A waypoint that needs a move but has no positive, finite speed.
+    /// Returns an error if a waypoint at another place has no positive, finite speed.
     pub fn waypoints(start: Point, waypoints: &[Waypoint]) -> Result<Track, MobilityError> {
         let (mut now, mut place) = (Time::ZERO, start);
         let mut legs = Vec::with_capacity(2 * waypoints.len() + 1);
@@ -163,11 +163,12 @@ impl Track {
         Ok(Track::legs(legs))
     }
 
-    /// The legs in order of time. The node rests at the start of the first before it, and at the
-    /// end of the last after it. Between two legs that do not touch it rests, then jumps.
+    /// Returns a track of these legs, sorted by time. Before the first leg the node rests at its
+    /// start, and after the last at its end. If two legs do not touch, the node rests in between
+    /// and then jumps.
     ///
     /// # Panics
-    /// Without a leg.
+    /// Panics if there is no leg.
     pub fn legs(legs: Vec<Leg>) -> Track {
         debug_assert!(
             legs.windows(2).all(|pair| pair[0].from <= pair[1].from),
@@ -183,7 +184,7 @@ impl Track {
         }
     }
 
-    /// The legs that `model` draws.
+    /// Returns a track whose legs `model` draws.
     pub(crate) fn drawn(mut model: impl DrawnLegs + 'static) -> Track {
         Track {
             current: model.first_leg(),
@@ -191,7 +192,7 @@ impl Track {
         }
     }
 
-    /// The same movement `height` metres higher.
+    /// Returns the same movement, `height` metres higher.
     pub fn raised(mut self, height: f64) -> Track {
         self.current.start.z += height;
         match &mut self.rest {
@@ -202,7 +203,7 @@ impl Track {
         self
     }
 
-    /// Place and velocity at `time`. Times never go back.
+    /// Returns place and velocity at `time`. Times must not go back.
     pub fn at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {
             match &mut self.rest {
@@ -232,14 +233,15 @@ impl Track {
         self.current.at(time)
     }
 
-    /// Until when [`Track::at`] may be asked for any time from `time` on in any order; it was asked for `time`.
+    /// Returns the time until which [`Track::at`] may be called in any order, from `time` on. It
+    /// must have been called for `time`.
     pub fn orderless_until(&self, time: Time) -> Time {
         if time < self.current.until {
             return self.current.until;
         }
         match &self.rest {
             Rest::None => Time::NEVER,
-            // It waits for the next leg.
+            // The node rests until the next leg.
             Rest::Listed(legs, next) => legs.get(*next).map_or(Time::NEVER, |leg| leg.from),
             Rest::Drawn(_) => time,
         }

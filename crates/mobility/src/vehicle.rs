@@ -1,52 +1,53 @@
-//! Vehicles: their bodies, and where they stand and what they hide.
+//! Vehicles: bodies, poses, and boxes that block lines.
 
 use crate::{MobilityError, Obstacle, Turn};
 use fadeout_core::random::Stream;
 use fadeout_core::{Point, Time, Vector};
 
-/// A type of vehicle; lengths in metres.
+/// Type of vehicle. Lengths are in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
-    /// From bumper to bumper.
+    /// Length from bumper to bumper.
     pub length: f64,
-    /// From side to side.
+    /// Width from side to side.
     pub width: f64,
-    /// Height of its roof.
+    /// Height of the roof.
     pub height: f64,
-    /// Height of its antenna.
+    /// Height of the antenna.
     pub antenna_height: f64,
-    /// How far the antenna is ahead of the vehicle's middle.
+    /// Distance of the antenna ahead of the vehicle's middle.
     pub antenna_ahead: f64,
     /// Share of all vehicles, in any unit.
     pub share: f64,
-    /// This many drive in a row, 2 m apart, where gaps are drawn.
+    /// Number of vehicles of this type that drive in a row, 2 m apart, where gaps are drawn.
     pub platoon: u32,
-    /// Most that it speeds up, in metres per second squared.
+    /// Largest acceleration, in metres per second squared.
     pub acceleration: f64,
-    /// How it slows down when nothing is wrong, in metres per second squared.
+    /// Usual deceleration, in metres per second squared.
     pub deceleration: f64,
 }
 
 impl Body {
-    /// No part of it is further from the middle of its front bumper, in metres.
+    /// Returns an upper bound of the distance of any part from the middle of the front bumper, in
+    /// metres.
     pub(crate) fn reach(&self) -> f64 {
         self.length + self.width
     }
 }
 
-/// Where a vehicle is.
+/// Position, heading and velocity of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// The middle of its front bumper, on the ground.
+    /// Middle of the front bumper, on the ground.
     pub front: (f64, f64),
-    /// Where it looks, counter-clockwise from east, in radians.
+    /// Heading, counter-clockwise from east, in radians.
     pub heading: f64,
-    /// Its velocity, in metres per second.
+    /// Velocity in metres per second.
     pub velocity: (f64, f64),
 }
 
 impl Pose {
-    /// How far it is turned.
+    /// Returns the rotation of the vehicle.
     pub(crate) fn turn(&self) -> Turn {
         Turn::by(self.heading)
     }
@@ -55,12 +56,12 @@ impl Pose {
         (self.front.0 + ahead * cos, self.front.1 + ahead * sin)
     }
 
-    /// The vehicle as a box.
+    /// Returns the vehicle as a box.
     pub fn obstacle(&self, body: &Body) -> Obstacle {
         self.obstacle_turned(body, self.turn())
     }
 
-    /// The same where its turn is known.
+    /// Returns the vehicle as a box, for a rotation computed before.
     pub(crate) fn obstacle_turned(&self, body: &Body, turn: Turn) -> Obstacle {
         Obstacle {
             center: self.along(turn, -0.5 * body.length),
@@ -71,24 +72,24 @@ impl Pose {
         }
     }
 
-    /// Where its antenna is.
+    /// Returns the position of the antenna.
     pub fn antenna(&self, body: &Body) -> Point {
         self.antenna_turned(body, self.turn())
     }
 
-    /// The same where its turn is known.
+    /// Returns the position of the antenna, for a rotation computed before.
     pub(crate) fn antenna_turned(&self, body: &Body, turn: Turn) -> Point {
         let (x, y) = self.along(turn, body.antenna_ahead - 0.5 * body.length);
         Point::new(x, y, body.antenna_height)
     }
 
-    /// Its velocity in space.
+    /// Returns the velocity in space.
     pub fn velocity(&self) -> Vector {
         Vector::new(self.velocity.0, self.velocity.1, 0.0)
     }
 
-    /// A pose between two, a share of the way from this to `other`; a place that no vehicle drives to in
-    /// between is jumped to at the end.
+    /// Returns the pose at a share of the movement to `other`. A vehicle that jumps stays here
+    /// until the end.
     pub(crate) fn towards(&self, other: &Pose, share: f64) -> Pose {
         debug_assert!(share.is_finite(), "a share of {share} of the way");
         let (x, y) = (other.front.0 - self.front.0, other.front.1 - self.front.1);
@@ -102,13 +103,15 @@ impl Pose {
     }
 }
 
-/// The types of vehicle of a group, of which each draws its own.
+/// Types of vehicle of a group. Each vehicle draws its type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix(Vec<Body>);
 
 impl Mix {
+    /// Returns a mix of these types.
+    ///
     /// # Errors
-    /// No type, or shares that add up to nothing.
+    /// Returns an error if there is no type, or if the shares add up to zero.
     pub fn new(bodies: Vec<Body>) -> Result<Mix, MobilityError> {
         let total: f64 = bodies.iter().map(|body| body.share).sum();
         if total > 0.0 && total.is_finite() {
@@ -121,24 +124,24 @@ impl Mix {
         )))
     }
 
-    /// The types.
+    /// Returns the types.
     pub fn bodies(&self) -> &[Body] {
         &self.0
     }
 
-    /// Mean length in metres.
+    /// Returns the mean length in metres.
     pub fn mean_length(&self) -> f64 {
         let total: f64 = self.0.iter().map(|body| body.share).sum();
         let lengths = self.0.iter().map(|body| body.share * body.length);
         lengths.sum::<f64>() / total
     }
 
-    /// The number of a type, drawn by its share of the vehicles.
+    /// Draws the number of a type by its share of the vehicles.
     pub(crate) fn draw(&self, random: &mut Stream) -> usize {
         self.draw_by(random, |body| body.share)
     }
 
-    /// The number of the type of the next row, so that vehicles have their shares.
+    /// Draws the number of the type of the next row, so that vehicles have their shares.
     pub(crate) fn draw_row(&self, random: &mut Stream) -> usize {
         self.draw_by(random, |body| body.share / f64::from(body.platoon.max(1)))
     }
@@ -157,7 +160,7 @@ impl Mix {
     }
 }
 
-/// Time in seconds, for the laws of motion.
+/// Returns the time in seconds, for equations of motion.
 pub(crate) fn seconds(time: Time) -> f64 {
     time.since(Time::ZERO).as_secs_f64()
 }
@@ -189,7 +192,8 @@ pub(crate) mod tests {
         ..CAR
     };
 
-    /// The reference sheet's `sumo_box_rear` and `sumo_box_rear_30`, with headings from east.
+    /// Reference values `sumo_box_rear` and `sumo_box_rear_30` of the reference sheet, with
+    /// headings from east.
     #[test]
     fn the_box_lies_behind_the_front_bumper() {
         let pose = |degrees: f64| Pose {
@@ -219,7 +223,7 @@ pub(crate) mod tests {
         assert!((mix.mean_length() - 6.6).abs() < 1e-12);
         let mut random = Stream::new(1, "test", 0);
         let trucks = (0..40_000).filter(|_| mix.draw(&mut random) == 1).count();
-        // Five standard errors of a share of 0.2.
+        // The limit is five standard errors of a share of 0.2.
         assert!((trucks as f64 / 40_000.0 - 0.2).abs() < 0.01);
         assert!(Mix::new(Vec::new()).is_err());
     }

@@ -1,4 +1,4 @@
-//! What vehicles stand in the way of, against exact geometry and closed forms.
+//! Tests of blocking by vehicles, against exact geometry and closed forms.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{Motion, NodeId, Point, Span, Time};
@@ -28,10 +28,10 @@ const TRUCK: Body = Body {
     ..CAR
 };
 
-/// What lines pass by more than this is left out.
+/// Clearance beyond which a vehicle has no effect.
 const CLEAR: f64 = 0.8;
 
-/// A node of no vehicle.
+/// Node that is on no vehicle.
 const ELSEWHERE: NodeId = NodeId(99);
 
 fn at(secs: f64) -> Time {
@@ -62,7 +62,7 @@ fn traffic(road: &Motorway, bodies: Vec<Body>, population: Population, seed: u64
     Fleet::driven(config, Stream::new(seed, "test", 0)).expect("a good road")
 }
 
-/// The length of the intervals in which `is_on`, sampled each millisecond.
+/// Returns the lengths of the intervals in which `is_on` is true, sampled each millisecond.
 fn durations(until_ms: u64, mut is_on: impl FnMut(Time) -> bool) -> Vec<f64> {
     let mut found = Vec::new();
     let mut run = 0;
@@ -77,8 +77,8 @@ fn durations(until_ms: u64, mut is_on: impl FnMut(Time) -> bool) -> Vec<f64> {
     found
 }
 
-/// The reference sheet's `dur_*`: a thin truck of 13 m on y = 6 m, a car's antenna on y = 10 m, a unit
-/// at the origin whose ray is below the roof.
+/// Reference values `dur_*` of the reference sheet. A thin truck of 13 m is at y = 6 m, and a car's
+/// antenna at y = 10 m. The base station is at the origin, and its ray is below the roof.
 #[test]
 fn a_shadow_lasts_as_long_as_the_closed_form_says() {
     for (car, truck, expected) in [
@@ -102,7 +102,7 @@ fn a_shadow_lasts_as_long_as_the_closed_form_says() {
         };
         let found = durations(20_000, is_blocked);
         assert_eq!(found.len(), 1);
-        // Two samples of a millisecond.
+        // The error is at most two samples of a millisecond.
         assert!(
             (found[0] - expected).abs() < 0.002,
             "{found:?}, not {expected}"
@@ -110,7 +110,8 @@ fn a_shadow_lasts_as_long_as_the_closed_form_says() {
     }
 }
 
-/// `roof_ratio_*`, `roof_min_D_gap10`: which side of the vehicle must be how near for it to shade.
+/// Reference values `roof_ratio_*` and `roof_min_D_gap10` of the reference sheet. They are the
+/// distance of a vehicle's side within which the vehicle shades.
 #[test]
 fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
     let unit = Point::new(0.0, 0.0, 5.0);
@@ -131,8 +132,9 @@ fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
     }
 }
 
-/// A Poisson stream of trucks between a unit and a parked car: the share of blocked time is
-/// 1 - exp(-rho L) and its mean length (exp(rho L) - 1) / flow, L with the slant of the ray.
+/// Trucks pass between the base station and a parked car as a Poisson process. The share of blocked
+/// time is 1 - exp(-rho L), and the mean blockage lasts (exp(rho L) - 1) / flow. L includes the
+/// slant of the ray.
 #[test]
 fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     let truck = Body {
@@ -167,8 +169,8 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     let (load, flow) = (density * 13.0, density * speed);
     let expected = 1.0 - fadeout_core::math::exp(-load);
     let share = blocked / times;
-    // The ring of each seed holds 400 trucks: a relative deviation of 5 %, of which these are four standard errors
-    // of eight.
+    // The ring of each seed holds 400 trucks, so one seed has a relative deviation of 5 %. The
+    // limit is four standard errors.
     let error = 4.0 * 0.05 / (cases.count() as f64).sqrt();
     assert!(
         (share - expected).abs() < error * expected,
@@ -188,19 +190,19 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     );
 }
 
-/// A car that drives is blocked for the same share of the time, whatever its speed, and for as much shorter
-/// at a time as its ray sweeps faster over the trucks' lane: a ray that crosses the lane at the share k of
-/// its way passes the trucks at |u - k v|.
+/// A moving car is blocked for the same share of time at any speed. Its blockages are shorter if
+/// its ray sweeps faster over the trucks' lane. A ray that crosses the lane at the share k of its
+/// length passes the trucks at |u - k v|.
 #[test]
 fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
-    // So thin that the slant of the ray adds a millimetre at most to the 13 m.
+    // The trucks are so thin that the slant of the ray adds at most a millimetre to the 13 m.
     let truck = Body {
         width: 1e-3,
         ..TRUCK
     };
     let speed = 20.0;
     let road = motorway(&[speed], 20_000.0);
-    // The unit 100 m beyond the lane, the car 50 m before it.
+    // The base station is 100 m beyond the lane, and the car 50 m before it.
     let (unit, k) = (Point::new(10_000.0, -98.0, 1.5), 2.0 / 3.0);
     let (ticks, tick) = (2500_u64, 0.02);
     let density = 1.0 / (2.5 * speed);
@@ -226,7 +228,7 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
             }
         });
         let sweep = (speed - k * car_speed).abs();
-        // Four standard errors of the number of trucks that were looked at.
+        // Four standard errors of the number of trucks observed.
         let times = ticks as f64 * cases.count() as f64;
         let trucks = times * tick * sweep * density;
         let error = 4.0 / trucks.sqrt();
@@ -244,7 +246,8 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
     }
 }
 
-/// The index finds what a look at every vehicle finds, and the sign is that of the exact crossing.
+/// The index finds the same vehicles as an exhaustive search, and the sign agrees with the exact
+/// crossing.
 #[test]
 fn the_index_finds_what_a_look_at_all_finds() {
     let streets = Streets {
@@ -313,14 +316,14 @@ fn the_index_finds_what_a_look_at_all_finds() {
     assert!(met > looks && 8 * cut > 3 * looks, "{met} {cut}");
 }
 
-/// A truck that drives through a ray makes no step, from onset to end.
+/// The depth changes without a step while a truck drives through a ray.
 #[test]
 fn a_passing_truck_comes_and_goes_without_a_step() {
     let road = motorway(&[30.0], 1000.0);
     let mut places = Places::default();
     places.add(traffic(&road, vec![TRUCK], Population::Number(1), 4));
     let (unit, car) = (Point::new(500.0, -14.0, 5.0), Point::new(507.0, 3.0, 1.5));
-    // As an edge at 28 GHz: v is the depth over the root of the wavelength.
+    // The truck is treated as an edge at 28 GHz: v is the depth over the root of the wavelength.
     let parameter = |depth: f64| depth / 0.010_707_f64.sqrt();
     let (mut before, mut deepest) = (-7.7, -7.7_f64);
     for tenth in 0..340_000_u64 {
@@ -329,7 +332,8 @@ fn a_passing_truck_comes_and_goes_without_a_step() {
         let v = edges
             .first()
             .map_or(-7.7, |edge| parameter(edge.depth).max(-7.7));
-        // 3 mm of a truck's side: the edge counts at most 1.4 of a metre, 4 m from an end.
+        // The truck moves 3 mm between samples. 4 m from an end the weight of a metre is at most
+        // 1.4.
         assert!((v - before).abs() < 0.1, "{time:?}: {before} {v}");
         deepest = deepest.max(v);
         before = v;

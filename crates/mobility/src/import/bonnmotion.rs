@@ -1,20 +1,21 @@
-//! Movements of BonnMotion.
+//! Movement files of BonnMotion.
 
 use super::{MAX_METRES, MAX_SECONDS, TraceError, Tracks, number, tracks};
 use crate::Leg;
 use fadeout_core::{Point, Span, Time};
 use std::collections::BTreeMap;
 
-/// Reads a `.movements` file of BonnMotion, unpacked: a line for each node, numbered from 0, with a time
-/// and a place for each waypoint. Nodes go straight from one to the next, rest where a place stands twice,
-/// and stay at the last.
+/// Reads an unpacked `.movements` file of BonnMotion. Each line is a node, numbered from 0, with a
+/// time and a place for each waypoint. Nodes move straight from one waypoint to the next. They rest
+/// if two waypoints have the same place, and stay at the last one.
 ///
-/// A line is of triples `t x y` unless its numbers are no multiple of three, or times would go back in
-/// it; then it is of quadruples `t x y z`. (Old files say `dim=3` and have triples.)
+/// A line has triples `t x y`. If its numbers are no multiple of three, or if triples would have
+/// decreasing times, it has quadruples `t x y z`. The header does not decide, because old files say
+/// `dim=3` and have triples.
 ///
 /// # Errors
-/// [`TraceError`] with the line of what is no number, of times that go back, and of a line that holds
-/// neither triples nor quadruples.
+/// Returns [`TraceError`] with the line of text that is no number, of decreasing times, or of a row
+/// that has neither triples nor quadruples.
 pub fn bonnmotion(text: &str) -> Result<Tracks, TraceError> {
     let mut legs = BTreeMap::new();
     let rows = text

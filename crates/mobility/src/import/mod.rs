@@ -1,4 +1,4 @@
-//! Movement traces of other tools.
+//! Readers of movement traces of other tools.
 
 mod bonnmotion;
 mod ns2;
@@ -17,16 +17,16 @@ pub use traced::TracedVehicle;
 use crate::{Leg, Track};
 use std::collections::BTreeMap;
 
-/// The tracks of a trace file, by the name that the file gives each node or vehicle.
+/// Tracks of a trace file, by the name of each node or vehicle in the file.
 pub type Tracks = BTreeMap<String, Track>;
 
-/// Why a trace file was refused.
+/// Error that a trace file is rejected with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TraceError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// The mistake, and what was expected.
+    /// Description of the mistake and of the expected content.
     pub message: String,
 }
 
@@ -39,12 +39,12 @@ impl TraceError {
     }
 }
 
-/// Longest time in a trace, in seconds; a time beyond it is a mistake.
+/// Largest valid time in a trace, in seconds.
 const MAX_SECONDS: f64 = 1e6;
-/// Farthest coordinate in a trace, in metres.
+/// Largest valid coordinate in a trace, in metres.
 const MAX_METRES: f64 = 1e7;
 
-/// A finite number of at most `most` either side of zero.
+/// Parses a finite number from `-most` to `most`.
 fn number(text: &str, what: &str, most: f64, line: usize) -> Result<f64, TraceError> {
     match text.parse::<f64>() {
         Ok(value) if value.abs() <= most => Ok(value),

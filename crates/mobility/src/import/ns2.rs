@@ -1,4 +1,4 @@
-//! Movement files of ns-2's `setdest` and of the many generators that write its format.
+//! Movement files of ns-2's `setdest` and of other generators with this format.
 
 use super::{MAX_METRES, MAX_SECONDS, TraceError, Tracks, number, tracks};
 use crate::Leg;
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 /// Reads movements in ns-2's format.
 ///
-/// Read are `$node_(i) set X_ v` with `Y_` and `Z_`, anywhere in the file, and
-/// `$ns_ at t "$node_(i) setdest x y speed"` and `$ns_ at t "$node_(i) set X_ v"`. Lines that
-/// start with `#` or `$god_` are skipped. A movement that has not ended when the next begins is
-/// cut short; a speed of zero stops the node. Nodes are named by their number.
+/// The reader accepts `$node_(i) set X_ v` with `Y_` and `Z_`, anywhere in the file. It also
+/// accepts `$ns_ at t "$node_(i) setdest x y speed"` and `$ns_ at t "$node_(i) set X_ v"`. Lines
+/// that start with `#` or `$god_` are skipped. A movement ends early if the next one begins. A
+/// speed of zero stops the node. Nodes are named by their number.
 ///
 /// # Errors
-/// [`TraceError`] with the line that is none of these.
+/// Returns [`TraceError`] with the line that has none of these forms.
 pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
     let mut starts: BTreeMap<String, Point> = BTreeMap::new();
     let mut commands: BTreeMap<String, Vec<(f64, Command)>> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
     let mut legs = BTreeMap::new();
     for (node, start) in starts {
         let mut commands = commands.remove(&node).unwrap_or_default();
-        // Stable: commands of one instant keep their order.
+        // The sort is stable, so commands of one instant keep their order.
         commands.sort_by(|one, other| one.0.total_cmp(&other.0));
         legs.insert(node, walk(start, &commands));
     }
@@ -63,11 +63,11 @@ impl Axis {
 #[derive(Debug, Clone, Copy)]
 enum Command {
     Set(Axis, f64),
-    /// Towards `(x, y)` at this many metres per second.
+    /// Movement toward `(x, y)` at this speed in metres per second.
     Go(f64, f64, f64),
 }
 
-/// The node of a line, its time when it has one, and what the node does.
+/// Parses the node of a line, its command, and its time. The time is `None` if the line has none.
 fn parse(line: &str, at: usize) -> Result<Option<(String, Option<f64>, Command)>, TraceError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
@@ -128,7 +128,7 @@ fn parse(line: &str, at: usize) -> Result<Option<(String, Option<f64>, Command)>
     Ok(Some((node.to_owned(), time, command)))
 }
 
-/// The legs of one node, each command cutting off what is left of the one before.
+/// Returns the legs of one node. Each command ends the leg of the one before.
 fn walk(start: Point, commands: &[(f64, Command)]) -> Vec<Leg> {
     let mut legs = vec![Leg::rest(Time::ZERO, start)];
     for &(seconds, command) in commands {
@@ -163,7 +163,7 @@ mod tests {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
-    /// The vector of the reference sheet, section G.6.
+    /// Test vector of the reference sheet, section G.6.
     #[test]
     fn a_node_arrives_when_its_speed_says_so() {
         let text = "# written by hand\n\

@@ -1,12 +1,12 @@
-//! Streets of a map as a table.
+//! Table of the streets of a map.
 
 use super::{MAX_METRES, TraceError, number};
 use crate::traffic::Street;
 
-/// Streets, and crossings with traffic lights.
+/// Streets, and positions of crossings with traffic lights.
 pub type Streets = (Vec<Street>, Vec<(f64, f64)>);
 
-/// The columns, in any order.
+/// Names of the columns, in any order.
 const COLUMNS: [&str; 7] = [
     "street",
     "x_m",
@@ -16,19 +16,20 @@ const COLUMNS: [&str; 7] = [
     "speed_kmh",
     "light",
 ];
-/// Most lanes of a way along a street.
+/// Largest number of lanes in one direction of a street.
 const MAX_LANES: f64 = 20.0;
 /// Highest speed limit in kilometres per hour.
 const MAX_SPEED: f64 = 720.0;
-/// Most points of all streets.
+/// Largest number of points of all streets.
 const MAX_POINTS: usize = 200_000;
 
-/// Reads a table of streets, separated by semicolons: a row for each point of each street in order, with the
-/// lanes that lead on from it and back, and 1 where a crossing has traffic lights. Lanes and limit are those
-/// of the street's first point.
+/// Reads a table of streets, separated by semicolons. It has a row for each point of each street in
+/// order. A row has the lanes onward from the point and back, and 1 if the point is a crossing with
+/// traffic lights. Lanes and speed limit of a street are those in its first row.
 ///
 /// # Errors
-/// [`TraceError`] with the line of what lacks a column, or has no number or one out of range there.
+/// Returns [`TraceError`] with the line that lacks a column, or whose number is missing or out of
+/// range.
 pub fn streets(text: &str) -> Result<Streets, TraceError> {
     let mut lines = text.lines().enumerate().map(|(line, row)| (line + 1, row));
     let header = lines.next().map_or("", |(_, header)| header);
@@ -69,7 +70,7 @@ pub fn streets(text: &str) -> Result<Streets, TraceError> {
     Ok((found, lights))
 }
 
-/// Returns where a header has each of [`COLUMNS`].
+/// Returns the position of each of [`COLUMNS`] in a header.
 fn columns_of(header: &str) -> Result<[usize; COLUMNS.len()], TraceError> {
     let names: Vec<&str> = header
         .trim_start_matches('\u{feff}')

@@ -1,4 +1,4 @@
-//! Floating car data of SUMO.
+//! Floating car data of SUMO in XML.
 
 use super::traced::Step;
 use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number, tracks};
@@ -9,17 +9,17 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 
-/// A place of a vehicle at a time step.
+/// Position of a vehicle at a time step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) at: f64,
     pub(super) place: Point,
     pub(super) speed: Option<f64>,
-    /// Where it looks, clockwise from north, in degrees.
+    /// Heading, clockwise from north, in degrees. `None` if the file has none.
     pub(super) angle: Option<f64>,
 }
 
-/// A vehicle or a person of the file, and its samples.
+/// Vehicle or person of the file, and its samples.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
     pub(super) is_person: bool,
@@ -27,38 +27,40 @@ pub(super) struct Passage {
     pub(super) samples: Vec<Sample>,
 }
 
-/// By id.
+/// Vehicles and persons by their id.
 pub(super) type Passages = BTreeMap<String, Passage>;
 
-/// Farthest that angles are from north, in degrees.
+/// Largest valid angle from north, in degrees.
 pub(super) const MAX_DEGREES: f64 = 3600.0;
 
 /// Reads an `fcd-export` file of SUMO: vehicles and persons by their id.
 ///
-/// Between two time steps a vehicle moves in a straight line, unless it jumped farther than twice
-/// its speed allows: then it rests and jumps (a teleport). A missing speed never jumps. Before its
-/// first step a vehicle is where it appears, after its last where it vanished; a step in between
-/// without it does not matter. The place is that of the file, for vehicles the middle of the front
-/// bumper; without a `z` it is on the ground.
+/// Between two time steps a vehicle moves in a straight line. If the distance is more than twice
+/// the reach of its speed, it rests and then jumps (a teleport). A vehicle without a speed never
+/// jumps. Before its first step a vehicle is at its first position, after its last step at its
+/// last. Steps without the vehicle in between are ignored.
+///
+/// The position is that of the file, which for vehicles is the middle of the front bumper. Without
+/// a `z` it is on the ground.
 ///
 /// # Errors
-/// [`TraceError`] with the line of what is not well-formed XML or lacks a place, an id or a time,
-/// and of time steps that go back.
+/// Returns [`TraceError`] with the line of malformed XML, of a missing position, id or time, or of
+/// decreasing times.
 pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
 
-/// Reads the vehicles of an `fcd-export` file of SUMO by their id, with their types and where they look;
-/// persons are left out. Between two time steps they move as [`sumo_fcd`] says. Where the file says no
-/// `angle` a vehicle looks where it drives, and as before while it stands.
+/// Reads the vehicles of an `fcd-export` file of SUMO by their id, with their types and headings.
+/// Persons are left out. Vehicles move as in [`sumo_fcd`]. Without an `angle` a vehicle heads in
+/// its direction of movement, and keeps its heading while it stands.
 ///
 /// # Errors
-/// Those of [`sumo_fcd`].
+/// Returns the errors of [`sumo_fcd`].
 pub fn sumo_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
     Ok(vehicles_of(parse(text)?))
 }
 
-/// The movement of all.
+/// Returns the tracks of all vehicles and persons.
 pub(super) fn tracks_of(passages: Passages) -> Tracks {
     let passages = passages.into_iter();
     tracks(
@@ -68,7 +70,7 @@ pub(super) fn tracks_of(passages: Passages) -> Tracks {
     )
 }
 
-/// The vehicles without persons.
+/// Returns the vehicles without persons.
 pub(super) fn vehicles_of(passages: Passages) -> BTreeMap<String, TracedVehicle> {
     let vehicles = passages
         .into_iter()
@@ -85,7 +87,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
     let mut passages = Passages::new();
     let mut now: Option<f64> = None;
     let mut is_export = false;
-    // Lines are counted as far as the reader came.
+    // Line breaks are counted up to the reader's position.
     let (mut line, mut counted) = (1, 0);
     loop {
         let event = reader.read_event();
@@ -170,8 +172,8 @@ fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<Str
     }
 }
 
-/// Whether one drives from a place to the next, and does not jump: a metre of slack is for positions
-/// that the file rounds.
+/// Returns true if the vehicle drives between both samples instead of jumping. A margin of 1 m
+/// covers rounded positions.
 fn is_drive(one: &Sample, other: &Sample) -> bool {
     let (way, lasts) = (other.place - one.place, other.at - one.at);
     let bound = |speed: f64| way.length() <= 2.0 * speed.abs() * lasts + 1.0;
@@ -235,7 +237,7 @@ fn steps(samples: &[Sample]) -> Vec<Step> {
     steps
 }
 
-/// Where one drives first; those who never do look east.
+/// Returns the heading of the first movement. East if the vehicle never moves.
 fn first_heading(samples: &[Sample]) -> f64 {
     let mut pairs = samples.windows(2);
     pairs
@@ -243,10 +245,10 @@ fn first_heading(samples: &[Sample]) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Where it drives from one place to the next, if that can be told.
+/// Returns the direction from one sample to the next. `None` if they are too close together.
 fn way_on(one: &Sample, other: &Sample) -> Option<f64> {
     let way = other.place - one.place;
-    // Positions have a centimetre at worst.
+    // Positions have a resolution of a centimetre or better.
     (math::hypot(way.x, way.y) > 0.05).then(|| math::atan2(way.y, way.x))
 }
 
@@ -313,8 +315,7 @@ mod tests {
         }
     }
 
-    /// A car that drives north lies south of its point, whatever it did before; angles go clockwise from
-    /// north.
+    /// Angles count clockwise from north, and a car that heads north lies south of its position.
     #[test]
     fn a_vehicle_looks_where_the_file_says_and_comes_and_goes() {
         let text = file(
@@ -341,7 +342,7 @@ mod tests {
             let behind = pose.front.1 - 12.0 * math::sin(pose.heading);
             assert!((behind - (y - 12.0)).abs() < 1e-9);
         }
-        // Without an angle it looks west, where it drives.
+        // Without an angle the heading is west, the direction of movement.
         let car = vehicles.get("b").expect("the car");
         assert!((math::cos(car.at(at(2.0)).0.heading) + 1.0).abs() < 1e-12);
     }

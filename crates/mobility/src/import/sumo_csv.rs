@@ -1,29 +1,29 @@
-//! Floating car data of SUMO as a table.
+//! Floating car data of SUMO as a CSV table.
 
 use super::sumo::{MAX_DEGREES, Passages, Sample, tracks_of, vehicles_of};
 use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number};
 use fadeout_core::Point;
 use std::collections::BTreeMap;
 
-/// Reads a table of floating car data that SUMO wrote with `--fcd-output` to a `.csv`: the movement of
-/// vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) has it.
+/// Reads a table of floating car data that SUMO wrote with `--fcd-output` to a `.csv` file. Returns
+/// the tracks of vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) does.
 ///
 /// # Errors
-/// [`TraceError`] with the line of what lacks a column, a place, an id or a time, and of times that go
-/// back.
+/// Returns [`TraceError`] with the line that lacks a column, a position, an id or a time, or whose
+/// time decreases.
 pub fn sumo_csv(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
 
-/// The vehicles of such a table, as [`sumo_vehicles`](super::sumo_vehicles) has them.
+/// Reads the vehicles of such a table, as [`sumo_vehicles`](super::sumo_vehicles) does.
 ///
 /// # Errors
-/// Those of [`sumo_csv`].
+/// Returns the errors of [`sumo_csv`].
 pub fn sumo_csv_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
     Ok(vehicles_of(parse(text)?))
 }
 
-/// Columns of the table, by position.
+/// Positions of the columns in a row.
 struct Columns {
     separator: char,
     time: usize,
@@ -31,7 +31,7 @@ struct Columns {
     person: Option<Who>,
 }
 
-/// The columns of vehicles or of persons.
+/// Positions of the columns for vehicles or for persons.
 struct Who {
     id: usize,
     x: usize,
@@ -43,7 +43,8 @@ struct Who {
 }
 
 impl Columns {
-    /// By the header; SUMO writes names with or without what they are of.
+    /// Finds the columns in the header. SUMO may put a prefix with the object before a column's
+    /// name.
     fn new(header: &str) -> Result<Columns, TraceError> {
         let separator = [';', ',', '\t']
             .into_iter()
@@ -122,7 +123,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
     Ok(passages)
 }
 
-/// The text of a column; nothing where the row ends before it.
+/// Returns the text of a column. Empty if the row is shorter.
 fn field<'a>(fields: &[&'a str], column: usize) -> &'a str {
     fields.get(column).copied().unwrap_or("")
 }

@@ -1,31 +1,31 @@
-//! Vehicles as a trace has them.
+//! Vehicles of a trace.
 
 use crate::vehicle::Pose;
 use fadeout_core::{Time, math};
 
-/// Where a vehicle is at a time step.
+/// Pose of a vehicle at a time step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Step {
     pub(super) at: Time,
     pub(super) pose: Pose,
-    /// Whether it jumps to the next step's place instead of driving there.
+    /// True if the vehicle jumps to the next step's position instead of driving there.
     pub(super) jumps: bool,
 }
 
-/// A vehicle of a trace. It drives straight from time step to time step, and is not there before its
-/// first and after its last.
+/// Vehicle of a trace. It drives straight between time steps, and does not exist before its first
+/// and after its last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedVehicle {
-    /// Its type, where the file says one.
+    /// Type of the vehicle. `None` if the file has none.
     pub kind: Option<String>,
-    /// In order of time; at least one.
+    /// Time steps in order, at least one.
     steps: Vec<Step>,
-    /// The step that holds the latest time asked for.
+    /// Index of the step that holds the latest time requested.
     current: usize,
 }
 
 impl TracedVehicle {
-    /// `steps` are in order of time, and there is one.
+    /// Returns a vehicle with these time steps, which must be sorted and not empty.
     pub(super) fn new(kind: Option<String>, mut steps: Vec<Step>) -> TracedVehicle {
         for number in 1..steps.len() {
             let (from, to) = (steps[number - 1], steps[number]);
@@ -49,7 +49,7 @@ impl TracedVehicle {
         }
     }
 
-    /// Its highest speed in metres per second.
+    /// Returns the highest speed in metres per second.
     pub fn fastest(&self) -> f64 {
         let speeds = self.steps.iter().map(|step| {
             let (x, y) = step.pose.velocity;
@@ -58,7 +58,7 @@ impl TracedVehicle {
         speeds.fold(0.0, f64::max)
     }
 
-    /// Goes on to `time`.
+    /// Advances to `time`.
     pub fn advance(&mut self, time: Time) {
         while let Some(next) = self.steps.get(self.current + 1)
             && next.at <= time
@@ -67,7 +67,7 @@ impl TracedVehicle {
         }
     }
 
-    /// Where it is, and whether it is there at all.
+    /// Returns the pose, and true if the vehicle exists at that time.
     pub fn at(&self, time: Time) -> (Pose, bool) {
         let step = &self.steps[self.current];
         let is_before = time < step.at;

@@ -1,4 +1,4 @@
-//! Vehicles on lanes, step by step.
+//! Simulation of vehicles on lanes in time steps.
 
 use super::following::{CarFollowing, Driving, Leader, approach_speed, speed_factor};
 use super::gaps::{GapRule, LEAST_GAP_M, Placed, by_number, by_rule};
@@ -8,50 +8,50 @@ use crate::vehicle::{Body, Mix, Pose, seconds};
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time, math};
 
-/// How many vehicles there are.
+/// Number of vehicles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Population {
-    /// This many, on places as likely as any.
+    /// Number of vehicles at uniformly drawn places.
     Number(usize),
-    /// As the gaps make.
+    /// Vehicles with gaps drawn by a rule.
     Gaps(GapRule),
 }
 
-/// A group of vehicles on a road.
+/// Configuration of a group of vehicles on a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrafficConfig {
-    /// The road.
+    /// Road.
     pub road: Road,
-    /// How many.
+    /// Number of vehicles.
     pub population: Population,
-    /// Their types.
+    /// Types of the vehicles.
     pub mix: Mix,
-    /// How they drive.
+    /// Parameters of the drivers.
     pub driving: Driving,
-    /// How long they have driven before the run, where they heed each other.
+    /// Simulated time before the run. Used if the vehicles follow each other.
     pub warm_up: Span,
-    /// From one decision to the next; they move straight in between.
+    /// Time between two decisions. Vehicles move straight in between.
     pub step: Span,
 }
 
-/// Most vehicles of a group.
+/// Largest number of vehicles of a group.
 pub const MAX_VEHICLES: usize = 100_000;
 
 #[derive(Debug, Clone)]
 struct Car {
     body: usize,
     lane: usize,
-    /// Where its front is along the lane.
+    /// Position of the front along the lane, metres.
     at: f64,
     speed: f64,
-    /// The lane it takes at the end of this one, behind all its pieces.
+    /// Lane that the vehicle takes at the end of this one, after all its parts.
     next: usize,
-    /// How much faster than others it wants to go.
+    /// Factor of the driver's desired speed.
     factor: f64,
     idleness: f64,
 }
 
-/// Vehicles that drive.
+/// Vehicles that drive on a road.
 #[derive(Debug, Clone)]
 pub(super) struct Drive {
     road: Road,
@@ -59,14 +59,14 @@ pub(super) struct Drive {
     driving: Driving,
     step: Span,
     cars: Vec<Car>,
-    /// The vehicles on each lane, the foremost first.
+    /// Vehicles on each lane, the foremost first.
     order: Vec<Vec<u32>>,
-    /// Lanes that lead into each lane beside others.
+    /// Other lanes that lead into the same lane as each lane.
     into: Vec<Vec<usize>>,
     random: Stream,
-    /// Seconds that they have driven.
+    /// Time since the start of the simulation, in seconds.
     driven: f64,
-    /// Poses at `from` and a step later.
+    /// Poses at `from` and one step later.
     from: Time,
     poses: Vec<(Pose, Pose)>,
     speeds: Vec<f64>,
@@ -134,8 +134,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each is on
-    /// the lane on which its stretch begins.
+    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each vehicle is
+    /// on the lane that its stretch begins with.
     fn place_by_gaps(&mut self, rule: GapRule, lengths: &[f64]) -> Vec<(usize, Placed)> {
         let road = &self.road;
         let mut placed = Vec::new();
@@ -150,10 +150,10 @@ impl Drive {
         placed
     }
 
-    /// Returns this many vehicles on all stretches, as [`Drive::place_by_gaps`] does.
+    /// Returns `number` vehicles on all stretches, as [`Drive::place_by_gaps`] does.
     ///
     /// # Errors
-    /// Fewer have room.
+    /// Returns an error if the road has no room for them.
     fn place_by_number(
         &mut self,
         number: usize,
@@ -195,7 +195,7 @@ impl Drive {
         }
         let mut counts = vec![0_usize; lengths.len()];
         for _ in 0..number.min(MAX_VEHICLES + 1) {
-            // Elsewhere where a lane is full.
+            // If a lane is full, another one is drawn.
             let lane = loop {
                 let mut left = whole * self.random.uniform();
                 let chosen = lengths.iter().position(|length| {
@@ -237,7 +237,7 @@ impl Drive {
         }
     }
 
-    /// So that the first few are any.
+    /// Shuffles the vehicles, so that the first few are a random sample.
     fn shuffle(&mut self) {
         for last in (1..self.cars.len()).rev() {
             let other = self.random.below(last as u64 + 1) as usize;
@@ -245,7 +245,7 @@ impl Drive {
         }
     }
 
-    /// Where a vehicle goes on at the end of a lane, behind all its pieces.
+    /// Draws the lane that a vehicle takes at the end of a lane, after all its parts.
     fn draw_next(&mut self, lane: usize) -> usize {
         let next = &self.road.lanes[self.road.last_of(lane)].next;
         if let [(only, _)] = next[..] {
@@ -269,7 +269,7 @@ impl Drive {
         &self.mix.bodies()[self.cars[car].body]
     }
 
-    /// No vehicle is faster, in metres per second.
+    /// Returns an upper bound of the vehicles' speed, in metres per second.
     pub(super) fn fastest(&self) -> f64 {
         let factors = self.cars.iter().map(|car| car.factor);
         self.road.fastest() * factors.fold(1.0, f64::max)
@@ -296,7 +296,7 @@ impl Drive {
         }
     }
 
-    /// Where a vehicle is, at a time within the step.
+    /// Returns the pose of a vehicle at a time within the step.
     pub(super) fn at(&self, car: usize, time: Time) -> Pose {
         let (before, after) = &self.poses[car];
         let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
@@ -308,7 +308,7 @@ impl Drive {
         before.towards(after, share.clamp(-1.0, 1.0))
     }
 
-    /// A step.
+    /// Drives one step.
     fn go(&mut self) {
         let step = self.step.as_secs_f64();
         for lane in 0..self.order.len() {
@@ -333,7 +333,7 @@ impl Drive {
         for lane in 0..self.order.len() {
             turned |= self.hand_over(lane);
         }
-        // Short lanes may be crossed within a step.
+        // A vehicle may cross several short lanes within a step.
         while turned {
             turned = false;
             for lane in 0..self.order.len() {
@@ -349,7 +349,7 @@ impl Drive {
                 after.front.0 - before.front.0,
                 after.front.1 - before.front.1,
             );
-            // Who leaves the road at its end is at its beginning at once.
+            // A vehicle that leaves the road at its end appears at its start at once.
             let farthest = 4.0 * self.cars[car].speed.max(1.0) * step + 1.0;
             let is_jump = math::hypot(x, y) > farthest;
             let velocity = if is_jump {
@@ -372,7 +372,7 @@ impl Drive {
         }
     }
 
-    /// Asserts that each vehicle is on one lane, within it, and behind those ahead of it.
+    /// Asserts that each vehicle is on one lane, within the lane, and behind the vehicles ahead.
     fn assert_invariants(&self) {
         debug_assert!(
             self.order.iter().map(Vec::len).sum::<usize>() == self.cars.len(),
@@ -402,7 +402,7 @@ impl Drive {
             return;
         }
         let (leader, desired) = self.ahead(lane, position);
-        // Drivers are idle for a second or so at a time.
+        // A driver stays idle for about a second at a time.
         if self.driving.model == CarFollowing::Krauss {
             let draw = self.random.uniform();
             let kept = (1.0 - step).max(0.0);
@@ -419,11 +419,12 @@ impl Drive {
         self.speeds[car] = next;
     }
 
-    /// Leader ahead of a vehicle, or a line to stop at, and the speed it wants.
+    /// Returns the vehicle ahead, or a line to stop at, and the desired speed. `None` if the lane
+    /// ahead is free.
     fn ahead(&self, lane: usize, position: usize) -> (Option<Leader>, f64) {
-        /// Nothing farther ahead matters.
+        /// Distance ahead beyond which nothing counts.
         const SIGHT_M: f64 = 250.0;
-        /// Nor behind more turns than these.
+        /// Number of turns ahead beyond which nothing counts.
         const TURNS: u32 = 4;
         let car = &self.cars[self.order[lane][position] as usize];
         let body = &self.mix.bodies()[car.body];
@@ -453,7 +454,7 @@ impl Drive {
                 meet((end, 0.0));
             }
         }
-        // Who comes from elsewhere into the lane that this one leads into.
+        // Vehicles from other lanes that lead into the same lane count as vehicles ahead.
         for &other in &self.into[lane] {
             if let Some(&first) = self.order[other].first() {
                 let other_car = &self.cars[first as usize];
@@ -489,7 +490,7 @@ impl Drive {
         self.mix.bodies()[car.body].length
     }
 
-    /// Gives those beyond the end of a lane to the next; whether there were any.
+    /// Moves vehicles beyond the end of a lane to the next one. Returns true if there were any.
     fn hand_over(&mut self, lane: usize) -> bool {
         let length = self.road.lanes[lane].length;
         let is_beyond = |car: &u32| self.cars[*car as usize].at >= length;
@@ -515,7 +516,8 @@ impl Drive {
     }
 }
 
-/// Room for as many as fit on each lane, or for a queue on each of a map, which may have very many.
+/// Returns the lists of vehicles of all lanes, with capacity for a full lane. A lane of a map gets
+/// capacity for a queue, because maps may have very many lanes.
 fn order(road: &Road) -> Vec<Vec<u32>> {
     const SHORTEST_M: f64 = 4.0;
     const QUEUE: usize = 64;
@@ -527,7 +529,7 @@ fn order(road: &Road) -> Vec<Vec<u32>> {
     road.lanes.iter().map(room).collect()
 }
 
-/// The lanes that lead into the same lane as each that only leads there.
+/// For each lane that leads into a single lane, returns the other lanes that lead into that lane.
 fn into(road: &Road) -> Vec<Vec<usize>> {
     let mut from = vec![Vec::new(); road.lanes.len()];
     for (number, lane) in road.lanes.iter().enumerate() {

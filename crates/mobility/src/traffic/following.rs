@@ -1,4 +1,4 @@
-//! How a driver follows the vehicle ahead.
+//! Car-following models.
 
 use crate::vehicle::Body;
 use fadeout_core::math;
@@ -7,7 +7,7 @@ use fadeout_core::registry::{choice, number};
 pub use fadeout_core::agreed::CarFollowing;
 
 fadeout_core::parameters! {
-    /// How drivers are; the defaults are SUMO's, and those of a scenario.
+    /// Parameters of drivers. The defaults are those of SUMO and of a scenario.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Driving {
         /// Car-following model.
@@ -23,12 +23,12 @@ fadeout_core::parameters! {
     }
 }
 
-/// The vehicle ahead: how far its rear is, and its speed.
+/// Vehicle ahead: the gap to its rear in metres, and its speed.
 pub(super) type Leader = (f64, f64);
 
 impl Driving {
-    /// The speed after `step` seconds of one who goes at `speed` and wants `desired`; `idleness` is
-    /// uniform in 0 to 1.
+    /// Returns the speed after `step` seconds. The driver has the speed `speed` and wants
+    /// `desired`. `idleness` is uniform in 0 to 1.
     pub(super) fn next_speed(
         &self,
         body: &Body,
@@ -61,8 +61,8 @@ impl Driving {
         }
     }
 
-    /// Acceleration of the intelligent driver model; that of a gap of nothing is bounded by what tyres
-    /// hold.
+    /// Returns the acceleration of the intelligent driver model. The deceleration at a gap of zero
+    /// is limited to the grip of tyres.
     fn idm(&self, body: &Body, (speed, desired): (f64, f64), leader: Option<Leader>) -> f64 {
         const HARDEST: f64 = 9.0;
         let (a, b) = (body.acceleration, body.deceleration);
@@ -83,25 +83,27 @@ impl Driving {
     }
 }
 
-/// The speed at which one can still stop behind a leader, in metres per second: `gap` metres behind one
-/// at `ahead` m/s, with a deceleration of `b` m/s² and a reaction time of `tau` seconds.
+/// Returns the speed in metres per second at which a driver can still stop behind a leader. The
+/// leader is `gap` metres ahead at `ahead` m/s. The deceleration is `b` m/s² and the reaction time
+/// `tau` seconds.
 pub(super) fn krauss_safe_speed(gap: f64, ahead: f64, b: f64, tau: f64) -> f64 {
     debug_assert!(gap >= 0.0, "the leader is overlapped by {gap} m");
     let lag = b * tau;
     (lag * lag + ahead * ahead + 2.0 * b * gap).sqrt() - lag
 }
 
-/// The speed from which one comes to `slow` within a distance.
+/// Returns the speed from which a vehicle can slow down to `slow` within a distance.
 pub(super) fn approach_speed(slow: f64, distance: f64, deceleration: f64) -> f64 {
     (slow * slow + 2.0 * deceleration * distance.max(0.0)).sqrt()
 }
 
-/// A relative factor for the speed that a driver wants, of a standard normal.
+/// Returns the factor of a driver's desired speed for a standard normal number.
 pub(super) fn speed_factor(deviation: f64, normal: f64) -> f64 {
     (1.0 + deviation * normal).clamp(0.2, 2.0)
 }
 
-/// Gap in metres at which the intelligent driver model keeps its speed behind one alike.
+/// Returns the gap in metres at which the intelligent driver model keeps the speed of an equal
+/// leader.
 pub fn idm_equilibrium_gap(speed: f64, desired: f64, min_gap: f64, headway: f64) -> f64 {
     (min_gap + speed * headway) / (1.0 - math::pow(speed / desired, 4.0)).sqrt()
 }
@@ -118,7 +120,7 @@ mod tests {
         }
     }
 
-    /// The reference sheet's `idm_*` and `krauss_*`.
+    /// Reference values `idm_*` and `krauss_*` of the reference sheet.
     #[test]
     fn the_laws_are_those_of_the_reference() {
         let acceleration = |ahead| idm().idm(&CAR, (20.0, 33.33), Some((40.0, ahead)));

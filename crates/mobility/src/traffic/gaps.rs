@@ -1,4 +1,4 @@
-//! How vehicles stand on a lane at the start.
+//! Placement of vehicles on a lane at the start.
 
 use crate::vehicle::Mix;
 use fadeout_core::math;
@@ -6,12 +6,13 @@ use fadeout_core::random::Stream;
 
 pub use fadeout_core::agreed::GapRule;
 
-/// Least distance from bumper to bumper.
+/// Smallest distance from bumper to bumper, metres.
 ///
 /// Standard: TR 37.885 §6.1.2.
 pub(super) const LEAST_GAP_M: f64 = 2.0;
 
-/// Mean distance from front to front in metres, of vehicles of this mean length at this speed.
+/// Returns the mean distance from front to front in metres. Vehicles have this mean length and
+/// speed.
 ///
 /// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
 pub fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
@@ -25,7 +26,7 @@ pub fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
     }
 }
 
-/// From a vehicle's rear bumper to the next front bumper; negative where they overlap.
+/// Draws the gap from a vehicle's rear bumper to the next front bumper. Negative if they overlap.
 ///
 /// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
 fn draw(rule: GapRule, speed: f64, length: f64, random: &mut Stream) -> f64 {
@@ -35,11 +36,11 @@ fn draw(rule: GapRule, speed: f64, length: f64, random: &mut Stream) -> f64 {
     }
 }
 
-/// A vehicle on a lane: the number of its type, and where its front is.
+/// Vehicle on a lane: the number of its type, and the position of its front.
 pub(super) type Placed = (usize, f64);
 
-/// Vehicles on a lane that is a ring, or seen through a window, by the rule, from its end to its
-/// beginning.
+/// Returns vehicles with gaps by the rule, from the end of a lane to its start. The lane is a ring,
+/// or a window of a longer road.
 pub(super) fn by_rule(
     rule: GapRule,
     (length, speed): (f64, f64),
@@ -47,7 +48,7 @@ pub(super) fn by_rule(
     random: &mut Stream,
 ) -> Vec<Placed> {
     let mut placed = Vec::new();
-    // The first gap as one comes upon it at a random place, cut; the ring closes with what is left.
+    // The first gap is cut at a random place. The remainder of the ring closes it.
     let mut front = length * (1.0 - 1e-9);
     let spacing = mean_spacing(rule, speed, mix.mean_length());
     front -= random.uniform() * spacing.min(length);
@@ -59,7 +60,7 @@ pub(super) fn by_rule(
                 true => LEAST_GAP_M,
                 false => draw(rule, speed, vehicle.length, random),
             };
-            // The last keeps its distance from the first, around the ring.
+            // The last vehicle keeps its distance from the first, around the ring.
             let first = placed.first().map_or(front, |&(_, first): &Placed| first);
             if front - vehicle.length < LEAST_GAP_M - (length - first)
                 || front < 0.0
@@ -77,8 +78,8 @@ pub(super) fn by_rule(
     }
 }
 
-/// This many vehicles on a lane, at places as likely as any but without overlap; none where there
-/// is no room.
+/// Returns `number` vehicles on a lane, at uniform places without overlap. `None` if there is no
+/// room.
 pub(super) fn by_number(
     number: usize,
     length: f64,
@@ -123,7 +124,7 @@ mod tests {
         Mix::new(vec![CAR]).expect("a type")
     }
 
-    /// The reference sheet's `gap37885_*` and `dens*`.
+    /// Reference values `gap37885_*` and `dens*` of the reference sheet.
     #[test]
     fn gaps_and_densities_are_those_of_the_reference() {
         let kmh = |speed: f64| speed / 3.6;
@@ -147,7 +148,8 @@ mod tests {
         assert!((poisson - 0.115_016).abs() < 1e-6);
     }
 
-    /// `gap37885_P_at_floor_50.08` and `gap37885_median_60`.
+    /// Reference values `gap37885_P_at_floor_50.08` and `gap37885_median_60` of the reference
+    /// sheet.
     #[test]
     fn drawn_gaps_have_the_floor_and_the_median_of_the_reference() {
         let mut random = Stream::new(2, "test", 0);
@@ -178,7 +180,7 @@ mod tests {
         ] {
             let placed = by_rule(rule, (1e6, 20.0), mix, &mut Stream::new(4, "test", 0));
             let trucks = placed.iter().filter(|(body, _)| *body == 1).count() as f64;
-            // Rows of six: six times the variance.
+            // Trucks come in rows of six, so the variance is six times as large.
             assert!((trucks / placed.len() as f64 - share).abs() < 0.02);
             if share == 0.0 {
                 let spacing = mean_spacing(rule, 20.0, mix.mean_length());

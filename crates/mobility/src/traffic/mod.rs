@@ -1,4 +1,4 @@
-//! Groups of vehicles: on roads, or as a trace says.
+//! Groups of vehicles, on roads or from a trace.
 
 mod drive;
 mod following;
@@ -19,7 +19,7 @@ use drive::Drive;
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
 
-/// A group of vehicles over time.
+/// Group of vehicles over time.
 #[derive(Debug, Clone)]
 pub struct Fleet(Source);
 
@@ -33,19 +33,20 @@ enum Source {
 }
 
 impl Fleet {
-    /// Vehicles on a road.
+    /// Returns vehicles on a road.
     ///
     /// # Errors
-    /// None of them, too many, or no room; the message says what was expected.
+    /// Returns an error if there is no vehicle, if there are too many, or if they have no room. The
+    /// message has the expected values.
     pub fn driven(config: TrafficConfig, random: Stream) -> Result<Fleet, MobilityError> {
         let drive = Drive::new(config, random)?;
         Ok(Fleet(Source::Driven(Box::new(drive))))
     }
 
-    /// Vehicles as a trace has them.
+    /// Returns the vehicles of a trace.
     ///
     /// # Errors
-    /// None of them or too many.
+    /// Returns an error if there is no vehicle, or if there are too many.
     pub fn traced(vehicles: Vec<(TracedVehicle, Body)>) -> Result<Fleet, MobilityError> {
         if vehicles.is_empty() || vehicles.len() > MAX_VEHICLES {
             return Err(MobilityError(format!(
@@ -58,7 +59,7 @@ impl Fleet {
         Ok(Fleet(Source::Traced { vehicles, fastest }))
     }
 
-    /// How many vehicles it has.
+    /// Returns the number of vehicles.
     pub fn len(&self) -> usize {
         match &self.0 {
             Source::Driven(drive) => drive.len(),
@@ -66,12 +67,12 @@ impl Fleet {
         }
     }
 
-    /// Never.
+    /// Returns false, because a fleet has at least one vehicle.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The body of a vehicle.
+    /// Returns the body of a vehicle.
     pub fn body(&self, vehicle: usize) -> &Body {
         match &self.0 {
             Source::Driven(drive) => drive.body(vehicle),
@@ -79,7 +80,7 @@ impl Fleet {
         }
     }
 
-    /// No vehicle is faster, in metres per second, unless it jumps.
+    /// Returns an upper bound of the vehicles' speed in metres per second, except for jumps.
     pub fn fastest(&self) -> f64 {
         match &self.0 {
             Source::Driven(drive) => drive.fastest(),
@@ -87,7 +88,7 @@ impl Fleet {
         }
     }
 
-    /// Goes on to `time`, which never goes back by more than a step.
+    /// Advances to `time`, which goes back by at most one step.
     pub fn advance(&mut self, time: Time) {
         match &mut self.0 {
             Source::Driven(drive) => drive.advance(time),
@@ -99,7 +100,8 @@ impl Fleet {
         }
     }
 
-    /// Where a vehicle is, and whether it is on the road: one of a trace appears and vanishes.
+    /// Returns the pose of a vehicle, and true if it is on the road. Vehicles of a trace appear and
+    /// vanish.
     pub fn pose(&self, vehicle: usize, time: Time) -> (Pose, bool) {
         match &self.0 {
             Source::Driven(drive) => (drive.at(vehicle, time), true),
@@ -107,7 +109,7 @@ impl Fleet {
         }
     }
 
-    /// A vehicle as a box, where it is on the road.
+    /// Returns a vehicle as a box. `None` if it is not on the road.
     pub fn obstacle(&self, vehicle: usize, time: Time) -> Option<Obstacle> {
         let (pose, is_there) = self.pose(vehicle, time);
         is_there.then(|| pose.obstacle(self.body(vehicle)))
@@ -189,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Boxes of one lane never overlap, whoever follows.
+    /// Boxes of one lane never overlap with any car-following model.
     #[test]
     fn who_follows_never_drives_into_another() {
         for model in [CarFollowing::Idm, CarFollowing::Krauss] {
@@ -274,10 +276,11 @@ mod tests {
                 let way = math::hypot(x - before.front.0, y - before.front.1);
                 assert!(way < 2.5, "a jump of {way} m");
                 far += way;
-                // Who comes from the west or from the south into the crossing.
+                // Vehicles enter the crossing from the west or from the south.
                 let enters = |from: f64, to: f64| from < -7.0 && to >= -7.0;
                 let in_lane = |across: f64| across.abs() < 7.0;
-                // Driven for 30 s before: at the start of the run half of the cycle is over.
+                // The vehicles drove for 30 s before the run, so at its start half of the cycle is
+                // over.
                 let second = (0.1 * f64::from(tick) + 30.0) % 60.0;
                 if enters(before.front.0, x) && in_lane(y) {
                     crossed[0] += 1;

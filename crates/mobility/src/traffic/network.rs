@@ -1,4 +1,4 @@
-//! Streets of a map: lines that meet where they share a point.
+//! Streets of a map: lines that meet if they share a point.
 
 use super::road::Road;
 use crate::MobilityError;
@@ -6,66 +6,66 @@ use fadeout_core::math;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// A street between two of its ends, or a part of one that has the same lanes all along.
+/// Street between two of its ends, or a part of one with constant lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
-    /// Its middle, or the middle of its lanes where all lead one way: east and north in metres. It meets those
-    /// streets that have one of these points too.
+    /// Points of the street's middle line, east and north in metres. For a one-way street this is
+    /// the middle of its lanes. Streets that share a point meet there.
     pub points: Vec<(f64, f64)>,
-    /// Lanes that lead from its first point to its last, and lanes that lead back.
+    /// Number of lanes from the first point to the last, and of lanes in the other direction.
     pub lanes: [u32; 2],
     /// Speed limit in metres per second.
     pub speed: f64,
 }
 
-/// Streets and crossings as a map has them, on the right-hand side. Nobody leaves them.
+/// Streets and crossings of a map with right-hand traffic. Vehicles never leave them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreetMap {
-    /// The streets.
+    /// Streets of the map.
     pub streets: Vec<Street>,
-    /// Crossings with traffic lights.
+    /// Positions of crossings with traffic lights.
     pub lights: Vec<(f64, f64)>,
     /// Width of a lane in metres.
     pub lane_width: f64,
-    /// Speed of those who turn, in metres per second.
+    /// Speed in turns, in metres per second.
     pub turn_speed: f64,
-    /// Length of a cycle of the traffic lights in seconds; zero without them.
+    /// Length of a cycle of the traffic lights in seconds. Zero without lights.
     pub cycle: f64,
 }
 
-/// A turn by less is none.
+/// Smallest angle that counts as a turn.
 const STRAIGHT: f64 = PI / 6.0;
-/// Pieces of a street are not shorter, in metres: points in between are left out.
+/// Smallest length of a part of a street, in metres. Points in between are left out.
 const SHORTEST_M: f64 = 1.0;
-/// From the middle of a joint of two streets to where one ends and the other begins.
+/// Distance from the joint of two streets at which the lanes of both end, in metres.
 const JOINT_M: f64 = 1.0;
 
-/// Streets that meet at a sharper bend do so as at this one.
+/// Largest bend between two streets. Sharper bends are treated as this one.
 const SHARPEST: f64 = 2.0 * PI / 3.0;
 
-/// A point to the millimetre, by which streets meet.
+/// Point to the millimetre, for comparing the ends of streets.
 type Spot = (i64, i64);
 
 fn spot((x, y): (f64, f64)) -> Spot {
     ((x * 1e3).round() as i64, (y * 1e3).round() as i64)
 }
 
-/// One way along a street from a crossing to the next.
+/// One direction of a street between two crossings.
 #[derive(Debug)]
 struct Way {
     from: Spot,
     to: Spot,
     points: Vec<(f64, f64)>,
     lanes: u32,
-    /// Lanes the other way beside them.
+    /// Number of lanes in the other direction of the same street.
     opposite: u32,
     speed: f64,
-    /// The way back on the same street.
+    /// Index of the other direction of the same street. `None` for a one-way street.
     back: Option<usize>,
 }
 
 impl Way {
-    /// Where it leads at its start or at its end.
+    /// Returns the heading at the start or at the end.
     fn heading(&self, at_end: bool) -> f64 {
         let [.., before, last] = self.points[..] else {
             return 0.0;
@@ -79,13 +79,13 @@ impl Way {
 }
 
 impl StreetMap {
-    /// Their lanes, and those that lead across crossings.
+    /// Returns the lanes of the streets, and those across crossings.
     ///
-    /// Streets from which not all others can be reached, and back, are left out: nobody comes into the map or
-    /// leaves it.
+    /// Every street must be reachable from every other one, because vehicles neither enter nor
+    /// leave the map. Other streets are left out.
     ///
     /// # Errors
-    /// No streets on which one can go on for ever.
+    /// Returns an error if there are no streets on which vehicles can drive for ever.
     pub fn road(&self) -> Result<Road, MobilityError> {
         let ways = connected(self.ways());
         if ways.is_empty() {
@@ -118,8 +118,8 @@ impl StreetMap {
         Ok(road)
     }
 
-    /// Adds the lanes of all ways to a road. Returns the first piece and the last of each lane
-    /// of each way.
+    /// Adds the lanes of all street directions to a road. Returns the first and the last part of
+    /// each lane, by street direction.
     fn lay(&self, ways: &[Way], joints: &Joints, road: &mut Road) -> Vec<Vec<(usize, usize)>> {
         let with_lights: std::collections::BTreeSet<Spot> =
             self.lights.iter().copied().map(spot).collect();
@@ -141,7 +141,7 @@ impl StreetMap {
         ends
     }
 
-    /// The ways along all streets, from crossing to crossing.
+    /// Returns both directions of all streets, from crossing to crossing.
     fn ways(&self) -> Vec<Way> {
         let mut visits: BTreeMap<Spot, u32> = BTreeMap::new();
         let lines: Vec<Vec<(f64, f64)>> =
@@ -187,7 +187,7 @@ impl StreetMap {
         ways
     }
 
-    /// The line of a lane, the innermost first, on the right of the street's middle.
+    /// Returns the line of a lane, to the right of the street's middle. Lane 0 is the innermost.
     fn beside(&self, way: &Way, lane: u32) -> Vec<(f64, f64)> {
         let first = match way.opposite {
             0 => -0.5 * f64::from(way.lanes),
@@ -209,7 +209,7 @@ impl StreetMap {
                 (Some(one), None) | (None, Some(one)) => (one, one),
                 (None, None) => ((0.0, 0.0), (0.0, 0.0)),
             };
-            // Where the lines beside both pieces meet; not far out of a sharp bend.
+            // The shifted lines of both parts meet here. The distance is limited at sharp bends.
             let (x, y) = (one.0 + other.0, one.1 + other.1);
             let scale = (2.0 / (x * x + y * y)).min(2.0) * right;
             (points[number].0 + x * scale, points[number].1 + y * scale)
@@ -218,14 +218,14 @@ impl StreetMap {
     }
 }
 
-/// A line without points that are there twice in a row.
+/// Returns a line without points that occur twice in a row.
 fn simple(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = points.to_vec();
     line.dedup_by_key(|point| spot(*point));
     line
 }
 
-/// A line without the points between its ends that follow too closely.
+/// Returns a line without inner points that are too close together.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (number, &point) in points.iter().enumerate() {
@@ -242,7 +242,8 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     line
 }
 
-/// A line whose ends are cut to leave room for a crossing, of at most two fifths of it each.
+/// Returns a line shortened at both ends to leave room for crossings, by at most two fifths of its
+/// length each.
 fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
     let length = |pair: &[(f64, f64)]| math::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
     let whole: f64 = line.windows(2).map(length).sum();
@@ -267,15 +268,17 @@ fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
     cut
 }
 
-/// How far one turns from a heading to another, without its sign.
+/// Returns the angle between two headings, without its sign.
 fn turned(from: f64, to: f64) -> f64 {
     let (x, y) = (math::cos(to - from), math::sin(to - from));
     math::atan2(y, x).abs()
 }
 
-/// The ways on from the end of one: all but the way back, unless there is nothing else.
+/// Returns the street directions that a vehicle can take at the end of one. The opposite direction
+/// is left out unless it is the only one.
 ///
-/// Where all streets have lanes both ways, as many come into each way as leave it, so that traffic stays even.
+/// If all streets have lanes in both directions, each is entered as often as it is left. So the
+/// traffic stays evenly distributed.
 fn onward(ways: &[Way], leaving: &[usize], number: usize) -> Vec<usize> {
     let others = leaving.iter().copied();
     let others: Vec<usize> = others
@@ -287,7 +290,7 @@ fn onward(ways: &[Way], leaving: &[usize], number: usize) -> Vec<usize> {
     }
 }
 
-/// The ways on from the end of each.
+/// Returns the street directions that a vehicle can take at the end of each one.
 fn followers(ways: &[Way]) -> Vec<Vec<usize>> {
     let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
     for (number, way) in ways.iter().enumerate() {
@@ -299,7 +302,7 @@ fn followers(ways: &[Way]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Those of the ways for which `is_kept` holds.
+/// Returns the street directions for which `is_kept` returns true.
 fn kept(ways: Vec<Way>, is_kept: impl Fn(usize) -> bool) -> Vec<Way> {
     let mut places = vec![None; ways.len()];
     for (place, way) in (0..ways.len()).filter(|&way| is_kept(way)).enumerate() {
@@ -315,20 +318,20 @@ fn kept(ways: Vec<Way>, is_kept: impl Fn(usize) -> bool) -> Vec<Way> {
     kept
 }
 
-/// Places where ways meet.
+/// Places at which streets meet.
 struct Joints {
-    /// Numbers of the ways that leave each.
+    /// Indexes of the street directions that start at each joint.
     leaving: BTreeMap<Spot, Vec<usize>>,
-    /// Number of streets at each.
+    /// Number of streets at each joint.
     arms: BTreeMap<Spot, u32>,
-    /// Width of the widest street at each in metres, and its heading.
+    /// Width in metres and heading of the widest street at each joint.
     widest: BTreeMap<Spot, (f64, f64)>,
-    /// Half widths from each beyond which its innermost lanes do not cross.
+    /// Distance from each joint, in half widths, beyond which its innermost lanes do not cross.
     bends: BTreeMap<Spot, f64>,
 }
 
 impl Joints {
-    /// Returns the joints of ways with lanes of this width.
+    /// Returns the joints of streets with lanes of this width.
     fn of(ways: &[Way], lane_width: f64) -> Joints {
         let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
         let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
@@ -362,7 +365,7 @@ impl Joints {
         }
     }
 
-    /// True if more than two streets meet there.
+    /// Returns true if more than two streets meet at a joint.
     fn is_crossing(&self, end: &Spot) -> bool {
         self.arms[end] > 2
     }
@@ -377,9 +380,10 @@ impl Joints {
     }
 }
 
-/// The most ways of which each can be reached from each.
+/// Returns the largest set of street directions in which each can be reached from each other.
 fn connected(mut ways: Vec<Way>) -> Vec<Way> {
-    // One may turn back where all that leads on leads out of the map, so that goes first.
+    // A vehicle may turn back where all other streets lead out of the map, so streets out of the
+    // map are removed first.
     let (forward, backward) = loop {
         let forward = followers(&ways);
         let mut backward = vec![Vec::new(); ways.len()];
@@ -393,7 +397,8 @@ fn connected(mut ways: Vec<Way>) -> Vec<Way> {
         }
         ways = kept(ways, |way| !forward[way].is_empty());
     };
-    // Kosaraju's algorithm: the order in which ways are left, and from the last of them whoever leads there.
+    // Kosaraju's algorithm: street directions in the order in which a depth-first search leaves
+    // them, then a backward search from the last one.
     let mut seen = vec![false; ways.len()];
     let mut order = Vec::with_capacity(ways.len());
     for first in 0..ways.len() {
@@ -424,7 +429,7 @@ fn connected(mut ways: Vec<Way>) -> Vec<Way> {
         }
         sizes.push(size);
     }
-    // A single way that does not lead into itself leads nowhere.
+    // A set of one street direction counts only if it leads into itself.
     let leads_on = |number: usize| {
         (0..ways.len())
             .any(|way| part[way] == number && forward[way].iter().any(|&next| part[next] == number))
@@ -449,7 +454,8 @@ pub(super) mod tests {
         }
     }
 
-    /// A crossing with lights, one of whose streets bends, and a one-way street between two of its arms.
+    /// Returns a crossing with lights. One of its streets bends, and a one-way street connects two
+    /// of its arms.
     pub(in crate::traffic) fn village() -> StreetMap {
         let bend: Vec<(f64, f64)> = (0..=12)
             .map(|step| 0.5 * PI * f64::from(step) / 12.0)
@@ -479,8 +485,9 @@ pub(super) mod tests {
     #[test]
     fn lanes_meet_and_lie_beside_the_middle_of_their_street() {
         let road = village().road().expect("streets");
-        // Two arms of one lane each way, two of two, and the way round; without what leads out, and the lane of the
-        // bend that only those would take who turn back where the way round begins.
+        // The map has two arms of one lane each way, two arms of two lanes, and the one-way street.
+        // The streets out of the map are left out. So is the lane of the bend that only vehicles
+        // turning back at the one-way street could use.
         assert_eq!(road.stretches.len(), 2 * 2 + 2 * 4 + 1 - 1);
         for lane in &road.lanes {
             let shares: f64 = lane.next.iter().map(|(_, share)| share).sum();
@@ -494,7 +501,7 @@ pub(super) mod tests {
                 assert!(math::hypot(gap.0 - end.0, gap.1 - end.1) < 1e-6);
             }
         }
-        // Along the bend to the left the lane is an arc 1.75 m without the middle.
+        // The lane along the left bend is an arc 1.75 m outside the middle line.
         let mut bent = road
             .stretches
             .iter()

@@ -1,64 +1,65 @@
-//! Roads as lanes: straight pieces that lead into each other.
+//! Roads as lanes: straight parts that lead into each other.
 
 use crate::MobilityError;
 use fadeout_core::math;
 use std::f64::consts::PI;
 
-/// A straight piece of lane.
+/// Straight part of a lane.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Lane {
-    /// Where it begins.
+    /// Start of the part, east and north in metres.
     pub(super) start: (f64, f64),
-    /// Where it leads, counter-clockwise from east, in radians.
+    /// Direction, counter-clockwise from east, in radians.
     pub(super) heading: f64,
-    /// Its length in metres.
+    /// Length in metres.
     pub(super) length: f64,
     /// Speed limit in metres per second.
     pub(super) speed: f64,
-    /// The roads that it leads into, each with its probability.
+    /// Lanes that this part leads into, each with its probability.
     pub(super) next: Vec<(usize, f64)>,
-    /// The phase in which the light at its end is green; without one it always is.
+    /// Phase in which the light at the end is green. `None` without a light.
     pub(super) phase: Option<u8>,
-    /// Whether it goes on in the next one, as the same lane of the same street.
+    /// True if the next part belongs to the same lane of the same street.
     pub(super) joins: bool,
 }
 
-/// The lanes of a road, of a grid of streets or of those of a map.
+/// Lanes of a motorway, of a grid of streets, or of the streets of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Road {
     pub(super) lanes: Vec<Lane>,
-    /// The lanes on which vehicles start: first and last piece of each.
+    /// Lanes on which vehicles start: first and last part of each.
     pub(super) stretches: Vec<(usize, usize)>,
-    /// Length of a cycle of all lights in seconds; they have two phases.
+    /// Length of a cycle of all lights in seconds. Lights have two phases.
     pub(super) cycle: f64,
-    /// Whether its lanes have any length: on a full one there is no place, on others there is.
+    /// True if the lanes are those of a map. These have different lengths, and a full one takes no
+    /// vehicles.
     pub(super) is_map: bool,
 }
 
-/// A straight motorway. Who leaves at its end enters at its beginning.
+/// Straight motorway. A vehicle that leaves at its end enters at its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motorway {
-    /// Where its middle begins: east and north.
+    /// Start of the middle line: east and north.
     pub start: (f64, f64),
-    /// Where it leads, counter-clockwise from east, in radians.
+    /// Direction, counter-clockwise from east, in radians.
     pub heading: f64,
-    /// Its length in metres.
+    /// Length in metres.
     pub length: f64,
-    /// Speeds of the lanes that lead there, from the outermost on, in metres per second.
+    /// Speeds of the lanes in this direction, from the outermost on, in metres per second.
     pub lanes: Vec<f64>,
-    /// Those of the lanes that lead back.
+    /// Speeds of the lanes in the opposite direction.
     pub opposite: Vec<f64>,
     /// Width of a lane.
     pub lane_width: f64,
-    /// From the innermost lanes of one direction to those of the other.
+    /// Distance between the innermost lanes of both directions.
     pub median: f64,
 }
 
 impl Motorway {
-    /// Its lanes.
+    /// Returns the lanes of the motorway.
     ///
     /// # Errors
-    /// No lane.
+    /// Returns an error if there is no lane.
     pub fn road(&self) -> Result<Road, MobilityError> {
         if self.lanes.is_empty() && self.opposite.is_empty() {
             return Err(MobilityError(
@@ -95,16 +96,16 @@ impl Motorway {
     }
 }
 
-/// A grid of streets with crossings, on the right-hand side. Nobody leaves it.
+/// Grid of streets with crossings and right-hand traffic. Vehicles never leave it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streets {
-    /// South-western crossing.
+    /// Position of the south-western crossing.
     pub corner: (f64, f64),
-    /// Blocks along x and along y.
+    /// Number of blocks along x and along y.
     pub blocks: (u32, u32),
-    /// From one street to the next, along x and along y.
+    /// Distance between neighbouring streets, along x and along y.
     pub pitch: (f64, f64),
-    /// Lanes of each direction.
+    /// Number of lanes in each direction.
     pub lanes: u32,
     /// Width of a lane.
     pub lane_width: f64,
@@ -112,24 +113,24 @@ pub struct Streets {
     pub sidewalk: f64,
     /// Speed limit in metres per second.
     pub speed: f64,
-    /// Speed of those who turn, in metres per second.
+    /// Speed in turns, in metres per second.
     pub turn_speed: f64,
-    /// Probability to turn left or right, each as often, where four streets meet.
+    /// Probability of a turn at a crossing of four streets. Left and right are equally likely.
     pub turn_probability: f64,
-    /// Length of a cycle of the traffic lights in seconds; zero without them.
+    /// Length of a cycle of the traffic lights in seconds. Zero without lights.
     pub cycle: f64,
 }
 
-/// Ways to go, counter-clockwise from east.
+/// Directions, counter-clockwise from east.
 const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 impl Streets {
-    /// From the middle of a street to the buildings.
+    /// Returns the distance from the middle of a street to the buildings.
     pub fn half_width(&self) -> f64 {
         f64::from(self.lanes) * self.lane_width + self.sidewalk
     }
 
-    /// The blocks between the streets: south-west and north-east corners.
+    /// Returns the blocks between the streets: south-west and north-east corners.
     pub fn blocks(&self) -> Vec<((f64, f64), (f64, f64))> {
         let half = self.half_width();
         let mut blocks = Vec::new();
@@ -157,10 +158,10 @@ impl Streets {
         (0..=i64::from(self.blocks.0)).contains(&x) && (0..=i64::from(self.blocks.1)).contains(&y)
     }
 
-    /// Its lanes, and those that lead across its crossings.
+    /// Returns the lanes of the streets, and those across crossings.
     ///
     /// # Errors
-    /// Blocks that leave no street between crossings, or no lane.
+    /// Returns an error if there is no lane, or if the blocks leave no street between crossings.
     pub fn road(&self) -> Result<Road, MobilityError> {
         let half = self.half_width();
         let shortest = self.pitch.0.min(self.pitch.1);
@@ -176,7 +177,7 @@ impl Streets {
             ));
         }
         let mut road = Road::of(self.cycle);
-        // The first lane of each street by the crossing that it leaves and its way.
+        // First lane of each street, by the crossing that it starts at and its direction.
         let mut first = std::collections::BTreeMap::new();
         let (columns, rows) = (i64::from(self.blocks.0), i64::from(self.blocks.1));
         let crossings = (0..=rows).flat_map(|y| (0..=columns).map(move |x| (x, y)));
@@ -230,7 +231,8 @@ impl Streets {
         Ok(road)
     }
 
-    /// Ways on from a crossing with their probabilities: as many come from each street as go into it.
+    /// Returns the directions that a vehicle can take at a crossing, with their probabilities. As
+    /// many vehicles leave each street as enter it.
     fn ways_on(&self, at: (i64, i64), way: usize) -> Vec<(usize, f64)> {
         let turns = [way, (way + 1) % 4, (way + 3) % 4];
         let open: Vec<usize> = turns
@@ -268,7 +270,7 @@ fn piece(start: (f64, f64), end: (f64, f64), speed: f64) -> Lane {
     }
 }
 
-/// How long a light stays yellow, in seconds; who can stop does.
+/// Duration of a yellow light, in seconds. Vehicles that can stop do so.
 const YELLOW: f64 = 3.0;
 
 impl Road {
@@ -281,14 +283,14 @@ impl Road {
         }
     }
 
-    /// A lane of one piece.
+    /// Adds a lane of one part.
     fn add_alone(&mut self, lane: Lane) {
         let number = self.lanes.len();
         self.stretches.push((number, number));
         self.lanes.push(lane);
     }
 
-    /// A lane along a line, with a light at its end: its first piece and its last.
+    /// Adds a lane along a line, with a light at its end. Returns its first and its last part.
     pub(super) fn add_stretch(
         &mut self,
         line: &[(f64, f64)],
@@ -311,7 +313,7 @@ impl Road {
         (first, last)
     }
 
-    /// Leads from the end of a lane to the beginning of another, with a probability.
+    /// Connects the end of a lane to the start of another, with a probability.
     pub(super) fn connect(&mut self, (from, to): (usize, usize), speed: f64, probability: f64) {
         let (start, end) = (self.lanes[from].end(), self.lanes[to].start);
         let number = self.lanes.len();
@@ -322,7 +324,7 @@ impl Road {
         self.lanes[from].next.push((number, probability));
     }
 
-    /// The last piece of the lane that this one is a piece of.
+    /// Returns the last part of the lane that this part belongs to.
     pub(super) fn last_of(&self, lane: usize) -> usize {
         let mut last = lane;
         while self.lanes[last].joins {
@@ -331,12 +333,12 @@ impl Road {
         last
     }
 
-    /// Highest speed limit, in metres per second.
+    /// Returns the highest speed limit, in metres per second.
     pub fn fastest(&self) -> f64 {
         self.lanes.iter().map(|lane| lane.speed).fold(0.0, f64::max)
     }
 
-    /// Whether the light at a lane's end is green at a time in seconds.
+    /// Returns true if the light at a lane's end is green at a time in seconds.
     pub(super) fn is_green(&self, lane: usize, now: f64) -> bool {
         let Some(phase) = self.lanes[lane].phase else {
             return true;
@@ -373,7 +375,7 @@ pub(super) mod tests {
         let blocks = town.blocks();
         assert_eq!(blocks[0], ((10.0, 10.0), (423.0, 240.0)));
         let road = town.road().expect("a road");
-        // 12 streets, two ways, two lanes.
+        // The grid has 12 streets with two directions and two lanes each.
         assert_eq!(road.stretches.len(), 48);
         for lane in &road.lanes {
             let total: f64 = lane.next.iter().map(|(_, share)| share).sum();
@@ -384,7 +386,7 @@ pub(super) mod tests {
                 assert!((start.0 - end.0).abs() < 1e-9 && (start.1 - end.1).abs() < 1e-9);
             }
         }
-        // As much comes into each lane as leaves it: the traffic stays even.
+        // As many vehicles enter each lane as leave it, so the traffic stays evenly distributed.
         let mut into = vec![0.0; road.lanes.len()];
         for &(_, lane) in &road.stretches {
             for &(connector, share) in &road.lanes[lane].next {
@@ -409,7 +411,7 @@ pub(super) mod tests {
             assert!(!(a && b));
             green += u32::from(a) + u32::from(b);
         }
-        // 42 of 45 seconds.
+        // The sum is 42 of 45 seconds.
         assert_eq!(green, 840);
     }
 
