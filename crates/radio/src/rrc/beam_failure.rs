@@ -1,4 +1,5 @@
-//! Detection of beam failure and recovery from it: the counter, its timer, and the timer of dedicated preambles.
+//! Beam failure detection and recovery: the counter, its timer, and the timer of dedicated
+//! preambles.
 //!
 //! Standard: TS 38.321 §5.17; TS 38.213 §6.
 
@@ -6,30 +7,31 @@ use super::random_access::{CellAccess, RandomAccess};
 use crate::config::BeamMonitoring;
 use fadeout_core::{Span, Time};
 
-/// The beams of a UE's serving cell as it watches them.
+/// State of beam failure detection in a UE's serving cell.
 #[derive(Debug)]
 pub(crate) struct BeamWatch {
-    /// The next look at the beams; never in a cell of which none is watched.
+    /// Time of the next evaluation of the beams. [`Time::NEVER`] in a cell without beam failure
+    /// detection.
     next_at: Time,
-    /// BFI_COUNTER.
+    /// Number of beam failure instances (BFI_COUNTER).
     instances: u32,
-    /// When beamFailureDetectionTimer expires.
+    /// Time at which beamFailureDetectionTimer expires.
     forgotten_at: Time,
     recovery: Option<BeamRecovery>,
 }
 
-/// Recovery under way.
+/// State of a beam failure recovery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BeamRecovery {
     pub access: RandomAccess,
-    /// Whether dedicated preambles may be used.
+    /// True if dedicated preambles may be used.
     may_be_dedicated: bool,
-    /// When beamFailureRecoveryTimer expires.
+    /// Time at which beamFailureRecoveryTimer expires.
     dedicated_until: Time,
 }
 
 impl BeamWatch {
-    /// Nothing is watched before [`BeamWatch::begin_anew`].
+    /// Returns a state without detection, until [`BeamWatch::begin_anew`].
     pub(crate) fn new() -> BeamWatch {
         BeamWatch {
             next_at: Time::NEVER,
@@ -39,7 +41,8 @@ impl BeamWatch {
         }
     }
 
-    /// The UE is in a cell whose beams it looks at each `period`, or in one where it does not.
+    /// Resets the detection for a new serving cell. The UE evaluates its beams each `period`.
+    /// `None` if the cell has no beam failure detection.
     pub(crate) fn begin_anew(&mut self, now: Time, period: Option<Span>) {
         *self = BeamWatch::new();
         if let Some(period) = period {
@@ -47,7 +50,7 @@ impl BeamWatch {
         }
     }
 
-    /// Whether the UE looks at its beams now; it does so next after `period`.
+    /// True if the UE evaluates its beams now. The next evaluation follows after `period`.
     pub(crate) fn is_due(&mut self, now: Time, period: Span) -> bool {
         let is_due = self.next_at <= now;
         if is_due {
@@ -56,14 +59,15 @@ impl BeamWatch {
         is_due
     }
 
-    /// The beams in use fail or not. Whether they have failed with that, and recovery begins.
+    /// Handles an evaluation of the beams in use. Returns true if a beam failure is declared, so
+    /// that recovery begins.
     pub(crate) fn on_look(
         &mut self,
         (now, period): (Time, Span),
         (config, access): (&BeamMonitoring, CellAccess<'_>),
         is_failing: bool,
     ) -> bool {
-        // An instance as the timer expires starts it anew.
+        // A failure instance at the expiry of the timer restarts the timer.
         if self.forgotten_at < now || !is_failing && self.forgotten_at <= now {
             (self.instances, self.forgotten_at) = (0, Time::NEVER);
         }
@@ -90,23 +94,23 @@ impl BeamWatch {
         true
     }
 
-    /// Recovery under way.
+    /// Returns the recovery under way. `None` if there is none.
     pub(crate) fn recovery(&mut self) -> Option<&mut BeamRecovery> {
         self.recovery.as_mut()
     }
 
-    /// Whether it is.
+    /// True if a recovery is under way.
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovery.is_some()
     }
 
-    /// The base station has answered: the beams are others.
+    /// Ends the recovery, because the base station has answered. Other beams are used now.
     pub(crate) fn on_recovered(&mut self) {
         (self.instances, self.forgotten_at) = (0, Time::NEVER);
         self.recovery = None;
     }
 
-    /// When something is to be done.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         let of_recovery = self.recovery.as_ref();
         let of_recovery = of_recovery.map_or(Time::NEVER, |it| {
@@ -117,7 +121,8 @@ impl BeamWatch {
 }
 
 impl BeamRecovery {
-    /// Whether beamFailureRecoveryTimer expires now: from here on preambles are drawn.
+    /// Returns true once, when beamFailureRecoveryTimer expires. From then on contention preambles
+    /// are used.
     pub(crate) fn expires(&mut self, now: Time) -> bool {
         let expires = self.dedicated_until <= now;
         if expires {
@@ -126,7 +131,8 @@ impl BeamRecovery {
         expires
     }
 
-    /// The next preamble is a dedicated one if there is one for the candidate, which is received with this level.
+    /// Chooses a dedicated preamble for the next transmission, if the candidate beam has one and
+    /// its level is sufficient.
     pub(crate) fn choose(&mut self, config: &BeamMonitoring, candidate_dbm: f64) {
         let is_good = |least: f64| self.may_be_dedicated && candidate_dbm >= least;
         let is_dedicated = config.dedicated.is_some_and(|it| is_good(it.threshold.0));
@@ -134,7 +140,7 @@ impl BeamRecovery {
     }
 }
 
-/// The first multiple of `period` after `now`.
+/// Returns the first multiple of `period` after `now`.
 fn next_multiple(now: Time, period: Span) -> Time {
     let count = now.as_nanos() / period.as_nanos().max(1);
     Time::ZERO.saturating_add(period * (count + 1))
@@ -164,7 +170,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// The time in ms at which recovery begins, of looks each 20 ms.
+    /// Returns the time in ms at which recovery begins, with one evaluation each 20 ms.
     fn begins(config: &BeamMonitoring, looks: &[bool]) -> Option<u64> {
         let mut watch = BeamWatch::new();
         watch.begin_anew(Time::ZERO, Some(PERIOD));
@@ -194,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_counter_begins_anew_when_its_timer_expires() {
-        // One good look in between is within the timer, two are not.
+        // The timer outlasts one evaluation without failure, but not two.
         assert_eq!(begins(&CONFIG, &[true, true, false, true]), Some(80));
         let looks = [true, true, false, false, true, true, false];
         assert_eq!(begins(&CONFIG, &looks), None);
@@ -206,8 +212,8 @@ mod tests {
         assert_eq!(begins(&shortest, &[true, true, true]), Some(60));
     }
 
-    /// Recovery from 60 ms on of a UE whose candidate has this level, until it is answered or fails: its steps and
-    /// times in ms.
+    /// Runs a recovery that begins at 60 ms, until its success or failure. The candidate beam has
+    /// the given level. Returns the steps with their times in ms.
     fn recover(
         candidate_dbm: f64,
         mut arrives: impl FnMut(u64, Step) -> bool,
@@ -261,7 +267,7 @@ mod tests {
 
     #[test]
     fn after_the_recovery_timer_preambles_are_drawn() {
-        // Dedicated preambles at 60 and 80 ms are lost; the timer expires at 100 ms.
+        // Dedicated preambles at 60 and 80 ms are lost. The timer expires at 100 ms.
         let (steps, progress) = recover(-90.0, |ms, _| ms >= 100);
         let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
         assert!(preambles.map(|&(ms, _)| ms).eq([60, 80, 100]));

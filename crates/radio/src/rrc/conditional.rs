@@ -1,6 +1,7 @@
-//! Execution conditions of conditional handover, as a UE has them: its candidates, and to which it goes when.
+//! Execution conditions of conditional handover at the UE: its candidates, and the choice and time
+//! of its departure.
 //!
-//! [`Conditions`] is told of samples and of time. It knows no air, no clock and no signalling.
+//! [`Conditions`] receives samples and times. It knows no air, no clock and no signalling.
 //!
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
@@ -9,7 +10,7 @@ use crate::config::{MOST_CANDIDATES, MeasurementEvent};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, Span, Time};
 
-/// How long a UE takes to process a reconfiguration.
+/// Returns the time that a UE takes to process a reconfiguration.
 ///
 /// Standard: TS 38.331 §12; TS 36.331 §11.2.
 pub(crate) fn processing(generation: Generation) -> Span {
@@ -19,7 +20,7 @@ pub(crate) fn processing(generation: Generation) -> Span {
     })
 }
 
-/// The cells that are prepared for a UE, as one message names them all.
+/// Cells that are prepared for a UE. One message lists all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Candidates {
     count: u8,
@@ -32,7 +33,7 @@ impl Candidates {
         cells: [CellId(0); MOST_CANDIDATES],
     };
 
-    /// A cell is among them, unless there are as many as may be.
+    /// Adds a candidate, unless the maximum number is reached.
     pub(crate) fn add(&mut self, cell: CellId) {
         if let Some(place) = self.cells.get_mut(usize::from(self.count)) {
             *place = cell;
@@ -45,45 +46,46 @@ impl Candidates {
     }
 }
 
-/// All execution conditions of a UE over the cells that it measures.
+/// State of all execution conditions of a UE, over the cells that it measures.
 #[derive(Debug)]
 pub(crate) struct Conditions {
     conditions: Vec<Condition>,
-    /// Positions of the candidates, in order.
+    /// Positions of the candidates in the UE's list of cells, in order.
     candidates: Vec<usize>,
-    /// Candidates that the UE has been told of, in use from this time on.
+    /// Candidates that the UE has received, and the time from which it uses them. `None` if there
+    /// is no new list.
     told: Option<(Time, Candidates)>,
-    /// Whether a failure was answered with a candidate.
+    /// True if the UE has recovered from a link failure by a candidate.
     has_recovered: bool,
-    /// When all conditions of some candidate are fulfilled unless a sample says otherwise.
+    /// Time at which all conditions of some candidate are fulfilled, if no sample changes that.
     met_at: Time,
-    /// What was said of that.
+    /// Value of `met_at` at the last call of [`Conditions::take_news`].
     said: Time,
 }
 
-/// One condition: its filter, and where it stands for each cell.
+/// One condition: its filter, and its state for each cell.
 #[derive(Debug)]
 struct Condition {
     event: MeasurementEvent,
     filter: Filter,
-    /// The period that the filter is for.
+    /// Sample period that the filter is computed for.
     period: Span,
     cells: Vec<(Level, Stand)>,
 }
 
-/// Where a condition stands for a cell.
+/// State of a condition for one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stand {
     Out,
-    /// The entering condition has held; it is fulfilled from this time on.
+    /// The entering condition holds. The condition is fulfilled from this time on.
     Entering(Time),
     Fulfilled,
-    /// The leaving condition has held; it is fulfilled up to this time.
+    /// The leaving condition holds. The condition is fulfilled until this time.
     Leaving(Time),
 }
 
 impl Stand {
-    /// When it is fulfilled at the earliest; `now` if it is.
+    /// Returns the earliest time at which the condition is fulfilled, or `now` if it is.
     fn fulfilled_at(self, now: Time) -> Time {
         match self {
             Stand::Out => Time::NEVER,
@@ -94,7 +96,8 @@ impl Stand {
         }
     }
 
-    /// As time alone has it, up to but not including `now`: a sample comes before a timer of its time.
+    /// Returns the state after the timers that expire before `now`. A sample at the time of a timer
+    /// precedes the timer.
     fn settled(self, now: Time) -> Stand {
         match self {
             Stand::Entering(at) if at < now => Stand::Fulfilled,
@@ -114,7 +117,7 @@ impl Condition {
         }
     }
 
-    /// A neighbour's values are known.
+    /// Evaluates the condition of a neighbour. The filtered values of both cells must be exact.
     fn judge(&mut self, now: Time, [serving, position]: [usize; 2]) {
         let [of_serving, value] = [serving, position].map(|cell| self.cells[cell].0.low);
         let (kind, hysteresis) = (self.event.kind, self.event.hysteresis_db);
@@ -133,7 +136,7 @@ impl Condition {
 }
 
 impl Conditions {
-    /// Those of a UE that measures `cells` cells each `period`; no candidates.
+    /// Returns the state of a UE without candidates. The UE measures `cells` cells each `period`.
     pub(crate) fn new(events: &[MeasurementEvent], period: Span, cells: usize) -> Conditions {
         let condition = |&event| Condition::new(event, period, cells);
         Conditions {
@@ -146,18 +149,19 @@ impl Conditions {
         }
     }
 
-    /// The UE hears of its candidates, which it uses from `at` on.
+    /// Records candidates that the UE has received and uses from `at` on.
     pub(crate) fn tell(&mut self, at: Time, candidates: Candidates) {
         self.told = Some((at, candidates));
     }
 
-    /// The candidates that the UE was told of and uses from now on, once.
+    /// Returns the received candidates once, when the UE begins to use them. `None` before.
     pub(crate) fn take_told(&mut self, now: Time) -> Option<Candidates> {
         let told = self.told.take_if(|(at, _)| *at <= now);
         told.map(|(_, candidates)| candidates)
     }
 
-    /// These are the candidates, by position. Of those that there were before conditions stand as they did.
+    /// Sets the candidates by position. Cells that were candidates before keep the states of their
+    /// conditions.
     pub(crate) fn set_candidates(&mut self, now: Time, candidates: impl Iterator<Item = usize>) {
         self.candidates.clear();
         self.candidates.extend(candidates);
@@ -172,7 +176,7 @@ impl Conditions {
         self.note_met(now);
     }
 
-    /// The UE has another serving cell, or none: it has no candidates.
+    /// Removes all candidates, because the UE has another serving cell or none.
     pub(crate) fn clear(&mut self) {
         self.told = None;
         self.has_recovered = false;
@@ -180,29 +184,31 @@ impl Conditions {
         self.said = Time::NEVER;
     }
 
-    /// The candidates, by position.
+    /// Returns the positions of the candidates.
     pub(crate) fn candidates(&self) -> &[usize] {
         &self.candidates
     }
 
-    /// Whether the UE has been told of candidates that it does not use yet.
+    /// True if the UE has received candidates that it does not use yet.
     pub(crate) fn is_told(&self) -> bool {
         self.told.is_some()
     }
 
-    /// Whether there is anything to go to.
+    /// True if there are no candidates.
     pub(crate) fn is_idle(&self) -> bool {
         self.candidates.is_empty()
     }
 
-    /// Whether a UE whose link failed may enter the cell at a position without re-establishment: once, and a candidate.
+    /// True if a UE with a failed link may enter the cell at `position` without re-establishment.
+    /// The cell must be a candidate. Returns true only once in a serving cell.
     pub(crate) fn recovers_in(&mut self, position: usize) -> bool {
         let may = !self.has_recovered && self.candidates.contains(&position);
         self.has_recovered |= may;
         may
     }
 
-    /// Whether more of a cell must be known than its one of `samples`.
+    /// True if the filtered level of the serving cell or of a candidate would be inexact after
+    /// `samples`.
     pub(crate) fn is_open(&self, (serving, samples): (usize, &[Level]), position: usize) -> bool {
         let is_meant = position == serving || self.candidates.contains(&position);
         let is_unknown = |condition: &Condition| {
@@ -213,7 +219,7 @@ impl Conditions {
         !self.is_idle() && is_meant && self.conditions.iter().any(is_unknown)
     }
 
-    /// The next samples are `over` after the last ones.
+    /// Adapts the filters to samples that are `over` after the samples before.
     pub(crate) fn set_period(&mut self, over: Span) {
         for condition in self.conditions.iter_mut().filter(|it| it.period != over) {
             condition.period = over;
@@ -230,7 +236,7 @@ impl Conditions {
         }
     }
 
-    /// A cell was measured, `over` after the last time, apart from the others.
+    /// Handles a sample of one cell, `over` after its sample before.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         for condition in &mut self.conditions {
             let filtered = &mut condition.cells[position].0;
@@ -238,7 +244,7 @@ impl Conditions {
         }
     }
 
-    /// All cells were measured, in dBm, but those of which it is none.
+    /// Handles samples of all cells in dBm. A cell without a sample keeps its value.
     pub(crate) fn on_samples(&mut self, now: Time, serving: usize, samples: &[Level]) {
         for condition in &mut self.conditions {
             let known = condition.cells.iter_mut().zip(samples);
@@ -258,7 +264,8 @@ impl Conditions {
         self.met_at = all.min().unwrap_or(Time::NEVER);
     }
 
-    /// When all conditions of a candidate are fulfilled unless a sample says otherwise.
+    /// Returns the time at which all conditions of a candidate are fulfilled, if no sample changes
+    /// that.
     fn met_at_of(&self, position: usize, now: Time) -> Time {
         let stands = || self.conditions.iter().map(|it| it.cells[position].1);
         let at = stands().map(|stand| stand.fulfilled_at(now)).max();
@@ -267,20 +274,22 @@ impl Conditions {
         if lasts { at } else { Time::NEVER }
     }
 
-    /// When there is something to do: a message to answer, or a cell to go to.
+    /// Returns the time of the next action: the use of received candidates, or the departure to a
+    /// candidate.
     pub(crate) fn wake_at(&self) -> Time {
         let told_at = self.told.map_or(Time::NEVER, |(at, _)| at);
         told_at.min(self.met_at)
     }
 
-    /// When the UE is to leave as things stand, or never, if that is not what it was last.
+    /// Returns the expected time of departure, if it has changed since the last call.
+    /// [`Time::NEVER`] if no departure is expected. `None` without a change.
     pub(crate) fn take_news(&mut self) -> Option<Time> {
         let is_new = std::mem::replace(&mut self.said, self.met_at) != self.met_at;
         is_new.then_some(self.met_at)
     }
 
-    /// The candidate that the UE goes to by now: of those whose conditions are fulfilled the strongest, of equals the
-    /// first. It asks once.
+    /// Returns the strongest candidate whose conditions are all fulfilled, or the first one of
+    /// equals. `None` if no departure is due. The candidate is returned once.
     pub(crate) fn take_met(&mut self, now: Time) -> Option<usize> {
         if self.met_at > now {
             return None;
@@ -324,7 +333,8 @@ mod tests {
         }
     }
 
-    /// When the UE goes, and where to, with samples of the serving cell and its neighbours.
+    /// Returns the time in ms and the target of the departure. Samples are those of the serving
+    /// cell and its neighbours.
     fn executed(
         events: &[MeasurementEvent],
         candidates: &[usize],
@@ -346,7 +356,7 @@ mod tests {
         None
     }
 
-    /// Vector cho_two_conditions of the handover sheet.
+    /// Test vector cho_two_conditions of the handover sheet.
     #[test]
     fn of_two_conditions_the_later_one_decides() {
         let both = [condition(A3, 100), condition(A5, 40)];
@@ -384,13 +394,14 @@ mod tests {
                 (0, &[-80.0, -85.0]),
                 (110, &[-80.0, -85.0]),
                 (200, &[-80.0, -91.0]),
-                // A5 enters with A4 still fulfilled, as it is left for less than 100 ms, or not.
+                // A5 enters while A4 is still fulfilled, if A4's leaving condition holds for less
+                // than 100 ms.
                 (last, &[-99.0, -89.0]),
             ];
             executed(&both, &[1], &samples)
         };
         assert_eq!(left_for(60), Some((260, 1)));
-        // 101 ms: left, and entered anew.
+        // After 101 ms the condition has ended, so the time to trigger starts anew.
         assert_eq!(left_for(101), Some((401, 1)));
     }
 
@@ -417,7 +428,7 @@ mod tests {
         assert_eq!(conditions.take_told(at(20)), Some(named));
         conditions.set_candidates(at(20), [1].into_iter());
         conditions.on_samples(at(30), 0, &levels);
-        // Another candidate: the first one's time goes on.
+        // The time to trigger of the first candidate continues when another candidate is added.
         conditions.set_candidates(at(40), [1, 2].into_iter());
         conditions.on_samples(at(40), 0, &levels);
         assert_eq!(conditions.wake_at(), at(70));
@@ -446,7 +457,7 @@ mod tests {
             Some(Time::NEVER)
         );
         assert_eq!(told(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
-        // The UE has left: that is another notice's to say.
+        // A departure that has happened is reported by another notice.
         conditions.clear();
         assert_eq!(conditions.take_news(), None);
     }
@@ -470,14 +481,15 @@ mod tests {
             [0, 1, 2].map(|position| conditions.is_open((0, levels), position))
         };
         assert_eq!(open(&conditions, &levels), [false, true, false]);
-        // Its sample alone does not do: what was filtered before is not known.
+        // An exact sample does not suffice, because the filtered value before it is not exact.
         let known = [-90.0, -115.0, -115.0].map(Level::from);
         assert!(conditions.is_open((0, &known), 1));
         conditions.replay(1, (&[(Span::from_millis(200), -112.0)], Before::Nothing));
         assert!(!conditions.is_open((0, &known), 1));
         conditions.set_period(Span::from_millis(400));
         conditions.on_samples(at(400), 0, &known);
-        // a = 1/2 for 200 ms: of the step of 3 dB a quarter is left.
+        // The filter weight is a = 1/2 for 200 ms, so a quarter of the 3 dB step remains after 400
+        // ms.
         assert!((conditions.conditions[0].cells[1].0.low + 114.25).abs() < 1e-9);
     }
 }

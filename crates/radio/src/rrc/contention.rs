@@ -1,5 +1,5 @@
-//! Drawn preambles of random access: UEs that draw the same one at the same occasion of a cell are answered as
-//! one, and send Msg3 on one grant.
+//! Contention preambles of random access. UEs that draw the same preamble for the same occasion of
+//! a cell receive one response, and send Msg3 on the same grant.
 //!
 //! Standard: TS 38.321 §5.1.2, §5.1.4, §5.1.5; TS 36.321 §5.1.2, §5.1.5.
 
@@ -8,46 +8,46 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Span, Time, UeId};
 
-/// A preamble that a UE has drawn and sent.
+/// A contention preamble that a UE has sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Drawn {
     pub at: Time,
     pub cell: CellId,
     pub ue: UeId,
-    /// Which one of the cell's.
+    /// Number of the preamble in the cell.
     pub number: u32,
-    /// SINR in dB of the UE's uplink, as its Msg3 would have it alone.
+    /// SINR of the UE's uplink in dB, without interference from other UEs' Msg3.
     pub sinr_db: f64,
 }
 
-/// The outcome of Msg3.
+/// Outcome of Msg3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contest {
-    /// The base station has it, and answers the UE.
+    /// The base station has received this UE's Msg3 and answers the UE.
     Won,
-    /// It has that of another UE.
+    /// The base station has received the Msg3 of another UE.
     Lost,
-    /// It has nobody's.
+    /// The base station has received no Msg3.
     Nobody,
 }
 
-/// The drawn preambles whose contention is not resolved yet.
+/// Contention preambles whose contention is not resolved.
 #[derive(Debug, Default)]
 pub(crate) struct Contention {
     drawn: Vec<Drawn>,
 }
 
 impl Contention {
-    /// A UE draws one of the preambles for an occasion.
+    /// Draws a preamble for a UE and an occasion. Returns its number.
     pub(crate) fn draw(seed: u64, ue: UeId, at: Time, config: &AccessConfig) -> u32 {
-        // A stream of its own for each: how often others draw is of no matter.
+        // Each UE and occasion has its own random stream, so draws of other UEs have no influence.
         let occasion = at.as_nanos() / config.occasion_period.as_nanos().max(1);
         let entity = u64::from(ue.0) << 40 | occasion & ((1 << 40) - 1);
         let mut draws = Stream::new(seed, "radio.preambles", entity);
         draws.below(u64::from(config.drawn_preambles)) as u32
     }
 
-    /// A drawn preamble is sent. Those that nobody asks for any more are forgotten.
+    /// Records a preamble that is sent, and discards preambles that no later call needs.
     pub(crate) fn send(&mut self, drawn: Drawn, config: &AccessConfig) {
         let kept = Contention::kept(config);
         self.drawn.retain(|it| drawn.at.since(it.at) <= kept);
@@ -60,7 +60,7 @@ impl Contention {
         self.drawn.push(drawn);
     }
 
-    /// From a preamble to the latest question about it.
+    /// Returns the time from a preamble to the last call that needs it.
     fn kept(config: &AccessConfig) -> Span {
         config.response_delay
             + config.response_window
@@ -68,9 +68,9 @@ impl Contention {
             + config.contention_timer
     }
 
-    /// The outcome of the Msg3 of a UE that sent a preamble to a cell at `at`. All that sent the same one send theirs
-    /// at once: of these the base station receives the strongest at most, if it is good enough with the others as
-    /// interference.
+    /// Returns the outcome of the Msg3 of a UE that sent a preamble to a cell at `at`. All UEs with
+    /// the same preamble send Msg3 at the same time. The base station receives at most the
+    /// strongest, if its SINR with the others as interference is at least `least_db`.
     pub(crate) fn outcome(&self, (ue, cell): (UeId, CellId), at: Time, least_db: f64) -> Contest {
         let of = |it: &&Drawn| it.at == at && it.cell == cell;
         let mine = self.drawn.iter().filter(of).find(|it| it.ue == ue);
@@ -85,7 +85,7 @@ impl Contention {
             let by_sinr = one.sinr_db.total_cmp(&other.sinr_db);
             by_sinr.then(other.ue.cmp(&one.ue))
         };
-        // Alone it is heard as any message.
+        // Without contention, Msg3 is received as any other message.
         if same().count() == 1 {
             return Contest::Won;
         }
@@ -134,15 +134,15 @@ mod tests {
     fn of_those_that_draw_the_same_preamble_the_strongest_is_heard_if_it_is_strong_enough() {
         use Contest::{Lost, Nobody, Won};
         let all = [drawn(0, 7, 12.0), drawn(1, 7, 3.0), drawn(2, 8, -20.0)];
-        // 15.8 over 1 + 2.0 is 7.2 dB.
+        // A SINR of 15.8 over 1 + 2.0 is 7.2 dB.
         assert_eq!(outcomes(&all, 7.0), [Won, Lost, Won], "the third is alone");
         assert_eq!(outcomes(&all, 7.5), [Nobody, Nobody, Won]);
-        // Of equals the first: 0 dB, less noise.
+        // Equal UEs give a SINR of 0 dB, minus the noise, and the first UE wins.
         assert_eq!(
             outcomes(&[drawn(5, 1, 30.0), drawn(4, 1, 30.0)], -0.1),
             [Lost, Won]
         );
-        // Another occasion and another cell are another contest.
+        // A preamble at another occasion or in another cell does not collide.
         let (mut later, mut elsewhere) = (drawn(1, 7, 12.0), drawn(2, 7, 12.0));
         (later.at, elsewhere.cell) = (at(20), CellId(4));
         assert_eq!(
@@ -165,7 +165,8 @@ mod tests {
         assert!(contention.drawn.len() as u64 <= kept + 1);
     }
 
-    /// Two of `n` UEs draw the same of `k` preambles with 1 - (1 - 1/k)^(n - 1) for each.
+    /// A UE's preamble collides with one of `n - 1` other UEs' with a probability of 1 - (1 -
+    /// 1/k)^(n - 1), for `k` preambles.
     #[test]
     fn preambles_collide_as_often_as_chance_has_it() {
         let (ues, rounds) = (20_u32, 2000);
@@ -178,7 +179,8 @@ mod tests {
         }
         let share = collided as f64 / f64::from(ues) / rounds as f64;
         let expected = 1.0 - fadeout_core::math::pow(53.0 / 54.0, 19.0);
-        // Collisions come in pairs: four standard errors of some 20,000 independent draws.
+        // Collisions come in pairs, so the tolerance is four standard errors of 20,000 independent
+        // draws.
         let error = 4.0 * (expected * (1.0 - expected) / 20_000.0).sqrt();
         assert!((share - expected).abs() < error, "{share} {expected}");
     }

@@ -1,11 +1,13 @@
-//! Entry of a UE into a cell without random access: with an uplink grant that it has or that it waits for.
+//! Entry of a UE into a cell without random access, by an uplink grant that the UE has or waits
+//! for.
 //!
 //! ```text
-//! grant on PDCCH, or an opportunity of the one that came with the command ─► data ─► answer: the UE is in
+//! grant on PDCCH, or preallocated opportunity ─► data ─► answer: the UE is in the cell
 //! ```
 //!
-//! [`GrantedAccess`] knows when each step is due; whether one arrives is asked of its caller. The data are the UE's
-//! last message of the handover. Nothing counts attempts: T304 ends them.
+//! [`GrantedAccess`] holds the times of the steps. Its caller decides if a transmission arrives.
+//! The data are the UE's last message of the handover. The number of attempts is not limited, and
+//! T304 ends them.
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 36.321 §5.1, §5.4.1; TS 38.300 §9.2.3.6.
 
@@ -14,30 +16,30 @@ use crate::config::FirstGrant;
 use crate::phy::frame::Frame;
 use fadeout_core::{Direction, Span, Time};
 
-/// A transmission of an entry without random access.
+/// Transmission of an entry without random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GrantStep {
-    /// The uplink grant, to the UE.
+    /// Uplink grant to the UE.
     Grant,
-    /// The UE's last message, to the base station.
+    /// The UE's last message to the base station.
     Data,
-    /// What the base station sends to the UE's C-RNTI when it has that.
+    /// Answer of the base station to the UE's C-RNTI, after it has received the data.
     Answer,
 }
 
-/// Times between the steps, which the target's frame has.
+/// Times between the steps in the target cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GrantTimes<'a> {
-    /// The frame, whose directions the steps keep to.
+    /// Frame of the cell, which gives the slots of each direction.
     pub frame: &'a Frame,
-    /// From a grant to its data.
+    /// Time from a grant to its data.
     pub data_after: Span,
-    /// From the beginning of the data to the end of the answer.
+    /// Time from the beginning of the data to the end of the answer.
     pub answer_after: Span,
 }
 
 impl GrantTimes<'_> {
-    /// When the data of a grant at `at` begin.
+    /// Returns the start of the data of a grant at `at`.
     fn data_at(&self, at: Time) -> Time {
         sent_from(
             self.frame,
@@ -46,7 +48,7 @@ impl GrantTimes<'_> {
         )
     }
 
-    /// When the answer to data that begin at `at` ends, which takes a slot.
+    /// Returns the end of the answer to data that begin at `at`. The answer takes one slot.
     fn answered_at(&self, at: Time) -> Time {
         let slot = self.frame.slot();
         let ready = at.saturating_add(self.answer_after).saturating_sub(slot);
@@ -54,18 +56,19 @@ impl GrantTimes<'_> {
     }
 }
 
-/// Entry without random access under way.
+/// State of an entry without random access.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GrantedAccess {
     grant: FirstGrant,
-    /// The timing advance that the UE uses; none is the right one.
+    /// Timing advance that the UE uses. `None` if it is the correct one.
     advance: Option<Span>,
     next: GrantStep,
     due_at: Time,
 }
 
 impl GrantedAccess {
-    /// A UE that is ready at `ready_at`, with the timing advance that it uses, none where that is the right one.
+    /// Returns the entry of a UE that is ready at `ready_at`. `advance` is the timing advance that
+    /// the UE uses. `None` if it is the correct one.
     pub(crate) fn new(
         (grant, advance): (FirstGrant, Option<Span>),
         ready_at: Time,
@@ -84,17 +87,17 @@ impl GrantedAccess {
         }
     }
 
-    /// The timing advance that the UE uses; none is the right one.
+    /// Returns the timing advance that the UE uses. `None` if it is the correct one.
     pub(crate) fn advance(&self) -> Option<Span> {
         self.advance
     }
 
-    /// When it next has something to do.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         self.due_at
     }
 
-    /// Lets the steps happen that are due by now; `arrives` says whether a transmission does.
+    /// Carries out the steps that are due by now. `arrives` returns true if a transmission arrives.
     pub(crate) fn on_wake(
         &mut self,
         now: Time,
@@ -103,7 +106,8 @@ impl GrantedAccess {
     ) -> Progress {
         while self.due_at <= now {
             let (at, step) = (self.due_at, self.next);
-            // Nobody hears that something was lost: the next opportunity comes when an answer would have been there.
+            // A loss is not signalled, so the next opportunity after the time of the missing answer
+            // is used.
             (self.due_at, self.next) = match (step, arrives(step)) {
                 (GrantStep::Answer, true) => return Progress::Done,
                 (GrantStep::Grant, true) => (times.data_at(at), GrantStep::Data),
@@ -117,24 +121,24 @@ impl GrantedAccess {
         Progress::Running
     }
 
-    /// Takes the next opportunity from `from` on, which is behind the one that was just tried.
+    /// Takes the next opportunity from `from` on, which is after the failed one.
     fn begin_anew(&mut self, from: Time, times: &GrantTimes<'_>) -> Progress {
         *self = GrantedAccess::new((self.grant, self.advance), from, times.frame);
         Progress::Running
     }
 }
 
-/// How a UE enters a cell.
+/// Entry of a UE into a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Entry {
-    /// By random access.
+    /// Entry by random access.
     Random(RandomAccess),
-    /// Without.
+    /// Entry without random access.
     Granted(GrantedAccess),
 }
 
 impl Entry {
-    /// When it next has something to do.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         match self {
             Entry::Random(access) => access.wake_at(),
@@ -154,7 +158,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Of LTE: data four subframes behind a grant; their subframe, 1.5 ms to decode, 3 ms and a subframe for the answer.
+    /// Returns the times of LTE. Data follow four subframes after a grant. The answer ends after
+    /// their subframe, 1.5 ms of decoding, 3 ms and its own subframe.
     fn times(frame: &Frame) -> GrantTimes<'_> {
         GrantTimes {
             frame,
@@ -164,12 +169,13 @@ mod tests {
     }
     const TEN: Span = Span::from_millis(10);
 
-    /// Steps in microseconds of a UE that is ready at 12 ms, and when it ends; `arrives` is asked with their number.
+    /// Returns the steps of a UE that is ready at 12 ms, with their times in microseconds.
+    /// `arrives` receives the number of the step.
     fn run(grant: FirstGrant, arrives: impl FnMut(usize) -> bool) -> Vec<(u64, GrantStep)> {
         run_in(&fdd(), grant, arrives)
     }
 
-    /// `run` in a cell with this frame.
+    /// Returns the steps as `run`, in a cell with this frame.
     fn run_in(
         frame: &Frame,
         grant: FirstGrant,
@@ -214,7 +220,7 @@ mod tests {
         };
         let preallocated = FirstGrant::Preallocated(TEN);
         assert_eq!(times(preallocated, 0), [20_000, 30_000, 36_500]);
-        // The answer is lost: data again.
+        // The answer is lost, so the UE sends its data again.
         assert_eq!(times(preallocated, 1), [20_000, 26_500, 30_000, 36_500]);
         let pdcch = FirstGrant::Pdcch(TEN);
         assert_eq!(times(pdcch, 0), [20_000, 30_000, 34_000, 40_500]);
@@ -231,13 +237,14 @@ mod tests {
     #[test]
     fn steps_of_tdd_are_in_slots_of_their_direction() {
         use GrantStep::{Answer, Data, Grant};
-        // DSUUDDSUUD: the opportunity of 20 ms is in 22. The answer waits for 29, as 28 is uplink.
+        // With the pattern DSUUDDSUUD the opportunity at 20 ms moves to subframe 22. The answer
+        // waits for subframe 29, because 28 is uplink.
         let pattern = LteTdd::new(1).and_then(|tdd| tdd.pattern(7));
         let duplex = Duplex::Tdd(pattern.expect("a pattern"));
         let frame = Frame::lte(Span::from_millis(1), duplex).expect("a frame");
         let steps = run_in(&frame, FirstGrant::Preallocated(TEN), |_| true);
         assert_eq!(steps, [(22_000, Data), (30_000, Answer)]);
-        // Subframe 20 grants 24, which is downlink: 27.
+        // The grant in subframe 20 is for 24, which is downlink, so the data wait for 27.
         let steps = run_in(&frame, FirstGrant::Pdcch(TEN), |_| true);
         assert_eq!(steps, [(20_000, Grant), (27_000, Data), (35_000, Answer)]);
     }

@@ -1,73 +1,77 @@
-//! L1/L2-triggered mobility of one UE: reports of L1-RSRP, when the network switches it, and early synchronisation.
+//! L1/L2-triggered mobility (LTM) of one UE: reports of L1-RSRP, the network's decisions, and early
+//! synchronisation.
 //!
 //! ```text
-//! candidates ─► L1 reports ─► better often enough: command ─► on_command ─► the UE leaves 3 ms behind its feedback
+//! candidates ─► L1 reports ─► offset exceeded repeatedly: command ─► on_command ─► departure
 //!                    │
-//!                    └► order of a preamble ─► the candidate has heard it: its timing advance is known
+//!                    └► order of a preamble ─► preamble received: timing advance is known
 //! ```
 //!
-//! [`Ltm`] is told of reports and of time. It knows no air, no clock and no signalling; who is prepared is
-//! [`Candidacy`](super::candidacy::Candidacy)'s to say.
+//! [`Ltm`] receives reports and times. It knows no air, no clock and no signalling.
+//! [`Candidacy`](super::candidacy::Candidacy) holds the prepared candidates.
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
 use crate::config::{EarlySync, LtmConfig};
 use fadeout_core::{CellId, Span, Time};
 
-/// From the feedback of a command to the UE's leaving.
+/// Time from the feedback of a command to the UE's departure.
 ///
 /// Standard: TS 38.133 §6.3.1.2.
 const LEAVES_AFTER: Span = Span::from_millis(3);
 
-/// How long the network waits for the UE to leave before it takes the command for lost: some more than the UE's
-/// feedback and what HARQ repeats take. No standard has a value.
+/// Time for which the network waits for the UE's departure before it assumes that the command is
+/// lost. It exceeds the time of feedback and HARQ retransmissions. No standard gives a value.
 const COMMAND_LASTS: Span = Span::from_millis(60);
 
-/// How much weaker than a target a candidate may be for its timing advance to be asked for. No standard has a value.
+/// Amount in dB by which a candidate may miss the offset for its timing advance to be requested. No
+/// standard gives a value.
 const EARLY_DB: f64 = 6.0;
 
-/// How long a timing advance holds: one of the values of timeAlignmentTimer.
+/// Validity of a timing advance, one of the values of timeAlignmentTimer.
 ///
 /// Standard: TS 38.331 §6.3.2.
 const TIMING_HOLDS: Span = Span::from_millis(1280);
 
-/// From the order of a preamble to its first occasion.
+/// Time from the order of a preamble to its first occasion.
 const ORDER_TAKES: Span = Span::from_millis(4);
 
-/// A UE under L1/L2-triggered mobility.
+/// State of a UE with L1/L2-triggered mobility.
 #[derive(Debug)]
 pub(crate) struct Ltm {
     report_at: Time,
-    /// Candidates that were better in the latest reports, and in how many.
+    /// Candidates that exceeded the offset in the latest reports, with the number of consecutive
+    /// reports.
     ahead: Vec<(CellId, u32)>,
-    /// The network's command, and until when it waits for the UE to leave.
+    /// Target of the network's command, and the time until which the network waits for the UE's
+    /// departure.
     commanded: Option<(CellId, Time)>,
-    /// The UE has a command, and leaves at this time.
+    /// Target of a command that the UE has received, and the time of its departure.
     leaving: Option<(CellId, Time)>,
-    /// A preamble that was ordered, and when it is sent.
+    /// Cell of an ordered preamble, and the time of the preamble.
     ordered: Option<(CellId, Time)>,
     timings: Vec<Timing>,
-    /// Whether the UE left before it had heard of its latest candidates.
+    /// True if the UE left its cell before it received the latest list of candidates.
     is_untold: bool,
 }
 
-/// A timing advance of a candidate.
+/// Timing advance of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Timing {
     cell: CellId,
     until: Time,
-    /// The round trip that it makes good.
+    /// Round trip time that the timing advance compensates.
     pub round_trip: Span,
 }
 
-/// What the network makes of a report.
+/// Decision of the network about a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// The UE stays.
+    /// The UE stays in its cell.
     Stay,
-    /// It is to go there.
+    /// The UE is commanded to this cell.
     Switch(CellId),
-    /// It is to send a preamble there, at the next occasion from this time on.
+    /// The UE is ordered to send a preamble in this cell, at the first occasion from this time on.
     Order(CellId, Time),
 }
 
@@ -84,7 +88,8 @@ impl Ltm {
         }
     }
 
-    /// When something is to be done next, while the UE is connected and there are candidates, or none.
+    /// Returns the time of the next action of a connected UE. Reports are due only if there are
+    /// candidates.
     pub(crate) fn wake_at(&self, has_candidates: bool) -> Time {
         let report_at = match has_candidates {
             true => self.report_at,
@@ -95,7 +100,7 @@ impl Ltm {
         report_at.min(first.unwrap_or(Time::NEVER))
     }
 
-    /// Whether a command is under way.
+    /// True if a command is under way.
     pub(crate) fn is_switching(&self) -> bool {
         self.commanded.is_some() || self.leaving.is_some()
     }
@@ -113,7 +118,8 @@ impl Ltm {
         passed * period == now
     }
 
-    /// The network has a report of the serving cell and of candidates, in dBm.
+    /// Handles a report of the serving cell and of candidates in dBm. Returns the network's
+    /// decision.
     pub(crate) fn on_report(
         &mut self,
         now: Time,
@@ -166,18 +172,18 @@ impl Ltm {
         }
     }
 
-    /// The UE has an order for a preamble, which it sends at an occasion.
+    /// Records the UE's order for a preamble, which it sends at `occasion`.
     pub(crate) fn order(&mut self, cell: CellId, occasion: Time) {
         self.ordered = Some((cell, occasion));
     }
 
-    /// The cell of a preamble that is sent by now, once.
+    /// Returns the cell of a preamble once, when the preamble is due. `None` before.
     pub(crate) fn take_order(&mut self, now: Time) -> Option<CellId> {
         let ordered = self.ordered.take_if(|(_, at)| *at <= now);
         ordered.map(|(cell, _)| cell)
     }
 
-    /// A candidate has heard the preamble that was ordered, and found the round trip.
+    /// Records the round trip time that a candidate measured with an ordered preamble.
     pub(crate) fn on_preamble(&mut self, now: Time, cell: CellId, round_trip: Span) {
         self.timings.retain(|timing| timing.cell != cell);
         self.timings.push(Timing {
@@ -187,7 +193,7 @@ impl Ltm {
         });
     }
 
-    /// The timing advance of a cell, while one holds.
+    /// Returns the valid timing advance of a cell. `None` if there is none.
     pub(crate) fn timing(&self, cell: CellId, now: Time) -> Option<Timing> {
         let mut timings = self.timings.iter();
         timings
@@ -195,37 +201,38 @@ impl Ltm {
             .copied()
     }
 
-    /// The network waits no longer for the UE to leave, once.
+    /// Returns the target once, when the network stops waiting for the UE's departure. `None`
+    /// before.
     pub(crate) fn take_expired(&mut self, now: Time) -> Option<CellId> {
         let is_over = |(_, until): &mut (CellId, Time)| *until <= now;
         let expired = self.commanded.take_if(is_over);
         expired.map(|(cell, _)| cell)
     }
 
-    /// The UE has the command, and its feedback ends at `confirmed_at`.
+    /// Records that the UE has received a command whose feedback ends at `confirmed_at`.
     pub(crate) fn on_command(&mut self, target: CellId, confirmed_at: Time) {
-        // Its feedback says that it has it.
+        // The UE's feedback confirms the command.
         self.commanded = None;
         self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));
     }
 
-    /// The target that the UE leaves for by now, once.
+    /// Returns the target once, when the UE's departure is due. `None` before.
     pub(crate) fn take_leaving(&mut self, now: Time) -> Option<CellId> {
         let leaving = self.leaving.take_if(|(_, at)| *at <= now);
         leaving.map(|(cell, _)| cell)
     }
 
-    /// The UE leaves before it has heard of its latest candidates, or not.
+    /// Records if the UE leaves its cell before it received the latest list of candidates.
     pub(crate) fn set_untold(&mut self, is_untold: bool) {
         self.is_untold = is_untold;
     }
 
-    /// Whether it did, once.
+    /// Returns once the value of the last [`Ltm::set_untold`], then false.
     pub(crate) fn take_untold(&mut self) -> bool {
         std::mem::take(&mut self.is_untold)
     }
 
-    /// The UE has left its cell, or lost it.
+    /// Cancels commands and orders, because the UE has left or lost its cell.
     pub(crate) fn on_left(&mut self) {
         self.ahead.clear();
         (self.commanded, self.leaving, self.ordered) = (None, None, None);
@@ -265,7 +272,7 @@ mod tests {
             told(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
             Decision::Stay
         );
-        // B is not better once, and exactly the offset is not better: its count begins anew.
+        // In the third report B equals the offset without exceeding it, so its count starts anew.
         let third = told(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
         assert_eq!(third, Decision::Switch(A));
         assert!(ltm.is_switching());
@@ -294,7 +301,7 @@ mod tests {
         for ms in [0, 20] {
             assert_eq!(ltm.on_report(at(ms), -90.0, &both, &config), Decision::Stay);
         }
-        // B was withdrawn and is prepared again.
+        // B was withdrawn and prepared again, so its count starts anew.
         let only = ltm.on_report(at(40), -90.0, &both[..1], &config);
         assert_eq!(only, Decision::Switch(A));
         ltm.on_left();
@@ -343,7 +350,7 @@ mod tests {
         let mut ltm = Ltm::new();
         let period = Span::from_millis(20);
         assert!(ltm.wake_at(false).is_never());
-        // There are candidates from 43 ms on.
+        // The first candidates exist at 43 ms.
         assert!(!ltm.reports(at(43), period));
         assert_eq!(ltm.wake_at(true), at(60));
         assert!(!ltm.reports(at(59), period) && ltm.reports(at(60), period));

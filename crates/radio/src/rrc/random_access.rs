@@ -1,7 +1,7 @@
 //! Random access of a UE in a cell.
 //!
-//! [`RandomAccess`] knows when each step is due and counts preambles; whether a step arrives is asked
-//! of its caller, who knows the air.
+//! [`RandomAccess`] holds the times of the steps and counts preambles. Its caller, which knows the
+//! air, decides if a step arrives.
 //!
 //! Standard: TS 38.321 §5.1; TS 36.321 §5.1.
 
@@ -10,18 +10,18 @@ use crate::phy::frame::{Duplex, Frame};
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Span, Time};
 
-/// Random access in a cell.
+/// Random access parameters and frame of a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellAccess<'a> {
-    /// Its parameters.
+    /// Random access parameters of the cell.
     pub config: &'a AccessConfig,
-    /// The cell's frame, whose directions the steps keep to.
+    /// Frame of the cell, which gives the slots of each direction.
     pub frame: &'a Frame,
 }
 
 impl CellAccess<'_> {
-    /// The first occasion for a preamble from `at` on. It is a multiple of the period, or in TDD
-    /// the start of the first uplink slot from there on.
+    /// Returns the first occasion for a preamble from `at` on. It is a multiple of the period, or
+    /// in TDD the start of the first uplink slot from there on.
     ///
     /// Standard: TS 38.213 §8.1; TS 38.211 §6.3.3.2; TS 36.211 §5.7.1.
     pub(crate) fn occasion_from(&self, at: Time) -> Time {
@@ -30,8 +30,8 @@ impl CellAccess<'_> {
     }
 }
 
-/// When something that could be sent at `at` is sent: in TDD at the start of the first slot of its
-/// direction from there on.
+/// Returns the time of a transmission that is ready at `at`. In TDD it is the start of the first
+/// slot of its direction from `at` on.
 pub(crate) fn sent_from(frame: &Frame, direction: Direction, at: Time) -> Time {
     if !matches!(frame.duplex(), Duplex::Tdd(_)) {
         return at;
@@ -43,49 +43,49 @@ pub(crate) fn sent_from(frame: &Frame, direction: Direction, at: Time) -> Time {
     })
 }
 
-/// A transmission of random access.
+/// Transmission of random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The preamble, to the base station.
+    /// Preamble to the base station.
     Preamble,
-    /// The random access response, to the UE.
+    /// Random access response to the UE.
     Response,
-    /// Msg3, to the base station.
+    /// Msg3 to the base station.
     Message3,
-    /// Contention resolution, to the UE.
+    /// Contention resolution to the UE.
     Resolution,
 }
 
-/// How far random access is.
+/// Result of a step of random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It goes on at [`RandomAccess::wake_at`].
+    /// Random access continues at [`RandomAccess::wake_at`].
     Running,
     /// The UE is in the cell.
     Done,
-    /// As many preambles as may be were sent in vain.
+    /// The maximum number of preambles was sent without success.
     Problem,
 }
 
-/// Random access under way.
+/// State of a random access procedure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RandomAccess {
     is_contention_free: bool,
-    /// Whether the next preamble will be a dedicated one.
+    /// True if the next preamble is a dedicated one.
     is_next_dedicated: bool,
     next: Step,
     due_at: Time,
-    /// When the UE gives up waiting for what it waits for, and tries again.
+    /// Time at which the UE stops waiting for the next step and tries again.
     gives_up_at: Time,
-    /// PREAMBLE_TRANSMISSION_COUNTER.
+    /// Number of preambles (PREAMBLE_TRANSMISSION_COUNTER).
     preambles: u32,
-    /// When the latest one was sent.
+    /// Time of the latest preamble.
     sent_at: Time,
 }
 
 impl RandomAccess {
-    /// A UE that is ready at `ready_at` takes the next occasion. A dedicated preamble needs no
-    /// contention resolution.
+    /// Returns the random access of a UE that is ready at `ready_at` and takes the next occasion. A
+    /// dedicated preamble needs no contention resolution.
     pub(crate) fn new(cell: CellAccess<'_>, ready_at: Time, is_contention_free: bool) -> Self {
         RandomAccess {
             is_contention_free,
@@ -98,40 +98,41 @@ impl RandomAccess {
         }
     }
 
-    /// When it next has something to do.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         self.due_at.min(self.gives_up_at)
     }
 
-    /// Preambles from now on are dedicated ones, or drawn.
+    /// Sets the kind of the following preambles: dedicated, or drawn for contention.
     pub(crate) fn choose(&mut self, is_dedicated: bool) {
         self.is_next_dedicated = is_dedicated;
     }
 
-    /// Preambles sent or about to be.
+    /// Returns the number of preambles, including one that is about to be sent.
     pub(crate) fn preambles(&self) -> u32 {
         self.preambles
     }
 
-    /// The number of the one that is sent if one is sent now.
+    /// Returns the number of a preamble that would be sent now.
     pub(crate) fn number_at(&self, now: Time) -> u32 {
         let has_failed = self.gives_up_at <= now && self.gives_up_at < self.due_at;
         self.preambles + u32::from(has_failed)
     }
 
-    /// When the latest one was sent, if that was drawn.
+    /// Returns the time of the latest preamble if it is a contention preamble. `None` if it is
+    /// dedicated.
     pub(crate) fn drawn_at(&self) -> Option<Time> {
         (!self.is_contention_free).then_some(self.sent_at)
     }
 
-    /// Contention resolution names another UE: this attempt has failed.
+    /// Ends the attempt, because contention resolution names another UE.
     ///
     /// Standard: TS 38.321 §5.1.5; TS 36.321 §5.1.5.
     pub(crate) fn lose(&mut self, now: Time) {
         self.gives_up_at = now;
     }
 
-    /// Lets the step happen that is due, if one is; `arrives` says whether a transmission does.
+    /// Carries out the steps that are due by now. `arrives` returns true if a transmission arrives.
     pub(crate) fn on_wake(
         &mut self,
         now: Time,
@@ -164,7 +165,7 @@ impl RandomAccess {
         Progress::Running
     }
 
-    /// The step that is due.
+    /// Carries out the step that is due.
     fn step(&mut self, cell: CellAccess<'_>, arrives: &mut impl FnMut(Step) -> bool) {
         let config = cell.config;
         let (at, step) = (self.due_at, self.next);
@@ -184,13 +185,13 @@ impl RandomAccess {
             Step::Preamble => {
                 self.sent_at = at;
                 self.is_contention_free = self.is_next_dedicated;
-                // The window opens with the response that a preamble brings which was heard.
+                // The response window opens with the response, if the preamble is received.
                 follow(Step::Response, config.response_delay);
                 let window = config.response_delay + config.response_window;
                 self.gives_up_at = at.saturating_add(window);
             }
             Step::Response if is_there && self.is_contention_free => self.gives_up_at = Time::NEVER,
-            // Not received: the UE waits on to the end of the window.
+            // Without a response the UE waits until the end of the window.
             Step::Response if !is_there => {}
             Step::Response => {
                 follow(Step::Message3, config.message3_delay);
@@ -205,7 +206,8 @@ impl RandomAccess {
         }
     }
 
-    /// An attempt has failed: the next one follows after the back-off, or there is a problem.
+    /// Ends a failed attempt. The next attempt follows after the back-off. Returns true if the
+    /// maximum number of preambles was sent.
     ///
     /// Standard: TS 38.321 §5.1.4, §5.1.5.
     fn fail(&mut self, now: Time, cell: CellAccess<'_>, draws: &mut Stream) -> bool {
@@ -223,7 +225,7 @@ impl RandomAccess {
     }
 }
 
-/// The first multiple of `period` from `at` on.
+/// Returns the first multiple of `period` from `at` on.
 pub(crate) fn occasion_from(at: Time, period: Span) -> Time {
     let period = period.as_nanos().max(1);
     let occasion = Time::from_nanos(at.as_nanos().div_ceil(period) * period);
@@ -240,13 +242,13 @@ pub(crate) mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// A frame in which both directions are always there.
+    /// Returns an FDD frame, in which both directions are always available.
     pub(crate) fn fdd() -> Frame {
         Frame::lte(Span::from_millis(1), Duplex::Fdd).expect("a frame")
     }
 
-    /// The times in ms of the steps of random access from 12 ms on, and how it ends when; `arrives`
-    /// is asked with the number of the step.
+    /// Returns the steps of random access from 12 ms on with their times in ms, the result and its
+    /// time. `arrives` receives the number of the step.
     fn run(
         config: &AccessConfig,
         is_contention_free: bool,
@@ -255,7 +257,7 @@ pub(crate) mod tests {
         run_in(&fdd(), config, is_contention_free, &mut arrives)
     }
 
-    /// `run` in a cell with this frame.
+    /// Returns the steps as `run`, in a cell with this frame.
     fn run_in(
         frame: &Frame,
         config: &AccessConfig,
@@ -310,12 +312,12 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_lost_is_tried_again_after_the_window_or_the_contention_timer() {
-        // The preamble is lost, then the response: windows end at 33 and 53 ms.
+        // The preamble is lost, and then the response. The windows end at 33 and 53 ms.
         let (steps, progress, _) = run(&AT_ONCE, true, |n| n != 0 && n != 2);
         let times: Vec<u64> = steps.iter().map(|&(ms, _)| ms).collect();
         assert_eq!(times, [20, 40, 43, 60, 63]);
         assert_eq!(progress, Progress::Done);
-        // Msg3 is lost at 29 ms, then the resolution at 94 ms: the timer ends at 77 and 137 ms.
+        // Msg3 is lost at 29 ms, and then the resolution at 94 ms. The timer ends at 77 and 137 ms.
         let (steps, _, ms) = run(&AT_ONCE, false, |n| n != 2 && n != 6);
         let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
         assert!(preambles.map(|&(ms, _)| ms).eq([20, 80, 140]));
@@ -344,7 +346,7 @@ pub(crate) mod tests {
         assert_eq!((access.wake_at(), access.preambles()), (at_ms(40), 2));
     }
 
-    /// Vector ra_problem_counter of the handover sheet.
+    /// Test vector ra_problem_counter of the handover sheet.
     #[test]
     fn after_the_last_preamble_there_is_a_problem() {
         let (steps, progress, ms) = run(&AT_ONCE, true, |_| false);
@@ -363,17 +365,19 @@ pub(crate) mod tests {
         let (steps, ..) = run(&config, true, |_| false);
         let waits = steps.windows(2).map(|pair| pair[1].0 - pair[0].0 - 13);
         let (least, most) = (waits.clone().min(), waits.max());
-        // Of 199 draws the extremes lie within a twentieth of the ends but for one in 10,000.
+        // The extremes of 199 draws lie within a twentieth of the ends, with a probability of all
+        // but one in 10,000.
         assert!(least < Some(48) && (Some(912)..=Some(961)).contains(&most));
     }
 
     #[test]
     fn steps_of_tdd_are_in_slots_of_their_direction() {
         for (configuration, expected) in [
-            // DSUUDDSUUD: the occasion of 20 ms is in 22, and 25 is downlink. Msg3 waits for 32, as
-            // 31 is special. The answer waits for 39, as 37 and 38 are uplink.
+            // With the pattern DSUUDDSUUD the occasion at 20 ms moves to subframe 22, and 25 is
+            // downlink. Msg3 waits for 32, because 31 is special. The answer waits for 39, because
+            // 37 and 38 are uplink.
             (1, [22, 25, 32, 39]),
-            // DSUDDDDDDD: 31 waits for 32 too, and 37 is downlink.
+            // With the pattern DSUDDDDDDD Msg3 waits for subframe 32 too, and 37 is downlink.
             (5, [22, 25, 32, 37]),
         ] {
             let tdd = LteTdd::new(configuration).expect("0 to 6");

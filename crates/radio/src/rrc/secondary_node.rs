@@ -1,14 +1,16 @@
-//! The secondary node of one UE in base stations: the master's asks, the other one decides, the UE is told.
+//! Procedures about the secondary node of one UE. The master's base station requests, the other
+//! base station decides, and the UE receives an order.
 //!
 //! ```text
-//! report about cells that may be added ─► ask ─► Ask ─► cell ─► Accept ─► Tell ─► UE ─► answer: on_answer
-//! report about the cell of the node ─► Transfer ─► secondary node ─► Required ─► ask, or Tell
-//! failure, or nobody wants it any more ─► Release ─► secondary node ─► Released ─► Tell
+//! report about addable cells ─► ask ─► Ask ─► cell ─► Accept ─► Tell ─► UE ─► answer: on_answer
+//! report about the node's cell ─► Transfer ─► secondary node ─► Required ─► ask, or Tell
+//! failure, or node not needed ─► Release ─► secondary node ─► Released ─► Tell
 //! handover ─► ask on behalf of the target ─► GoOn: the command
 //! ```
 //!
-//! Every phase but [`Phase::Idle`] has a time that ends it. [`SecondaryNetwork`] is told of messages and of time, and says
-//! what follows in acts, as [`Network`](super::network::Network) does; it knows no radio, no bearer and no link.
+//! Every phase except [`Phase::Idle`] ends by a timer. [`SecondaryNetwork`] receives messages and
+//! times and returns acts, as [`Network`](super::network::Network) does. It knows no radio, no
+//! bearer and no link.
 //!
 //! Standard: TS 37.340 §10.2.1, §10.3.1, §10.4.1, §10.5.1, §10.7.1; TS 36.423 §8.7; TS 38.423 §8.3.
 
@@ -23,43 +25,45 @@ use crate::config::{LegId, SecondaryNodeConfig};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, SecondaryCause, SecondaryChangeRow, Time};
 
-/// The secondary node of a UE, at both ends.
+/// Secondary node of a UE: state of the UE and of the network.
 #[derive(Debug)]
 pub(crate) struct SecondaryNode {
     pub config: SecondaryNodeConfig,
-    /// What the UE reports while it has none.
+    /// Measurements that the UE reports while it has no secondary node.
     pub adding: Survey,
-    /// What it reports about the cell of the one that it has.
+    /// Measurements that the UE reports about the cell of its secondary node.
     pub about: Survey,
-    /// The generation that cells of the node are of.
+    /// Generation of the secondary node's cells.
     pub generation: Generation,
     pub network: SecondaryNetwork,
     pub ue: UeSide,
-    /// When the UE has done what it was told and answers, and to which order.
+    /// Time of the UE's answer after its processing, and the number of the answered order. `None`
+    /// without an order.
     pub answer: Option<(Time, u32)>,
-    /// The last order that it carried out.
+    /// Number of the last order that the UE carried out.
     pub heard: u32,
     pub record: Option<SecondaryChangeRow>,
-    /// Since when the UE has had no secondary leg that carries, after it had one.
+    /// Time since which the UE has had no working secondary leg. `None` if it has one or never had
+    /// one.
     pub silent_since: Option<Time>,
 }
 
-/// Where the UE is with its secondary leg.
+/// State of the UE's secondary leg.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum UeSide {
-    /// It has none.
+    /// The UE has no secondary leg.
     Alone,
-    /// A command to another master's cell names this cell, which it enters after that one.
+    /// The UE enters this cell after the master's new cell. A command to that cell names both.
     Waiting(CellId),
-    /// It enters a cell until T304 expires.
+    /// The UE enters a cell until T304 expires.
     Entering {
         leg: LegId,
         access: RandomAccess,
         until: Time,
     },
-    /// The leg is there.
+    /// The secondary leg is connected.
     Serving,
-    /// T304 has expired: it waits for what the network says.
+    /// T304 has expired. The UE waits for a decision of the network.
     Lost,
 }
 
@@ -73,12 +77,12 @@ impl UeSide {
 }
 
 impl SecondaryNode {
-    /// When something is to be done next, whether the UE is connected or not.
+    /// Returns the time of the next action that does not need a connection to the master.
     pub(crate) fn wake_at(&self) -> Time {
         self.network.wake_at().min(self.ue.wake_at())
     }
 
-    /// When a UE that is connected says something next.
+    /// Returns the time of the next message of a connected UE.
     pub(crate) fn speaks_at(&self) -> Time {
         let answer = self.answer.map_or(Time::NEVER, |(at, _)| at);
         let reports = match self.ue {
@@ -89,7 +93,7 @@ impl SecondaryNode {
         answer.min(reports)
     }
 
-    /// A step of the change under way, if one is.
+    /// Applies a step to the row of the change, if one is under way.
     pub(crate) fn note(&mut self, step: impl FnOnce(&mut SecondaryChangeRow)) {
         if let Some(row) = &mut self.record {
             step(row);
@@ -97,39 +101,40 @@ impl SecondaryNode {
     }
 }
 
-/// What the master's base station tells the UE.
+/// Order of the master's base station to the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// RRCReconfiguration with a secondary cell group of this cell (reconfigurationWithSync).
+    /// RRCReconfiguration with a secondary cell group in this cell (reconfigurationWithSync).
     Enter(CellId),
-    /// RRCReconfiguration that releases it.
+    /// RRCReconfiguration that releases the secondary cell group.
     Release,
 }
 
-/// What the secondary node wants because of a report.
+/// Decision of the secondary node after a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// The UE should go to this cell.
+    /// The UE should change to this cell.
     Change(CellId),
-    /// It should have no secondary node.
+    /// The secondary node should be released.
     Release,
 }
 
-/// A message of RRC about the secondary node, over the master's leg.
+/// RRC message about the secondary node, sent over the master's leg.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum NodeMessage {
-    /// MeasurementReport: about the cell of the node, or about cells that may be added.
+    /// MeasurementReport about the secondary node's cell if `is_about` is true, or about cells that
+    /// may be added.
     Report { is_about: bool, report: Measured },
-    /// RRCReconfiguration with a secondary cell group, or its release.
+    /// RRCReconfiguration that adds, changes or releases a secondary cell group.
     Order { order: Order, number: u32 },
-    /// RRCReconfigurationComplete that answers it.
+    /// RRCReconfigurationComplete that answers the order with this number.
     Answer(u32),
-    /// SCGFailureInformation: T304 has expired (synchReconfigFailureSCG) in this cell.
+    /// SCGFailureInformation: T304 has expired in this cell (synchReconfigFailureSCG).
     AccessFailed(CellId),
 }
 
 impl NodeMessage {
-    /// As [`Message::size`](super::mobility::Message::size).
+    /// Returns the size in bytes. See [`Message::size`](super::mobility::Message::size).
     pub(crate) fn size(self) -> u32 {
         match self {
             NodeMessage::Report { .. } | NodeMessage::Answer(_) => 40,
@@ -146,15 +151,15 @@ impl NodeMessage {
     }
 }
 
-/// Bytes of the configuration of a secondary cell group in a message of RRC: a usual size.
+/// Size in bytes of the configuration of a secondary cell group in an RRC message, a typical value.
 pub(crate) const GROUP: u32 = 160;
 
-/// Why a cell is asked.
+/// Reason why a cell is requested as a secondary cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A report, or a wish of the secondary node, or a failure.
+    /// A measurement report, a decision of the secondary node, or a failure.
     Here(SecondaryCause),
-    /// The master is about to change to this cell.
+    /// A handover of the master node to this cell.
     Handover(CellId),
 }
 
@@ -167,34 +172,34 @@ impl Purpose {
     }
 }
 
-/// The step that the master's base station waits for.
+/// Step that the master's base station waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Nothing is under way.
+    /// No procedure is under way.
     #[default]
     Idle,
-    /// The cell's answer (TDCprep, TXnDCprep).
+    /// Answer of the requested cell (TDCprep, TXnDCprep).
     Preparing {
         target: CellId,
         purpose: Purpose,
         until: Time,
     },
-    /// The UE's arrival in another master's cell; the secondary node holds room in this one.
+    /// Arrival of the UE in the master's new cell. The secondary node reserves resources in `cell`.
     Planned { cell: CellId, until: Time },
-    /// The secondary node's answer to its release.
+    /// Answer of the secondary node to its release.
     Releasing { until: Time },
-    /// The UE's answer to an order; it is told again then.
+    /// Answer of the UE to an order. The order is repeated at `until`.
     Telling { order: Order, until: Time },
 }
 
-/// Content of a message between the base stations.
+/// Content of a message between the two base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeSignal {
-    /// SgNB (S-Node) Addition Request, or Modification Request to the one that the UE has.
+    /// SgNB (S-Node) Addition Request, or Modification Request to the UE's present secondary node.
     Ask(CellId),
-    /// Its Acknowledge.
+    /// Acknowledge of an Addition or Modification Request.
     Accept(CellId),
-    /// Its Reject.
+    /// Reject of an Addition or Modification Request.
     Reject(CellId),
     /// RRC Transfer: a report about the secondary node's cell.
     Transfer(Wish),
@@ -202,19 +207,20 @@ pub(crate) enum NodeSignal {
     Required(Wish),
     /// Release Request about this cell.
     Release(CellId),
-    /// Its Acknowledge.
+    /// Acknowledge of a Release Request.
     Released,
-    /// Change Confirm, Release Confirm or UE Context Release: nobody answers.
+    /// Change Confirm, Release Confirm or UE Context Release. These messages have no answer.
     Confirm(CellId),
-    /// Reconfiguration Complete.
+    /// Reconfiguration Complete after the UE's answer.
     Complete(CellId),
 }
 
 impl NodeSignal {
-    /// Bytes of an IP packet with SCTP's header: usual sizes, not those of a standard.
+    /// Returns the size in bytes of the IP packet with SCTP's header. Sizes are typical values, not
+    /// those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
-            // With RRC's containers.
+            // These messages have RRC's containers.
             NodeSignal::Ask(_) => 600,
             NodeSignal::Accept(_) => 400,
             NodeSignal::Required(Wish::Change(_)) => 300,
@@ -228,23 +234,24 @@ impl NodeSignal {
     }
 }
 
-/// What follows in the radio from a step of the network's part.
+/// Action in the radio after a step of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeAct {
-    /// The UE is told, which is order number so many.
+    /// Send the order with this number to the UE.
     Tell { order: Order, number: u32 },
-    /// A change begins: to this cell, or without one a release.
+    /// Begin a change to this cell, or a release if `target` is `None`.
     Began {
         target: Option<CellId>,
         purpose: Purpose,
     },
-    /// It comes to nothing: no room, or no answer.
+    /// End the change without success. `is_refused` is true if the cell had no room, false if it
+    /// did not answer.
     Ended { is_refused: bool },
-    /// The command to the master's target may go.
+    /// Send the command for the master's handover to this cell.
     GoOn(CellId),
 }
 
-/// What is done about a failed leg.
+/// Reaction to a failed secondary leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
     Release,

@@ -1,7 +1,7 @@
-//! Connected, idle and inactive: when a connection is released, when a UE is paged, and when it is back.
+//! RRC states of a UE: the release of its connection, paging, and its return.
 //!
-//! A [`Connection`] knows when and what; the packets that wait for it are its caller's. Messages of
-//! random access and of RRC all arrive: what a weak link would cost is not in the time to return.
+//! A [`Connection`] holds the state and the times. Its caller holds the packets that wait. All
+//! messages of random access and RRC arrive, so a weak link does not lengthen the return.
 //!
 //! Standard: TS 38.331 §5.3.3, §5.3.8, §5.3.13; TS 38.304 §7.1; TS 36.304 §7.1.
 
@@ -11,46 +11,47 @@ use crate::phy::frame::Frame;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Span, Time};
 
-/// A radio frame.
+/// Length of a radio frame.
 const FRAME: Span = Span::from_millis(10);
 
-/// Where a UE is.
+/// RRC state of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Connected; nothing has come since.
+    /// Connected, without data since this time.
     Connected { idle_since: Time },
     /// Idle or inactive.
     Released,
-    /// On its way back.
+    /// On the way back to connected.
     Returning,
 }
 
-/// Whether a packet may enter its bearer now.
+/// Answer to a packet that is about to enter its bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// It goes on.
+    /// The packet may enter the bearer.
     Open,
-    /// It waits for the UE, which was on its way already.
+    /// The packet waits for the UE, which is already on its way back.
     Wait,
-    /// It waits, and makes the UE return: paged then, if it must be, and connected then.
+    /// The packet waits, and the UE begins to return. The UE is connected at `open_at`. `paged_at`
+    /// is `None` for uplink packets, which need no paging.
     Return {
         paged_at: Option<Time>,
         open_at: Time,
     },
 }
 
-/// The connection of one UE.
+/// RRC connection of one UE.
 #[derive(Debug)]
 pub(crate) struct Connection {
     config: StatesConfig,
-    /// UE_ID: from the identity of its subscription.
+    /// UE_ID, derived from the identity of the subscription.
     id: u64,
     state: State,
     draws: Stream,
 }
 
 impl Connection {
-    /// Connected from the start on.
+    /// Returns a connection in the connected state.
     pub(crate) fn new(config: StatesConfig, id: u64, draws: Stream) -> Connection {
         Connection {
             config,
@@ -62,7 +63,7 @@ impl Connection {
         }
     }
 
-    /// When it is to be seen whether the connection is released.
+    /// Returns the time of the next check for inactivity.
     pub(crate) fn check_at(&self) -> Time {
         match self.state {
             State::Connected { idle_since } => idle_since.saturating_add(self.config.inactivity),
@@ -70,7 +71,8 @@ impl Connection {
         }
     }
 
-    /// A packet is there for the UE, or from it. The UE returns to a cell with this frame.
+    /// Handles a packet for the UE or from it. `frame` is the frame of the cell to which the UE
+    /// returns.
     pub(crate) fn on_packet(&mut self, now: Time, direction: Direction, frame: &Frame) -> Entry {
         match &mut self.state {
             State::Connected { idle_since } => {
@@ -87,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// The time of [`Connection::check_at`] has come; `is_busy` when something is still to be sent.
-    /// The state that the UE goes to, if its connection is released.
+    /// Handles the check for inactivity. `is_busy` is true if data is waiting. Returns the UE's new
+    /// state if its connection is released, and `None` otherwise.
     pub(crate) fn on_check(&mut self, now: Time, is_busy: bool) -> Option<ReleasedState> {
         if self.check_at() > now {
             return None;
@@ -101,15 +103,15 @@ impl Connection {
         Some(self.config.released_to)
     }
 
-    /// It is connected again.
+    /// Records that the UE is connected again.
     pub(crate) fn on_open(&mut self, now: Time) {
         self.state = State::Connected { idle_since: now };
     }
 
-    /// The UE's next paging occasion for what is there for it at `now`.
+    /// Returns the UE's next paging occasion for a packet that arrives at `now`.
     fn paged_at(&self, now: Time) -> Time {
         let asked_at = match self.config.released_to {
-            // The core is told of the packet, and asks the base station.
+            // The core is informed of the packet and requests paging from the base station.
             ReleasedState::Idle => now.saturating_add(self.config.core_delay * 2),
             ReleasedState::Inactive => now,
         };
@@ -121,7 +123,7 @@ impl Connection {
         paging_frame_from(asked_at, (cycle_frames, paging_frames), self.id)
     }
 
-    /// When a UE has its bearers that begins random access at `from`.
+    /// Returns the time at which a UE has its bearers if it begins random access at `from`.
     fn open_at(&mut self, from: Time, frame: &Frame) -> Time {
         let config = self.config.access;
         let cell = CellAccess {
@@ -140,8 +142,8 @@ impl Connection {
     }
 }
 
-/// The first paging frame from `at` on of a UE: SFN mod T = (T div N) * (UE_ID mod N), with cycle T and
-/// N paging frames in it.
+/// Returns a UE's first paging frame from `at` on. It satisfies SFN mod T = (T div N) * (UE_ID mod
+/// N), with paging cycle T and N paging frames in a cycle.
 ///
 /// Standard: TS 38.304 §7.1; TS 36.304 §7.1.
 fn paging_frame_from(at: Time, (cycle, frames): (u32, u32), id: u64) -> Time {
@@ -208,25 +210,26 @@ mod tests {
         assert!(ue.check_at().is_never());
     }
 
-    /// Preamble at the next multiple of 10 ms, 3 + 6 + 6 ms to the end of contention, and RRC's messages.
+    /// The preamble is sent at the next multiple of 10 ms. Then 3 + 6 + 6 ms pass until the end of
+    /// contention, and RRC's messages follow.
     #[test]
     fn the_way_back_takes_its_parts() {
         for (released_to, direction, paged, open) in [
-            // 10 + 4 ms of resume.
+            // A resume takes 10 + 4 ms.
             (
                 ReleasedState::Inactive,
                 Direction::Uplink,
                 None,
                 1510 + 15 + 14,
             ),
-            // UE_ID 5 is paged in frame 20 of each 128: at 1480 ms.
+            // UE_ID 5 is paged in frame 20 of every 128, which is at 1480 ms.
             (
                 ReleasedState::Inactive,
                 Direction::Downlink,
                 Some(1480),
                 1480 + 15 + 14,
             ),
-            // 14 ms of setup, 30 to the core and back, 13 of security, 18 of reconfiguration.
+            // Setup takes 14 ms, the core 30 ms, security 13 ms and the reconfiguration 18 ms.
             (ReleasedState::Idle, Direction::Uplink, None, 1510 + 15 + 75),
         ] {
             let mut ue = connection(released_to, 5);

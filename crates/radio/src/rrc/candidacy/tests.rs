@@ -1,4 +1,4 @@
-//! The network's part of conditional handovers alone: messages are carried by hand.
+//! Tests of the network side of conditional handover. The tests deliver the messages themselves.
 
 use super::*;
 use crate::config::{MobilityConfig, Signalling};
@@ -57,7 +57,7 @@ impl Stations {
         Stations::new(Signalling::Links { strangers })
     }
 
-    /// The actions that follow from a step at `ms`, without notes of those that have a row.
+    /// Returns the acts of a step at `ms`, without records of events.
     fn step(&mut self, ms: u64, action: impl FnOnce(&mut Candidacy, &mut Step<'_>)) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
@@ -91,7 +91,7 @@ impl Stations {
         self.step(ms, |candidacy, step| candidacy.on_message(number, step))
     }
 
-    /// Lets everything happen up to `ms`, where times are given.
+    /// Carries out all actions up to `ms`, without links.
     fn until(&mut self, ms: u64) -> Vec<Act> {
         let mut acts = Vec::new();
         while self.candidacy.wake_at() <= at(ms) {
@@ -120,14 +120,14 @@ fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
 fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
     let mut stations = Stations::new(Signalling::Given);
     assert_eq!(stations.want(100, &[1, 2]), []);
-    // There, admission, back.
+    // The times are those of the request, the admission and the answer.
     assert_eq!(stations.until(119), []);
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "from the decision on");
     assert_eq!(stations.until(120), [Act::Configure]);
     assert_eq!(stations.prepared(), cells(&[1, 2]));
     assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at(100)));
     assert_eq!(stations.candidacy.told_at(), Some(at(120)));
-    // A further one takes the place of the oldest that is not wanted.
+    // A new candidate replaces the oldest one that is not in the list.
     assert_eq!(stations.want(200, &[2, 3]), []);
     assert_eq!(stations.until(205), []);
     assert_eq!(
@@ -158,7 +158,7 @@ fn a_candidate_gives_room_back_after_its_time_and_says_so() {
     stations.until(1000);
     stations.want(1000, &[1, 2]);
     stations.until(1100);
-    // Held from 15 ms on, for 2 s.
+    // The reservation lasts for 2 s from 15 ms on.
     assert_eq!(stations.until(2014), []);
     assert!(stations.candidacy.is_held(CellId(1)));
     assert_eq!(stations.until(2015), []);
@@ -187,7 +187,7 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.arrive(20, 2), [], "one is still to answer");
     assert_eq!(stations.due(16), [send(3, [12, 10], 300)]);
     assert_eq!(stations.arrive(21, 3), [Act::Configure]);
-    // The UE is in the second; its base station's message is lost, and told again.
+    // The UE enters the second candidate. The notification of the source is lost and repeated.
     stations.serving = CellId(2);
     let executed = stations.step(500, |candidacy, step| {
         candidacy.on_executed(CellId(2), step);
@@ -206,7 +206,7 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.arrive(1505, 5), followed);
     assert_eq!(stations.arrive(1510, 6), []);
     assert_eq!(stations.held, [0; 5], "the other one gives its room back");
-    // The answer is lost: told once more, the source answers and does nothing else.
+    // The answer is lost. The source answers the repeated notification and does nothing else.
     assert_eq!(stations.due(2500), [send(8, [12, 10], 100)]);
     assert_eq!(stations.arrive(2505, 8), [send(9, [10, 12], 100)]);
     assert!(stations.candidacy.is_finishing());
@@ -222,7 +222,7 @@ fn without_an_answer_the_source_cancels_and_a_late_answer_is_cancelled_too() {
     stations.arrive(5, 0);
     let answer = stations.due(15);
     assert_eq!(answer, [send(1, [11, 10], 300)]);
-    // TX2RELOCprep; the message is lost.
+    // The timer TX2RELOCprep expires, and the cancellation is lost.
     assert_eq!(stations.due(1000), [send(2, [10, 11], 100)]);
     assert_eq!(stations.prepared(), []);
     assert_eq!(stations.arrive(1001, 1), [send(3, [10, 11], 100)]);
@@ -240,7 +240,8 @@ fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "they have not heard of it");
     assert_eq!(stations.until(105), []);
     assert_eq!((stations.held, stations.prepared()), ([0; 5], vec![]));
-    // A link that is lost again before the source has answered: the target says no more.
+    // The link is lost again before the source has answered, so the target does not repeat its
+    // notification.
     stations.want(200, &[3]);
     stations.until(300);
     stations.serving = CellId(3);
@@ -288,11 +289,12 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     );
     assert_eq!(stations.held, [1, 0, 1, 0, 0]);
     assert_eq!(stations.prepared(), cells(&[2, 0]));
-    // Back, and the UE had not heard of the latest list.
+    // The UE returns without having received the latest list.
     stations.serving = CellId(0);
     assert_eq!(follow(&mut stations, 300, [1, 0], true), [Act::Configure]);
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
-    // Room that was taken with another source is given back in time all the same, and cancelled with the rest.
+    // A reservation that was made for another source ends in time too, and is cancelled with the
+    // others.
     let acts = stations.until(2110);
     assert_eq!(acts, [Act::Configure], "cell 2 gives its room back");
     assert_eq!(stations.prepared(), cells(&[1]));
@@ -308,7 +310,7 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     if let Some(conditional) = &mut stations.config.conditional {
         conditional.forwards_early = true;
     }
-    // The request to cell 1; cell 2 is of the same base station, which asks itself.
+    // Only cell 1 gets a request over a link, because cell 2 belongs to the same base station.
     assert_eq!(stations.want(0, &[1, 2]), [send(0, [10, 11], 600)]);
     let _ = stations.arrive(1, 0);
     let answered = stations.until(11);
@@ -319,7 +321,7 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     );
     let told = stations.arrive(12, 1);
     assert_eq!(told, [send(2, [10, 11], 100), Act::Configure]);
-    // Another one takes the place of the first: it alone hears.
+    // Another candidate replaces the first one. Only the new candidate is informed of copies.
     let asked = stations.want(100, &[2, 3]);
     assert_eq!(asked.len(), 2, "a cancel and a request: {asked:?}");
     let _ = stations.arrive(101, 4);

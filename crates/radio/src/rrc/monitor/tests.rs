@@ -29,8 +29,8 @@ fn config(n310: u32, n311: u32, t310: u64) -> Monitoring {
     }
 }
 
-/// When T310 starts and stops, and when the link fails, with indications of `text` (O or I) each
-/// 10 ms from the times given.
+/// Returns the times at which T310 starts and stops and the link fails. `runs` are strings of
+/// indications (O or I), each 10 ms, with their start times.
 fn run(config: &Monitoring, runs: &[(u64, &str)]) -> (Option<u64>, Option<u64>, Option<u64>) {
     let mut monitor = LinkMonitor::new();
     let (mut started, mut stopped) = (None, None);
@@ -58,7 +58,7 @@ fn run(config: &Monitoring, runs: &[(u64, &str)]) -> (Option<u64>, Option<u64>, 
     (started, stopped, failed)
 }
 
-/// Vectors rlf_* of the handover sheet but for those of T304 and of T312, which is below.
+/// Test vectors rlf_* of the handover sheet, except for T304 and T312. The latter is tested below.
 #[test]
 fn t310_starts_and_stops_with_consecutive_indications() {
     let started = |at, fails| (Some(at), None, Some(fails));
@@ -78,7 +78,7 @@ fn t310_starts_and_stops_with_consecutive_indications() {
     assert_eq!(of_ns3, started(50, 1050));
 }
 
-/// Vector rlf_t312 of the handover sheet.
+/// Test vector rlf_t312 of the handover sheet.
 #[test]
 fn t312_ends_what_t310_would_wait_for() {
     let config = Monitoring {
@@ -99,7 +99,7 @@ fn t312_ends_what_t310_would_wait_for() {
     recovered.on_indication(at_ms(390), &config, Indication::InSync);
     assert!(recovered.wake_at().is_never());
     assert!(monitor.has_expired(at_ms(400)) && !monitor.has_expired(at_ms(399)));
-    // T310 may be there first.
+    // T310 may expire before T312.
     late.on_report(at_ms(950), &config);
     assert_eq!(late.wake_at(), at_ms(1020));
 }
@@ -129,11 +129,11 @@ fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t
         times.map(|ms| (ms, ms == in_range_at)).collect()
     };
     assert_eq!(lost_at(&looks(10_000, 200, 0)), Some(14_000));
-    // One look in range, or a time without any, and the timers begin anew.
+    // The timers start anew after one evaluation in range, or after a time without evaluations.
     assert_eq!(lost_at(&looks(10_000, 200, 13_000)), Some(17_040));
     let paused = [looks(10_000, 90, 0), looks(20_000, 200, 0)].concat();
     assert_eq!(lost_at(&paused), Some(24_000));
-    // So they do after the loss.
+    // The timers also start anew after the loss of the link.
     let mut link = Looks::new();
     let mut lost = looks(10_000, 250, 0);
     lost.retain(|&(ms, in_range)| look(&mut link, ms, in_range));
@@ -188,8 +188,8 @@ fn out_of_sync_looks_back_twice_as_far_as_in_sync() {
     for _ in 0..WINDOW {
         quality.on_sinr(AWAKE, from_db(-20.0));
     }
-    // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
-    // with 3 of 10.
+    // The mean of levels of -20 dB and 0 dB exceeds Qout, 0.1585, with 3 of 20 at 0 dB. It exceeds
+    // Qin, 0.251, with 3 of 10.
     let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(AWAKE, 1.0)).collect();
     let out = Some(Indication::OutOfSync);
     let is_in = Some(Indication::InSync);
@@ -219,11 +219,13 @@ fn a_ue_that_sleeps_judges_by_fewer_evaluations() {
         let is_out = |_: &i32| quality.on_sinr(over, 0.0) != Some(Indication::OutOfSync);
         (1..).take_while(is_out).count()
     };
-    // At 0 dB one of 5 is above Qout, and 3 of 20 are below.
+    // The link drops from 0 dB to no signal. A mean over 5 stays above Qout with one evaluation at
+    // 0 dB. A mean over 20 does not with three.
     assert_eq!((count(asleep), count(AWAKE)), (4, 16));
 }
 
-/// The looks, as `(ms, SINR)`, that say when T310 starts, stops and expires; and how many were made in time.
+/// Monitors a link with this SINR at every 10 ms. Returns a text of the times at which T310 starts,
+/// stops and expires, and the number of evaluations that were not skipped.
 fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (String, usize) {
     let mut link = LinkWatch::new(at_ms(10), config);
     let at = |ms: u64| sinr[(ms / 10) as usize];
@@ -234,14 +236,14 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             seen.push_str(&format!("{ms} anew "));
             link.begin_anew(now, config);
             assert!(link.next_at() <= at_ms(ms + 10));
-            // It is not connected now.
+            // Evaluations are not judged at the time of a new link.
             link.begin(now, AWAKE);
         }
         if link.next_at() > now {
             continue;
         }
         link.begin(now, AWAKE);
-        // A bound is less, and found where it does not suffice.
+        // A lower bound is recorded if it suffices, and the exact SINR otherwise.
         let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
         match may_wait && least >= link.enough() {
             true => link.note(least, least >= at(ms)),
@@ -260,7 +262,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             }
         }
         if may_wait {
-            // What is left out cannot be found beyond a corner.
+            // Skipped evaluations cannot be made after a corner of the UE's path.
             let until = at_ms(ms / corner_ms * corner_ms + corner_ms);
             if link.next_at() >= until {
                 catch_up(&mut link);
@@ -312,7 +314,7 @@ fn leaving_out_looks_that_cannot_matter_changes_nothing() {
 fn a_good_link_is_looked_at_once_in_a_mean_over_twenty() {
     let config = Monitoring::default();
     let good = vec![from_db(12.0); 2_001];
-    // At two of 2,000 instants the link is left.
+    // The link is reset at two of the 2,000 times.
     assert_eq!(watch(&config, &good, false, 100_000).1, 1_998);
     let (seen, made) = watch(&config, &good, true, 100_000);
     assert!(made <= 110 && !seen.contains("OutOfSync"), "{made} {seen}");

@@ -1,4 +1,4 @@
-//! The network's part alone: messages are carried by hand.
+//! Tests of the network side of handover. The tests deliver the messages themselves.
 
 use super::*;
 use crate::config::Signalling;
@@ -13,7 +13,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Three base stations, a cell each.
+/// Returns a configuration with three base stations of one cell each.
 fn config(interface: Interface, signalling: Signalling) -> MobilityConfig {
     MobilityConfig {
         most_ues: Some(2),
@@ -30,7 +30,7 @@ fn links() -> Signalling {
     }
 }
 
-/// A UE's network, and what its steps are told.
+/// Network side of a UE, with the inputs of its steps.
 struct Rig {
     network: Network,
     config: MobilityConfig,
@@ -56,7 +56,7 @@ impl Rig {
         }
     }
 
-    /// The actions that follow from a step at `ms`.
+    /// Returns the acts of a step at `ms`.
     fn step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
@@ -116,7 +116,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
     assert_eq!(rig.due(5120), [Act::GivenUp]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
-    // By way of the core each message takes two ways.
+    // Each message through the core takes two hops.
     let mut rig = Rig::new(Interface::Core, Signalling::Given);
     rig.ask_target(100);
     assert_eq!(rig.network.wake_at(), at(100 + 10 + 10 + 10));
@@ -148,7 +148,7 @@ fn over_links_a_request_is_answered_after_admission() {
 fn by_way_of_the_core_each_message_is_passed_on() {
     for (interface, strangers) in [
         (Interface::Core, BTreeSet::new()),
-        // No link connects the two.
+        // No link connects the two base stations.
         (Interface::Direct, BTreeSet::from([(10, 11), (11, 10)])),
     ] {
         let mut rig = Rig::new(interface, Signalling::Links { strangers });
@@ -168,7 +168,7 @@ fn without_an_answer_the_source_stays_after_its_timer() {
     assert_eq!(rig.network.wake_at(), at(1100), "TX2RELOCprep");
     assert_eq!(rig.due(1100), [Act::Expired(TARGET)]);
     assert!(!rig.network.is_busy());
-    // What comes now means nothing.
+    // A message that arrives now has no effect.
     assert_eq!(rig.arrive(1101, 0), []);
     assert!(rig.network.wake_at().is_never());
 }
@@ -197,7 +197,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     let request = |number| send(number, [station(11), Place::Core], 150);
     assert_eq!(rig.step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
-    // It is lost; the next one arrives, and its answer is lost.
+    // The first request is lost. The second arrives, and its answer is lost.
     assert_eq!(rig.due(999), []);
     assert_eq!(rig.due(1000), [note, request(1)]);
     let answer = |number| send(number, [Place::Core, station(11)], 150);
@@ -289,7 +289,7 @@ fn a_context_that_is_there_ends_the_fetching() {
     assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
 }
 
-/// A rig whose core sends to both, from `start`.
+/// Returns a rig whose core sends to both base stations, with this start rule.
 fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
     let mut rig = Rig::new(Interface::Direct, signalling);
     rig.config.data = DataForwarding::Bicast(start);
@@ -306,7 +306,7 @@ fn the_command_waits_while_the_core_begins_to_send_to_both() {
     assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
     assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
     rig.step(130, |network, step| network.on_command(TARGET, step));
-    // The UE is there: the switch of the path ends it.
+    // The UE arrives, and the path switch ends bicast.
     rig.serving = TARGET;
     rig.network.on_entered();
     rig.step(180, |network, step| network.ask_core(TARGET, step));
@@ -327,10 +327,10 @@ fn copies_may_begin_after_the_command_and_over_links() {
     assert_eq!(rig.due(150), [send(2, [station(10), Place::Core], 100)]);
     assert_eq!(rig.arrive(155, 2), [Act::Copy(TARGET)]);
     assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
-    // The UE does not leave: the source has the core stop.
+    // The UE does not leave, so the source tells the core to end bicast.
     let told = [Act::GivenUp, send(3, [station(10), Place::Core], 100)];
     assert_eq!(rig.due(5120), told);
-    // Were that lost, the core would stop by itself.
+    // If that message were lost, the core would end bicast by its own timer.
     assert_eq!(rig.network.wake_at(), at(5155));
     let mut acts = rig.arrive(5125, 3);
     assert_eq!(acts.pop(), Some(Act::EndCopies));
@@ -377,12 +377,12 @@ fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     assert_eq!(rig.due(405), [Act::EndCopies]);
 }
 
-/// A random walk of a UE and its network, while links lose messages.
+/// A random sequence of events of a UE and its network, with links that lose messages.
 struct Walk {
     rig: Rig,
     random: Stream,
     now: u64,
-    /// Messages under way.
+    /// Numbers of messages that are on links.
     under_way: Vec<u64>,
     copies: bool,
 }
@@ -429,7 +429,7 @@ impl Walk {
         }
     }
 
-    /// Something happens.
+    /// Carries out a random event.
     fn go_on(&mut self) {
         self.now += self.random.below(200);
         self.step(Network::on_source_due);
@@ -471,7 +471,7 @@ impl Walk {
     }
 }
 
-/// Whatever links lose, each state of the network has a timer that ends it.
+/// Every state of the network ends by a timer, even if links lose messages.
 #[test]
 fn nobody_waits_for_ever() {
     Cases::new(300).run(|seed| {
@@ -502,7 +502,8 @@ fn nobody_waits_for_ever() {
         for _ in 0..200 {
             walk.go_on();
         }
-        // Nothing arrives any more, and the UE is at home: every timer ends, and starts none.
+        // No message arrives any more, and the UE is in its home base station. All timers end, and
+        // none starts.
         walk.rig.network.on_link_lost();
         let home = walk.rig.network.home();
         walk.enter(CellId(home - 10));

@@ -1,54 +1,57 @@
-//! What base stations do about the secondary node of one UE, and what they tell each other.
+//! Procedures of the base stations about the secondary node of one UE, and their messages.
 
 use super::{NodeAct, NodeSignal, Order, Phase, Purpose, Remedy, Wish};
 use crate::rrc::backhaul::Place;
 use crate::rrc::network::{Act, Step};
 use fadeout_core::{CellId, RrcEvent, SecondaryCause, Span, Time};
 
-/// The network's part.
+/// Network side of a UE's secondary node.
 #[derive(Debug, Default)]
 pub(crate) struct SecondaryNetwork {
-    /// The cell of the secondary node, as the master's base station knows.
+    /// Cell of the secondary node according to the master's base station. `None` if there is none.
     pscell: Option<CellId>,
     phase: Phase,
-    /// The leg has failed, as the master's base station knows, and what is to be done.
+    /// Reaction to a failure of the secondary leg that the master's base station knows. `None`
+    /// without a failure.
     failed: Option<Remedy>,
-    /// Whether the master's cell changes, so that nothing may begin.
+    /// True if no procedure may begin because of a handover of the master node.
     pub is_barred: bool,
     orders: u32,
-    /// When cells decide about a request, and who asks.
+    /// Cells that decide about a request, each with the requesting cell and the time of its
+    /// decision.
     deciding: Vec<(CellId, CellId, Time)>,
-    /// Where cells hold room, until when.
+    /// Cells that reserve resources for the UE, each with the end of its reservation.
     rooms: Vec<(CellId, Time)>,
-    /// Messages where times are given.
+    /// Messages that travel without links, each with its arrival time.
     given: Vec<(Time, NodeSignal)>,
-    /// Those on links, or lost there, by number.
+    /// Messages on links, or lost there, by number.
     wired: Vec<(u64, NodeSignal)>,
 }
 
 impl SecondaryNetwork {
-    /// The cell of the secondary node, if there is one and it has not failed.
+    /// Returns the cell of the secondary node. `None` if there is none or its leg has failed.
     pub(crate) fn pscell(&self) -> Option<CellId> {
         self.pscell.filter(|_| self.failed.is_none())
     }
 
-    /// The same, failed or not.
+    /// Returns the cell of the secondary node, even if its leg has failed. `None` if there is none.
     pub(crate) fn cell(&self) -> Option<CellId> {
         self.pscell
     }
 
-    /// The UE has a secondary node in this cell, or none.
+    /// Sets the cell of the secondary node, or removes the secondary node for `None`.
     pub(crate) fn set_cell(&mut self, cell: Option<CellId>) {
         self.pscell = cell;
         self.failed = None;
     }
 
-    /// Whether a procedure is under way.
+    /// True if a procedure is under way.
     pub(crate) fn is_busy(&self) -> bool {
         self.phase != Phase::Idle
     }
 
-    /// The cell of the secondary node that a command to another master's cell names.
+    /// Returns the secondary cell that a handover command of the master node will name. `None` if
+    /// there is none.
     pub(crate) fn planned(&self) -> Option<CellId> {
         match self.phase {
             Phase::Planned { cell, .. } => Some(cell),
@@ -56,7 +59,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// When something is to be done next.
+    /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         let of_phase = match self.phase {
             Phase::Idle => Time::NEVER,
@@ -92,7 +95,8 @@ impl SecondaryNetwork {
         });
     }
 
-    /// Sends one to the secondary node, or from it.
+    /// Sends a message from the secondary node to the master if `is_up` is true, or else in the
+    /// other direction.
     fn post_between(&mut self, signal: NodeSignal, is_up: bool, step: &mut Step<'_>) {
         if let (Some(master), Some(secondary)) = (step.serving, self.pscell) {
             let ends = match is_up {
@@ -107,7 +111,8 @@ impl SecondaryNetwork {
         self.phase == Phase::Idle && !self.is_barred
     }
 
-    /// The master's base station, or for a handover its target, asks a cell.
+    /// Requests a cell. The master's base station sends the request, or for a handover its target
+    /// does.
     fn ask(&mut self, target: CellId, purpose: Purpose, step: &mut Step<'_>) {
         let Some(serving) = step.serving else { return };
         let asker = match purpose {
@@ -115,7 +120,7 @@ impl SecondaryNetwork {
             Purpose::Handover(master) => master,
         };
         let patience = step.config.procedure.preparation;
-        // The target of a handover has to answer its source in time.
+        // The target of a handover must answer its source in time, so it waits for half as long.
         let patience = match purpose {
             Purpose::Here(_) => patience,
             Purpose::Handover(_) => Span::from_nanos(patience.as_nanos() / 2),
@@ -133,26 +138,26 @@ impl SecondaryNetwork {
         self.post(NodeSignal::Ask(target), [asker, target], step);
     }
 
-    /// A report names a cell that may be added.
+    /// Handles a report about a cell that may be added.
     pub(crate) fn on_addable(&mut self, target: CellId, step: &mut Step<'_>) {
         if self.may_begin() && self.pscell.is_none() {
             self.ask(target, Purpose::Here(SecondaryCause::Measurement), step);
         }
     }
 
-    /// A report is about the cell of the secondary node, which is to decide.
+    /// Handles a report about the secondary node's cell. The secondary node decides about it.
     pub(crate) fn on_report(&mut self, wish: Wish, step: &mut Step<'_>) {
         if self.may_begin() && self.pscell().is_some() {
             self.post_between(NodeSignal::Transfer(wish), false, step);
         }
     }
 
-    /// The master is to change to another cell: on behalf of that, this cell of a secondary node is asked.
+    /// Requests a secondary cell for a handover of the master node to `master`.
     pub(crate) fn plan(&mut self, master: CellId, cell: CellId, step: &mut Step<'_>) {
         self.ask(cell, Purpose::Handover(master), step);
     }
 
-    /// The master's base station knows that the leg has failed.
+    /// Handles a failure of the secondary leg at the master's base station.
     pub(crate) fn on_failure(&mut self, remedy: Remedy, step: &mut Step<'_>) {
         if self.pscell.is_some() {
             self.failed = Some(remedy);
@@ -160,7 +165,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// Something may be done about a failed leg.
+    /// Begins the reaction to a failed leg, if no other procedure is under way.
     fn mend(&mut self, step: &mut Step<'_>) {
         let Some(remedy) = self.failed.filter(|_| self.may_begin()) else {
             return;
@@ -173,7 +178,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// The master's base station releases the secondary node.
+    /// Releases the secondary node, by decision of the master's base station.
     fn release(&mut self, cause: SecondaryCause, step: &mut Step<'_>) {
         let Some(cell) = self.pscell else { return };
         step.act(Act::SecondaryNode(NodeAct::Began {
@@ -186,7 +191,7 @@ impl SecondaryNetwork {
         self.post_between(NodeSignal::Release(cell), false, step);
     }
 
-    /// The UE is told.
+    /// Sends a new order to the UE.
     fn tell(&mut self, order: Order, step: &mut Step<'_>) {
         self.orders += 1;
         self.tell_again(order, step);
@@ -201,12 +206,13 @@ impl SecondaryNetwork {
         step.act(Act::SecondaryNode(NodeAct::Tell { order, number }));
     }
 
-    /// A message has come over links. Whether it is one of these.
+    /// Handles a message that has arrived over links. Returns false if it is not about the
+    /// secondary node.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) -> bool {
         let Some(place) = self.wired.iter().position(|&(known, _)| known == number) else {
             return false;
         };
-        // Links keep the order between two base stations, but not among several.
+        // Links keep the order of messages between two base stations, but not among several.
         let (_, signal) = self.wired.remove(place);
         self.on_signal(signal, step);
         self.mend(step);
@@ -266,7 +272,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// The secondary node decides what is to be done about its cell.
+    /// Handles the decision of the secondary node about its cell.
     fn wish(&mut self, wish: Wish, step: &mut Step<'_>) {
         let Some(cell) = self.pscell else { return };
         if let Wish::Change(target) = wish
@@ -281,7 +287,7 @@ impl SecondaryNetwork {
         self.post_between(NodeSignal::Required(wish), true, step);
     }
 
-    /// The master's base station hears what the secondary node wants.
+    /// Handles the decision of the secondary node at the master's base station.
     fn on_required(&mut self, wish: Wish, step: &mut Step<'_>) {
         let Some(cell) = self.pscell().filter(|_| self.may_begin()) else {
             return;
@@ -309,7 +315,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// A cell does not take the UE, or does not answer.
+    /// Ends a request that was refused or not answered.
     fn fail(&mut self, purpose: Purpose, is_refused: bool, step: &mut Step<'_>) {
         self.phase = Phase::Idle;
         step.act(Act::SecondaryNode(NodeAct::Ended { is_refused }));
@@ -327,7 +333,7 @@ impl SecondaryNetwork {
         self.rooms.push((cell, until));
     }
 
-    /// A cell holds room for the UE no longer: it has come, or will not.
+    /// Ends a cell's reservation, because the UE has arrived or will not arrive.
     pub(crate) fn give_back(&mut self, cell: CellId, step: &mut Step<'_>) {
         self.rooms.retain(|&(held, _)| {
             if held == cell {
@@ -338,7 +344,7 @@ impl SecondaryNetwork {
         });
     }
 
-    /// Time has come for whatever is due.
+    /// Handles all actions that are due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         while let Some(place) = self.given.iter().position(|&(at, _)| at <= step.now) {
             let (_, signal) = self.given.remove(place);
@@ -346,7 +352,7 @@ impl SecondaryNetwork {
         }
         while let Some(place) = self.deciding.iter().position(|&(.., at)| at <= step.now) {
             let (cell, asker, _) = self.deciding.remove(place);
-            // A cell that the UE is in already has its room.
+            // The UE's present cell needs no reservation.
             let is_own = self.pscell == Some(cell);
             let answer = match is_own || step.has_room(cell) {
                 true => NodeSignal::Accept(cell),
@@ -368,7 +374,7 @@ impl SecondaryNetwork {
                 until,
             } if until <= step.now => {
                 step.act(Act::Note(Some(target), RrcEvent::SecondaryExpired));
-                // Should it hold room for the UE, it need not.
+                // The cell may have a reservation for the UE, which ends now.
                 if let Some(serving) = step.serving {
                     self.post(NodeSignal::Confirm(target), [serving, target], step);
                 }
@@ -383,13 +389,14 @@ impl SecondaryNetwork {
             _ => {}
         }
         self.mend(step);
-        // What takes no time is there at once.
+        // Messages without delay arrive at once.
         if self.given.iter().any(|&(at, _)| at <= step.now) {
             self.on_due(step);
         }
     }
 
-    /// The UE has answered an order. The cell that was the secondary node's before, if there was one.
+    /// Handles the UE's answer to an order. Returns the order that the UE has carried out. `None`
+    /// if no answer with this number is awaited.
     pub(crate) fn on_answer(&mut self, number: u32, step: &mut Step<'_>) -> Option<Order> {
         let Phase::Telling { order, .. } = self.phase else {
             return None;
@@ -414,7 +421,8 @@ impl SecondaryNetwork {
         Some(order)
     }
 
-    /// The handover for which a cell was asked does not come about.
+    /// Cancels the secondary cell that was requested for a handover. Returns false if there was
+    /// none.
     pub(crate) fn cancel(&mut self, step: &mut Step<'_>) -> bool {
         let cell = match self.phase {
             Phase::Preparing {
@@ -432,8 +440,8 @@ impl SecondaryNetwork {
         true
     }
 
-    /// The UE has left its master's cell: what is under way means nothing any more. The cell of the secondary node
-    /// that the command named keeps its room.
+    /// Cancels all procedures, because the UE has left its master's cell. The secondary cell that
+    /// the handover command named keeps its reservation.
     pub(crate) fn leave(&mut self, step: &mut Step<'_>) {
         let planned = self.planned();
         let before = self.pscell;

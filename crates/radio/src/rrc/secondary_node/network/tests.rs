@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 const MASTER: CellId = CellId(0);
 const TARGET: CellId = CellId(1);
 const SECOND: CellId = CellId(2);
-/// Of the same base station as `SECOND`.
+/// Cell of the same base station as `SECOND`.
 const BESIDE: CellId = CellId(3);
 const THIRD: CellId = CellId(4);
 
@@ -20,9 +20,9 @@ struct Net {
     loads: Vec<u32>,
     next_message: u64,
     acts: VecDeque<Act>,
-    /// Messages on links, with when they are there.
+    /// Messages on links, with their arrival times.
     links: Vec<(Time, u64)>,
-    /// Whether links lose what is sent from now on.
+    /// True if links lose all further messages.
     is_lossy: bool,
     now: Time,
     /// Acts in the radio, with their times in ms.
@@ -88,7 +88,7 @@ impl Net {
         outcome
     }
 
-    /// Lets time go by until `ms`.
+    /// Carries out all actions up to `ms`.
     fn run(&mut self, ms: u64) {
         loop {
             let on_links = self.links.iter().map(|&(at, _)| at).min();
@@ -116,7 +116,7 @@ impl Net {
         told.collect()
     }
 
-    /// The UE answers what it was told last.
+    /// Sends the UE's answer to its last order.
     fn answer(&mut self) -> Option<Order> {
         let number = self.done.iter().rev().find_map(|&(_, act)| match act {
             NodeAct::Tell { number, .. } => Some(number),
@@ -132,7 +132,7 @@ fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
     for (has_links, ms) in [(false, 20), (true, 24)] {
         let mut net = Net::new(has_links);
         net.step(|node, step| node.on_addable(SECOND, step));
-        // Nothing else begins meanwhile.
+        // No other procedure begins meanwhile.
         net.step(|node, step| node.on_addable(THIRD, step));
         net.run(100);
         assert_eq!(net.told(), [(ms, Order::Enter(SECOND))]);
@@ -182,7 +182,7 @@ fn room_that_nobody_comes_to_is_given_back() {
     let mut net = Net::new(true);
     net.step(|node, step| node.on_addable(SECOND, step));
     net.run(8);
-    // The acknowledgment is lost, and so is what tells the cell that nobody comes.
+    // The acknowledgment is lost, and so is the message that ends the reservation.
     net.is_lossy = true;
     net.run(1001);
     assert_eq!((net.held[SECOND.index()], net.node.is_busy()), (1, false));
@@ -212,26 +212,27 @@ fn with_node(has_links: bool) -> Net {
 
 #[test]
 fn the_secondary_node_decides_about_its_cell() {
-    // To another base station: the report to the node, its wish, then as an addition.
+    // For a cell of another base station, the report goes to the node, its decision comes back, and
+    // the change continues as an addition.
     let mut net = with_node(true);
     net.step(|node, step| node.on_report(Wish::Change(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Enter(THIRD))]);
     assert_eq!(net.answer(), Some(Order::Enter(THIRD)));
     assert_eq!(net.node.pscell(), Some(THIRD));
-    // To another cell of its own: nobody else is asked.
+    // For another cell of the same base station, no other base station is asked.
     let mut net = with_node(true);
     net.step(|node, step| node.on_report(Wish::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
-    // To none.
+    // The secondary node decides for a release.
     let mut net = with_node(true);
     net.step(|node, step| node.on_report(Wish::Release, step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     assert_eq!(net.answer(), Some(Order::Release));
     assert_eq!(net.node.cell(), None);
-    // A full cell of its own: it says nothing.
+    // The secondary node sends no decision if its other cell is full.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.step(|node, step| node.on_report(Wish::Change(BESIDE), step));
@@ -247,20 +248,20 @@ fn a_failed_leg_is_released_or_entered_again() {
     assert_eq!(net.node.pscell(), None, "it carries nothing");
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
-    // The same cell has the UE's room already.
+    // The UE has its room in the same cell already.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.step(|node, step| node.on_failure(Remedy::Enter(SECOND), step));
     net.run(100);
     assert_eq!(net.told(), [(24, Order::Enter(SECOND))]);
     assert_eq!(net.held, [0; 5]);
-    // Another one that is full: the node is released.
+    // Another cell is full, so the secondary node is released.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Release)]);
-    // Nobody answers the release either: the UE is told nevertheless.
+    // The release is not answered either, but the UE receives the order nevertheless.
     let mut net = with_node(true);
     net.is_lossy = true;
     net.step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
@@ -292,7 +293,7 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     net.step(SecondaryNetwork::leave);
     assert_eq!(net.held[THIRD.index()], 1, "the room stays for the UE");
     assert!(!net.node.is_busy());
-    // The handover is given up.
+    // The handover is cancelled.
     let mut net = with_node(true);
     net.step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(100);
@@ -303,7 +304,7 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
         (&net.held[..], net.node.pscell()),
         (&[0; 5][..], Some(SECOND))
     );
-    // Full, or silent.
+    // The requested cell is full, or does not answer.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.step(|node, step| node.plan(TARGET, THIRD, step));
@@ -315,7 +316,7 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     net.step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(2000);
     assert_eq!(net.done.last(), Some(&(500, go_on)));
-    // The UE has not left in time, and nobody says so.
+    // The UE has not left in time, and no message cancels the handover.
     let mut net = with_node(false);
     net.step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(20_000);
