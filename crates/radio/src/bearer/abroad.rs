@@ -1,31 +1,33 @@
-//! A bearer whose UE is in a cell of 3G: what comes to either end leaves at once, in order, for a link of the caller.
+//! Bearer of a UE in a cell of 3G. Packets that arrive at either end leave the bearer at once and
+//! in order. A link of the caller carries them on.
 
 use super::transfer::{Gap, Transfers};
 use super::{Drb, Storage};
 use crate::config::Env;
 use fadeout_core::{Direction, Probe, Time};
 
-/// Where the UE of a bearer is.
+/// State of a bearer with regard to 3G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Stay {
-    /// In a cell that carries the bearer, or on its way from one.
+    /// The UE is in a cell that carries the bearer, or on its way between two such cells.
     #[default]
     Home,
-    /// In one of 3G.
+    /// The UE is in a cell of 3G.
     Abroad,
-    /// On its way from there: PDCP's numbers mean nothing to the other end.
+    /// The UE is leaving 3G for a cell that carries the bearer. The PDCP numbers of one end mean
+    /// nothing to the other end.
     Returning,
 }
 
 impl Transfers {
-    /// Whether the UE is in a cell of 3G.
+    /// Returns true if the UE is in a cell of 3G.
     #[inline]
     pub(crate) fn is_abroad(&self) -> bool {
         let transfer = self.0.as_ref();
         transfer.is_some_and(|transfer| transfer.stay == Stay::Abroad)
     }
 
-    /// The times without packets as they stand, to be [restored](Self::restore_gaps).
+    /// Returns the interruption times by direction as measured so far, for [`Self::restore_gaps`].
     fn gaps(&self) -> [Gap; 2] {
         self.0.as_ref().map_or_else(Default::default, |it| it.gaps)
     }
@@ -37,7 +39,7 @@ impl Transfers {
     }
 }
 
-/// A bearer whose UE goes to 3G, is there, or comes from there.
+/// Operations on a bearer whose UE goes to 3G, is there, or comes back.
 pub(crate) struct Stays<'a>(pub &'a mut Drb);
 
 impl Stays<'_> {
@@ -47,25 +49,27 @@ impl Stays<'_> {
         }
     }
 
-    /// The UE, which has left its cell, goes to one of 3G: both ends set up RLC and PDCP anew. What it held behind a gap
-    /// is no end of the time without packets.
+    /// Handles the UE's departure for a cell of 3G, after it left its own cell. Both ends set up
+    /// RLC and PDCP anew. Packets that PDCP held behind a gap are delivered now. Their delivery
+    /// does not end the measured interruption.
     pub(crate) fn set_out(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         let before = self.0.transfer.gaps();
         self.0.travel().set_up_again(env, storage);
         self.0.transfer.restore_gaps(before);
     }
 
-    /// The UE is in a cell of 3G.
+    /// Records that the UE is in a cell of 3G.
     pub(crate) fn go_abroad(&mut self) {
         self.stay(Stay::Abroad);
     }
 
-    /// It has left that.
+    /// Records that the UE has left the cell of 3G.
     pub(crate) fn leave_abroad(&mut self) {
         self.stay(Stay::Returning);
     }
 
-    /// It is in a cell that carries the bearer: if it comes from 3G, both ends set up RLC and PDCP anew.
+    /// Handles the UE's arrival in a cell that carries the bearer. If the UE comes from 3G, both
+    /// ends set up RLC and PDCP anew.
     pub(crate) fn come_home(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         let transfer = self.0.transfer.0.as_ref();
         if transfer.is_some_and(|transfer| transfer.stay == Stay::Returning) {
@@ -74,7 +78,9 @@ impl Stays<'_> {
         }
     }
 
-    /// Packets leave in order, those of the downlink that the base station is ready with. When it is ready with the next.
+    /// Takes the waiting packets out of the bearer in order. Downlink packets that the base station
+    /// is still processing stay. Returns the time at which the base station has processed the next
+    /// one. `None` if it processes none.
     pub(crate) fn pass_on(
         &mut self,
         env: &mut Env<'_, impl Probe>,

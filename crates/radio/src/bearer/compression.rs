@@ -1,4 +1,5 @@
-//! Header compression of a bearer (ROHC): what becomes of contexts and of compressed packets where the UE goes.
+//! Header compression of a bearer (ROHC): its contexts and compressed packets when the UE changes
+//! cells.
 //!
 //! Standard: TS 38.323 §5.1.2, §5.7; TS 36.323 §5.2, §5.5.
 
@@ -8,7 +9,8 @@ use crate::pdcp::{PdcpConfig, RohcCounts};
 use crate::rlc::{Generation, Sdu};
 use fadeout_core::{Direction, Probe};
 
-/// An SDU that is sent once more after PDCP was re-established: its header is compressed anew.
+/// Compresses the header of an SDU again, for its retransmission after PDCP re-establishment.
+/// Returns the SDU with its new size.
 pub(super) fn anew(
     (anchor, pdcp): (&mut Anchor, &PdcpConfig),
     sdu: Sdu,
@@ -24,8 +26,8 @@ pub(super) fn anew(
     }
 }
 
-/// What the receiver of a direction holds is decompressed before contexts are reset. What is not found has not
-/// arrived: its status report says so.
+/// Decompresses the packets that the receiver of a direction holds, before the contexts are reset.
+/// Packets whose context is missing are dropped. The PDCP status report then lists them as missing.
 ///
 /// Standard: TS 38.323 §5.1.2, §5.4.1; TS 36.323 §5.2.
 pub(super) fn decompress_held(drb: &mut Drb, direction: Direction) {
@@ -39,7 +41,7 @@ pub(super) fn decompress_held(drb: &mut Drb, direction: Direction) {
     }
 }
 
-/// PDCP is re-established: both directions begin without contexts.
+/// Resets the contexts of both directions, as PDCP re-establishment does.
 pub(super) fn reset(drb: &mut Drb) {
     for anchor in &mut drb.anchors {
         if let Some(rohc) = &mut anchor.rohc {
@@ -48,7 +50,8 @@ pub(super) fn reset(drb: &mut Drb) {
     }
 }
 
-/// The same at a handover, which may leave contexts as they are where PDCP `stays` in its base station.
+/// Resets the contexts at a handover. They are kept if PDCP `stays` in its base station and the
+/// bearer is configured to continue ROHC. An LTE bearer in acknowledged mode never keeps them.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.4.
 pub(super) fn reset_unless_continued(drb: &mut Drb, stays: bool) {
@@ -61,7 +64,7 @@ pub(super) fn reset_unless_continued(drb: &mut Drb, stays: bool) {
     }
 }
 
-/// What header compression did in a direction; none without it.
+/// Returns the counters of header compression in a direction. `None` without header compression.
 pub(crate) fn compressed(drb: &Drb, direction: Direction) -> Option<&RohcCounts> {
     let rohc = drb.anchors[direction.index()].rohc.as_ref()?;
     Some(rohc.counts())

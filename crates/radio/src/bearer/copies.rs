@@ -1,5 +1,6 @@
-//! Downlink packets that the core sends to two base stations: what the second one keeps until the UE is
-//! there, and which of them the first one has dropped.
+//! Downlink packets that the core sends to two base stations during a handover. The second base
+//! station keeps its copies until the UE arrives. The first one records the packets that it
+//! dropped.
 
 use super::Storage;
 use super::forwarding::{Identity, identity};
@@ -8,50 +9,50 @@ use crate::config::Env;
 use fadeout_core::{Bytes, Direction, Packet, PacketId, Probe, RadioDropCause};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Packets that come to the second base station.
+/// Copies of downlink packets that the core sends to the second base station.
 #[derive(Debug)]
 pub(super) struct Copies {
     station: u32,
     place: Place,
     waiting: VecDeque<PacketId>,
     bytes: u64,
-    /// The most bytes that wait.
+    /// Maximum number of bytes that may wait at the second base station.
     most: Bytes,
     twins: BTreeMap<Identity, Twin>,
 }
 
-/// Where the UE is, as the second base station knows.
+/// Location of the UE, as far as the second base station knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Still to come.
+    /// The UE has not arrived yet.
     Awaited,
-    /// There: what comes is sent.
+    /// The UE has arrived. Packets are sent to it as they come.
     Here,
-    /// There, and the core sends here alone.
+    /// The UE has arrived, and the core sends only to this base station.
     Home,
-    /// Elsewhere.
+    /// The UE is in a cell of another base station.
     Away,
 }
 
-/// A packet that the core may have sent to both.
+/// Record of one packet that the core may have sent to both base stations.
 #[derive(Debug, Clone, Copy, Default)]
 struct Twin {
-    /// It came to the first base station.
+    /// True if the packet came to the first base station.
     original: bool,
-    /// The first one dropped it.
+    /// True if the first base station dropped the packet.
     dropped: bool,
-    /// The second one took it.
+    /// True if the second base station accepted the packet.
     copied: bool,
 }
 
-/// Counts of packets that went to both.
+/// Counts of the packets that the core sent to both base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TwinCounts {
-    /// Come to the first base station and taken by the second.
+    /// Packets that came to the first base station and were accepted by the second.
     pub(super) copied: u64,
-    /// Those of them that the first one did not drop.
+    /// Packets among `copied` that the first base station did not drop.
     pub(super) doubled: u64,
-    /// Dropped by the first one, and not taken by the second.
+    /// Packets that the first base station dropped and the second did not accept.
     pub(super) lost: u64,
 }
 
@@ -67,19 +68,19 @@ impl Copies {
         }
     }
 
-    /// Whether what comes to a base station is told here.
+    /// Returns true if packets that come to a base station are recorded as copies.
     fn takes_at(&self, station: u32) -> bool {
         self.station == station && self.place != Place::Home
     }
 
-    /// The bearer begins to travel. Those of a journey before count no more.
+    /// Begins a new change of cell. Records of an earlier change of cell are removed.
     pub(super) fn begin_journey(&mut self) {
         if matches!(self.place, Place::Home | Place::Away) {
             self.twins.clear();
         }
     }
 
-    /// The first base station drops a packet.
+    /// Records that the first base station drops a packet.
     pub(super) fn on_drop(&mut self, packet: &Packet) {
         let twin = self.twins.entry(identity(packet)).or_default();
         (twin.original, twin.dropped) = (true, true);
@@ -91,14 +92,15 @@ impl Copies {
             twins.filter(|twin| is_it(twin)).count() as u64
         };
         TwinCounts {
-            // The others came over the new path alone.
+            // Packets without `original` came over the new path only, so they are no copies.
             copied: count(|twin| twin.copied && twin.original),
             doubled: count(|twin| twin.copied && twin.original && !twin.dropped),
             lost: count(|twin| twin.dropped && !twin.copied),
         }
     }
 
-    /// The core sends to the base station that has the UE, and nobody waits for end markers.
+    /// Records the end of the change of cell. From now on the core sends only to the UE's base
+    /// station, and no end marker is awaited.
     pub(super) fn settle(&mut self) {
         if self.place == Place::Here {
             self.place = Place::Home;
@@ -107,8 +109,8 @@ impl Copies {
 }
 
 impl Transfers {
-    /// Whether [`Travel::arrive`] takes downlink packets at a base station: the bearer is between two cells, or
-    /// the core sends to both.
+    /// Returns true if [`Travel::arrive`] handles downlink packets at a base station. The bearer is
+    /// then between two cells, or the core sends to two base stations.
     #[inline]
     pub(crate) fn takes_at(&self, station: u32) -> bool {
         self.0.as_ref().is_some_and(|transfer| {
@@ -119,7 +121,8 @@ impl Transfers {
 }
 
 impl Travel<'_> {
-    /// The core sends to base station `station` too, which keeps `most` bytes; `serving` is that of the UE.
+    /// Begins a time in which the core also sends to base station `station`, which keeps at most
+    /// `most` bytes. `serving` is the base station of the UE.
     pub(crate) fn expect_copies(
         &mut self,
         (station, serving): (u32, u32),
@@ -139,7 +142,7 @@ impl Travel<'_> {
         }
     }
 
-    /// A packet comes to the base station that the UE is in, while the core sends to another one too.
+    /// Records a packet at the UE's base station, while the core also sends to a second one.
     #[inline]
     pub(crate) fn note_original(&mut self, packet: PacketId, env: &Env<'_, impl Probe>) {
         if let Some(copies) = self.copies()
@@ -150,17 +153,18 @@ impl Travel<'_> {
         }
     }
 
-    /// The core sends to one base station alone. What waits at the second is of no use unless the UE is on its
-    /// way.
+    /// Ends the sending to two base stations. Packets that wait at the second one are dropped,
+    /// unless the UE is between two cells.
     pub(crate) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         if !self.drb.transfer.is_travelling() {
             self.drop_copies(env, storage);
         }
     }
 
-    /// Drops the packets that wait at the second base station, and those that come there later.
+    /// Drops the packets at the second base station. Packets that come there later are dropped too.
     pub(super) fn drop_copies(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        // To the base station that the core sends to alone the UE has come: none waits there.
+        // In `Place::Home` the UE is at the only base station that the core sends to. No packet
+        // waits there.
         let Some(copies) = self.copies().filter(|copies| copies.place != Place::Home) else {
             return;
         };
@@ -179,7 +183,8 @@ impl Travel<'_> {
         self.drb.transfer.0.as_mut()?.copies.as_mut()
     }
 
-    /// A packet is at a base station. Whether it is the second one.
+    /// Accepts or drops a packet that has come to a base station. Returns false if it is not the
+    /// second base station.
     pub(super) fn take_copy(
         &mut self,
         station: u32,
@@ -215,7 +220,8 @@ impl Travel<'_> {
         true
     }
 
-    /// The UE is in a cell of `station`: what waits there is sent, and dropped elsewhere.
+    /// Handles the UE's arrival in a cell of `station`. Packets that wait there are sent. Packets
+    /// that wait at another base station are dropped.
     pub(super) fn release_copies(
         &mut self,
         station: u32,

@@ -1,14 +1,15 @@
-//! A bearer of a UE that its source serves on while it enters the target (dual active protocol stack, DAPS).
+//! Bearer of a UE that the source continues to serve while the UE enters the target. This is a
+//! handover with a dual active protocol stack (DAPS).
 //!
 //! ```text
-//! begin   the source goes on; each SDU that has a COUNT goes to the target too
-//! switch  random access is done: uplink data goes to the target, RLC of the source stays beside
-//! arrive  the target has the UE's last message: it sends the copies that the UE's status report lacks
-//! hand    the source hears of it: it numbers nothing more, and forwards what comes without a COUNT
-//! release RLC of the source goes
+//! begin    The source goes on sending. It copies each SDU with a COUNT to the target.
+//! switch   Random access is done. Uplink data goes to the target. The source keeps its RLC entity.
+//! arrive   The target has RRCReconfigurationComplete and sends the copies that the UE lacks.
+//! hand     The source stops assigning COUNTs. It forwards packets without a COUNT to the target.
+//! release  The RLC entities of the source are released.
 //! ```
 //!
-//! One PDCP at each end goes on: it puts in order what comes over both, and drops what comes twice.
+//! PDCP at each end stays in use. It puts the packets of both cells in order and drops duplicates.
 //!
 //! Standard: TS 38.300 §9.2.3.2.2; TS 38.323 §5.1.4, §5.13.
 
@@ -20,57 +21,59 @@ use crate::config::{Env, Fate};
 use crate::rlc::{ParameterError, Sdu};
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Span, Time};
 
-/// Number of the source's leg beside that of the target.
+/// Number of the source's leg while the UE also has a leg to the target.
 pub(crate) const SOURCE_LEG: u8 = 1;
 
-/// Source and target of a handover.
+/// Source and target of a DAPS handover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
-    /// Cells.
+    /// Source cell and target cell.
     pub cells: [CellId; 2],
-    /// Their base stations.
+    /// Base stations of the source cell and of the target cell.
     pub stations: [u32; 2],
-    /// One way between these, where no links carry copies.
+    /// One-way delay between the two base stations. `None` if simulated links carry the copies.
     pub given: Option<Span>,
 }
 
-/// The part of a bearer that has to do with two cells.
+/// State of a bearer that two cells serve.
 #[derive(Debug)]
 pub(crate) struct Dual {
     ends: Ends,
-    /// Number of the first frame.
+    /// Frame number of the first SDU in `sent`.
     base: u64,
-    /// What the source has sent, or sends, with a COUNT, the oldest first.
+    /// SDUs with a COUNT that the source sends or has sent, oldest first.
     sent: Ring<Copied>,
-    /// Frames on their way, where that takes a given time.
+    /// Frames on their way to the target, with their arrival times. Used only if the delay is
+    /// given.
     pending: Ring<(Time, u64)>,
-    /// Whether uplink data has been switched.
+    /// True if uplink data goes to the target.
     is_switched: bool,
-    /// Whether the source gives COUNTs.
+    /// True if the source assigns COUNTs.
     assigns: bool,
-    /// Whether the target has the UE's last message.
+    /// True if the target has received RRCReconfigurationComplete.
     is_there: bool,
-    /// Downlink PDUs that had come twice before.
+    /// Number of duplicate downlink PDUs before the handover.
     useless: u64,
 }
 
-/// An SDU that the target is to have too.
+/// SDU that the source copies to the target.
 #[derive(Debug, Clone, Copy, Default)]
 struct Copied {
     sdu: Sdu,
     has_come: bool,
 }
 
-/// What two cells do with a bearer.
+/// Operations on a bearer that two cells serve.
 #[derive(Debug)]
 pub(crate) struct Daps<'a>(&'a mut Drb);
 
-/// The bearer, to be served by two cells.
+/// Returns the DAPS operations of a bearer.
 pub(crate) fn daps(drb: &mut Drb) -> Daps<'_> {
     Daps(drb)
 }
 
-/// The cells between which copies go, if two serve the bearer.
+/// Returns the source cell and the target cell of copies. `None` if only one cell serves the
+/// bearer.
 pub(crate) fn copied_between(drb: &Drb) -> Option<[CellId; 2]> {
     let transfer = drb.transfers().0.as_ref()?;
     Some(transfer.dual.as_ref()?.ends.cells)
@@ -90,12 +93,12 @@ impl Dual {
         }
     }
 
-    /// Whether the source takes what comes to a base station.
+    /// Returns true if packets that come to a base station are numbered by the source.
     pub(super) fn takes_at(&self, station: u32) -> bool {
         self.assigns && station == self.ends.stations[0]
     }
 
-    /// The source sends a copy of an SDU.
+    /// Sends a copy of an SDU from the source to the target.
     fn send(&mut self, bearer: DrbId, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let number = self.sent.push(Copied {
             sdu,
@@ -121,7 +124,8 @@ impl Daps<'_> {
         self.0.transfer.0.as_mut()?.dual.as_deref_mut()
     }
 
-    /// The source sends the target a copy of all that the UE has not confirmed, and of what gets a COUNT from now on.
+    /// Begins DAPS. The source sends the target copies of all SDUs that the UE has not confirmed.
+    /// Later SDUs are copied when they get their COUNT.
     pub(crate) fn begin(&mut self, ends: Ends, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let drb = &mut *self.0;
         let end = drb.legs.primary.sender(Direction::Downlink);
@@ -150,7 +154,7 @@ impl Daps<'_> {
         drb.is_dual = true;
     }
 
-    /// PDCP of the source has given an SDU its COUNT.
+    /// Copies an SDU to the target, after the source's PDCP assigned its COUNT.
     pub(super) fn copy(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.0.id;
         let ledger = &self.0.anchors[Direction::Downlink.index()].ledger;
@@ -170,13 +174,14 @@ impl Daps<'_> {
         transfer.counts.numbered += 1;
     }
 
-    /// Whether the source takes downlink packets beside the target.
+    /// Returns true if data goes to the target and the source still numbers downlink packets.
     pub(super) fn takes_beside(&self) -> bool {
         let dual = (self.0.transfer.0.as_ref()).and_then(|transfer| transfer.dual.as_ref());
         dual.is_some_and(|dual| dual.is_switched && dual.assigns)
     }
 
-    /// The source, which is not the leg that data is sent on any more, takes a packet. Whether it did.
+    /// Hands a downlink packet to PDCP and to the source's RLC, which no longer is the primary leg.
+    /// Returns false if the packet was dropped.
     pub(super) fn take_beside(
         &mut self,
         at: Time,
@@ -210,7 +215,7 @@ impl Daps<'_> {
         }
     }
 
-    /// A copy has come to the target.
+    /// Records that a copy has come to the target.
     pub(crate) fn on_copy(&mut self, number: u64) {
         let Some(dual) = self.dual() else { return };
         let number = number.checked_sub(dual.base);
@@ -228,7 +233,7 @@ impl Daps<'_> {
         }
     }
 
-    /// The target sends an SDU, unless the UE has it.
+    /// Sends an SDU from the target, unless the UE has received it.
     fn send_copy(&mut self, sdu: Sdu) {
         let [downlink, uplink] = &self.0.anchors;
         if downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count) {
@@ -237,14 +242,15 @@ impl Daps<'_> {
         }
     }
 
-    /// When the next copy is there, where that takes a given time.
+    /// Returns the arrival time of the next copy at the target. `None` if the delay is not given,
+    /// or if the target does not have RRCReconfigurationComplete yet.
     pub(super) fn pending_at(drb: &Drb) -> Option<Time> {
         let dual = drb.transfer.0.as_ref()?.dual.as_ref()?;
         let is_awaited = |_: &&(Time, u64)| dual.is_there;
         dual.pending.front().filter(is_awaited).map(|&(at, _)| at)
     }
 
-    /// Copies that are there by now are taken.
+    /// Processes the copies that have come to the target by now.
     pub(super) fn drain(&mut self, now: Time) {
         while let Some(dual) = self.dual()
             && let Some(&(at, number)) = dual.pending.front()
@@ -257,13 +263,14 @@ impl Daps<'_> {
         }
     }
 
-    /// Random access is done: the UE's data goes to the target from now on, what the source has not confirmed first.
-    /// RLC of the source goes on beside, with what had been given to it.
-    ///
-    /// # Errors
-    /// None: RLC has had its parameters before.
+    /// Switches the UE's data to the target, after random access. Uplink data that the source has
+    /// not confirmed is sent there first. The source's RLC stays in use for the data that it
+    /// already has.
     ///
     /// Standard: TS 38.323 §5.13; TS 38.300 §9.2.3.2.2.
+    ///
+    /// # Errors
+    /// Never fails, because RLC was set up with the same parameters before.
     pub(crate) fn switch(
         &mut self,
         env: &Env<'_, impl Probe>,
@@ -321,7 +328,7 @@ impl Daps<'_> {
         Ok(())
     }
 
-    /// The target has the UE's last message: it sends the copies that it has.
+    /// Handles RRCReconfigurationComplete at the target, which then sends the copies that it has.
     pub(crate) fn arrive(&mut self, now: Time) {
         self.drain(now);
         let Some(dual) = self.dual() else { return };
@@ -335,7 +342,8 @@ impl Daps<'_> {
         }
     }
 
-    /// The source knows that the UE is in the target: it sends nothing new, and what has no COUNT has this fate.
+    /// Ends the numbering at the source, which knows that the UE is in the target. The source sends
+    /// no new SDUs. Its packets without a COUNT get the given `fate`.
     pub(crate) fn hand(
         &mut self,
         fate: Fate,
@@ -364,7 +372,8 @@ impl Daps<'_> {
         travel.redirect(fate, env, storage);
     }
 
-    /// The UE has left the source. Copies that have not come to the target are lost.
+    /// Releases the source's leg, after the UE has left the source. Copies that have not come to
+    /// the target are lost.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drain(env.now);
         let useless = self.0.anchors[Direction::Uplink.index()].rx.useless();
@@ -389,7 +398,7 @@ impl Daps<'_> {
             .lose_at_source(Direction::Downlink, env, storage);
     }
 
-    /// The UE stays in the source, which sends no more copies.
+    /// Ends DAPS while the UE stays in the source, which sends no more copies.
     pub(crate) fn end(&mut self) {
         self.0.is_dual = false;
         if let Some(transfer) = &mut self.0.transfer.0 {
@@ -397,8 +406,8 @@ impl Daps<'_> {
         }
     }
 
-    /// The link to the target fails after random access: the bearer is on its way as after any failure. What the
-    /// target does not have is at the source.
+    /// Handles a failure of the link to the target after random access. The bearer then waits for a
+    /// cell, as after any link failure. Data that the target does not have waits at the source.
     pub(crate) fn lose_target(&mut self, now: Time) {
         self.drain(now);
         let drb = &mut *self.0;
@@ -428,7 +437,8 @@ impl Daps<'_> {
         }
     }
 
-    /// The link to the source has failed, and the UE has left it; it may come to the target still, which has copies.
+    /// Handles a failure of the link to the source, after the UE has left it. The UE may still come
+    /// to the target, which has copies.
     pub(crate) fn lose_source(&mut self, now: Time) {
         self.drain(now);
         self.0.is_dual = false;
@@ -442,7 +452,7 @@ impl Daps<'_> {
             let mut come = dual.sent.first()..dual.sent.end();
             for (station, sdu) in &mut journey.numbered {
                 let is_it = |number: &u64| dual.sent[*number].sdu.serial == sdu.serial;
-                // Both are in the order of COUNT.
+                // Both lists are in the order of COUNT.
                 if let Some(number) = come.clone().find(is_it) {
                     come.start = number;
                     if dual.sent[number].has_come {

@@ -1,13 +1,15 @@
-//! Copies of what the source of a conditional handover sends, for the candidates (early data forwarding).
+//! Copies of downlink data that the source of a conditional handover sends to the candidates (early
+//! data forwarding).
 //!
 //! ```text
-//! set_takers  candidates are prepared: all that the UE has not confirmed, and what gets a COUNT from now on, goes to each
-//! execute     the UE has left for one of them: what has come there is there
-//! arrive      that one has the UE's last message: it sends what the UE's status report lacks
-//! end         the source knows: it forwards the rest, and the others drop what they have
+//! set_takers  Candidates are prepared. Each gets all unconfirmed SDUs and all new SDUs.
+//! execute     The UE has left for one candidate. The copies there need not be forwarded.
+//! arrive      The candidate has RRCReconfigurationComplete and sends the SDUs that the UE lacks.
+//! end         The source knows the UE's cell. It forwards other data. Other candidates drop it.
 //! ```
 //!
-//! Bearers in acknowledged mode alone: their COUNTs go on, and status reports keep what came before from being sent again.
+//! Only bearers in acknowledged mode use early data forwarding. Their COUNTs continue at the
+//! target, and status reports prevent retransmission of SDUs that the UE has.
 //!
 //! Standard: TS 38.300 §9.2.3.4.2, §9.2.3.2.2; TS 38.423 §8.2.12.
 
@@ -18,54 +20,55 @@ use crate::config::{Env, MOST_CANDIDATES};
 use crate::rlc::Sdu;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Ring, Span, Time};
 
-/// A candidate that gets copies.
+/// Candidate cell that gets copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Taker {
     pub cell: CellId,
     pub station: u32,
-    /// One way from the source, where no links carry copies.
+    /// One-way delay from the source. `None` if simulated links carry the copies.
     pub given: Option<Span>,
 }
 
-/// The source of a conditional handover, and its base station.
+/// Source cell of a conditional handover, and its base station.
 pub(crate) type Source = (CellId, u32);
 
-/// What candidates have of a bearer.
+/// Copies of a bearer's data at the candidates of a conditional handover.
 #[derive(Debug)]
 pub(crate) struct Early {
     source: Source,
     takers: [Option<(Taker, u16)>; MOST_CANDIDATES],
-    /// Takers ever, by whose number their frames are told apart.
+    /// Number of candidates so far. It numbers the candidates, and frames carry that number.
     ever: u16,
-    /// Number of the first SDU.
+    /// Frame number of the first SDU in `sent`.
     base: u64,
-    /// What the source has sent, or sends, with a COUNT, the oldest first.
+    /// SDUs with a COUNT that the source sends or has sent, oldest first.
     sent: Ring<Copied>,
-    /// Frames on their way, where that takes a given time, one for all of them.
+    /// Arrival times and numbers of frames under way. Used only if the delay is given. All
+    /// candidates then have the same delay.
     pending: Ring<(Time, u64)>,
-    /// The candidate that the UE has left for.
+    /// Index of the candidate that the UE has left for. `None` while the UE is in the source.
     target: Option<usize>,
-    /// Whether that has the UE's last message.
+    /// True if that candidate has received RRCReconfigurationComplete.
     is_there: bool,
 }
 
-/// An SDU, and the takers that have it.
+/// SDU of the source, and the candidates that have a copy of it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Copied {
     sdu: Sdu,
     come: u8,
 }
 
-/// Counts of copies of a change of cell.
+/// Counts of the copies that were sent during a change of cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EarlyCounts {
-    /// Sent to candidates.
+    /// Copies that were sent to candidates.
     pub sent: u64,
-    /// Sent by the one that the UE came to.
+    /// Copies that were sent to the UE by the candidate that became its cell.
     pub used: u64,
 }
 
-/// Bits of a frame's number that say to whom it goes.
+/// Number of low bits of a frame's number that identify the candidate.
 const TAKER_BITS: u32 = 16;
 
 impl Early {
@@ -87,7 +90,7 @@ impl Early {
         self.takers.iter().position(is_it)
     }
 
-    /// A copy sets out.
+    /// Sends a copy of an SDU to a candidate.
     fn send(
         &mut self,
         (bearer, number, slot): (DrbId, u64, usize),
@@ -113,17 +116,18 @@ impl Early {
         }
     }
 
-    /// The SDU and the taker of a frame, while both are known.
+    /// Returns the SDU and the candidate that a frame number identifies. `None` if one of them is
+    /// no longer known.
     fn meant(&self, frame: u64) -> Option<(u64, usize)> {
         let number = (frame >> TAKER_BITS).checked_sub(self.base)?;
         let slot = self.slot_of(frame as u16)?;
         self.sent.contains(number).then_some((number, slot))
     }
 
-    /// Whether a taker has an SDU.
+    /// Returns true if a candidate has a copy of an SDU.
     fn has(&self, slot: usize, serial: u32) -> bool {
         let (mut least, mut end) = (self.sent.first(), self.sent.end());
-        // They are in the order of COUNT.
+        // Binary search: the SDUs are in the order of COUNT.
         while least < end {
             let middle = least + (end - least) / 2;
             match self.sent[middle].sdu.serial < serial {
@@ -137,7 +141,7 @@ impl Early {
         }
     }
 
-    /// Copies that have come by now are with their takers.
+    /// Records the copies that have come to their candidates by now.
     fn drain(&mut self, now: Time) {
         while let Some(&(at, frame)) = self.pending.front()
             && at <= now
@@ -150,16 +154,17 @@ impl Early {
     }
 }
 
-/// The part of a bearer that has to do with copies for candidates.
+/// Operations on the copies of a bearer for handover candidates.
 #[derive(Debug)]
 pub(crate) struct EarlyCopies<'a>(&'a mut Drb);
 
-/// A bearer, whose copies go to candidates.
+/// Returns the operations on a bearer's copies for candidates.
 pub(crate) fn early(drb: &mut Drb) -> EarlyCopies<'_> {
     EarlyCopies(drb)
 }
 
-/// The cells between which a copy goes, if they are known.
+/// Returns the source cell and the candidate cell of a copy. `None` if the frame number is no
+/// longer known.
 pub(crate) fn copied_early(drb: &Drb, frame: u64) -> Option<[CellId; 2]> {
     let early = drb.transfers().0.as_ref()?.early.as_ref()?;
     let (taker, _) = early.takers[early.slot_of(frame as u16)?]?;
@@ -175,7 +180,8 @@ impl EarlyCopies<'_> {
         Some(&mut self.0.transfer.0.as_mut()?.early_counts)
     }
 
-    /// These candidates, of other base stations, are prepared, and get copies from now on; others drop what they have.
+    /// Sets the prepared candidates, which belong to other base stations. They get copies from now
+    /// on. Earlier candidates that are not in the list drop their copies.
     pub(crate) fn set_takers(
         &mut self,
         source: Source,
@@ -243,7 +249,7 @@ impl EarlyCopies<'_> {
         transfer.early = Some(early);
     }
 
-    /// PDCP of the source has given an SDU its COUNT.
+    /// Copies an SDU to all candidates, after the source's PDCP assigned its COUNT.
     pub(super) fn copy(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.0.id;
         let ledger = &self.0.anchors[Direction::Downlink.index()].ledger;
@@ -269,7 +275,7 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// A copy has come to a candidate.
+    /// Records that a copy has come to a candidate.
     pub(crate) fn on_copy(&mut self, frame: u64, env: &Env<'_, impl Probe>) {
         let Some(early) = self.early() else { return };
         let Some((number, slot)) = early.meant(frame) else {
@@ -285,7 +291,8 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// The UE has left for a candidate, and downlink data waits at the source: what has come to the candidate is there.
+    /// Handles the UE's departure for a candidate while downlink data waits at the source. SDUs
+    /// whose copies the candidate has are recorded as being there.
     pub(crate) fn execute(&mut self, target: CellId, now: Time) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
@@ -304,7 +311,7 @@ impl EarlyCopies<'_> {
         self.0.has_takers = false;
     }
 
-    /// An SDU that waits at the source is at the target too.
+    /// Records that an SDU that waits at the source is also at the target.
     fn bring(&mut self, serial: u32) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
@@ -321,7 +328,7 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// The target has the UE's last message: it sends what it has.
+    /// Handles RRCReconfigurationComplete at the target, which then sends the SDUs that it has.
     pub(crate) fn arrive(&mut self, env: &Env<'_, impl Probe>) {
         let target = self.early().and_then(|early| early.takers[early.target?]);
         if let Some((taker, _)) = target {
@@ -333,7 +340,7 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// The target sends what it has.
+    /// Sends all SDUs that the target has and the UE lacks.
     fn send_all(&mut self, env: &Env<'_, impl Probe>) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
@@ -364,8 +371,8 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// The source knows where the UE is, or that it is lost: nothing is copied any more. If the UE is not in the candidate
-    /// that it left for, what waits does so at the source.
+    /// Ends the copying, because the source knows the UE's cell or knows that the UE is lost. If
+    /// the UE did not come to its candidate, all waiting SDUs are at the source.
     pub(crate) fn end(&mut self, is_there: bool) {
         self.0.has_takers = false;
         let Some(transfer) = &mut self.0.transfer.0 else {

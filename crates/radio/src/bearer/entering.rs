@@ -1,11 +1,11 @@
-//! How packets enter a bearer: PDCP and RLC take them, or drop them.
+//! Entry of packets into a bearer. PDCP and RLC accept a packet or drop it.
 
 use super::{Drb, Storage, daps, early};
 use crate::config::Env;
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Time};
 
-/// Another base station gets a copy of a downlink SDU too.
+/// Sends a copy of a downlink SDU to another base station.
 #[cold]
 fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
     match drb.is_dual {
@@ -15,8 +15,8 @@ fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storag
 }
 
 impl Drb {
-    /// PDCP and RLC take a packet. False when it was dropped: no block carries it, the buffer was
-    /// full, or queue management chose it. It then takes no COUNT.
+    /// Hands a packet to PDCP and RLC. Returns false if the packet was dropped and got no COUNT.
+    /// Causes are a packet larger than any transport block, a full buffer and queue management.
     pub(crate) fn take(
         &mut self,
         at: Time,
@@ -57,7 +57,7 @@ impl Drb {
                 &env.pool.packet(packet),
                 anchor.ledger.first_serial(),
             ),
-            // What does not fit is not compressed.
+            // A packet that does not fit into the buffer is not compressed.
             _ => size,
         };
         let taken = anchor
@@ -80,8 +80,8 @@ impl Drb {
         }
     }
 
-    /// Drops a packet that arrives. A packet that the base station was busy with is dropped when
-    /// the bearer is looked at next, and its row has that time.
+    /// Drops a packet that arrives. A packet that the base station was processing is dropped at the
+    /// bearer's next update. Its row has that time.
     pub(super) fn refuse(
         &mut self,
         direction: Direction,
@@ -94,7 +94,8 @@ impl Drb {
         self.counters[direction.index()].dropped_packets += 1;
     }
 
-    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
+    /// Returns true if queue management accepts a packet. It may mark the packet. A packet that it
+    /// does not accept is dropped.
     fn admits(
         &mut self,
         at: Time,
@@ -115,7 +116,8 @@ impl Drb {
         is_taken
     }
 
-    /// Queue management has marked packets and dropped SDUs at the head of a queue.
+    /// Counts the packets that queue management has marked, and drops the SDUs that it removed from
+    /// the head of a queue.
     #[cold]
     pub(super) fn on_managed(
         &mut self,

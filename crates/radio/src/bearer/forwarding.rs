@@ -1,7 +1,8 @@
-//! Downlink packets between two base stations, where links of the caller carry them.
+//! Downlink packets that are forwarded between two base stations over links of the caller.
 //!
-//! The source sends on what it has once the UE has left it. A packet that is away is no bearer's: a link may
-//! drop it. What reaches a base station that the UE is not coming to goes on from there.
+//! The source forwards its data after the UE has left. While a packet is on a link, the bearer does
+//! not hold it, and the link may drop it. A base station that the UE does not come to forwards
+//! arriving packets to the right one.
 
 use super::compression::anew;
 use super::generation::with_header;
@@ -14,29 +15,29 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// A packet that leaves one base station for another.
+/// Packet that one base station forwards to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Forwarded {
     pub bearer: DrbId,
     pub packet: PacketId,
-    /// COUNT, if it has one.
+    /// COUNT of the packet. `None` if it has none.
     pub count: Option<u32>,
-    /// Base stations.
+    /// Sending base station, then the receiving one.
     pub from: u32,
     pub to: u32,
 }
 
-/// A packet between two base stations. Links do not say what they drop, so that its id may be
-/// another's by now.
+/// Packet on a link between two base stations. Links do not report drops, so the packet's id may
+/// belong to another packet by now.
 #[derive(Debug)]
 pub(super) struct Away {
     packet: PacketId,
     identity: Identity,
-    /// With a COUNT (unacknowledged mode: to be numbered anew).
+    /// SDU of the packet if it has a COUNT. In unacknowledged mode it gets a new COUNT later.
     numbered: Option<Sdu>,
 }
 
-/// Fields that tell a packet from another with a reused id.
+/// Fields that distinguish a packet from another packet with the same id.
 pub(super) type Identity = (FlowId, EndpointId, Time, u64, u64);
 
 pub(super) fn identity(packet: &Packet) -> Identity {
@@ -51,7 +52,7 @@ pub(super) fn identity(packet: &Packet) -> Identity {
 }
 
 impl Transfer {
-    /// A packet leaves base station `from` for `to`.
+    /// Sends a packet from base station `from` to `to`.
     pub(super) fn send_away(
         &mut self,
         (bearer, from, to): (DrbId, u32, u32),
@@ -73,12 +74,12 @@ impl Transfer {
         });
     }
 
-    /// Counts the packets that were sent away and are no more: links have dropped them. Of those that are still
-    /// under way nothing is known.
+    /// Counts the forwarded packets that no longer exist, because links have dropped them. Packets
+    /// that are still on a link are not counted.
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
         let before = self.away.len();
         self.away.retain(|away| {
-            // A free slot has no packet to look at.
+            // A pool slot that is not in use holds no packet, so it is tested first.
             pool.is_in_use(away.packet) && identity(&pool.packet(away.packet)) == away.identity
         });
         let dropped = (before - self.away.len()) as u64;
@@ -86,7 +87,7 @@ impl Transfer {
         self.dropped += dropped;
     }
 
-    /// Removes the record of a packet that was sent away.
+    /// Removes and returns the record of a forwarded packet. `None` if there is none.
     fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
         let identity = identity(&pool.packet(packet));
         let is_it = |away: &Away| away.packet == packet && away.identity == identity;
@@ -96,12 +97,14 @@ impl Transfer {
 }
 
 impl Transfers {
-    /// Packets that links between base stations have dropped since the start, as far as known.
+    /// Returns the number of packets that links between base stations are known to have dropped
+    /// since the start.
     pub(crate) fn dropped(&self) -> u64 {
         self.0.as_ref().map_or(0, |transfer| transfer.dropped)
     }
 
-    /// Base stations between which links carry forwarded packets.
+    /// Returns the source and the target of forwarding over links. `None` if links do not carry the
+    /// forwarded packets.
     pub(crate) fn stations(&self) -> Option<(u32, u32)> {
         let journey = self.0.as_ref()?.journey.as_ref()?;
         match journey.fate {
@@ -112,8 +115,8 @@ impl Transfers {
 }
 
 impl Travel<'_> {
-    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it; with a
-    /// new one where PDCP was set up anew.
+    /// Hands a packet with a COUNT to RLC again. In acknowledged mode it keeps its COUNT and is
+    /// omitted if the UE has it. It gets a new COUNT if PDCP was set up anew.
     pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, env: &Env<'_, impl Probe>) {
         let transfer = self.drb.transfer.0.as_ref();
         let is_anew = transfer.is_some_and(|transfer| transfer.is_anew);
@@ -142,7 +145,7 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE's unsent data goes back into its RLC.
+    /// Hands the UE's unsent uplink data to its RLC again.
     pub(super) fn push_uplink(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let is_kept = self.drb.config.is_acknowledged();
         (storage.again).retain(|&sdu| !split::wait_again(self.drb, Direction::Uplink, sdu));
@@ -157,7 +160,7 @@ impl Travel<'_> {
         }
     }
 
-    /// Sends packets that wait at other base stations to the one that the UE comes to.
+    /// Forwards packets that wait at other base stations to the UE's new base station.
     pub(super) fn send_on(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.drb.id;
         let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
@@ -193,14 +196,14 @@ impl Travel<'_> {
         }
     }
 
-    /// What links have dropped of the packets between base stations is lost.
+    /// Counts the forwarded packets that links have dropped. They are lost.
     pub(crate) fn count_dropped(&mut self, pool: &PacketPool) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.count_dropped(pool);
         }
     }
 
-    /// A packet that was sent away is at a base station.
+    /// Handles the arrival of a forwarded packet at a base station.
     pub(crate) fn on_forwarded(
         &mut self,
         station: u32,
@@ -246,7 +249,8 @@ impl Travel<'_> {
         }
     }
 
-    /// It comes too late: the connection was lost, or PDCP has passed it over.
+    /// Drops a forwarded packet that comes too late. The connection was lost, or PDCP no longer
+    /// waits for the packet.
     fn lose_forwarded(
         &mut self,
         packet: PacketId,

@@ -1,7 +1,7 @@
-//! A bearer whose UE comes to a cell of the other generation: both ends set up RLC and PDCP anew.
+//! Bearer whose UE moves between LTE and NR. Both ends set up RLC and PDCP anew.
 //!
-//! Packets that had not arrived are sent again before all others, with new numbers: COUNTs of the two
-//! generations have nothing to do with each other, so that no number tells what arrived before.
+//! Packets that have not arrived are sent again before all others, with new COUNTs. COUNTs of LTE
+//! and NR are unrelated, so they cannot show which packets arrived before.
 //!
 //! Standard: TS 38.331 §5.3.5.11; TS 36.331 §5.3.5.8.
 
@@ -15,8 +15,9 @@ use crate::wire::BearerFormat;
 use fadeout_core::{Direction, PacketPool, Probe};
 
 impl BearerConfig {
-    /// The same bearer in a cell of a generation: its mode with the usual parameters there, with its own
-    /// buffer, queue management and discardTimer.
+    /// Returns the configuration of the bearer in a cell of a generation. The RLC mode, buffer,
+    /// queue management, discardTimer and ROHC stay the same. All other parameters have their usual
+    /// values there.
     fn in_generation(&self, generation: Generation) -> BearerConfig {
         let (am, um, pdcp) = match generation {
             Generation::Lte => (RlcConfig::LTE_AM, RlcConfig::LTE_UM, PdcpConfig::LTE),
@@ -44,7 +45,8 @@ impl BearerConfig {
     }
 }
 
-/// RLC and PDCP of a bearer anew at both ends; what the old ones had is the caller's.
+/// Sets up RLC and PDCP of a bearer anew at both ends. The caller must take the data out of the old
+/// entities before.
 fn set_up_anew(drb: &mut Drb, config: BearerConfig) -> Result<(), ParameterError> {
     for end in &mut drb.legs.primary.ends {
         end.set_up_anew(&config.rlc)?;
@@ -59,19 +61,20 @@ fn set_up_anew(drb: &mut Drb, config: BearerConfig) -> Result<(), ParameterError
     Ok(())
 }
 
-/// An SDU with the header that it has now.
+/// Returns an SDU with its size updated for the PDCP header of the new configuration.
 pub(super) fn with_header(pdcp: &PdcpConfig, sdu: Sdu, pool: &PacketPool) -> Sdu {
     let size = pool[sdu.packet].wire_len() + pdcp.header();
     Sdu { size, ..sdu }
 }
 
 impl Travel<'_> {
-    /// Its UE's first cell is of this generation.
+    /// Sets the generation of the UE's first cell.
     pub(crate) fn begin_in(&mut self, generation: Generation) {
         self.drb.generation = Some(generation);
     }
 
-    /// The UE is in a cell of a generation. Nothing happens if it is the first, or the one before.
+    /// Handles the UE's arrival in a cell of a generation. Nothing happens in the UE's first cell,
+    /// or if the generation stays the same.
     pub(crate) fn enter_generation(
         &mut self,
         generation: Generation,
@@ -84,7 +87,8 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE goes to a cell of 3G, or comes from there: both ends set up RLC and PDCP anew, as they were.
+    /// Sets up RLC and PDCP anew at both ends with the same configuration, when the UE goes to 3G
+    /// or comes back.
     pub(crate) fn set_up_again(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         if let Some(generation) = self.drb.generation {
             self.change((generation, generation), env, storage);
@@ -111,7 +115,8 @@ impl Travel<'_> {
             let drb = &mut *self.drb;
             let rx = &mut drb.anchors[direction.opposite().index()].rx;
             rx.flush(&mut storage.ordered);
-            // What it passed over may still come: the other end sends it again.
+            // Packets that the old receiver has given up are resent too, and a new receiver accepts
+            // them.
             if let Ok(anew) = Rx::new(&before.pdcp) {
                 *rx = anew;
             }
@@ -122,7 +127,8 @@ impl Travel<'_> {
             tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             match direction {
                 Direction::Uplink => storage.again.append(&mut storage.unconfirmed),
-                // The source has taken out what it had; a bearer that did not travel loses the rest.
+                // The source has already taken its data out. A bearer that is not between two cells
+                // loses its unconfirmed data.
                 Direction::Downlink => {
                     let ledger = &mut drb.anchors[direction.index()].ledger;
                     for sdu in storage.unconfirmed.drain(..) {

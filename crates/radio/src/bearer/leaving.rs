@@ -1,4 +1,4 @@
-//! How packets leave a bearer: delivered, or lost.
+//! Exit of packets from a bearer, delivered or lost.
 
 use super::compression::reset;
 use super::transfer::Travel;
@@ -12,7 +12,7 @@ use fadeout_core::{
 use std::ops::Range;
 
 impl Drb {
-    /// SDUs in order leave the bearer; what PDCP has passed over is lost.
+    /// Delivers the SDUs that are in order. Packets that PDCP no longer waits for are lost.
     pub(super) fn hand_over(
         &mut self,
         direction: Direction,
@@ -67,8 +67,9 @@ impl Drb {
         self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
     }
 
-    /// HARQ of a leg has given up a block in which these PDUs are the bearer's. A mode that does not
-    /// repeat loses their packets, but for those of which another leg has a copy.
+    /// Handles a transport block of a leg that HARQ has given up. `pdus` are the bearer's PDUs in
+    /// it. In unacknowledged and transparent mode their packets are lost, unless another leg has a
+    /// copy.
     pub(crate) fn lose(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -79,7 +80,7 @@ impl Drb {
         if self.config.is_acknowledged() || is_elsewhere(self, leg) {
             return;
         }
-        // The target of a handover has, or will have, a copy.
+        // The target of the handover has a copy of each packet, or will get one.
         if self.is_dual && direction == Direction::Downlink {
             return;
         }
@@ -97,8 +98,8 @@ impl Drb {
         self.drop_lost(direction, RadioDropCause::HarqFailure, env, storage);
     }
 
-    /// No block of a leg has more than `room` bytes: what is first in its buffer and fits into none is
-    /// lost.
+    /// Drops SDUs at the head of a leg's buffer that no transport block can carry. No block of the
+    /// leg is larger than `room` bytes.
     pub(crate) fn lose_unfit(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -126,8 +127,9 @@ impl Drb {
         self.drop_lost(direction, RadioDropCause::NoBlock, env, storage);
     }
 
-    /// Without acknowledgments, what the receiver discards vanishes without a word. When nothing
-    /// of a bearer is under way any more, in its buffers or in HARQ, what has not left it is lost.
+    /// Drops the packets of an idle bearer that were never delivered. Without acknowledgments, the
+    /// sender does not learn which packets the receiver discards. The bearer is idle if nothing
+    /// waits in its buffers or in HARQ.
     #[inline]
     pub(crate) fn close_books(
         &mut self,
@@ -149,7 +151,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        // What the source forwards is under way too.
+        // Packets that the source forwards are still under way.
         if direction == Direction::Downlink && (self.transfer.is_travelling() || self.is_dual) {
             return;
         }
@@ -168,8 +170,9 @@ impl Drb {
         }
     }
 
-    /// A leg has failed, and carries nothing before `until`. RLC and PDCP start afresh at both ends, COUNT included: what
-    /// the receivers hold goes up, everything else is lost. Of a split bearer the other leg goes on.
+    /// Handles the failure of a leg, which carries nothing before `until`. RLC and PDCP are
+    /// re-established at both ends, and COUNT restarts. Packets that the receivers hold are
+    /// delivered. All others are lost. A split bearer continues on its other legs.
     pub(crate) fn reestablish(
         &mut self,
         (leg, until): (u8, Time),
@@ -192,7 +195,7 @@ impl Drb {
                 tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             }
         }
-        // The ledgers know all of them, and those that only a receiver knew of.
+        // The ledgers list these packets, and also packets that only a receiver had.
         storage.unconfirmed.clear();
         for direction in [Direction::Downlink, Direction::Uplink] {
             count_anew((self, direction), env, storage);
@@ -203,7 +206,7 @@ impl Drb {
         reset(self);
     }
 
-    /// The packets in the list of lost ones are dropped.
+    /// Drops the packets in the list of lost packets.
     #[inline]
     pub(super) fn drop_lost(
         &mut self,
@@ -231,7 +234,7 @@ impl Drb {
 }
 
 impl Travel<'_> {
-    /// The packets in the list of lost ones are counted and dropped.
+    /// Counts the packets in the list of lost packets for the change of cell, and drops them.
     pub(super) fn lose_at_source(
         &mut self,
         direction: Direction,
@@ -240,7 +243,7 @@ impl Travel<'_> {
     ) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             match &mut transfer.copies {
-                // Some of them may have come to the target too.
+                // Some of these packets may also have come to the target.
                 Some(copies) if direction == Direction::Downlink => {
                     let lost = storage.lost.iter();
                     lost.for_each(|&packet| copies.on_drop(&env.pool.packet(packet)));
@@ -252,7 +255,7 @@ impl Travel<'_> {
             .drop_lost(direction, RadioDropCause::Handover, env, storage);
     }
 
-    /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
+    /// Handles the loss of the UE's connection. All packets are lost, and PDCP restarts.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drop_copies(env, storage);
         let mut packets = Vec::new();
@@ -280,15 +283,15 @@ impl Travel<'_> {
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.journey = None;
-            // Nobody takes what arrives from now on.
+            // Packets that arrive from now on have no receiver.
             transfer.count_dropped(env.pool);
             transfer.away.clear();
         }
     }
 }
 
-/// PDCP of a direction is re-established: what its receiver holds goes up, and COUNT begins anew at both ends. Else what
-/// comes next would wait for what was lost.
+/// Re-establishes PDCP in a direction. Packets that the receiver holds are delivered, and COUNT
+/// restarts at both ends. Otherwise later packets would wait for lost ones.
 ///
 /// Standard: TS 38.323 §5.1.2.
 pub(super) fn count_anew(
@@ -303,7 +306,8 @@ pub(super) fn count_anew(
     drb.anchors[direction.index()].tx.restart();
 }
 
-/// A leg of a split bearer has failed in these directions, and carries nothing before `until`.
+/// Handles the failure of a split bearer's leg in the given directions. The leg carries nothing
+/// before `until`.
 pub(crate) fn fail_leg(
     (drb, leg, until): (&mut Drb, u8, Time),
     directions: &[Direction],
@@ -325,7 +329,7 @@ pub(crate) fn fail_leg(
 }
 
 impl Travel<'_> {
-    /// The core drops a downlink packet, as the UE has not attached.
+    /// Drops a downlink packet at the core, because the UE has not attached.
     #[cold]
     pub(crate) fn refuse(&mut self, packet: PacketId, env: &mut Env<'_, impl Probe>) {
         self.drb.counters[Direction::Downlink.index()].dropped_packets += 1;
@@ -340,7 +344,7 @@ impl Travel<'_> {
     }
 }
 
-/// A packet is dropped.
+/// Circumstances of a packet's drop.
 pub(super) struct Loss {
     now: Time,
     bearer: DrbId,
@@ -350,7 +354,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Each of these packets.
+    /// Drops all packets of a list.
     #[cold]
     fn of_all(&self, lost: &mut Vec<PacketId>, pool: &mut PacketPool, probe: &mut impl Probe) {
         for packet in lost.drain(..) {
@@ -358,7 +362,7 @@ impl Loss {
         }
     }
 
-    /// Frees the packet and tells the probe.
+    /// Frees a dropped packet and reports it to the probe.
     pub(super) fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
         let packet = pool.take(packet);
         if self.is_signalling {

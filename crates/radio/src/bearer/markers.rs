@@ -1,4 +1,4 @@
-//! The end of a bearer's way: end markers, and what comes behind them.
+//! End of a change of cell: end markers, and the packets of the new path behind them.
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2.
 
@@ -7,32 +7,34 @@ use crate::config::Fate;
 use fadeout_core::{Span, Time};
 
 impl Travel<'_> {
-    /// The core sends over the new path from now on, and `markers` end markers over the old one.
+    /// Handles the path switch. From now on the core sends over the new path, after `markers` end
+    /// markers over the old path.
     pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
         if let Some(journey) = self.journey() {
             journey.markers = Some(journey.markers.unwrap_or(0) + markers);
             if journey.guard_at.is_never() {
-                // The first packet of the new path may never come.
+                // The first packet of the new path may never come, so the timer starts here too.
                 journey.guard_at = now.saturating_add(marker_timeout * 2);
             }
         }
         self.conclude(now);
     }
 
-    /// An end marker is at the source. Whether it waits there until it is known where the UE is.
+    /// Handles an end marker at the source. Returns true if the source keeps it, because the UE's
+    /// new cell is not known yet.
     pub(crate) fn keep_marker(&mut self) -> bool {
         let kept = |journey: &&mut Journey| journey.fate == Fate::Kept && journey.has_left;
         let journey = self.journey().filter(kept);
         journey.map(|journey| journey.kept_markers += 1).is_some()
     }
 
-    /// How many end markers have waited; none do from now on.
+    /// Returns the number of end markers that the source has kept, and resets it.
     pub(crate) fn take_markers(&mut self) -> u32 {
         let journey = self.journey();
         journey.map_or(0, |journey| std::mem::take(&mut journey.kept_markers))
     }
 
-    /// An end marker is at the target.
+    /// Handles an end marker at the target.
     pub(crate) fn on_end_marker(&mut self, now: Time) {
         if let Some(journey) = self.journey() {
             journey.markers = journey.markers.map(|markers| markers.saturating_sub(1));
@@ -40,7 +42,7 @@ impl Travel<'_> {
         self.conclude(now);
     }
 
-    /// An end marker is lost.
+    /// Handles the timeout of an end marker, which then counts as lost.
     pub(crate) fn on_guard(&mut self, now: Time) {
         if let Some(journey) = self.journey()
             && journey.guard_at <= now
@@ -51,7 +53,8 @@ impl Travel<'_> {
         self.conclude(now);
     }
 
-    /// Once nothing comes from the source any more, what came over the new path follows.
+    /// Ends the change of cell if the UE is in the target and no end marker is awaited. Packets of
+    /// the new path are then sent.
     pub(super) fn conclude(&mut self, now: Time) {
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;

@@ -1,14 +1,14 @@
-//! A data radio bearer: one PDCP anchor at each end, and RLC on one or more legs.
+//! Data radio bearer: a PDCP entity at each end, and RLC entities on one or more legs.
 //!
 //! ```text
-//! take ─► PDCP ─► RLC of a leg ─► pull: a block of that leg
+//! take ─► PDCP ─► RLC of a leg ─► pull: a transport block of that leg
 //!                                             │ decoded: on_pdus, given up: lose
 //!  out ◄─ PDCP ◄─ RLC of the leg ◄────────────┘
 //! ```
 //!
-//! A [`Drb`] knows neither cells nor HARQ: blocks are filled from it and handed to it, by the
-//! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
-//! took leaves once, delivered or lost.
+//! A [`Drb`] knows neither cells nor HARQ. The caller fills transport blocks from it and hands
+//! received blocks to it, with the number of the leg. The legs of a UE are numbered from 0. Each
+//! packet that the bearer accepts leaves it exactly once, delivered or lost.
 
 mod abroad;
 mod compression;
@@ -52,78 +52,81 @@ use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
 
-/// A bearer: both ends, both directions. What a cell asks in every slot stands first.
+/// Radio bearer with both ends and both directions. Fields that a cell reads in every slot come
+/// first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Drb {
-    /// Packets that the base station processes before PDCP takes them, and until when.
+    /// Packets that the base station is still processing before PDCP, with the time at which each
+    /// is done.
     inlet: Ring<(Time, PacketId)>,
-    /// Of one that is split.
+    /// State of a split bearer. `None` if the bearer is not split.
     split: Option<Box<Split>>,
-    /// Whether a source serves it on while its UE enters the target, or after.
+    /// True if a DAPS handover serves the bearer in its source and in its target.
     pub(crate) is_dual: bool,
-    /// Its number among those of its UE whose RLC PDUs have its form.
+    /// Index of the bearer among the UE's bearers with the same RLC PDU format.
     nth: u8,
-    /// Whether it carries RRC's messages: it is in no table.
+    /// True if the bearer carries RRC messages. Such a bearer appears in no results table.
     pub(crate) is_signalling: bool,
-    /// Whether candidates of its UE get copies of what is sent down.
+    /// True if candidates of a conditional handover get copies of the downlink data.
     has_takers: bool,
     id: DrbId,
     legs: RlcLegs,
     config: BearerConfig,
-    /// That of its UE's cell, under mobility management.
+    /// Generation of the UE's cell. `None` without mobility management.
     generation: Option<Generation>,
-    /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
+    /// PDCP of the base station and of the UE. `anchors[direction.index()]` sends in `direction`.
     anchors: [Anchor; 2],
     counters: [BearerCounters; 2],
-    /// Of a UE under mobility management.
+    /// State of changes of cell. Empty without mobility management.
     transfer: Transfers,
 }
 
-/// The side that finds that a link, or RLC on it, has failed.
+/// Side that detects a failure of a link or of the RLC entity on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
     Ue,
     Station,
 }
 
-/// PDCP at one end.
+/// PDCP at one end of a bearer.
 #[derive(Debug)]
 struct Anchor {
     tx: Tx,
     rx: Rx,
-    /// The packets that this end sends.
+    /// Packets that this end sends and that have not left the bearer.
     ledger: Ledger,
     wake: Wake,
-    /// Of the packets that this end sends: its compressor, and the other end's decompressor.
+    /// Header compressor of this end with the decompressor of the other end. `None` without ROHC.
     rohc: Option<Box<Rohc>>,
 }
 
 /// Counters of one direction of a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BearerCounters {
-    /// Packets that left PDCP at the receiving end.
+    /// Number of packets that PDCP delivered at the receiving end.
     pub delivered_packets: u64,
-    /// Their bytes.
+    /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
-    /// Packets lost on the way.
+    /// Number of packets that were lost or dropped in the bearer.
     pub dropped_packets: u64,
-    /// Those of them that queue management dropped.
+    /// Number of packets that queue management dropped. They count in `dropped_packets` too.
     pub aqm_dropped_packets: u64,
-    /// Packets that queue management marked.
+    /// Number of packets that queue management marked.
     pub marked_packets: u64,
 }
 
-/// Whether RRC's messages go over another leg of the UE: what came over this one is void.
+/// Returns true if RRC messages now use another leg of the UE, so PDUs of `leg` are ignored.
 fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
     drb.is_signalling && leg != drb.legs.primary.number
 }
 
 impl Drb {
-    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg or legs that `config` names, with the random
-    /// draws of bearer `drawn_as`.
+    /// Creates bearer `id` on the leg or legs that `config` names. It is the UE's `nth` bearer with
+    /// its RLC PDU format. Its random draws are those of bearer `drawn_as`.
     ///
     /// # Errors
+    ///
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
         (id, drawn_as, nth): (DrbId, DrbId, u8),
@@ -183,7 +186,7 @@ impl Drb {
         })
     }
 
-    /// It carries RRC's messages.
+    /// Marks the bearer as a signalling radio bearer, which carries RRC messages.
     pub(crate) fn carry_signalling(&mut self) {
         self.is_signalling = true;
     }
@@ -193,13 +196,13 @@ impl Drb {
         probe.wants_radio_delay(self.id) && !self.is_signalling
     }
 
-    /// The leg that carried it is left.
+    /// Records that the UE has left the cell of the primary leg.
     pub(crate) fn on_left(&mut self) {
         self.legs.primary.leg = None;
     }
 
-    /// The leg with a number is connected; the largest blocks on it have so many bytes for data, by
-    /// direction. Whether the bearer has RLC on it.
+    /// Connects a leg of the bearer, by its number. `rooms` is the payload of the leg's largest
+    /// transport block in bytes, by direction. Returns false if the bearer has no RLC on that leg.
     pub(crate) fn on_connected(&mut self, number: u8, leg: LegId, rooms: [u32; 2]) -> bool {
         let mut legs = self.legs.iter_mut();
         match legs.find(|rlc| rlc.number == number) {
@@ -213,13 +216,13 @@ impl Drb {
         }
     }
 
-    /// The leg that what is sent goes to, once it is connected.
+    /// Returns the leg to which new data goes. `None` while it is not connected.
     #[inline]
     pub(crate) fn leg(&self) -> Option<LegId> {
         self.legs.primary.leg
     }
 
-    /// The legs that carry it and are connected.
+    /// Returns the connected legs that carry the bearer.
     pub(crate) fn legs(&self) -> impl Iterator<Item = LegId> + '_ {
         self.legs.iter().filter_map(|rlc| rlc.leg)
     }
@@ -228,14 +231,14 @@ impl Drb {
         &self.config
     }
 
-    /// How its PDUs look on the air of a leg.
+    /// Returns the format of the bearer's PDUs on a leg.
     pub(crate) fn format(&self, leg: u8) -> &BearerFormat {
         let mut others = self.legs.others.iter();
         let other = others.find(|other| other.number == leg);
         &other.unwrap_or(&self.legs.primary).format
     }
 
-    /// The packets that are under way in a direction.
+    /// Returns the packets of a direction that have entered the bearer and not left it.
     pub(crate) fn ledger(&self, direction: Direction) -> &Ledger {
         &self.anchors[direction.index()].ledger
     }
@@ -244,7 +247,7 @@ impl Drb {
         &self.counters[direction.index()]
     }
 
-    /// The bytes that wait to be sent on a leg.
+    /// Returns the bytes that wait to be sent on a leg.
     #[inline]
     pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
@@ -258,14 +261,15 @@ impl Drb {
         backlog
     }
 
-    /// Bytes of the smallest grant on a leg that takes anything of what was not sent yet; zero when
-    /// there is nothing.
+    /// Returns the bytes of the smallest grant on a leg that can carry a part of the unsent data.
+    /// Zero if there is none.
     pub(crate) fn least_grant(&self, leg: u8, direction: Direction) -> u32 {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         rlc.head().map_or(0, |head| rlc.least_grant(head.size))
     }
 
-    /// A packet arrives at one end. Nothing becomes of it before [`Drb::take`].
+    /// Records the time at which a packet arrives at one end. [`Drb::take`] hands the packet to
+    /// PDCP later.
     #[inline]
     pub(crate) fn enter(
         &self,
@@ -280,13 +284,14 @@ impl Drb {
         }
     }
 
-    /// The base station is busy with a downlink packet until `ready_at`.
+    /// Holds a downlink packet until `ready_at`, while the base station processes it.
     #[inline]
     pub(crate) fn hold(&mut self, ready_at: Time, packet: PacketId) {
         self.inlet.push((ready_at, packet));
     }
 
-    /// When the base station of a leg is ready with the next packet that it is busy with.
+    /// Returns the time at which the base station of a leg has processed its next packet. `None` if
+    /// it is processing none.
     #[inline]
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
@@ -302,7 +307,8 @@ impl Drb {
         }
     }
 
-    /// PDCP takes the packets that the base station is ready with by now. Whether it took any.
+    /// Hands the packets that the base station has processed by now to PDCP. Returns true if PDCP
+    /// accepted any.
     #[inline]
     pub(crate) fn drain_inlet(
         &mut self,
@@ -323,7 +329,7 @@ impl Drb {
         took_any
     }
 
-    /// Fills up to `grant` bytes of a block of a leg. Returns the bytes used.
+    /// Fills up to `grant` bytes of a leg's transport block. Returns the bytes used.
     #[inline]
     pub(crate) fn pull(
         &mut self,
@@ -352,7 +358,7 @@ impl Drb {
         used
     }
 
-    /// A block of a leg was decoded in which these PDUs are the bearer's.
+    /// Handles a decoded transport block of a leg, in which `pdus` are the bearer's PDUs.
     pub(crate) fn on_pdus(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -387,7 +393,7 @@ impl Drb {
         self.on_sdus((leg, direction), env, storage);
     }
 
-    /// SDUs that RLC of a leg has handed up go through PDCP.
+    /// Hands the SDUs that RLC of a leg has delivered to PDCP.
     pub(crate) fn on_sdus(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -407,7 +413,8 @@ impl Drb {
         self.hand_over(direction, env, storage);
     }
 
-    /// A timer of the end that sends in `direction`. Its backlog may have grown.
+    /// Handles an expired timer of the end that sends in `direction`. The backlog of that end may
+    /// have grown.
     pub(crate) fn on_timer(
         &mut self,
         direction: Direction,
@@ -426,7 +433,8 @@ impl Drb {
                     storage.lost.push(sdu.packet);
                 }
             }
-            // LTE's RLC hands up what it has held back, in this end's receiving direction.
+            // LTE's RLC delivers the SDUs that it held for reordering. They belong to the direction
+            // that this end receives.
             end.rlc.on_wake(env.now, &mut storage.sdus);
             for source in &mut self.legs.others {
                 let end = source.sender(direction);
@@ -446,8 +454,9 @@ impl Drb {
         self.hand_over(receiving, env, storage);
     }
 
-    /// When to call [`Drb::on_timer`] for the end that sends in `direction`, and the generation
-    /// of that wake-up; none when an earlier one is pending.
+    /// Arms the timer of the end that sends in `direction`. Returns the time to call
+    /// [`Drb::on_timer`] and the generation of the wake-up. `None` if an earlier wake-up is
+    /// pending.
     #[inline]
     pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
         let anchor = &mut self.anchors[direction.index()];
@@ -463,18 +472,19 @@ impl Drb {
         if at.is_never() {
             return None;
         }
-        // A packet may be taken late, when its time is already up.
+        // PDCP may accept a packet late, when its discard timer has already expired.
         let at = at.max(now);
         anchor.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Whether a wake-up is the one that was armed last.
+    /// Returns true if a wake-up is the one that was armed last.
     #[inline]
     pub(crate) fn fire(&mut self, direction: Direction, generation: u32) -> bool {
         self.anchors[direction.index()].wake.fire(generation)
     }
 
-    /// The leg on which either end has repeated something as often as it may, and which.
+    /// Returns the leg on which RLC of either end has reached its maximum number of
+    /// retransmissions, and that end. `None` if no leg has failed.
     #[inline]
     pub(crate) fn failed_leg(&self) -> Option<(LegId, Finder)> {
         let has_failed = |leg: &&RlcLeg| {

@@ -1,4 +1,4 @@
-//! RLC of a bearer on one leg.
+//! RLC entities of a bearer on one leg.
 
 use crate::config::LegId;
 use crate::rlc::{Aqm, Entity, ParameterError, RlcConfig, Sdu, TransportBlock};
@@ -6,45 +6,47 @@ use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Ecn, PacketPool, Time};
 
-/// RLC of a bearer on all its legs. Fields stand in the order in which they are needed, here and below.
+/// RLC entities of a bearer on all its legs. Fields are in the order of their use, which keeps
+/// memory accesses together. The same holds for the structs below.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct RlcLegs {
-    /// The leg that data is sent on (primaryPath, TS 38.331 clause 6.3.2).
+    /// Leg to which new data goes (primaryPath, TS 38.331 clause 6.3.2).
     pub primary: RlcLeg,
-    /// The further ones, of a split bearer (TS 37.340 clause 3.1).
+    /// Other legs of a split bearer (TS 37.340 clause 3.1).
     pub others: Vec<RlcLeg>,
 }
 
-/// The RLC entities of a bearer at both ends of one leg (an RLC bearer).
+/// RLC entities of a bearer at both ends of one leg (an RLC bearer).
 ///
 /// Standard: TS 38.300 §6.3.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct RlcLeg {
-    /// Number of the leg among its UE's.
+    /// Number of the leg among the legs of its UE.
     pub number: u8,
-    /// The leg, once it is connected.
+    /// Connected leg. `None` while the leg is not connected.
     pub leg: Option<LegId>,
-    /// Bytes for data in the largest block that it can get on the leg, by direction; any before it is
-    /// connected.
+    /// Payload of the leg's largest transport block in bytes, by direction. Unlimited while the leg
+    /// is not connected.
     pub rooms: [u32; 2],
-    /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
+    /// RLC of the base station and of the UE. `ends[direction.index()]` sends in `direction`.
     pub ends: [RlcEnd; 2],
-    /// Its headers.
+    /// Format of the PDU headers on this leg.
     pub format: BearerFormat,
 }
 
-/// RLC and queue management at one end.
+/// RLC and queue management at one end of a leg.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct RlcEnd {
     pub rlc: Entity,
-    /// Of what this end sends.
+    /// Queue management of the data that this end sends. `None` if it has none.
     aqm: Option<Box<Aqm>>,
 }
 
-/// RLC entities of a bearer over several carriers of a cell group have logical channels of their own.
+/// Returns the index from which the logical channel number of a leg follows. RLC entities of one
+/// bearer on several carriers have different logical channels.
 pub(super) fn nth_of_leg(nth: u8, number: u8) -> u8 {
     nth.saturating_add(number.saturating_sub(1).saturating_mul(8))
 }
@@ -58,7 +60,7 @@ impl RlcLegs {
         std::iter::once(&mut self.primary).chain(&mut self.others)
     }
 
-    /// RLC on the leg with a number.
+    /// Returns the RLC entities on the leg with a number.
     #[inline]
     pub(super) fn get(&self, number: u8) -> &RlcLeg {
         if self.primary.number == number {
@@ -70,7 +72,7 @@ impl RlcLegs {
         found.unwrap_or(&self.primary)
     }
 
-    /// As [`RlcLegs::get`].
+    /// Returns the RLC entities on the leg with a number, mutably.
     #[inline]
     pub(super) fn get_mut(&mut self, number: u8) -> &mut RlcLeg {
         if self.primary.number == number {
@@ -88,7 +90,8 @@ impl RlcLeg {
     pub(super) fn sender(&mut self, direction: Direction) -> &mut RlcEnd {
         &mut self.ends[direction.index()]
     }
-    /// RLC that sends in a direction, and the bytes that the largest block has for it.
+    /// Returns the RLC entity that sends in a direction, and the payload of its largest transport
+    /// block in bytes.
     #[inline]
     pub(super) fn sending(&self, direction: Direction) -> (&Entity, u32) {
         let index = direction.index();
@@ -108,7 +111,8 @@ impl RlcEnd {
         })
     }
 
-    /// An end in another cell: RLC as after establishment, and the queue management that the one before had.
+    /// Creates an end in another cell. RLC begins as after establishment. Queue management keeps
+    /// the state of `before`.
     pub(super) fn after(before: &mut RlcEnd, config: &RlcConfig) -> Result<RlcEnd, ParameterError> {
         Ok(RlcEnd {
             rlc: Entity::new(config)?,
@@ -116,7 +120,7 @@ impl RlcEnd {
         })
     }
 
-    /// An entity as after establishment; queue management goes on.
+    /// Replaces the RLC entity by a newly established one. Queue management continues.
     pub(super) fn set_up_anew(&mut self, config: &RlcConfig) -> Result<(), ParameterError> {
         self.rlc = Entity::new(config)?;
         Ok(())
@@ -127,7 +131,8 @@ impl RlcEnd {
         self.aqm.is_some()
     }
 
-    /// Lets queue management make up for the time until SDUs enter or leave the buffer.
+    /// Updates queue management to the current time. Must be called before SDUs enter or leave the
+    /// buffer.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Time) {
         if let Some(aqm) = &mut self.aqm {
@@ -135,8 +140,8 @@ impl RlcEnd {
         }
     }
 
-    /// Whether queue management takes an SDU of `size` bytes. It may be marked. One that does not
-    /// fit into the buffer is not its business.
+    /// Returns true if queue management accepts an SDU of `size` bytes. It may mark the SDU. It
+    /// ignores an SDU that does not fit into the buffer.
     #[inline]
     pub(super) fn admits(&mut self, now: Time, size: u32, ecn: &mut Ecn, marked: &mut u64) -> bool {
         self.catch_up(now);
@@ -148,8 +153,8 @@ impl RlcEnd {
         }
     }
 
-    /// Fills up to `grant` bytes of a block and returns the bytes used. SDUs that queue management
-    /// drops go to `dropped`, which must be empty.
+    /// Fills up to `grant` bytes of a transport block. Returns the bytes used. SDUs that queue
+    /// management drops go to `dropped`, which must be empty.
     #[inline]
     pub(super) fn pull(
         &mut self,

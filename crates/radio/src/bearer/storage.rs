@@ -6,30 +6,30 @@ use super::track::Tracks;
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, PacketId};
 
-/// Tracks beside the packet pool, and lists that are used again and again. Every list is empty
-/// between two steps.
+/// Delay records of packets, and lists that are reused to avoid allocations. Every list is empty
+/// between two events.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub tracks: Tracks,
-    /// From RLC to PDCP.
+    /// SDUs from RLC to PDCP.
     pub(super) sdus: Vec<Sdu>,
-    /// From PDCP to the far end.
+    /// SDUs that PDCP delivers in order at the receiving end.
     pub(super) ordered: Vec<Sdu>,
-    /// By queue management.
+    /// SDUs that queue management dropped.
     pub(super) dropped: Vec<Sdu>,
     pub(super) lost: Vec<PacketId>,
     pub(super) unconfirmed: Vec<Sdu>,
-    /// Those that are sent again.
+    /// SDUs that are to be sent again.
     pub(super) again: Vec<Sdu>,
-    /// Packets that have left signalling radio bearers: their bearer and direction.
+    /// Packets that signalling radio bearers delivered, with their bearer and direction.
     pub signalled: Vec<(DrbId, Direction, PacketId)>,
-    /// Packets that leave one base station for another.
+    /// Packets that one base station forwards to another.
     pub forwarded: Vec<Forwarded>,
-    /// What the base stations of split bearers send each other.
+    /// Frames between the base stations of split bearers.
     pub frames: Vec<Frame>,
 }
 
-/// Packets that lists of the moment have room for from the start: what a repaired gap sets free.
+/// Initial capacity of lists, in packets. A repaired gap can release this many packets at once.
 const ROOM: usize = 1024;
 
 impl Storage {

@@ -1,4 +1,4 @@
-//! A bearer alone: its blocks are carried, or not, by hand.
+//! Tests of a bearer alone. Each test hands transport blocks to the receiver or loses them.
 
 mod choice;
 mod compression;
@@ -109,7 +109,7 @@ fn unacknowledged() -> BearerConfig {
 
 const DOWN: Direction = Direction::Downlink;
 const UP: Direction = Direction::Uplink;
-/// Blocks of any size may come.
+/// Transport blocks of unlimited size.
 const ROOMS: [u32; 2] = [u32::MAX; 2];
 
 #[test]
@@ -144,7 +144,7 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
     rig.put(DOWN, 100);
     rig.now = millis(20);
     rig.put(DOWN, 100);
-    // No slot ever comes: only the timer can wake the bearer.
+    // The test gives the bearer no slot, so only the timer can wake it.
     let (at, generation) = rig.drb.arm(rig.now, DOWN).expect("a timer runs");
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(DOWN, generation));
@@ -192,20 +192,20 @@ fn a_packet_that_no_block_carries_is_refused_at_the_door() {
         len: 500,
         ..Segment::default()
     };
-    // Three bytes of MAC subheader.
+    // The MAC subheader has three bytes.
     let needs = packet.wire_len() + PdcpConfig::NR.header() + 3;
     for (config, room, is_taken) in [
         (transparent, needs - 1, false),
         (transparent, needs, true),
-        // What can be cut goes through any block.
+        // RLC can segment these SDUs, so any transport block can carry a part.
         (unacknowledged(), 8, true),
         (BearerConfig::nr(UeId(0)), 8, true),
-        // Out of range for good.
+        // A transport block without room means that the UE is out of range for good.
         (unacknowledged(), 0, false),
         (BearerConfig::nr(UeId(0)), 0, false),
     ] {
         let mut rig = Rig::new(config);
-        // The other direction is its own.
+        // The limit of the uplink does not apply to the downlink.
         assert!(rig.drb.on_connected(0, LegId(0), [u32::MAX, room]));
         assert!(rig.put(DOWN, 500).1);
         assert_eq!(rig.put(UP, 500).1, is_taken, "{room} bytes");
@@ -276,7 +276,7 @@ fn reestablishment_loses_what_was_not_delivered() {
         assert!(rig.drb.backlog(rig.now, 0, direction).is_empty());
         assert_eq!(rig.drb.counters(direction).dropped_packets, 1);
     }
-    // Nothing waits for what was lost.
+    // The next packet does not wait for the lost one.
     rig.out.clear();
     let (next, _) = rig.put(DOWN, 500);
     let block = rig.block(0, DOWN, 600);

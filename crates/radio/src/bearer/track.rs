@@ -1,4 +1,4 @@
-//! Where a packet's time in a bearer went.
+//! Delay of each packet in a bearer, by its causes.
 
 use super::{Drb, Storage};
 use crate::config::Env;
@@ -6,27 +6,28 @@ use crate::rlc::{Backlog, TransportBlock};
 use fadeout_core::{BearerRow, Direction, DrbId, PacketId, Probe, RadioDelayRow, Span, Time};
 use std::ops::Range;
 
-/// The instants of one packet's way. Filled in only for bearers whose delay is asked for.
+/// Times of one packet in a bearer. Recorded only for bearers whose delay is requested.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Track {
-    /// Running number on its bearer, by which copies of earlier packets in the same slot of the
-    /// pool are told apart.
+    /// Serial number of the packet on its bearer. It distinguishes the packet from earlier ones
+    /// with the same id in the pool.
     serial: u32,
     bearer: DrbId,
     is_uplink: bool,
     entered_at: Time,
-    /// Waits for a scheduling request and its grant, of the block that first had a part of it.
+    /// Waiting times for a scheduling request and for its grant. They belong to the first transport
+    /// block with a part of the packet.
     sr_wait: Span,
     grant_wait: Span,
-    /// Start of that block's first transmission.
+    /// Start of the first transmission of that transport block.
     first_at: Time,
-    /// Starts of the first and the successful transmission of the block decoded last.
+    /// First and successful transmission of the latest decoded transport block (start times).
     block_first_at: Time,
     block_last_at: Time,
     decoded_at: Time,
 }
 
-/// The times of a block, for the packets it carries.
+/// Times of a transport block, for the packets that it carries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockTimes {
     pub first_at: Time,
@@ -34,14 +35,14 @@ pub(crate) struct BlockTimes {
     pub decoded_at: Time,
 }
 
-/// Tracks beside the packet pool.
+/// Delay records, indexed like the packet pool.
 #[derive(Debug, Default)]
 pub(crate) struct Tracks {
     tracks: Vec<Track>,
 }
 
 impl Tracks {
-    /// A packet enters a bearer.
+    /// Records that a packet enters a bearer.
     pub(crate) fn enter(
         &mut self,
         packet: PacketId,
@@ -61,7 +62,7 @@ impl Tracks {
         };
     }
 
-    /// PDCP has numbered it.
+    /// Records the serial number that PDCP assigned to a packet.
     pub(crate) fn number(&mut self, packet: PacketId, serial: u32) {
         if let Some(track) = self.tracks.get_mut(packet.index()) {
             track.serial = serial;
@@ -82,8 +83,9 @@ impl Tracks {
         })
     }
 
-    /// Its first byte is in a block that is sent at `at`. `requested_at` is when the UE sent the
-    /// scheduling request that the block's grant answers. Of copies on several legs the first one counts.
+    /// Records that the first byte of a packet is in a transport block that is sent at `at`.
+    /// `requested_at` is the time of the scheduling request that led to the block's grant. If
+    /// several legs carry copies, only the first one counts.
     pub(crate) fn first_part(
         &mut self,
         key: (PacketId, u32, DrbId, Direction),
@@ -103,7 +105,7 @@ impl Tracks {
         }
     }
 
-    /// A block with a part of it was decoded.
+    /// Records that a transport block with a part of the packet was decoded.
     pub(crate) fn decoded(&mut self, key: (PacketId, u32, DrbId, Direction), times: &BlockTimes) {
         if let Some(track) = self.find(key.0, key.1, key.2, key.3) {
             track.block_first_at = times.first_at;
@@ -112,7 +114,8 @@ impl Tracks {
         }
     }
 
-    /// The row of a packet that leaves at `now`; flow and size are the caller's.
+    /// Returns the row of a packet that leaves at `now`. The caller fills in flow and size. `None`
+    /// if the packet has no record.
     pub(crate) fn row(
         &mut self,
         key: (PacketId, u32, DrbId, Direction),
@@ -142,8 +145,9 @@ impl Tracks {
 }
 
 impl Drb {
-    /// Notes which packets are first on the air at `at` with these PDUs of a block. `requested_at`
-    /// is when the UE sent the scheduling request that the block's grant answers.
+    /// Records the packets whose first byte is in the given PDUs of a transport block, which is
+    /// sent at `at`. `requested_at` is the time of the scheduling request that led to the block's
+    /// grant.
     pub(crate) fn mark_first_parts(
         &self,
         direction: Direction,
@@ -163,7 +167,7 @@ impl Drb {
         }
     }
 
-    /// A row of what waits in a direction, when the probe wants one.
+    /// Writes a row of the data that waits in a direction, if the probe wants one.
     pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
         if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
             return;

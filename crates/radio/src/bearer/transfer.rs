@@ -1,10 +1,10 @@
-//! A bearer on its way from one cell to another.
+//! Bearer of a UE that changes from one cell to another.
 //!
 //! ```text
-//! stop      the source sends nothing new: SDUs with a COUNT and packets without wait, or travel
-//! detach    the UE has left: RLC starts afresh, PDCP as its mode says
-//! resume    the UE is in the target: first what has a COUNT, then what was forwarded without
-//! conclude  the end marker is there: then what came over the new path
+//! stop      The source sends nothing new. It keeps, forwards or drops all data.
+//! detach    The UE has left the source. RLC is re-established, PDCP according to the RLC mode.
+//! resume    The UE is in the target, which sends SDUs with a COUNT first.
+//! conclude  The end marker has arrived. The target sends the packets of the new path.
 //! ```
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
@@ -22,57 +22,61 @@ use crate::rlc::{Generation, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, Ring, Span, Time};
 use std::collections::VecDeque;
 
-/// The part of a bearer that only UEs under mobility management have.
+/// State of a bearer under mobility management.
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
-    /// Of the latest change of cell; none while the bearer is at rest.
+    /// Downlink data of the running change of cell. `None` between changes of cell.
     pub(super) journey: Option<Journey>,
-    /// Packets on links between base stations, and those that were dropped there, by when they left.
+    /// Packets on links between base stations, in the order of sending. Packets that a link has
+    /// dropped may still be listed.
     pub(super) away: VecDeque<Away>,
-    /// Packets that the core sends to the target too, of the latest change of cell.
+    /// Packets that the core also sends to the target, in the latest change of cell.
     pub(super) copies: Option<Copies>,
-    /// Its configuration in the generation that it began in, once it was in another.
+    /// Configuration of the bearer in the generation of its first cell. `None` until the UE enters
+    /// a cell of another generation.
     pub(super) own: Option<(Generation, BearerConfig)>,
     pub(super) stay: Stay,
-    /// Whether PDCP was set up anew since the bearer began to travel.
+    /// True if PDCP was set up anew during this change of cell.
     pub(super) is_anew: bool,
-    /// When a packet last left, by direction.
+    /// Time of the latest delivery, by direction. `None` before the first one.
     last_out: [Option<Time>; 2],
-    /// Whether none has since the UE left the source, and how long that was.
+    /// Interruption since the UE left the source, by direction.
     pub(super) gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
-    /// Packets that links between base stations have dropped since the start.
+    /// Number of packets that links between base stations have dropped since the start.
     pub(super) dropped: u64,
-    /// While two cells serve the bearer, or are about to.
+    /// State of a DAPS handover. `None` if only one cell serves the bearer.
     pub(super) dual: Option<Box<Dual>>,
-    /// Copies that two base stations have made.
+    /// Number of SDUs that were copied to another base station since the start.
     pub(super) copied: u64,
-    /// Uplink PDUs on their way from a secondary base station that has none of the bearer any more.
+    /// Uplink PDUs on links from a former secondary node, which has no part of the bearer any more.
     pub(super) late: Ring<Sdu>,
-    /// PDUs that came over both cells, of the latest change of cell.
+    /// Number of PDUs that arrived over both cells in the latest change of cell.
     pub(super) twice: u64,
-    /// While candidates of a conditional handover get copies.
+    /// Copies for candidates of a conditional handover. `None` if no candidate gets copies.
     pub(super) early: Option<Box<Early>>,
-    /// Copies for candidates since the latest change of cell.
+    /// Counts of copies for candidates since the latest change of cell.
     pub(super) early_counts: EarlyCounts,
 }
 
-/// Counts of the downlink packets of a change of cell.
+/// Counts of downlink packets in a change of cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TransferCounts {
-    /// Forwarded with their COUNT.
+    /// Packets that were forwarded with their COUNT.
     pub numbered: u64,
-    /// Forwarded without one.
+    /// Packets that were forwarded without a COUNT.
     pub fresh: u64,
-    /// Lost at the source, in both directions, without a copy at the target, or by links between base stations.
+    /// Packets that were lost at the source in either direction, without a copy at the target.
+    /// Includes packets that links between base stations dropped.
     pub lost: u64,
-    /// That the target took beside the source.
+    /// Packets that the core sent to both base stations and the target accepted.
     pub bicast: u64,
-    /// Those of them that the source did not drop.
+    /// Packets that the target accepted and the source did not drop. Includes PDUs that arrived
+    /// over both cells.
     pub doubled: u64,
-    /// Copies that the source has sent to candidates ahead of time.
+    /// Copies that the source sent early to candidates of a conditional handover.
     pub early: u64,
-    /// Those of them that nobody needed.
+    /// Early copies that were never sent to the UE.
     pub useless: u64,
 }
 
@@ -80,54 +84,56 @@ pub(crate) struct TransferCounts {
 pub(super) enum Gap {
     #[default]
     None,
-    /// The last packet left then; the gap is still open.
+    /// The interruption continues. It began with the packet that was delivered at this time. `None`
+    /// if no packet was delivered before.
     Open(Option<Time>),
-    /// Length of the closed gap.
+    /// Length of the interruption, which has ended.
     Closed(Span),
 }
 
-/// Downlink data between two cells.
+/// Downlink data of a bearer between two cells.
 #[derive(Debug)]
 pub(super) struct Journey {
-    /// Base station that the old path leads to.
+    /// Base station at the end of the old path.
     pub(super) source: u32,
     pub(super) fate: Fate,
-    /// With a COUNT (unacknowledged mode: to be numbered anew), oldest first, and the base station that
-    /// has it.
+    /// SDUs with a COUNT, oldest first, and the base station that holds each. In unacknowledged
+    /// mode they get new COUNTs.
     pub(super) numbered: VecDeque<(u32, Sdu)>,
     /// Packets without a COUNT.
     pub(super) fresh: VecDeque<Fresh>,
-    /// Came over the new path.
+    /// Packets that came over the new path.
     pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
     pub(super) has_resumed: bool,
-    /// End markers to come; none before the path is switched.
+    /// Number of end markers still awaited. `None` before the path switch.
     pub(super) markers: Option<u32>,
-    /// When the target stops waiting for them.
+    /// Time at which the target stops waiting for end markers.
     pub(super) guard_at: Time,
-    /// Those that came to the source before it knew where the UE is.
+    /// Number of end markers that came to the source before it knew the UE's new cell.
     pub(super) kept_markers: u32,
 }
 
-/// A packet without a COUNT.
+/// Packet without a COUNT.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fresh {
-    /// When it is at the target; never while that is not known.
+    /// Time at which the packet arrives at the target. [`Time::NEVER`] while it is unknown.
     pub(super) at: Time,
     pub(super) packet: PacketId,
-    /// The base station that has it.
+    /// Base station that holds the packet.
     pub(super) station: u32,
 }
 
 impl Journey {
-    /// Whether what comes over the new path may be sent: the UE is there, and the source forwards nothing.
+    /// Returns true if packets of the new path may be sent at once. The UE is in the target, and
+    /// the source forwards nothing.
     ///
     /// Standard: TS 36.300 §10.1.2.3.
     fn awaits_nothing(&self) -> bool {
         self.has_resumed && self.fate == Fate::Dropped
     }
 
-    /// What has a COUNT, by COUNT.
+    /// Sorts the SDUs with a COUNT by their COUNT.
     pub(super) fn put_in_order(&mut self) {
         let numbered = self.numbered.make_contiguous();
         numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
@@ -149,38 +155,39 @@ impl Journey {
     }
 }
 
-/// A bearer on its way: what is done with it there.
+/// Operations on a bearer whose UE changes cells.
 #[derive(Debug)]
 pub(crate) struct Travel<'a> {
     pub(super) drb: &'a mut Drb,
 }
 
 impl Drb {
-    /// Its changes of cell, to be read.
+    /// Returns the state of the bearer's changes of cell, for reading.
     #[inline]
     pub(crate) fn transfers(&self) -> &Transfers {
         &self.transfer
     }
 
-    /// Its way from one cell to another, to be acted on.
+    /// Returns the operations on a bearer whose UE changes cells.
     pub(crate) fn travel(&mut self) -> Travel<'_> {
         Travel { drb: self }
     }
 }
 
-/// The changes of cell of a bearer; nothing unless its UE is under mobility management.
+/// State of a bearer's changes of cell. Empty without mobility management.
 #[derive(Debug, Default)]
 pub(crate) struct Transfers(pub(super) Option<Box<Transfer>>);
 
 impl Transfers {
-    /// Whether the bearer is between two cells, so that [`Travel::arrive`] takes downlink packets.
+    /// Returns true if the bearer is between two cells. [`Travel::arrive`] then handles its
+    /// downlink packets.
     #[inline]
     pub(crate) fn is_travelling(&self) -> bool {
         let transfer = self.0.as_ref();
         transfer.is_some_and(|transfer| transfer.journey.is_some())
     }
 
-    /// Packets have left in a direction.
+    /// Records that packets were delivered in a direction. The delivery ends an interruption.
     #[inline]
     pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
         if let Some(transfer) = &mut self.0 {
@@ -192,14 +199,14 @@ impl Transfers {
         }
     }
 
-    /// When the target stops waiting for end markers.
+    /// Returns the time at which the target stops waiting for end markers.
     pub(crate) fn guard_at(&self) -> Time {
         let journey = self.0.as_ref().and_then(|it| it.journey.as_ref());
         journey.map_or(Time::NEVER, |journey| journey.guard_at)
     }
 
-    /// The longest time without a packet of the latest change of cell, by direction, and what became
-    /// of packets.
+    /// Returns the interruption of the latest change of cell by direction, and the counts of its
+    /// packets. An interruption is `None` if it has not ended, or if there was none.
     pub(crate) fn report(&self) -> ([Option<Span>; 2], TransferCounts) {
         let Some(transfer) = &self.0 else {
             return ([None; 2], TransferCounts::default());
@@ -223,14 +230,15 @@ impl Transfers {
 }
 
 impl Transfer {
-    /// A change of cell begins.
+    /// Resets the counts for a new change of cell.
     pub(super) fn begin_counts(&mut self) {
         self.counts = TransferCounts::default();
         self.twice = 0;
         self.is_anew = false;
     }
 
-    /// The UE is served from elsewhere: the time without a packet counts from the last one on.
+    /// Begins the interruption in both directions, with the latest packet of each. The UE has left
+    /// its cell.
     pub(super) fn open_gaps(&mut self) {
         for (gap, last) in self.gaps.iter_mut().zip(self.last_out) {
             if !matches!(gap, Gap::Open(_)) {
@@ -241,7 +249,7 @@ impl Transfer {
 }
 
 impl Travel<'_> {
-    /// The bearer's UE is under mobility management.
+    /// Puts the bearer under mobility management, like its UE.
     pub(crate) fn manage(&mut self) {
         self.drb.transfer = Transfers(Some(Box::default()));
     }
@@ -250,8 +258,8 @@ impl Travel<'_> {
         self.drb.transfer.0.as_mut()?.journey.as_mut()
     }
 
-    /// The base station `source` of the old path, and `station`, which serves the UE, send nothing new
-    /// from now on.
+    /// Stops new data at base station `source` of the old path and at `station`, which serves the
+    /// UE.
     pub(crate) fn stop(
         &mut self,
         (source, station): (u32, u32),
@@ -269,7 +277,8 @@ impl Travel<'_> {
             }
         }
         let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
-        // Of a journey that goes on elsewhere before its end, either lists or buffers are empty.
+        // If the UE changes cells again before the end of this change, either the lists or the
+        // buffers are empty.
         journey.has_resumed = false;
         let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
@@ -341,7 +350,8 @@ impl Travel<'_> {
         self.lose_at_source(Direction::Downlink, env, storage);
     }
 
-    /// A downlink packet arrives at a base station while the bearer is between two cells.
+    /// Handles a downlink packet that arrives at a base station while the bearer is between two
+    /// cells.
     pub(crate) fn arrive(
         &mut self,
         (station, marker_timeout): (u32, Span),
@@ -414,9 +424,10 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE has left a cell of `station`: RLC starts afresh at both ends. In acknowledged mode PDCP keeps its
-    /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
-    /// afresh too, and what was sent is lost if it did not arrive. It `stays` where the target is of the same base station.
+    /// Handles the UE's departure from a cell of `station`. RLC is re-established at both ends. In
+    /// acknowledged mode PDCP keeps its COUNTs. It resends the packets that are missing in the
+    /// status report of the other end. In other modes PDCP restarts, and sent packets that did not
+    /// arrive are lost. PDCP `stays` if the target belongs to the same base station.
     pub(crate) fn detach(
         &mut self,
         (station, stays): (u32, bool),
@@ -427,7 +438,7 @@ impl Travel<'_> {
         let left = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
-            // In other modes all of it leaves.
+            // In other modes, PDCP delivers all packets that it holds.
             if is_kept {
                 decompress_held(self.drb, direction);
             }
@@ -453,7 +464,7 @@ impl Travel<'_> {
         self.send_on(env, storage);
     }
 
-    /// Complete SDUs that LTE's RLC holds go up.
+    /// Delivers the complete SDUs that LTE's RLC holds.
     fn hand_up(
         &mut self,
         direction: Direction,
@@ -469,7 +480,8 @@ impl Travel<'_> {
         self.drb.hand_over(direction, env, storage);
     }
 
-    /// Takes what a direction has not confirmed out of RLC, but for what arrived (acknowledged mode).
+    /// Takes unconfirmed SDUs of a direction out of RLC, except those that have arrived
+    /// (acknowledged mode).
     fn recover(
         &mut self,
         (direction, station): (Direction, u32),
@@ -508,7 +520,7 @@ impl Travel<'_> {
                 if matches!(fate, Fate::Forwarded(Way::After(_))) {
                     counts.numbered += storage.unconfirmed.len() as u64;
                 }
-                // They are older than what had not been sent.
+                // Unconfirmed SDUs are older than unsent SDUs, so they go first.
                 for sdu in storage.unconfirmed.drain(..).rev() {
                     journey.numbered.push_front((station, sdu));
                 }
@@ -517,7 +529,7 @@ impl Travel<'_> {
         self.lose_at_source(direction, env, storage);
     }
 
-    /// PDCP starts afresh in a direction (unacknowledged and transparent mode).
+    /// Restarts PDCP in a direction (unacknowledged and transparent mode).
     fn restart(
         &mut self,
         direction: Direction,
@@ -554,7 +566,8 @@ impl Travel<'_> {
         self.lose_at_source(direction, env, storage);
     }
 
-    /// The UE is in the target `station`, or the source goes on: what was forwarded is sent.
+    /// Resumes sending in the target `station`, or in the source if the UE stays there. Forwarded
+    /// data is sent first.
     pub(crate) fn resume(
         &mut self,
         station: u32,

@@ -1,4 +1,4 @@
-//! Which leg of a split bearer a downlink packet takes: the choice of the base station with PDCP.
+//! Choice of the leg of a split bearer for a downlink packet, made by the base station with PDCP.
 
 use super::{FAR, NEAR, Next, Split};
 use crate::bearer::rlc_leg::RlcLegs;
@@ -6,11 +6,13 @@ use crate::config::LegChoice;
 use crate::user_plane::time_for;
 use fadeout_core::{Direction, Span, Time};
 
-/// While neither leg has served anything with more behind it, what waits is compared: any rate will do.
+/// Rate in bytes per second that both legs are assumed to have before any rate is known. Only the
+/// ratio of the two legs' rates matters, so any value serves.
 pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
 
 impl Split {
-    /// Whether a packet goes to the other base station, which has asked for it, rather than wait for a grant here.
+    /// Returns true if a packet is sent to the secondary node, which has room for it. Otherwise the
+    /// packet waits for a grant of the local leg.
     #[inline]
     pub(super) fn prefers_far(&self, now: Time, next: &Next, legs: &RlcLegs) -> bool {
         let size = next.size;
@@ -34,7 +36,8 @@ impl Split {
         }
     }
 
-    /// Something is known of the rate of a leg.
+    /// Updates the rates of both legs. A leg without a measured rate is assumed to have the rate of
+    /// the other one.
     pub(super) fn note_rates(&mut self) {
         let near = self.near_rate.bytes_per_s();
         let far = self.hosting.served_rate();
@@ -42,8 +45,9 @@ impl Split {
         self.rates = [near.unwrap_or(any), far.unwrap_or(any)];
     }
 
-    /// When what waits here has waited for as long as the way over the other base station takes, and is to be looked at
-    /// again; never when nothing waits, or it has no choice.
+    /// Returns the next time at which to compare the delays of the two legs. It is the time when
+    /// the oldest packet has waited longer than the secondary leg's expected delay. [`Time::NEVER`]
+    /// if nothing waits or only one leg can carry the data.
     #[inline]
     pub(super) fn choice_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
         let direction = Direction::Downlink;
@@ -70,18 +74,18 @@ fn next_look_at(split: &mut Split, now: Time, legs: &RlcLegs) -> Time {
     split.look_at
 }
 
-/// Least time between two looks at what waits.
+/// Minimum time between two comparisons of the legs' delays.
 const LOOK_AGAIN: Span = Span::from_millis(1);
 
-/// Until a further packet has gone over the other base station's cell.
+/// Returns the expected delay of another packet over the secondary leg.
 #[inline]
 fn far_delay(split: &Split, size: u32) -> Span {
     let [_, rate] = split.rates;
     split.hosting.expected_delay(size, rate)
 }
 
-/// Until what waits here, and `early` bytes more, have gone over this base station's cell: no less than the oldest of
-/// it `waits` already.
+/// Returns the expected delay until the waiting data and `early` more bytes have been sent over the
+/// local leg. It is at least `waits`, the time for which the oldest packet has already waited.
 #[inline]
 fn near_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
     let [rate, _] = split.rates;

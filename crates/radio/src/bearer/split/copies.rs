@@ -1,15 +1,16 @@
-//! Which PDUs are on which legs while PDCP sends each on several.
+//! Record of the legs that have each PDU while PDCP sends every PDU on several legs.
 
 use super::ByLeg;
 use crate::pdcp::Ledger;
 use fadeout_core::Ring;
 
-/// Where a PDU is.
+/// Legs that have a PDU, and its confirmation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Whereabouts {
-    /// A bit for each number of a leg: that leg has it, and is not known to have lost it.
+    /// One bit for each leg number. It is set if the leg has the PDU and is not known to have lost
+    /// it.
     on: u8,
-    /// A leg has confirmed it.
+    /// True if a leg has confirmed the PDU.
     is_confirmed: bool,
 }
 
@@ -17,15 +18,16 @@ fn bit(leg: u8) -> u8 {
     1 << leg
 }
 
-/// The PDUs of a direction in which PDCP duplicates, by serial number.
+/// PDUs of a direction in which PDCP duplicates, by serial number.
 ///
 /// Standard: TS 38.323 §5.11.
 #[derive(Debug)]
 pub(super) struct Copies {
     is_acknowledged: bool,
-    /// From the oldest one that somebody may still ask for.
+    /// Records of the PDUs, from the oldest that is still needed.
     pdus: Ring<Whereabouts>,
-    /// By number of the leg: what its RLC has in acknowledged mode and has not confirmed, in its order.
+    /// Serial numbers of unconfirmed PDUs in the RLC entity of each leg, in their order there. Used
+    /// in acknowledged mode only.
     given: ByLeg<Ring<u32>>,
 }
 
@@ -38,7 +40,7 @@ impl Copies {
         }
     }
 
-    /// A PDU gets its serial number, and is on no leg.
+    /// Adds a PDU with its serial number. No leg has it yet.
     pub(super) fn enter(&mut self, serial: u32) {
         let number = self.pdus.push(Whereabouts::default());
         debug_assert_eq!(number, u64::from(serial), "each PDU is noted");
@@ -49,7 +51,8 @@ impl Copies {
         (self.pdus.contains(number)).then(|| &mut self.pdus[number])
     }
 
-    /// A leg is to have a PDU. False when it has it, or need not.
+    /// Records that a leg gets a PDU. Returns false if the leg already has it or if it was
+    /// confirmed.
     pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
         match self.at(serial) {
             Some(pdu) if pdu.on & bit(leg) == 0 && !pdu.is_confirmed => pdu.on |= bit(leg),
@@ -58,44 +61,45 @@ impl Copies {
         true
     }
 
-    /// RLC of a leg has got a PDU that was given to it.
+    /// Records that the RLC entity of a leg has received a PDU.
     pub(super) fn on_pushed(&mut self, serial: u32, leg: u8) {
         if self.is_acknowledged {
             self.given[usize::from(leg)].push(serial);
         }
     }
 
-    /// Whether a leg has a PDU, as far as is known.
+    /// Returns true if a leg has a PDU, as far as is known.
     pub(super) fn is_on(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
         self.pdus.contains(number) && self.pdus[number].on & bit(leg) != 0
     }
 
-    /// Whether a PDU need not be sent on a leg: another one has it, or it was confirmed.
+    /// Returns true if a PDU need not be sent on a leg. Another leg then has it, or it was
+    /// confirmed.
     pub(super) fn is_elsewhere(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
         let on_others = |pdu: &Whereabouts| pdu.is_confirmed || pdu.on & !bit(leg) != 0;
         !self.pdus.contains(number) || on_others(&self.pdus[number])
     }
 
-    /// Whether any leg has a PDU.
+    /// Returns true if any leg has a PDU.
     pub(super) fn is_anywhere(&self, serial: u32) -> bool {
         let number = u64::from(serial);
         self.pdus.contains(number) && self.pdus[number].on != 0
     }
 
-    /// Whether a PDU need not be sent: a leg has confirmed it.
+    /// Returns true if a leg has confirmed a PDU, so that it need not be sent.
     pub(super) fn is_confirmed(&self, serial: u32) -> bool {
         let number = u64::from(serial);
         self.is_acknowledged && (!self.pdus.contains(number) || self.pdus[number].is_confirmed)
     }
 
-    /// Serial number below which each PDU was confirmed, or is given up.
+    /// Returns the serial number below which all PDUs were confirmed or given up.
     pub(super) fn confirmed_below(&self) -> u32 {
         self.pdus.first() as u32
     }
 
-    /// A leg has confirmed a PDU.
+    /// Records that a leg has confirmed a PDU.
     pub(super) fn confirm(&mut self, serial: u32) {
         if self.is_acknowledged
             && let Some(pdu) = self.at(serial)
@@ -104,21 +108,22 @@ impl Copies {
         }
     }
 
-    /// RLC of a leg has confirmed all that it got before `oldest`, or all.
+    /// Records the confirmation of a leg's PDUs before `oldest`. `None` confirms all of them.
     pub(super) fn confirm_before(&mut self, leg: u8, oldest: Option<u32>) {
         let index = usize::from(leg);
         while let Some(&serial) = self.given[index].front()
             && oldest != Some(serial)
         {
             self.given[index].pop();
-            // What it discarded it has not delivered.
+            // A PDU that the leg has discarded is not confirmed.
             if self.is_on(serial, leg) {
                 self.confirm(serial);
             }
         }
     }
 
-    /// A leg has lost a PDU, or discards it. Whether no other leg has it or has delivered it.
+    /// Records that a leg has lost or discarded a PDU. Returns true if no other leg has it and none
+    /// has delivered it.
     pub(super) fn lose(&mut self, serial: u32, leg: u8) -> bool {
         let is_acknowledged = self.is_acknowledged;
         let Some(pdu) = self.at(serial) else {
@@ -128,13 +133,13 @@ impl Copies {
         !pdu.is_confirmed && pdu.on == 0
     }
 
-    /// RLC of a leg is empty.
+    /// Clears the PDUs of a leg's RLC entity, which is empty.
     pub(super) fn restart(&mut self, leg: u8) {
         let given = &mut self.given[usize::from(leg)];
         while given.pop().is_some() {}
     }
 
-    /// No leg has anything any more.
+    /// Clears the PDUs of all legs.
     pub(super) fn restart_all(&mut self) {
         for given in &mut self.given {
             while given.pop().is_some() {}
@@ -144,11 +149,11 @@ impl Copies {
         }
     }
 
-    /// Forgets what nobody asks for any more. In unacknowledged mode the sender learns nothing: it is what left the
-    /// bearer.
+    /// Removes the records of PDUs that are not needed any more. In unacknowledged mode these are
+    /// the PDUs that have left the bearer, because the sender gets no confirmations.
     pub(super) fn trim(&mut self, ledger: &Ledger) {
         while let Some(pdu) = self.pdus.front() {
-            // What is between base stations comes back.
+            // A PDU that is forwarded between base stations has not left: it comes back.
             let is_gone = ledger.has_left(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
                 true => pdu.is_confirmed || (is_gone && pdu.on == 0),
@@ -226,7 +231,7 @@ mod tests {
         copies.restart_all();
         let given = [0, 1, 2].map(|serial| copies.give(serial, 0));
         assert_eq!(given, [false, true, true]);
-        // Nothing of before counts as confirmed.
+        // PDUs that a leg got before the restart do not count as confirmed.
         copies.on_pushed(1, 0);
         copies.on_pushed(2, 0);
         copies.confirm_before(0, Some(2));

@@ -1,6 +1,7 @@
-//! PDCP duplication: each PDU goes to all legs for which it is activated, and what one has confirmed the others discard.
+//! PDCP duplication: each PDU goes to all legs with activated duplication. After one leg has
+//! confirmed it, the others discard it.
 //!
-//! In the downlink the other base station learns by a frame what need not be sent any more.
+//! In the downlink, a frame tells the secondary node which PDUs need not be sent any more.
 //!
 //! Standard: TS 38.323 §5.11.
 
@@ -11,10 +12,10 @@ use crate::config::Env;
 use crate::rlc::{Entity, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, Time};
 
-/// Legs that may have copies of a PDU, the one with the least to send first.
+/// Legs that may have copies of a PDU. The leg with the least data to send comes first.
 #[derive(Debug, Clone, Copy, Default)]
 struct Takers {
-    /// What waits there, and the number of the leg.
+    /// Bytes that wait on each leg, and the number of the leg.
     legs: [(u64, u8); LEG_NUMBERS],
     count: usize,
 }
@@ -36,7 +37,7 @@ impl Takers {
 }
 
 impl Split {
-    /// Bytes that wait to be sent on a leg, of those that it was given.
+    /// Returns the bytes that were given to a leg and wait to be sent.
     fn queued(&self, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
         match self.goes_far((leg, direction)) {
             true => self.pending_bytes,
@@ -44,7 +45,7 @@ impl Split {
         }
     }
 
-    /// The legs that may have copies now.
+    /// Returns the legs that may have copies now.
     fn takers(&self, (now, direction): (Time, Direction), legs: &RlcLegs) -> Takers {
         let mut takers = Takers::default();
         for leg in self.numbers() {
@@ -55,7 +56,8 @@ impl Split {
         takers
     }
 
-    /// Whether there is room for `bytes` more on the leg that has least, so that a leg that has stalled stops nobody.
+    /// Returns true if the leg with the least waiting data has room for `bytes` more. A stalled leg
+    /// therefore does not block the others.
     pub(super) fn has_room_on_a_leg(
         &self,
         bytes: u64,
@@ -67,7 +69,7 @@ impl Split {
         least + self.waiting[now.1.index()].bytes + bytes <= self.most
     }
 
-    /// When what waits at RLC of a leg has waited long enough.
+    /// Returns the time at which the discard timer of the oldest copy in RLC expires.
     pub(super) fn copies_discarded_at(&self, direction: Direction, legs: &RlcLegs) -> Time {
         let Some(timer) = self.discard_timer else {
             return Time::NEVER;
@@ -84,7 +86,7 @@ impl Split {
 }
 
 impl SplitBearer<'_> {
-    /// Gives all that waits at PDCP to all legs that may have it.
+    /// Gives all packets that wait at PDCP to all legs that may have copies.
     ///
     /// Standard: TS 38.323 §5.2.1, §5.11.1.
     pub(crate) fn submit(
@@ -131,8 +133,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Duplication is activated for a leg in a direction, or deactivated: what the leg has not begun to send of a
-    /// deactivated one it discards, but for what no other leg has.
+    /// Activates or deactivates duplication for a leg in a direction. A deactivated leg discards
+    /// PDUs that it has not begun to send, unless no other leg has them.
     ///
     /// Standard: TS 38.321 §5.10; TS 38.323 §5.11.1.
     pub(crate) fn activate(
@@ -157,7 +159,7 @@ impl SplitBearer<'_> {
         };
         let index = direction.index();
         if direction == Direction::Downlink && leg == FAR {
-            // What the other base station has it sends.
+            // PDUs that the secondary node already has are sent.
             for _ in 0..split.pending.len() {
                 let Some(sdu) = split.pending.pop() else {
                     break;
@@ -183,7 +185,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Sends the other base station as many copies as it wants of those that nobody has confirmed.
+    /// Sends copies to the secondary node as far as its desired buffer size allows. Confirmed PDUs
+    /// are omitted.
     pub(super) fn feed_copies(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         self.submit(Direction::Downlink, env, storage);
         while let Some(&sdu) = self.split.pending.front() {
@@ -201,7 +204,7 @@ impl SplitBearer<'_> {
             if is_confirmed {
                 split.on_discarded(sdu.serial, FAR, Direction::Downlink);
             } else {
-                // Of a copy the packet may be gone.
+                // The packet of a copy may have left the pool.
                 let ledger = &self.anchors[Direction::Downlink.index()].ledger;
                 let flow = match ledger.holds(sdu.serial) {
                     true => env.pool[sdu.packet].flow,
@@ -212,8 +215,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// RLC that sends in a direction on a leg may have got confirmations: what it has delivered the other legs
-    /// discard.
+    /// Processes confirmations that RLC of a leg may have received. The other legs discard the PDUs
+    /// that were delivered.
     ///
     /// Standard: TS 38.323 §5.11.2; TS 38.322 §5.4.
     pub(crate) fn confirm(&mut self, (leg, direction): (u8, Direction), now: Time) {
@@ -221,7 +224,7 @@ impl SplitBearer<'_> {
         let Some(copies) = &mut self.split.copies[direction.index()] else {
             return;
         };
-        // The other base station tells by its status.
+        // The secondary node reports its deliveries in a status.
         if is_far || !self.is_acknowledged {
             return;
         }
@@ -230,7 +233,7 @@ impl SplitBearer<'_> {
         self.discard_elsewhere((leg, direction), now);
     }
 
-    /// The legs but this one discard what is next in their buffers and was confirmed.
+    /// Discards confirmed PDUs at the heads of the buffers of all legs except `leg`.
     pub(super) fn discard_elsewhere(&mut self, (leg, direction): (u8, Direction), now: Time) {
         let split = &mut *self.split;
         let Some(copies) = &mut split.copies[direction.index()] else {
@@ -256,8 +259,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Packets of which no leg has begun to send anything for too long go to `lost`; a copy is discarded without a
-    /// word.
+    /// Discards PDUs that no leg has begun to send before the discard timer expired. Packets
+    /// without another copy go to `lost`. A copy is discarded without a report.
     pub(super) fn discard_old_copies(
         &mut self,
         (now, timer): (Time, fadeout_core::Span),
@@ -288,7 +291,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// What the other base station need not send any more, in a frame, if there is news of it.
+    /// Returns a frame with the PDUs that the secondary node need not send any more. `None` if no
+    /// such frame is due.
     pub(super) fn discard_frame(&mut self, now: Time) -> Option<Frame> {
         if self.split.discard_frame_at() > now {
             return None;
@@ -305,8 +309,8 @@ impl SplitBearer<'_> {
         })
     }
 
-    /// The other base station hears that what is below this number need not be sent: RLC discards that of which it has
-    /// sent nothing.
+    /// Handles a frame by which PDUs with serial numbers below `number` need not be sent. RLC of
+    /// the secondary node discards those that it has not begun to send.
     ///
     /// Standard: TS 38.425 §5.4.1, §5.5.2.1.
     pub(crate) fn on_discard(&mut self, now: Time, number: u64) {
@@ -326,7 +330,7 @@ impl SplitBearer<'_> {
 }
 
 impl Split {
-    /// Copies that the other base station has not asked for go to the list; it has none of them.
+    /// Moves the copies for the secondary node that were not sent to it into `out`.
     pub(super) fn take_all_pending(&mut self, out: &mut Vec<Sdu>) {
         while let Some(sdu) = self.pending.pop() {
             out.push(sdu);
@@ -334,30 +338,33 @@ impl Split {
         self.pending_bytes = 0;
     }
 
-    /// What is first of the copies for the other base station is taken out.
+    /// Removes the first of the copies that wait to be sent to the secondary node.
     fn take_pending(&mut self) {
         let size = self.pending.pop().map_or(0, |sdu| sdu.size);
         self.pending_bytes -= u64::from(size);
     }
 
-    /// A leg has discarded a copy of which nothing was sent. Whether no leg has or had it any more.
+    /// Records that a leg has discarded a copy before sending any of it. Returns true if no other
+    /// leg has the PDU or has delivered it.
     fn on_discarded(&mut self, serial: u32, leg: u8, direction: Direction) -> bool {
         let index = direction.index();
         self.carried[index][usize::from(leg)].discarded += 1;
         (self.copies[index].as_mut()).is_none_or(|copies| copies.lose(serial, leg))
     }
 
-    /// Whether a leg that has lost a PDU was the last one with it.
+    /// Records that a leg has lost a PDU. Returns true if no other leg has the PDU or has delivered
+    /// it.
     pub(crate) fn is_lost(&mut self, serial: u32, (leg, direction): (u8, Direction)) -> bool {
         (self.copies[direction.index()].as_mut()).is_none_or(|copies| copies.lose(serial, leg))
     }
 
-    /// Serial number below which no downlink PDU need be sent.
+    /// Returns the serial number below which no downlink PDU need be sent.
     fn confirmed_below(&self) -> u32 {
         (self.copies[Direction::Downlink.index()].as_ref()).map_or(0, |it| it.confirmed_below())
     }
 
-    /// When the other base station is to be told what it need not send; never while it has nothing of that.
+    /// Returns the time at which a discard frame is due. [`Time::NEVER`] while the secondary node
+    /// has no PDU that it could discard.
     #[inline]
     pub(super) fn discard_frame_at(&self) -> Time {
         if !self.duplicates(Direction::Downlink) {

@@ -1,14 +1,15 @@
-//! A split bearer: what waits at PDCP, and which leg takes how much of it.
+//! Split bearer: packets that wait at PDCP, and their distribution over the legs.
 //!
 //! ```text
-//!           base station with PDCP                     other base station                UE
+//!           base station with PDCP                      secondary node                   UE
 //! take ─► waiting ─► number ─► RLC of leg 0 ─ pull ──────────────────────────────► RLC ─► PDCP
 //!            │                                                                            ▲
 //!            └─► number ─► Hosting ── link ──► Corresponding ─► RLC of leg 1 ─ pull ─► RLC ┘
 //! ```
 //!
-//! A packet gets its COUNT as it is given to a leg. The first leg takes what waits when its cell has a grant for it;
-//! the other one gets what its base station has asked for. In the uplink each leg takes what waits as it is granted.
+//! A packet gets its COUNT when it is given to a leg. The first leg takes waiting packets when its
+//! cell grants resources. The secondary node gets the packets that it has requested. In the uplink
+//! each leg takes waiting packets when it gets a grant.
 //!
 //! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
 
@@ -40,86 +41,89 @@ use copies::Copies;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
 use openings::Openings;
 
-/// Number of the first leg, at the base station with PDCP. Further carriers of that are legs from 2 on.
+/// Number of the first leg, at the base station with PDCP. Legs on further carriers of that base
+/// station have numbers from 2.
 const NEAR: u8 = 0;
-/// Number of the leg at the other base station.
+/// Number of the secondary leg, at the secondary node.
 const FAR: u8 = 1;
 
-/// Something for each leg, by its number.
+/// Value for each leg, by the number of the leg.
 type ByLeg<T> = [T; LEG_NUMBERS];
-/// Statuses that may be on their way.
+/// Maximum number of delivery statuses under way.
 const STATUSES: usize = 64;
 
-/// Something that one base station of a split bearer sends to the other.
+/// Frame that one base station of a split bearer sends to the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub bearer: DrbId,
     pub kind: FrameKind,
     pub number: u64,
-    /// Bytes.
+    /// Size of the frame in bytes.
     pub size: u32,
-    /// Whose packet is in it, or for whose sake it is sent.
+    /// Flow of the packet in the frame. A frame without a packet has the flow of the latest packet.
     pub flow: FlowId,
 }
 
-/// What is in a frame.
+/// Content of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
-    /// DL USER DATA with a PDU, to the other base station.
+    /// DL USER DATA with a PDU, to the secondary node.
     Downlink,
-    /// The same without one: it asks for a status.
+    /// DL USER DATA without a PDU, which polls the secondary node for a status.
     Poll,
-    /// The same: what need not be sent any more, because it was confirmed on the other leg.
+    /// DL USER DATA without a PDU. It reports the PDUs that need not be sent any more, because the
+    /// other leg has confirmed them.
     Discard,
-    /// DL DATA DELIVERY STATUS, from it.
+    /// DL DATA DELIVERY STATUS, from the secondary node.
     Status,
-    /// An uplink PDU that it has received.
+    /// Uplink PDU that the secondary node has received.
     Uplink,
-    /// A message of it: its link to the UE has failed.
+    /// Message of the secondary node that its link to the UE has failed.
     Failure,
-    /// An SDU that the source of a handover sends, and the target is to have too.
+    /// Copy of an SDU, from the source of a handover to the target.
     Copy,
 }
 
-/// Bytes of a frame without a PDU: a usual size.
+/// Usual size of a frame without a PDU, in bytes.
 const CONTROL_FRAME: u32 = 60;
 
-/// A packet without a COUNT.
+/// Packet without a COUNT.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fresh {
     entered_at: Time,
     packet: PacketId,
-    /// Bytes of the IP packet.
+    /// Size of the IP packet in bytes.
     size: u32,
 }
 
-/// A packet that may go to the other base station next.
+/// Next packet that may go to the secondary node.
 #[derive(Debug, Clone, Copy)]
 struct Next {
-    /// Bytes with PDCP's header.
+    /// Size in bytes, with the PDCP header.
     size: u32,
-    /// Since when it waits at PDCP; none while the base station is busy with it.
+    /// Time since which the packet waits at PDCP. `None` while the base station is still processing
+    /// it.
     waits_since: Option<Time>,
 }
 
 impl Next {
-    /// Whether it does not wait at PDCP yet.
+    /// Returns true if the packet does not wait at PDCP yet.
     fn is_early(&self) -> bool {
         self.waits_since.is_none()
     }
 }
 
-/// What waits at PDCP of one end.
+/// Packets that wait at PDCP of one end.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// To be sent again, oldest first: goes before the others.
+    /// SDUs to be sent again, oldest first. They go before packets without a COUNT.
     again: Ring<Sdu>,
     fresh: Ring<Fresh>,
-    /// Of both, with PDCP's headers.
+    /// Bytes in both lists, with PDCP headers.
     bytes: u64,
 }
 
-/// A frame that the other base station is busy with.
+/// Frame that the secondary node is processing.
 #[derive(Debug, Clone, Copy, Default)]
 struct Arrival {
     ready_at: Time,
@@ -127,18 +131,20 @@ struct Arrival {
     is_poll: bool,
 }
 
-/// What a leg was given in a direction.
+/// Counts of the data that a leg was given in a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Carried {
-    /// PDUs.
+    /// Number of PDUs given to the leg.
     pub packets: u64,
-    /// Their bytes, with PDCP's headers.
+    /// Bytes of these PDUs, with PDCP headers.
     pub bytes: u64,
-    /// Those that another leg had too, and first.
+    /// Number of PDUs that another leg had been given before.
     pub copies: u64,
-    /// PDUs that it discarded unsent: another leg had confirmed them, or they were too old.
+    /// Number of PDUs that the leg discarded unsent. Another leg had confirmed them, or their
+    /// discard timer had expired.
     pub discarded: u64,
-    /// PDUs that arrived over it and were of no use: they were there, or given up.
+    /// Number of PDUs that arrived over the leg without use. They had been received before, or had
+    /// been given up.
     pub useless: u64,
 }
 
@@ -149,54 +155,56 @@ impl Carried {
     }
 }
 
-/// The part of a bearer that only those on several legs have.
+/// State of a bearer with several legs.
 #[derive(Debug)]
 pub(crate) struct Split {
     config: SplitConfig,
-    /// Bytes that may wait at PDCP.
+    /// Maximum number of bytes that may wait at PDCP.
     most: u64,
     header: u32,
     discard_timer: Option<Span>,
-    /// COUNTs that may be under way: half of the SN space.
+    /// Maximum number of COUNTs under way: half of the SN space.
     sn_window: u32,
-    /// By direction.
+    /// Packets that wait at PDCP, by direction.
     waiting: [Waiting; 2],
-    /// By direction: where the PDUs are that go to several legs.
+    /// Legs of each PDU, by direction. `None` in a direction without duplication.
     copies: [Option<Box<Copies>>; 2],
-    /// Copies for the other base station that it has not asked for, and their bytes.
+    /// Copies for the secondary node that it has not requested yet, and their bytes.
     pending: Ring<Sdu>,
     pending_bytes: u64,
-    /// What the other base station was told last that it need not send, and when.
+    /// Serial number in the latest discard frame, and the time of that frame. The secondary node
+    /// need not send PDUs below this number.
     discards_told: u64,
     discards_told_at: Time,
-    /// By direction and number of the leg.
+    /// Counts by direction and leg number.
     carried: [ByLeg<Carried>; 2],
     hosting: Hosting,
     corresponding: Corresponding,
-    /// Of the downlink, at the base station with PDCP.
+    /// Rate of the downlink at the base station with PDCP.
     near_rate: ServedRate,
-    /// Bytes in a second that the cells of both legs serve the bearer with, as far as is known.
+    /// Rates of the bearer on the first two legs, in bytes per second, as far as is known.
     rates: [u64; 2],
-    /// When what waits here is looked at again.
+    /// Time of the next comparison of the legs' delays.
     look_at: Time,
     arrivals: Ring<Arrival>,
-    /// Statuses and uplink PDUs on links.
+    /// Delivery statuses and uplink PDUs on links between the base stations.
     statuses: Ring<DeliveryStatus>,
     uplink: Ring<Sdu>,
-    /// The same of base stations that were secondary ones before.
+    /// Uplink PDUs on links from former secondary nodes.
     late: Vec<Ring<Sdu>>,
-    /// The further leg comes and goes, as the network says.
+    /// True if the network adds and releases the secondary leg during the run.
     pub(super) stays: bool,
-    /// The further leg that was connected last.
+    /// Secondary leg that was connected last. `None` if there was none.
     last_far: Option<LegId>,
     openings: Openings,
-    /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
+    /// Flag for each leg number. True if the leg has failed and its RLC waits for the master node's
+    /// reaction.
     is_suspended: ByLeg<bool>,
-    /// By direction and number of the leg: duplication is activated for it.
+    /// True if duplication is activated, by direction and leg number.
     is_active: [ByLeg<bool>; 2],
-    /// The flow that spoke last.
+    /// Flow of the latest packet.
     flow: FlowId,
-    /// By direction: so many further COUNTs stay within half of the SN space, whatever becomes of what legs have.
+    /// Number of further COUNTs that are certain to stay within half of the SN space, by direction.
     open: [u32; 2],
     wake: Wake,
 }
@@ -238,7 +246,7 @@ impl Split {
         }
     }
 
-    /// PDCP takes a packet, which waits. False when there is no room for it.
+    /// Adds a packet to those that wait at PDCP. Returns false if there is no room for it.
     #[inline(always)]
     pub(super) fn wait(
         &mut self,
@@ -252,7 +260,7 @@ impl Split {
         let has_room = match self.duplicates(direction) {
             true => self.has_room_on_a_leg(bytes, (at, direction), legs),
             false => {
-                // With one leg what RLC has and has not sent counts as it does without a split.
+                // With a single leg, unsent data in RLC counts too, as without a split bearer.
                 let queued = match self.is_alone() {
                     true => legs.primary.ends[direction.index()].rlc.queued().0,
                     false => 0,
@@ -274,54 +282,54 @@ impl Split {
         has_room
     }
 
-    /// Whether a leg is at the other base station.
+    /// Returns true if a leg is at the secondary node.
     #[inline]
     pub(super) fn is_far(&self, leg: u8) -> bool {
         self.config.leg == Some(leg)
     }
 
-    /// Whether what the base station with PDCP sends on a leg goes to the other one first.
+    /// Returns true if data of a leg and direction is sent to the secondary node first.
     #[inline]
     fn goes_far(&self, (leg, direction): (u8, Direction)) -> bool {
         direction == Direction::Downlink && self.is_far(leg)
     }
 
-    /// The numbers of its legs.
+    /// Returns the numbers of the bearer's legs.
     fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
         let beside = self.config.leg.into_iter();
         std::iter::once(NEAR).chain(beside.chain(self.config.carriers.numbers()))
     }
 
-    /// Whether each PDU of a direction goes to several legs.
+    /// Returns true if each PDU of a direction goes to several legs.
     #[inline]
     pub(super) fn duplicates(&self, direction: Direction) -> bool {
         self.copies[direction.index()].is_some()
     }
 
-    /// Whether there is no further leg, as far as the base station with PDCP knows.
+    /// Returns true if there is no secondary leg, as far as the base station with PDCP knows.
     #[inline]
     fn is_alone(&self) -> bool {
         let far = (FAR, Direction::Downlink);
         self.openings.down_until(far).is_never()
     }
 
-    /// Whether RLC of a leg sends nothing until it starts afresh.
+    /// Returns true if RLC of a leg sends nothing until it is re-established.
     #[inline]
     pub(super) fn is_suspended(&self, leg: u8) -> bool {
         self.is_suspended[usize::from(leg)]
     }
 
-    /// RLC of a leg sends nothing until it starts afresh.
+    /// Sets whether RLC of a leg sends nothing until it is re-established.
     pub(super) fn suspend(&mut self, leg: u8, is_suspended: bool) {
         self.is_suspended[usize::from(leg)] = is_suspended;
     }
 
-    /// What the legs were given, by their number.
+    /// Returns the counts of the legs in a direction, by leg number.
     pub(super) fn carried(&self, direction: Direction) -> &ByLeg<Carried> {
         &self.carried[direction.index()]
     }
 
-    /// A block of a leg has taken so many bytes of the downlink.
+    /// Records that a downlink transport block of a leg has taken `bytes` from RLC.
     pub(super) fn on_block(&mut self, now: Time, leg: u8, bytes: u32, legs: &RlcLegs) {
         let queued = legs.get(leg).ends[Direction::Downlink.index()]
             .rlc
@@ -336,12 +344,12 @@ impl Split {
         }
     }
 
-    /// A PDU that came over a leg was of no use.
+    /// Records PDUs that arrived over a leg without use.
     pub(super) fn note_useless(&mut self, (leg, direction): (u8, Direction), count: u64) {
         self.carried[direction.index()][usize::from(leg)].useless += count;
     }
 
-    /// The leg of primaryPath; another one while that one has failed.
+    /// Returns the leg of primaryPath, or another leg while that one has failed.
     #[inline]
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         match self.openings.are_all_open(now, direction) {
@@ -358,8 +366,8 @@ impl Split {
         up.unwrap_or(primary)
     }
 
-    /// Whether a leg may have copies in a direction, which is duplicated: duplication is activated for it. The leg of
-    /// primaryPath always has them.
+    /// Returns true if a leg may have copies in a direction with duplication. Duplication must be
+    /// activated for the leg. The leg of primaryPath always has copies.
     ///
     /// Standard: TS 38.323 §5.11.1; TS 38.321 §5.10.
     fn may_copy(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
@@ -368,7 +376,8 @@ impl Split {
         is_open && (is_active || leg == self.primary(now, direction))
     }
 
-    /// Whether no leg but the primary one may be given what waits, however much that is: it is the first one.
+    /// Returns true if only the first leg may be given waiting data, however much waits. The
+    /// first leg is then the primary one.
     #[inline]
     pub(super) fn uses_first_only(&self, now: Time, direction: Direction) -> bool {
         self.config.thresholds[direction.index()].is_none()
@@ -377,7 +386,8 @@ impl Split {
             && !self.duplicates(direction)
     }
 
-    /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
+    /// Returns true if a leg may be given waiting data. The primary leg always may. Another leg may
+    /// if enough data waits.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
@@ -394,10 +404,11 @@ impl Split {
         }
     }
 
-    /// Whether as much waits as it takes for a leg that is not the primary one.
+    /// Returns true if enough data waits for a leg other than the primary one.
     #[inline]
     fn has_enough(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        // Without duplication legs over further carriers have nothing to do (splitSecondaryPath is the other one).
+        // Without duplication, legs on further carriers carry no data. The leg of
+        // splitSecondaryPath is the secondary node's.
         if leg > FAR {
             return false;
         }
@@ -408,7 +419,7 @@ impl Split {
             return true;
         }
         let pending = match direction {
-            // What the other base station has is not known here.
+            // The base station with PDCP does not know the backlog of the secondary node.
             Direction::Downlink => legs.primary.ends[direction.index()].rlc.backlog(now).new,
             Direction::Uplink => legs
                 .iter()
@@ -418,7 +429,7 @@ impl Split {
         self.waiting[direction.index()].bytes + pending >= threshold.0
     }
 
-    /// The bytes that wait at PDCP and that a leg may send, with the headers they will have there.
+    /// Returns the bytes that wait at PDCP and that a leg may send, with their later RLC headers.
     ///
     /// Standard: TS 38.323 §5.6.
     #[inline]
@@ -439,7 +450,7 @@ impl Split {
         waiting.bytes + u64::from(rlc.headers()) * waiting.len() as u64
     }
 
-    /// What waits at PDCP: bytes, and packets without a COUNT.
+    /// Returns the bytes that wait at PDCP, and the number of waiting packets without a COUNT.
     pub(super) fn waiting(&self, direction: Direction) -> (u64, u32) {
         let waiting = &self.waiting[direction.index()];
         let pending = match direction {
@@ -449,7 +460,7 @@ impl Split {
         (waiting.bytes + pending, waiting.fresh.len() as u32)
     }
 
-    /// When a packet has waited long enough at PDCP.
+    /// Returns the time at which the discard timer of a packet at PDCP expires.
     pub(super) fn discard_at(&self, direction: Direction, legs: &RlcLegs) -> Time {
         let fresh = self.fresh_discarded_at(direction);
         match self.duplicates(direction) {
@@ -466,7 +477,7 @@ impl Split {
         }
     }
 
-    /// Packets that have waited too long go to `lost`.
+    /// Moves packets whose discard timer has expired into `lost`.
     pub(super) fn discard(&mut self, now: Time, direction: Direction, lost: &mut Vec<PacketId>) {
         while self.fresh_discarded_at(direction) <= now {
             let waiting = &mut self.waiting[direction.index()];
@@ -479,13 +490,14 @@ impl Split {
         self.waiting[direction.index()].assert_conserved(self.header);
     }
 
-    /// When the other base station is ready with the next frame.
+    /// Returns the time at which the secondary node has processed the next frame. `None` if it is
+    /// processing none.
     #[inline]
     pub(super) fn arrival_at(&self) -> Option<Time> {
         self.arrivals.front().map(|arrival| arrival.ready_at)
     }
 
-    /// Whether nothing that has a COUNT waits, or is between the base stations.
+    /// Returns true if no packet with a COUNT waits or is under way between the base stations.
     pub(super) fn is_settled(&self, direction: Direction) -> bool {
         let is_clear = match direction {
             Direction::Downlink => self.hosting.oldest().is_none() && self.pending.is_empty(),
@@ -500,8 +512,8 @@ impl Waiting {
         self.again.len() + self.fresh.len()
     }
 
-    /// Asserts that the count of bytes is the sum over the PDUs that wait. Looks at the whole
-    /// of a short list.
+    /// Asserts that `bytes` is the sum over the waiting PDUs. Only short lists are summed, which
+    /// keeps the check cheap.
     fn assert_conserved(&self, header: u32) {
         let again = (self.again.first()..self.again.end()).map(|n| self.again[n].size);
         let fresh = (self.fresh.first()..self.fresh.end()).map(|n| self.fresh[n].size + header);
@@ -517,7 +529,8 @@ impl Waiting {
         );
     }
 
-    /// Forgets what need not be sent again by now: the receiver's status report says that it is there.
+    /// Removes SDUs that need not be sent again, because the receiver's status report lists them as
+    /// received.
     #[cold]
     fn forget_delivered(&mut self, ledger: &Ledger) {
         while let Some(&sdu) = self.again.front()
@@ -528,7 +541,7 @@ impl Waiting {
         }
     }
 
-    /// The one that goes next.
+    /// Returns the next packet to be sent. `None` if nothing waits.
     #[inline]
     fn next(&mut self, header: u32, ledger: &Ledger) -> Option<Next> {
         if !self.again.is_empty() {
@@ -547,7 +560,7 @@ impl Waiting {
         })
     }
 
-    /// Takes what has a COUNT and is to be sent again.
+    /// Removes and returns the next SDU that is to be sent again. `None` if there is none.
     #[inline]
     fn pop_again(&mut self, ledger: &Ledger) -> Option<Sdu> {
         if self.again.is_empty() {

@@ -1,10 +1,10 @@
-//! A split bearer whose secondary leg comes and goes while the other one carries on.
+//! Split bearer whose secondary leg is added and released while the other leg stays in use.
 //!
 //! ```text
-//! open_secondary   the UE is in a cell of a secondary node: both ends set up RLC there
-//! hold_secondary   the base station with PDCP gives the node nothing more
-//! leave_secondary  the UE has left the cell: its end sends what was not confirmed over the other leg
-//! close_secondary  the base station with PDCP knows: so does it
+//! open_secondary   The UE is in a cell of a secondary node. RLC is set up there at both ends.
+//! hold_secondary   The base station with PDCP sends no more PDUs to the secondary node.
+//! leave_secondary  The UE has left the cell and resends unconfirmed PDUs over the other leg.
+//! close_secondary  The base station with PDCP learns of it and resends its unconfirmed PDUs too.
 //! ```
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5; TS 38.323 §5.5.
@@ -17,10 +17,11 @@ use crate::rlc::Sdu;
 use crate::wire::BearerFormat;
 use fadeout_core::{Direction, Probe, RadioDropCause, Time};
 
-/// Changes of the secondary node of which uplink PDUs may still be on links.
+/// Maximum number of former secondary nodes whose uplink PDUs may still be on links.
 const LATE: usize = 8;
 
-/// What one end had given a leg that it left and that had not confirmed it.
+/// Returns the number of packets that one end must send again, because the leg they were given to
+/// has gone.
 fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
     let waiting = drb.split.as_ref();
     waiting.map_or(0, |split| {
@@ -28,7 +29,8 @@ fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
     })
 }
 
-/// The secondary leg of a bearer comes and goes from now on; there is none yet unless it is connected.
+/// Lets the network add and release the bearer's secondary leg. The bearer begins without that leg,
+/// unless it is connected.
 pub(crate) fn manage_secondary(drb: &mut Drb) {
     let is_there = drb.legs.others.iter().any(|far| far.leg.is_some());
     if let Some(split) = &mut drb.split {
@@ -39,8 +41,9 @@ pub(crate) fn manage_secondary(drb: &mut Drb) {
     }
 }
 
-/// The UE is in a cell of a secondary node, whose RLC has these parameters: both ends set it up. Until the node has told
-/// how much it wants it gets nothing.
+/// Opens the secondary leg after the UE has entered a cell of a secondary node. Both ends set up
+/// RLC. The node gets no PDUs before it has reported its desired buffer size. If `is_confirmed` is
+/// false, the PDUs of the former node are still to be taken back.
 pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     let pdcp = drb.config.pdcp;
     let Some(split) = &mut drb.split else { return };
@@ -55,7 +58,7 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     split.openings.close_far(Time::ZERO);
     split.suspend(FAR, false);
     if !is_confirmed {
-        // What the node before was given it has to take back first.
+        // PDUs that were given to the former secondary node must be taken back first.
         let far = (FAR, Direction::Downlink);
         split.openings.close(far, Time::NEVER);
     }
@@ -65,19 +68,21 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     forget_frames(split);
 }
 
-/// The further leg of a split bearer that was connected last.
+/// Returns the secondary leg of a split bearer that was connected last. `None` if there was none.
 pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
     drb.split.as_ref()?.last_far
 }
 
-/// The base station with PDCP gives the secondary node nothing more, as its UE is about to leave it.
+/// Stops the sending of PDUs to the secondary node, because the UE is about to leave the node's
+/// cell.
 pub(crate) fn hold_secondary(drb: &mut Drb) {
     if let Some(split) = &mut drb.split {
         split.openings.hold(true);
     }
 }
 
-/// The UE has left the cell of the secondary node. How many packets its end had given the leg.
+/// Closes the secondary leg at the UE, which has left its cell. Returns the number of uplink
+/// packets that were given to that leg and not confirmed.
 pub(crate) fn leave_secondary(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
@@ -85,7 +90,7 @@ pub(crate) fn leave_secondary(
 ) -> u32 {
     let before = unconfirmed(drb, Direction::Uplink);
     fail_leg((drb, FAR, Time::NEVER), &[Direction::Uplink], env, storage);
-    // What its receiver holds back goes up, too.
+    // PDUs that the UE's receiver holds for reordering are delivered too.
     if let Some(mut split) = split(drb) {
         split.hand_up((FAR, Direction::Downlink), env, storage);
     }
@@ -100,8 +105,8 @@ pub(crate) fn leave_secondary(
     unconfirmed(drb, Direction::Uplink).saturating_sub(before)
 }
 
-/// The base station with PDCP knows that the UE has left the cell of the secondary node. How many packets it had given
-/// that.
+/// Closes the secondary leg at the base station with PDCP, which knows that the UE has left.
+/// Returns the number of downlink packets that were given to that leg and not confirmed.
 pub(crate) fn close_secondary(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
@@ -110,7 +115,7 @@ pub(crate) fn close_secondary(
     let before = unconfirmed(drb, Direction::Downlink);
     let direction = Direction::Downlink;
     if drb.legs.others.iter().any(|far| far.leg.is_some()) {
-        // It is in another one by now, whose RLC has been set up and goes on.
+        // The UE is already in another secondary cell, whose RLC has been set up and stays in use.
         if let Some(mut split) = split(drb) {
             split.take_back((FAR, direction), Time::ZERO, storage);
         }
@@ -124,7 +129,7 @@ pub(crate) fn close_secondary(
     unconfirmed(drb, Direction::Downlink).saturating_sub(before)
 }
 
-/// The UE has lost its connection: nothing of the bearer is left at either end.
+/// Drops all data of the bearer at both ends, because the UE has lost its connection.
 pub(in crate::bearer) fn drop_all(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
@@ -136,7 +141,7 @@ pub(in crate::bearer) fn drop_all(
                 .rlc
                 .reestablish(&mut storage.unconfirmed);
         }
-        // The ledger knows all of them.
+        // The ledger lists all of these packets.
         storage.unconfirmed.clear();
         if let Some(split) = &mut drb.split {
             let waiting = &mut split.waiting[direction.index()];
@@ -168,16 +173,17 @@ pub(in crate::bearer) fn drop_all(
     }
 }
 
-/// An SDU with a COUNT waits at PDCP again, for either leg. Whether the bearer is one with a leg that comes and goes.
+/// Lets an SDU with a COUNT wait at PDCP again, for either leg. Returns false if the bearer has no
+/// secondary leg that can be added and released.
 pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sdu) -> bool {
     let Some(split) = drb.split.as_mut().filter(|split| split.stays) else {
         return false;
     };
-    // It may be older than what legs had.
+    // The SDU may be older than all SDUs of the legs.
     split.open = [0; 2];
     let waiting = &mut split.waiting[direction.index()];
     waiting.bytes += u64::from(sdu.size);
-    // They come in the order of COUNT, but for some that went another way.
+    // SDUs come in the order of COUNT, except some that were forwarded over another path.
     let mut behind = Vec::new();
     while let Some(&last) = waiting.again.back()
         && last.serial > sdu.serial
@@ -192,7 +198,7 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     true
 }
 
-/// The UE has left both cells: no leg has anything.
+/// Clears the data of all legs, because the UE has left both cells.
 pub(super) fn close(split: &mut Split) {
     forget_frames(split);
     retire_uplink(split);
@@ -206,7 +212,7 @@ pub(super) fn close(split: &mut Split) {
     split.open = [0; 2];
 }
 
-/// A leg of a bearer is connected.
+/// Records the leg `leg` if it is the secondary leg, which has been connected.
 pub(in crate::bearer) fn note_far(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
     if let Some(split) = split
         && number == FAR
@@ -215,13 +221,13 @@ pub(in crate::bearer) fn note_far(split: &mut Option<Box<Split>>, number: u8, le
     }
 }
 
-/// Frames and statuses between the two base stations mean nothing any more.
+/// Removes frames and statuses between the two base stations, which are obsolete.
 fn forget_frames(split: &mut Split) {
     while split.arrivals.pop().is_some() {}
     while split.statuses.pop().is_some() {}
 }
 
-/// Uplink PDUs that are on links from a base station that is the secondary one no more still come.
+/// Keeps the uplink PDUs that are still on links from a former secondary node.
 fn retire_uplink(split: &mut Split) {
     split.late.retain(|ring| !ring.is_empty());
     if !split.uplink.is_empty() {
@@ -233,7 +239,8 @@ fn retire_uplink(split: &mut Split) {
 }
 
 impl Split {
-    /// When the base station with PDCP asks for a status; never where nobody would answer.
+    /// Returns the time at which the base station with PDCP polls for a status. [`Time::NEVER`]
+    /// without a secondary leg.
     #[inline]
     pub(super) fn poll_at(&self) -> Time {
         match self.is_alone() {

@@ -1,21 +1,23 @@
-//! Which legs of a split bearer carry something.
+//! Times at which the legs of a split bearer can carry data.
 
 use super::{ByLeg, FAR, LEG_NUMBERS};
 use fadeout_core::{Direction, Time};
 
-/// Until when the legs carry nothing, as far as the end that sends knows.
+/// Outage times of the legs, as far as the sending end knows.
 #[derive(Debug)]
 pub(super) struct Openings {
-    /// By direction and number of the leg.
+    /// End of the outage of each leg, by direction and leg number.
     down_until: [ByLeg<Time>; 2],
-    /// Whether the base station with PDCP gives the further leg nothing more: its UE is about to leave it.
+    /// True if the base station with PDCP sends no more PDUs to the secondary node, because the UE
+    /// is about to leave.
     is_held: bool,
-    /// By direction: from when on no leg is closed. Nearly always that is long past, which answers for all legs.
+    /// Time from which all legs are open, by direction. It is usually in the past, so that one
+    /// comparison answers for all legs.
     all_open_from: [Time; 2],
 }
 
 impl Openings {
-    /// All legs carry something.
+    /// Creates the state in which all legs carry data.
     pub(super) fn new() -> Openings {
         Openings {
             down_until: [[Time::ZERO; LEG_NUMBERS]; 2],
@@ -24,20 +26,20 @@ impl Openings {
         }
     }
 
-    /// All but the further leg do.
+    /// Creates the state in which all legs except the secondary one carry data.
     pub(super) fn without_far() -> Openings {
         let mut openings = Openings::new();
         openings.close_far(Time::NEVER);
         openings
     }
 
-    /// A leg carries nothing before `until`.
+    /// Closes a leg in a direction until the time `until`.
     pub(super) fn close(&mut self, (leg, direction): (u8, Direction), until: Time) {
         self.down_until[direction.index()][usize::from(leg)] = until;
         self.note();
     }
 
-    /// The further leg carries nothing before `until`, in either direction.
+    /// Closes the secondary leg in both directions until the time `until`.
     pub(super) fn close_far(&mut self, until: Time) {
         for of in &mut self.down_until {
             of[usize::from(FAR)] = until;
@@ -45,7 +47,7 @@ impl Openings {
         self.note();
     }
 
-    /// Whether the base station with PDCP gives the further leg nothing more.
+    /// Sets whether the base station with PDCP sends no more PDUs to the secondary node.
     pub(super) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
         self.note();
@@ -60,25 +62,26 @@ impl Openings {
         }
     }
 
-    /// Whether no leg is closed.
+    /// Returns true if no leg is closed.
     #[inline]
     pub(super) fn are_all_open(&self, now: Time, direction: Direction) -> bool {
         now >= self.all_open_from[direction.index()]
     }
 
-    /// Until when a leg carries nothing.
+    /// Returns the time until which a leg carries nothing.
     #[inline]
     pub(super) fn down_until(&self, (leg, direction): (u8, Direction)) -> Time {
         self.down_until[direction.index()][usize::from(leg)]
     }
 
-    /// Whether a leg has failed and carries nothing yet.
+    /// Returns true if a leg has failed and carries nothing yet.
     #[inline]
     pub(super) fn is_down(&self, now: Time, way: (u8, Direction)) -> bool {
         now < self.down_until(way)
     }
 
-    /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
+    /// Returns true if a leg is given no data. The leg has failed, or the UE is about to leave its
+    /// cell.
     #[inline]
     pub(super) fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         if self.are_all_open(now, direction) {

@@ -1,4 +1,4 @@
-//! A split bearer whose secondary leg is released: it goes on with the other one alone.
+//! Release of the secondary leg of a split bearer, which continues on the other leg alone.
 //!
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
@@ -12,7 +12,8 @@ use fadeout_core::{Direction, Probe, Ring, Time};
 use std::collections::BTreeSet;
 
 impl Travel<'_> {
-    /// The base station with PDCP stops the downlink: what waits there, and not in RLC, waits with what does.
+    /// Stops the downlink at the base station with PDCP. Packets that wait at PDCP join the packets
+    /// taken out of RLC.
     pub(in crate::bearer) fn stop_split(&mut self, station: u32) {
         let direction = Direction::Downlink.index();
         let Drb {
@@ -25,7 +26,8 @@ impl Travel<'_> {
             return;
         };
         if let Some(copies) = &mut split.copies[direction] {
-            // What the other leg has it delivers, or leaves behind as the UE leaves.
+            // SDUs that the secondary leg has are delivered there, or are taken back when the UE
+            // leaves.
             (journey.numbered).retain(|(_, sdu)| copies.lose(sdu.serial, NEAR));
             while let Some(sdu) = split.pending.pop() {
                 if copies.lose(sdu.serial, FAR) {
@@ -49,7 +51,8 @@ impl Travel<'_> {
         journey.put_in_order();
     }
 
-    /// What the further leg had goes on with what the other one had, in the order of COUNT, but for what arrived.
+    /// Merges the SDUs of the released leg with those of the other leg, in the order of COUNT. SDUs
+    /// that have arrived are omitted.
     pub(in crate::bearer) fn take_left(
         &mut self,
         left: Left,
@@ -101,7 +104,8 @@ impl Travel<'_> {
     }
 }
 
-/// An uplink PDU has come from a base station that has none of the bearer any more; it goes to the list.
+/// Handles an uplink PDU from a former secondary node. The PDU goes to the list of received SDUs.
+/// Older PDUs of that node that have not come are lost.
 pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mut Storage) {
     while late.contains(number) {
         let first = late.first();
@@ -112,17 +116,18 @@ pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mu
     }
 }
 
-/// What both legs of a bearer had in a direction, once the further one is gone.
+/// Data that the legs of a bearer had when the secondary leg was released.
 #[derive(Debug, Default)]
 pub(in crate::bearer) struct Left {
-    /// By direction: given to the further leg and not known to be delivered, or to be sent again.
+    /// SDUs by direction that were given to the secondary leg without known delivery, or that wait
+    /// to be sent again.
     pub sdus: [Vec<Sdu>; 2],
-    /// Uplink PDUs between the base stations.
+    /// Uplink PDUs on links between the base stations.
     pub uplink: Ring<Sdu>,
 }
 
-/// The secondary leg of a bearer is gone; nothing unless it is split. The other base station's RLC hands up what it
-/// holds, and what it had is left.
+/// Releases the secondary leg of a bearer. RLC of the secondary node delivers the SDUs that it
+/// holds. Returns the data that the legs had. `None` if the bearer is not split.
 pub(in crate::bearer) fn release(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
@@ -155,7 +160,8 @@ pub(in crate::bearer) fn release(
             sdus.push(sdu);
         }
     }
-    // The downlink's went to the journey when the base station stopped, or comes with what it has not sent.
+    // Only the uplink queue is emptied here. The downlink queue was moved when the base station
+    // stopped, or follows with its unsent data.
     let waiting = &mut inner.waiting[Direction::Uplink.index()];
     while let Some(fresh) = waiting.fresh.pop() {
         waiting.bytes -= u64::from(fresh.size + inner.header);

@@ -1,4 +1,4 @@
-//! Frames between the base stations of a split bearer, for captures of links.
+//! Content of the frames between the base stations of a split bearer, for captures of links.
 
 use super::{FAR, FrameKind};
 use crate::bearer::Drb;
@@ -6,8 +6,8 @@ use crate::rlc::Sdu;
 use crate::wire::pdcp_header;
 use fadeout_core::{Direction, InterfaceFrame, InterfacePdu, UserPlane};
 
-/// What a frame has that is at the end of its way and was not heard yet; none that nobody needs by now, and none
-/// without a form.
+/// Returns the content of a frame that has arrived and was not processed yet. `None` if the frame
+/// is obsolete or its kind has no defined format.
 ///
 /// Standard: TS 38.425 §5.5.2.
 pub(crate) fn shown(drb: &Drb, kind: FrameKind, number: u64) -> Option<InterfaceFrame> {
@@ -36,7 +36,8 @@ pub(crate) fn shown(drb: &Drb, kind: FrameKind, number: u64) -> Option<Interface
         }
         FrameKind::Poll => (Some(data(number, true, None)), None),
         FrameKind::Discard => {
-            // Serials and COUNTs go side by side on a bearer with two legs.
+            // On a bearer with two legs, the difference between serial number and COUNT is
+            // constant.
             let oldest = split.hosting.oldest();
             let through = oldest.map(|sdu| {
                 let ahead = sdu.count.wrapping_sub(sdu.serial);

@@ -1,4 +1,5 @@
-//! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
+//! Operation of a split bearer: packets from PDCP to the legs, and frames between the two base
+//! stations.
 
 use super::release::on_late;
 use super::{
@@ -11,7 +12,7 @@ use crate::config::{Env, LegId};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Probe, Ring, Span, Time};
 
-/// A split bearer at work.
+/// Parts of a split bearer that move its packets.
 #[derive(Debug)]
 pub(crate) struct SplitBearer<'a> {
     pub(super) id: DrbId,
@@ -20,11 +21,11 @@ pub(crate) struct SplitBearer<'a> {
     inlet: &'a mut Ring<(Time, PacketId)>,
     pub(super) legs: &'a mut RlcLegs,
     pub(super) anchors: &'a mut [Anchor; 2],
-    /// Whether the bearer is between two cells of the master.
+    /// True if the UE is between two cells of the master node.
     is_travelling: bool,
 }
 
-/// The bearer at work as a split one, if it is one.
+/// Returns the split bearer of `drb`. `None` if the bearer is not split.
 #[inline]
 pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     let is_acknowledged = drb.config.is_acknowledged();
@@ -40,14 +41,15 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     })
 }
 
-/// An uplink PDU has come from the other base station of a bearer that is split no more; it goes to the list.
+/// Handles an uplink PDU from the former secondary node of a bearer that is no longer split. The
+/// PDU goes to the list of received SDUs.
 pub(crate) fn on_late_uplink(drb: &mut Drb, number: u64, storage: &mut Storage) {
     if let Some(transfer) = &mut drb.transfer.0 {
         on_late(&mut transfer.late, number, storage);
     }
 }
 
-/// The leg on which an RLC entity of a bearer is, by its number, once it is connected.
+/// Returns the connected leg of a bearer by its number. `None` if the leg is not connected.
 #[inline]
 pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
     if drb.legs.primary.number == number {
@@ -57,31 +59,32 @@ pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
     others.find(|rlc| rlc.number == number)?.leg
 }
 
-/// Whether what waits at the UE may go on other legs of a bearer than the first.
+/// Returns true if data that waits at the UE may use legs other than the first.
 #[inline]
 pub(crate) fn uses_further_legs(drb: &Drb, now: Time) -> bool {
     let split = drb.split.as_ref();
     split.is_some_and(|split| !split.uses_first_only(now, Direction::Uplink))
 }
 
-/// What the legs of a split bearer were given in a direction, by their number.
+/// Returns the counts of a split bearer's legs in a direction, by leg number. `None` if the bearer
+/// is not split.
 pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&ByLeg<Carried>> {
     drb.split.as_ref().map(|split| split.carried(direction))
 }
 
 impl SplitBearer<'_> {
-    /// Whether a leg is at the other base station.
+    /// Returns true if a leg is at the secondary node.
     pub(crate) fn is_far(&self, leg: u8) -> bool {
         self.split.is_far(leg)
     }
 
-    /// A leg has failed: until it starts afresh it sends nothing.
+    /// Suspends a failed leg, which sends nothing until it is re-established.
     pub(crate) fn suspend(&mut self, leg: u8) {
         self.split.suspend(leg, true);
     }
 
-    /// Gives what goes next its COUNT, for a leg to send. None when nothing waits, or half of the SN space is under
-    /// way.
+    /// Assigns a COUNT to the next packet, so that a leg can send it. `None` if no packet waits, or
+    /// if half of the SN space is under way.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline(always)]
@@ -105,7 +108,8 @@ impl SplitBearer<'_> {
         Some(self.give_count(fresh, direction, env, storage))
     }
 
-    /// As [`SplitBearer::number`] the packet that the base station is busy with; PDCP keeps it where it may have no COUNT.
+    /// Assigns a COUNT to the packet that the base station is still processing. If no COUNT may be
+    /// assigned, the packet waits at PDCP.
     #[inline]
     fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
         let (now, direction) = (env.now, Direction::Downlink);
@@ -154,14 +158,15 @@ impl SplitBearer<'_> {
         sdu
     }
 
-    /// Whether a further COUNT stays within half of the SN space.
+    /// Returns true if another COUNT stays within half of the SN space.
     #[inline]
     fn may_number(&mut self, direction: Direction) -> bool {
         self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
-    /// Whether a further COUNT stays within half of the SN space from the oldest one that a leg has; for how many it
-    /// does is kept, as legs have nothing older later but what waits to be sent again.
+    /// Returns true if another COUNT stays within half of the SN space, counted from the oldest
+    /// COUNT of any leg. Stores how many further COUNTs do. The stored number stays valid,
+    /// because legs get no older SDUs except those that wait to be sent again.
     #[inline(never)]
     fn is_open(&mut self, direction: Direction) -> bool {
         let split = &mut *self.split;
@@ -181,7 +186,7 @@ impl SplitBearer<'_> {
         on_legs < split.sn_window
     }
 
-    /// A leg has a grant: its RLC takes what it may send of what waits at PDCP.
+    /// Fills RLC of a leg with waiting packets up to the leg's grant.
     pub(crate) fn top_up(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -199,7 +204,7 @@ impl SplitBearer<'_> {
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let backlog = rlc.backlog(env.now);
-        // Behind a window that has stalled nothing more goes.
+        // A stalled RLC window gets no more SDUs.
         let headers = rlc.headers();
         let is_stalled = backlog.new == 0 && rlc.head().is_some();
         let mut has = backlog.total();
@@ -214,7 +219,7 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Sends the other base station as much of the downlink as it wants.
+    /// Sends downlink PDUs to the secondary node, as far as its desired buffer size allows.
     #[inline(always)]
     pub(crate) fn feed(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let (now, direction) = (env.now, Direction::Downlink);
@@ -234,7 +239,7 @@ impl SplitBearer<'_> {
             if !split.hosting.has_room(next.size) || !has_turn(FAR) {
                 return;
             }
-            // Below its threshold the leg of this base station has no turn.
+            // While less data waits than the threshold, the leg of this base station gets none.
             let has_choice = near_is_open && has_turn(NEAR);
             if has_choice && !split.prefers_far(now, &next, self.legs) {
                 return;
@@ -248,8 +253,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// The packet that may go to the other base station next. While nothing waits it is one that the base station is
-    /// busy with for its own cell.
+    /// Returns the next packet that may go to the secondary node. If no packet waits at PDCP, it is
+    /// one that the base station is processing. `None` if there is neither.
     #[inline(always)]
     fn next(&mut self, pool: &PacketPool) -> Option<Next> {
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
@@ -258,7 +263,7 @@ impl SplitBearer<'_> {
         if next.is_some() {
             return next;
         }
-        // What is forwarded is not there before its time.
+        // A forwarded packet must not be sent before its arrival time.
         let &(_, packet) = self.inlet.front().filter(|_| !self.is_travelling)?;
         let size = pool[packet].wire_len() + self.split.header;
         (u64::from(size) <= self.split.most).then_some(Next {
@@ -273,7 +278,7 @@ impl SplitBearer<'_> {
         self.send_to_node(sdu, flow, now, storage);
     }
 
-    /// Sends a PDU that the leg already counts to the secondary node.
+    /// Sends the secondary node a PDU that the leg's counts already include.
     #[inline]
     pub(super) fn send_to_node(
         &mut self,
@@ -292,7 +297,8 @@ impl SplitBearer<'_> {
         });
     }
 
-    /// A downlink frame has come to the other base station, which is ready with it at `ready_at`.
+    /// Handles the arrival of a downlink frame at the secondary node, which has processed it at
+    /// `ready_at`.
     #[inline]
     pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
         self.split.arrivals.push(Arrival {
@@ -302,7 +308,8 @@ impl SplitBearer<'_> {
         });
     }
 
-    /// The other base station's RLC takes the PDUs that are ready by now. Whether it took any.
+    /// Hands the PDUs that the secondary node has processed by now to its RLC. Returns true if
+    /// there were any.
     #[inline]
     pub(crate) fn drain(&mut self, now: Time) -> bool {
         let is_due = self.split.arrival_at().is_some_and(|at| at <= now);
@@ -330,7 +337,7 @@ impl SplitBearer<'_> {
         took_any
     }
 
-    /// A delivery status has come to the base station with PDCP.
+    /// Handles a delivery status at the base station with PDCP.
     pub(crate) fn on_status(&mut self, now: Time, number: u64, storage: &mut Storage) {
         let split = &mut *self.split;
         if !split.statuses.contains(number) {
@@ -358,7 +365,7 @@ impl SplitBearer<'_> {
         self.send_again(Direction::Downlink, storage);
     }
 
-    /// What is in the list goes before everything that waits.
+    /// Lets the SDUs in the list wait at PDCP again, before all others.
     pub(super) fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
         if storage.again.is_empty() {
             return;
@@ -379,11 +386,11 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// The other base station has received uplink PDUs, which are in the list: they go to PDCP over links.
+    /// Sends the uplink PDUs in the list from the secondary node to PDCP over links.
     pub(crate) fn send_up(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         for sdu in storage.sdus.drain(..) {
             let number = self.split.uplink.push(sdu);
-            // A copy may be late, and its packet gone.
+            // A copy may come late, after its packet has left the pool.
             let is_here = self.anchors[Direction::Uplink.index()]
                 .ledger
                 .holds(sdu.serial);
@@ -400,8 +407,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// An uplink PDU has come from the other base station: it goes to the list. Links keep the order, so those sent
-    /// before it are lost if they have not come.
+    /// Handles an uplink PDU from the secondary node, which goes to the list of received SDUs.
+    /// Links keep the order, so earlier PDUs that have not come are lost.
     pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
         let late = self.split.late.iter_mut();
         for ring in std::iter::once(&mut self.split.uplink).chain(late) {
@@ -409,8 +416,9 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// A timer of the end that sends in `direction`: what has waited too long goes to the list of lost packets, what
-    /// LTE's RLC has held back to that of SDUs.
+    /// Handles a timer of the end that sends in `direction`. Packets whose discard timer has
+    /// expired go to the list of lost packets. SDUs that LTE's RLC held for reordering go to the
+    /// list of received SDUs.
     pub(crate) fn on_timer(
         &mut self,
         direction: Direction,
@@ -439,7 +447,7 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// A status or a poll may be due.
+    /// Sends a status, a poll or a discard frame if one is due.
     pub(crate) fn on_wake(&mut self, now: Time, storage: &mut Storage) {
         if self.split.config.leg.is_none() {
             return;
@@ -475,7 +483,8 @@ impl SplitBearer<'_> {
         storage.frames.extend(discards);
     }
 
-    /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
+    /// Returns the time to call [`SplitBearer::on_wake`] and the generation of that wake-up. `None`
+    /// if an earlier wake-up is pending.
     #[inline(always)]
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
@@ -492,7 +501,8 @@ impl SplitBearer<'_> {
         split.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// The other base station sends a message: its link has failed. After how long it sends it again.
+    /// Sends the secondary node's message that its link has failed. Returns the time after which it
+    /// is sent again.
     pub(crate) fn tell_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
         storage.frames.push(Frame {
             bearer: self.id,
@@ -504,19 +514,19 @@ impl SplitBearer<'_> {
         self.split.config.flow_control.poll_after
     }
 
-    /// Bytes that are outstanding at the other base station, and that it has asked for.
+    /// Returns the bytes outstanding at the secondary node, and its desired buffer size.
     #[cfg(test)]
     pub(crate) fn window(&self) -> (u64, u64) {
         let hosting = &self.split.hosting;
         (hosting.outstanding(), hosting.desired())
     }
 
-    /// Whether a wake-up is the one that was armed last.
+    /// Returns true if a wake-up is the one that was armed last.
     pub(crate) fn fire(&mut self, generation: u32) -> bool {
         self.split.wake.fire(generation)
     }
 
-    /// A leg has failed: what its receiver of a direction holds behind gaps goes up.
+    /// Delivers the SDUs that the receiver of a failed leg holds behind gaps.
     ///
     /// Standard: TS 36.322 §5.4.
     pub(crate) fn hand_up(
@@ -537,8 +547,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// A leg has failed and carries nothing before `until`: its RLC at the end that sends in `direction` starts
-    /// afresh, and what it had is taken back.
+    /// Handles the failure of a leg, which carries nothing before `until`. RLC at the end that
+    /// sends in `direction` is re-established, and its unconfirmed data is taken back.
     pub(crate) fn fail(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -550,9 +560,10 @@ impl SplitBearer<'_> {
         self.take_back((leg, direction), until, storage);
     }
 
-    /// A leg carries nothing before `until`. In acknowledged mode what it was given and has not confirmed is sent again, on
-    /// either leg (data recovery), but for what the receiver's status report says to be there; otherwise it goes to the list
-    /// of lost packets.
+    /// Takes back the data of a leg, which carries nothing before `until`. In acknowledged mode,
+    /// unconfirmed data is sent again on either leg (data recovery). Data that the receiver's
+    /// status report lists as received is omitted. In other modes the data goes to the list of lost
+    /// packets.
     ///
     /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
     pub(super) fn take_back(
@@ -563,7 +574,8 @@ impl SplitBearer<'_> {
     ) {
         self.split.openings.close((leg, direction), until);
         if self.split.goes_far((leg, direction)) {
-            // What RLC had was the other base station's; this one has its own list.
+            // The list holds the data of the secondary node's RLC. The base station with PDCP uses
+            // its own list instead.
             storage.again.clear();
             let split = &mut *self.split;
             split.hosting.flush(&mut storage.again);

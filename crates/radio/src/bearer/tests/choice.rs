@@ -1,4 +1,4 @@
-//! Which leg of a split bearer a downlink packet takes.
+//! Tests of the choice of a split bearer's leg for a downlink packet.
 
 use super::split::config;
 use super::*;
@@ -6,7 +6,7 @@ use crate::bearer::{FrameKind, carried, split};
 use crate::config::{LegChoice, SplitConfig};
 use crate::user_plane::{DesiredBuffer, FlowControlConfig};
 
-/// A rig whose other base station has asked for enough.
+/// Returns a test bench whose secondary node has requested enough data.
 fn rig(choice: LegChoice) -> Rig {
     let own = config();
     let mut rig = Rig::new(BearerConfig {
@@ -25,7 +25,7 @@ fn rig(choice: LegChoice) -> Rig {
     rig
 }
 
-/// Downlink PDUs that have set out for the other base station.
+/// Returns the number of downlink PDUs that were sent to the secondary node.
 fn sent(rig: &mut Rig) -> usize {
     let frames = rig.frames();
     let pdus = frames.iter().filter(|it| it.kind == FrameKind::Downlink);
@@ -58,7 +58,7 @@ fn a_packet_takes_the_leg_over_which_less_is_before_it() {
     rig.fill(1);
     assert_eq!(sent(&mut rig), 0, "there is no way that is shorter");
     for _ in 0..5 {
-        // Of as many bytes on either leg the near one has the next.
+        // If both legs have carried the same number of bytes, the first leg gets the next packet.
         rig.fill(1);
         assert_eq!(sent(&mut rig), 1);
         rig.fill(1);
@@ -66,7 +66,8 @@ fn a_packet_takes_the_leg_over_which_less_is_before_it() {
     }
 }
 
-/// 3,000 bytes a millisecond here; blocks of 500 there, of which the status tells.
+/// The first leg serves 3,000 bytes per millisecond. The secondary leg serves 500, which its status
+/// reports.
 #[test]
 fn a_leg_gets_what_its_cell_serves() {
     let mut rig = rig(LegChoice::ExpectedDelay);
@@ -86,7 +87,7 @@ fn a_leg_gets_what_its_cell_serves() {
     }
     let given = carried(&rig.drb, DOWN).expect("it is split");
     let (near, far) = (given[0].bytes as f64, given[1].bytes as f64);
-    // 4,012 bytes come in a millisecond: both legs are busy, and each has six to one.
+    // At 4,012 bytes per millisecond both legs are busy. The first leg is six times as fast.
     assert!((5.0..7.0).contains(&(near / far)), "{near} to {far}");
 }
 
@@ -95,7 +96,8 @@ fn what_has_waited_for_longer_than_the_other_way_takes_goes_over_it() {
     let mut rig = rig(LegChoice::ExpectedDelay);
     rig.fill(1);
     assert_eq!(sent(&mut rig), 0);
-    // No cell has a grant for it. The 1,003 bytes count a millisecond while no rate is known.
+    // No cell has a grant for the packet. While no rate is known, its 1,003 bytes count as one
+    // millisecond.
     let armed = rig.with(|drb, env, _| split(drb).expect("it is split").arm(env.now));
     let (at, _) = armed.expect("it is looked at again");
     assert!((millis(1)..millis(2)).contains(&at), "{at:?}");

@@ -1,4 +1,4 @@
-//! Header compression of a bearer whose blocks are carried by hand.
+//! Tests of header compression over a bearer whose transport blocks the test carries.
 
 use super::*;
 use crate::bearer::compressed;
@@ -9,10 +9,10 @@ use fadeout_testkit::Cases;
 
 const STATION: u32 = 1;
 const KEPT: Fate = Fate::Forwarded(Way::After(Span::ZERO));
-/// IR of a segment without options and acknowledgment: type, profile and CRC; IPv4 10 and 3, TCP 4 and 12, and the
-/// number of its options.
+/// Bytes of an IR header for a segment without options and acknowledgment. Type, profile and CRC
+/// have 3 bytes. IPv4 has 10 and 3, and TCP has 4 and 12. The number of options has 1 byte.
 const WHOLE: u32 = 3 + 13 + 16 + 1;
-/// rnd_2 and TCP's checksum.
+/// Bytes of an rnd_2 header with the TCP checksum.
 const SHORT: u32 = 4;
 const NR_PDCP_HEADER: u32 = 3;
 
@@ -42,7 +42,7 @@ fn compression(rig: &Rig, direction: Direction) -> RohcCounts {
     *compressed(&rig.drb, direction).expect("it compresses")
 }
 
-/// Bytes of the packet that enters next, as RLC has them.
+/// Puts a packet into the bearer. Returns the packet and its bytes in RLC.
 fn size_of_next(rig: &mut Rig, direction: Direction) -> (PacketId, u32) {
     let before = rig.drb.backlog(rig.now, 0, direction).new;
     let (packet, _) = rig.put(direction, 1000);
@@ -67,7 +67,7 @@ fn hand_over(rig: &mut Rig, stays: bool) {
 #[test]
 fn rlc_has_packets_with_short_headers_and_whole_ones_leave() {
     let mut rig = rig(unacknowledged(), false);
-    // RLC counts its own header too.
+    // RLC's byte count includes its own header.
     let rlc = size_of_next(&mut rig, UP).1 - 1000 - NR_PDCP_HEADER - WHOLE;
     let (packet, short) = size_of_next(&mut rig, UP);
     assert_eq!(short, 1000 + NR_PDCP_HEADER + SHORT + rlc);
@@ -90,7 +90,7 @@ fn without_acknowledgments_a_lost_context_loses_packets_until_it_is_sent_again()
     rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
     rig.now += Span::from_millis(500);
-    // PDCP has waited for the first one, and gives it up.
+    // PDCP has waited for the first packet until the timer expires, and gives it up.
     rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
     let (refreshed, _) = rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
@@ -122,7 +122,7 @@ fn a_handover_begins_with_whole_headers_unless_contexts_continue() {
             rig.put(direction, 1000);
             pass(&mut rig, direction);
         }
-        // It waits, and goes along.
+        // These packets wait during the handover and are sent in the target.
         let waiting = [DOWN, UP].map(|direction| rig.put(direction, 1000).0);
         hand_over(&mut rig, stays);
         let now = rig.now;
@@ -192,7 +192,8 @@ fn a_link_failure_resets_contexts() {
     assert_eq!(rig.out.len(), 2);
 }
 
-/// Without acknowledgments, blocks of a flow that grows are lost at random, and its UE changes cells.
+/// Loses transport blocks at random, without acknowledgments, while the flow grows and its UE
+/// changes cells.
 #[test]
 fn every_packet_leaves_once_whole_or_with_a_cause() {
     let (mut unfound, mut whole) = (0, 0);

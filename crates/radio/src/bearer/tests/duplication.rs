@@ -1,4 +1,4 @@
-//! A bearer whose PDUs go to both legs.
+//! Tests of a bearer whose PDUs go to both legs.
 
 use super::split::{Walk, config};
 use super::*;
@@ -30,7 +30,8 @@ fn doubled(rlc: RlcConfig, delivery: Delivery) -> BearerConfig {
     }
 }
 
-/// A rig whose other base station has asked for something, and a downlink packet or more at both.
+/// Returns a test bench with `count` downlink packets on both legs. Its secondary node has
+/// requested data.
 fn with_packets(config: BearerConfig, count: usize) -> (Rig, Vec<PacketId>) {
     let mut rig = Rig::new(config);
     let first = rig.tell();
@@ -87,7 +88,7 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     assert_eq!(rig.out, packets[..3]);
     let begun = rig.block(1, UP, 500);
     let before = rig.drb.backlog(rig.now, 1, UP).total();
-    // The receiver's status reaches the UE. A piece of the fourth was sent, which polls nothing.
+    // The receiver's status reaches the UE. The sent part of the fourth packet has no poll bit.
     rig.now = millis(100);
     rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
     let poll = rig.block(0, UP, 3100);
@@ -97,7 +98,7 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     rig.arrive(0, DOWN, &status);
     assert!(rig.drb.backlog(rig.now, 1, UP).total() < before - 3000);
     let given = *carried(&rig.drb, UP).expect("it is split");
-    // The first one has begun there and goes on.
+    // The second leg has begun to send its first packet, so it continues.
     assert_eq!((given[0].discarded, given[1].discarded), (0, 4));
     rig.arrive(1, UP, &begun);
     let rest = rig.block(1, UP, 5000);
@@ -133,7 +134,7 @@ fn the_other_base_station_is_told_what_it_need_not_send() {
         carried(&rig.drb, DOWN).expect("it is split")[1].discarded,
         4
     );
-    // The status that follows says that nothing is outstanding, and no more is told.
+    // The next status reports no outstanding data, so no other frame follows.
     rig.now = millis(20);
     let told = rig.tell();
     assert!(told.iter().all(|frame| frame.kind == FrameKind::Status));
@@ -221,7 +222,7 @@ fn the_discard_timer_drops_a_packet_when_no_leg_has_begun_it() {
     assert!(rig.drb.fire(UP, generation));
     rig.now = at;
     rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
-    // The second has begun on the first leg: some bytes of it were in the block.
+    // The first leg has begun to send the second packet: the block contains some of its bytes.
     assert_eq!(block.pdus.len(), 2);
     assert!(rig.causes().is_empty());
     assert_eq!(rig.drb.backlog(rig.now, 1, UP).total(), 0);
@@ -271,7 +272,7 @@ fn a_packet_goes_over_four_legs_and_leaves_once() {
     }
 }
 
-/// Vector dup_discard of the handover sheet: RLC 2 of three confirms.
+/// Vector `dup_discard` of the handover sheet: the second of three RLC entities confirms.
 #[test]
 fn what_one_of_three_legs_has_confirmed_the_two_others_discard() {
     let cells = [CellId(4), CellId(5)];
@@ -309,7 +310,8 @@ fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
     let given = *carried(&rig.drb, UP).expect("it has legs");
     assert_eq!([0, 2, 3].map(|leg| given[leg].discarded), [0, 1, 0]);
     rig.put(UP, 960);
-    // The primary path is never deactivated: with it alone there are no copies.
+    // Duplication is always active on the primary path. If it is the only active leg, there are no
+    // copies.
     assert_eq!(activate(&mut rig, &[]), [2, 1, 2]);
     rig.put(UP, 960);
     assert_eq!(activate(&mut rig, &[2, 3]), [3, 1, 2]);
@@ -317,7 +319,7 @@ fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
     assert_eq!(activate(&mut rig, &[2, 3]), [4, 2, 3]);
 }
 
-/// A random walk of a bearer with a leg at the other base station, and in each of these cells.
+/// Runs a random walk of a bearer with a secondary leg and a leg in each of the given cells.
 fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[CellId]) -> Walk {
     let mut draws = Stream::new(seed, "duplication", cells.len() as u64);
     let (both, only) = (draws.below(3) == 0, draws.below(2) as usize);
@@ -350,14 +352,16 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[Cell
     for _ in 0..400 {
         walk.step(&mut draws, links, false);
     }
-    // Twice t-Reordering, where there is one: what ends a wait begins the next.
+    // The run lasts twice t-Reordering, if there is one, because the end of one wait starts the
+    // next.
     for _ in 0..6500 {
         walk.step(&mut draws, (0, links.1), true);
     }
     walk
 }
 
-/// Half of the walks have two legs, the others up to four.
+/// Returns the cells of a walk's additional legs. Half of the walks have two legs, the others up to
+/// four.
 fn legs_of(seed: u64) -> &'static [CellId] {
     const CELLS: [CellId; 2] = [CellId(4), CellId(5)];
     match (seed / 3) % 4 {

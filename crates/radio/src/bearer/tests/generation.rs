@@ -1,4 +1,4 @@
-//! A bearer that goes from LTE to NR and back.
+//! Tests of a bearer that goes from LTE to NR and back.
 
 use super::*;
 use crate::config::{Fate, Way};
@@ -15,7 +15,8 @@ impl Rig {
         rig
     }
 
-    /// The UE goes to a cell of the generation, and what waits in the downlink is sent in one block.
+    /// Moves the UE to a cell of the generation, and sends the waiting downlink data in one
+    /// transport block.
     fn go(&mut self, (from, to): (u32, u32), generation: Generation) {
         self.with(|drb, env, storage| drb.travel().stop((from, from), AT_ONCE, env, storage));
         self.with(|drb, env, storage| drb.travel().detach((from, false), env, storage));
@@ -44,7 +45,7 @@ fn what_had_not_arrived_is_numbered_anew_and_sent_with_the_other_header() {
     rig.go((1, 2), Generation::Nr);
     assert_eq!(rig.drb.config().rlc.generation, Generation::Nr);
     assert_eq!(rig.drb.config().pdcp.sn_bits, 18);
-    // The first PDU has COUNT 0, and 3 bytes of PDCP's header in place of 2.
+    // The first PDU has COUNT 0. Its PDCP header has 3 bytes instead of 2.
     let block = rig.block(0, DOWN, 100_000);
     let part = block.data_parts(&block.pdus[0])[0];
     assert_eq!(part.sdu.count, 0);

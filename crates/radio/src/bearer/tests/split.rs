@@ -1,4 +1,5 @@
-//! A bearer on two legs: frames between its base stations are carried, or not, by hand.
+//! Tests of a bearer on two legs. Each test carries the frames between the base stations or loses
+//! them.
 
 use super::*;
 use crate::bearer::{Frame, FrameKind, split};
@@ -38,7 +39,7 @@ impl Rig {
         std::mem::take(&mut self.storage.frames)
     }
 
-    /// Frames arrive.
+    /// Hands frames to the base stations that receive them.
     pub(super) fn carry(&mut self, frames: &[Frame]) {
         for &Frame { kind, number, .. } in frames {
             self.with(|drb, env, storage| {
@@ -89,11 +90,11 @@ fn the_other_base_station_gets_what_it_has_asked_for_and_no_more() {
     assert_eq!(first.len(), 1);
     rig.carry(&first);
     let sent = rig.frames();
-    // Of 1003 bytes each.
+    // The PDUs have 1,003 bytes each.
     assert_eq!(sent.len(), 4);
     rig.carry(&sent);
     assert!(rig.drb.backlog(rig.now, 1, DOWN).total() > 4000);
-    // The first leg has the rest when its cell grants it something.
+    // The first leg takes the remaining packets when its cell grants resources.
     let block = rig.block(0, DOWN, 3100);
     assert_eq!(block.pdus.len(), 4, "three, and a piece of one");
     assert!(rig.drb.backlog(rig.now, 0, DOWN).total() > 2900);
@@ -169,7 +170,7 @@ fn what_a_failed_leg_had_goes_over_the_other_one_under_its_number() {
         let packets = rig.fill(8);
         let sent = rig.frames();
         rig.carry(&sent);
-        // One of each has arrived, and the sender does not know.
+        // One packet on each leg has arrived, but the sender does not know it.
         let near = rig.block(0, DOWN, 1100);
         rig.arrive(0, DOWN, &near);
         let far = rig.block(1, DOWN, 1100);
@@ -237,7 +238,7 @@ fn uplink_data_below_the_threshold_is_the_primary_paths() {
         rig.put(UP, 960);
         assert_eq!(waits(&rig, primary), waits(&rig, 1 - primary));
         assert!(!rig.block(1 - primary, UP, 1100).pdus.is_empty());
-        // Now it is below again.
+        // The waiting data is below the threshold again.
         assert_eq!(
             waits(&rig, 1 - primary),
             rig.drb.legs.get(1 - primary).ends[1]
@@ -278,21 +279,22 @@ fn a_bearer_has_rlc_on_its_two_legs_and_no_other() {
     assert!(rig.drb.legs().eq([LegId(3), LegId(8)]));
 }
 
-/// A run of a bearer over links and legs that lose things and fail at any moment.
+/// Run of a bearer over links and legs that lose data and fail at random times.
 pub(super) struct Walk {
     pub rig: Rig,
-    /// Frames on links, in both directions, and when they are there.
+    /// Frames on links by direction, with their arrival times.
     under_way: [Vec<(Time, Frame)>; 2],
     pub put: [Vec<PacketId>; 2],
     pub out: [Vec<PacketId>; 2],
     down_until: [Time; LEG_NUMBERS],
     most_outstanding: u64,
-    /// Lost packets whose places are taken.
+    /// Number of lost packets whose ids are occupied by new packets.
     kept: usize,
-    /// By leg and direction: packets that arrived whole over it, and those that cannot any more.
+    /// Packets by leg and direction that arrived complete over the leg, and packets that can no
+    /// longer arrive.
     pub came: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
     pub cannot_come: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
-    /// Whether copies go to other legs than all at any moment.
+    /// True if the walk changes the legs with activated duplication at random times.
     pub changes: bool,
 }
 
@@ -312,7 +314,7 @@ impl Walk {
         }
     }
 
-    /// The numbers of the legs.
+    /// Returns the numbers of the bearer's legs.
     pub(super) fn legs(&self) -> Vec<u8> {
         self.rig.drb.legs.iter().map(|leg| leg.number).collect()
     }
@@ -333,11 +335,12 @@ impl Walk {
         }
     }
 
-    /// No more is outstanding than was asked for, or than was before less was asked for.
+    /// Asserts that the outstanding bytes do not exceed the desired buffer size. After that size
+    /// was reduced, the earlier amount may remain outstanding.
     fn check_window(&mut self) {
         let bearer = split(&mut self.rig.drb).expect("it is split");
         let (outstanding, desired) = bearer.window();
-        // A packet may be larger than what is asked for.
+        // A single packet may be larger than the desired buffer size.
         let most = desired.max(self.most_outstanding).max(1600);
         assert!(outstanding <= most, "{outstanding} of {desired}");
         self.most_outstanding = outstanding;
@@ -412,7 +415,7 @@ impl Walk {
         self.check_window();
         for frame in self.rig.frames() {
             let is_back = matches!(frame.kind, FrameKind::Status | FrameKind::Uplink);
-            // An uplink PDU that a link loses is lost for good.
+            // Nothing repeats an uplink PDU that a link loses, so these frames are not lost.
             let may_be_lost = frame.kind != FrameKind::Uplink;
             if !may_be_lost || draws.below(100) >= loss {
                 self.under_way[usize::from(is_back)].push((now + delay, frame));
@@ -431,7 +434,7 @@ impl Walk {
             let is_up = self.put[1].contains(&packet);
             self.out[usize::from(is_up)].push(packet);
         }
-        // No packet gets the place of one that was lost: they are told apart by it.
+        // No packet may reuse the id of a lost one, because the test identifies packets by id.
         while self.kept < self.rig.drops.0.len() {
             self.rig.pool.insert(Packet::default());
             self.kept += 1;
@@ -495,8 +498,9 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
     });
 }
 
-/// Pairs of packets, the first over the leg that takes `behind` longer than the other, one pair each `apart`: when
-/// each left, in milliseconds after it was sent; none when it did not.
+/// Sends one pair of packets every `apart` milliseconds. The leg of the first packet takes `behind`
+/// milliseconds longer. Returns the delay of each packet in milliseconds. `None` if it was not
+/// delivered.
 fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
     let mut rig = Rig::new(BearerConfig {
         rlc: RlcConfig::NR_UM,
@@ -525,7 +529,7 @@ fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
             let frames = rig.frames();
             assert_eq!(frames.len(), 1);
             far.push((ms + behind, frames));
-            // Below the threshold: the primary leg's alone.
+            // Below the threshold only the primary leg may carry the packet.
             let (packet, _) = rig.put(DOWN, 100);
             packets.push((packet, ms));
             let block = rig.block(0, DOWN, 2000);
@@ -560,7 +564,7 @@ fn a_packet_waits_for_those_before_it_on_the_slower_leg_and_no_longer_than_t_reo
             );
         }
     }
-    // A pair alone: the second leaves when the timer ends, the first is given up.
+    // The second packet of a lone pair leaves when the timer expires. The first one is given up.
     let took = pairs(21, 50);
     assert_eq!(took, [None, Some(20), None, Some(20)]);
 }

@@ -1,4 +1,5 @@
-//! A bearer between two cells: base station 1 is the source, 2 the target, and blocks are carried by hand.
+//! Tests of a bearer between two cells. Base station 1 is the source, and 2 is the target. The
+//! tests carry the transport blocks.
 
 use super::*;
 use crate::bearer::transfer::TransferCounts;
@@ -6,7 +7,7 @@ use crate::config::{Fate, Way};
 
 const SOURCE: u32 = 1;
 const TARGET: u32 = 2;
-/// How long a target waits for end markers.
+/// Time for which a target waits for end markers.
 const PATIENCE: Span = Span::from_millis(100);
 const DELAYED: Fate = Fate::Forwarded(Way::After(Span::from_millis(5)));
 const OVER_LINKS: Fate = Fate::Forwarded(Way::Links { to: TARGET });
@@ -26,7 +27,7 @@ impl Rig {
         self.with(|drb, env, storage| drb.travel().detach((SOURCE, false), env, storage));
     }
 
-    /// The UE is in the target: what waits is sent, all of it in one block.
+    /// Moves the UE into the target, and sends all waiting data in one transport block.
     fn resume(&mut self) {
         self.resume_at(TARGET);
     }
@@ -42,7 +43,7 @@ impl Rig {
         self.arrive(0, DOWN, &block);
     }
 
-    /// A downlink packet reaches a base station while the bearer travels.
+    /// Lets a downlink packet reach a base station while the bearer is between two cells.
     fn reach(&mut self, station: u32) -> PacketId {
         let packet = self.pool.insert(Packet {
             segment: Segment {
@@ -62,7 +63,8 @@ impl Rig {
         self.with(|drb, env, storage| drb.travel().on_forwarded(station, packet, env, storage));
     }
 
-    /// Packets that were sent away since the last look, with where from and where to.
+    /// Returns the packets forwarded since the last call, with their sending and receiving base
+    /// stations.
     fn sent_away(&mut self) -> Vec<(PacketId, u32, u32)> {
         let away = self.storage.forwarded.drain(..);
         away.map(|one| (one.packet, one.from, one.to)).collect()
@@ -118,7 +120,7 @@ fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
     let sent: Vec<PacketId> = (0..2).map(|_| rig.put(DOWN, 1000).0).collect();
     let both = rig.block(0, DOWN, 3000);
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).new, 0);
-    // One arrives, and its status report does not.
+    // One packet arrives, but its status report does not.
     let pdus = (&both, 0..1);
     rig.with(|drb, env, storage| drb.on_pdus((0, DOWN), pdus, &TIMES, env, storage));
     assert_eq!(rig.out, sent[..1]);
@@ -133,7 +135,7 @@ fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
 fn without_acknowledgements_what_was_under_way_is_lost_and_the_rest_is_numbered_anew() {
     let mut rig = Rig::managed(unacknowledged());
     let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
-    // The first, and a part of the second.
+    // The block carries the first packet and a part of the second.
     rig.block(0, DOWN, 1_500);
     rig.stop(DELAYED);
     rig.detach();
@@ -170,7 +172,7 @@ fn what_came_over_the_new_path_waits_for_nothing_where_nothing_is_forwarded() {
     let late = rig.reach(TARGET);
     rig.carry_all();
     assert_eq!(rig.out, [early, late]);
-    // What still comes to the source is lost, until the marker says that nothing does.
+    // Packets that still come to the source are lost, until the end marker shows that no more come.
     rig.reach(SOURCE);
     assert_eq!(rig.counts(), counts(0, 0, 1));
     assert!(rig.drb.transfers().is_travelling());
@@ -272,7 +274,7 @@ fn a_packet_that_nobody_sent_away_is_lost_even_with_the_id_of_one_that_was() {
     let (packet, _) = rig.put(DOWN, 1000);
     rig.stop(OVER_LINKS);
     rig.detach();
-    // A link dropped it, and the pool gave its id to another.
+    // A link dropped the packet, and the pool gave its id to another packet.
     let mut other = rig.pool.take(packet);
     other.segment.seq = 77;
     assert_eq!(rig.pool.insert(other), packet);
@@ -286,14 +288,14 @@ fn what_links_drop_of_forwarded_packets_is_lost_and_what_is_under_way_is_not() {
     let mut rig = Rig::managed(acknowledged());
     rig.stop(OVER_LINKS);
     rig.detach();
-    // A queue of 1,000 packets takes so many of a burst.
+    // The queue of the link accepts 1,000 packets of the burst.
     let burst: Vec<PacketId> = (0..1319).map(|_| rig.reach(SOURCE)).collect();
     let (taken, dropped) = burst.split_at(1000);
     dropped.iter().for_each(|&packet| rig.pool.free(packet));
     rig.on_forwarded(TARGET, taken[0]);
     rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
     assert_eq!(rig.counts(), counts(0, 1319, 319));
-    // Nobody counts them again, and the rest arrives.
+    // The dropped packets are counted only once, and the other packets arrive.
     rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
     taken[1..]
         .iter()
@@ -327,7 +329,7 @@ impl Rig {
         });
     }
 
-    /// A packet that the core sends to both: what the source has of it, sent at `sent_ms`.
+    /// Returns a packet that the core sends to both base stations at `sent_ms`.
     fn bicast(&mut self, sent_ms: u64) -> Packet {
         Packet {
             sent_at: millis(sent_ms),
@@ -339,7 +341,7 @@ impl Rig {
         }
     }
 
-    /// The source's is put into its bearer.
+    /// Puts a packet into the bearer at the source base station.
     fn at_source(&mut self, packet: Packet) -> PacketId {
         let id = self.pool.insert(packet);
         self.with(|drb, env, storage| {
@@ -359,8 +361,8 @@ impl Rig {
     }
 }
 
-/// One packet is sent by the source before it stops, one waits there, one comes there later. LTE's PDCP does
-/// not wait for the COUNT of the second.
+/// The source sends one packet before it stops. A second packet waits there, and a third one comes
+/// later. LTE's PDCP does not wait for the COUNT of the second packet.
 #[test]
 fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_what_is_dropped() {
     let mut rig = Rig::managed(BearerConfig::lte(UeId(0)));
@@ -386,7 +388,7 @@ fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_wh
     assert_eq!(rig.out, [sent, copies[0], copies[1], last]);
     let found = rig.counts();
     assert_eq!((found.bicast, found.doubled, found.lost), (3, 1, 0));
-    // What follows is sent at once, before any end marker.
+    // The next packet is sent at once, before any end marker.
     let next = rig.bicast(4);
     let next = rig.at_station(TARGET, next);
     rig.carry_all();
@@ -401,7 +403,7 @@ fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_wh
 #[test]
 fn a_target_keeps_no_more_than_its_buffer() {
     let mut rig = Rig::managed(acknowledged());
-    // Of 1000 bytes with their headers.
+    // Each packet has 1000 bytes with its headers.
     rig.expect_copies(2500);
     let packets = [1, 2, 3].map(|ms| rig.bicast(ms));
     let kept = [0, 1].map(|n: usize| rig.at_station(TARGET, packets[n]));
