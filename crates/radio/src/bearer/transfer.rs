@@ -27,8 +27,7 @@ use std::collections::VecDeque;
 pub(crate) struct Transfer {
     /// Downlink data of the running change of cell. `None` between changes of cell.
     pub(super) journey: Option<Journey>,
-    /// Packets on links between base stations, in the order of sending. Packets that a link has
-    /// dropped may still be listed.
+    /// Packets on links between base stations, oldest first. Links may have dropped some of them.
     pub(super) away: VecDeque<Away>,
     /// Packets that the core also sends to the target, in the latest change of cell.
     pub(super) copies: Option<Copies>,
@@ -84,8 +83,7 @@ pub(crate) struct TransferCounts {
 pub(super) enum Gap {
     #[default]
     None,
-    /// The interruption continues. It began with the packet that was delivered at this time. `None`
-    /// if no packet was delivered before.
+    /// The open interruption began with this delivery. `None` if there was no delivery before.
     Open(Option<Time>),
     /// Length of the interruption, which has ended.
     Closed(Span),
@@ -237,8 +235,7 @@ impl Transfer {
         self.is_anew = false;
     }
 
-    /// Begins the interruption in both directions, with the latest packet of each. The UE has left
-    /// its cell.
+    /// Begins the interruption, with the latest delivery of each direction. The UE has left a cell.
     pub(super) fn open_gaps(&mut self) {
         for (gap, last) in self.gaps.iter_mut().zip(self.last_out) {
             if !matches!(gap, Gap::Open(_)) {
@@ -258,8 +255,7 @@ impl Travel<'_> {
         self.drb.transfer.0.as_mut()?.journey.as_mut()
     }
 
-    /// Stops new data at base station `source` of the old path and at `station`, which serves the
-    /// UE.
+    /// Stops new data at base station `source` of the old path and at the serving `station`.
     pub(crate) fn stop(
         &mut self,
         (source, station): (u32, u32),
@@ -350,8 +346,7 @@ impl Travel<'_> {
         self.lose_at_source(Direction::Downlink, env, storage);
     }
 
-    /// Handles a downlink packet that arrives at a base station while the bearer is between two
-    /// cells.
+    /// Handles a downlink packet at a base station while the bearer is between two cells.
     pub(crate) fn arrive(
         &mut self,
         (station, marker_timeout): (u32, Span),

@@ -66,8 +66,7 @@ pub(crate) fn uses_further_legs(drb: &Drb, now: Time) -> bool {
     split.is_some_and(|split| !split.uses_first_only(now, Direction::Uplink))
 }
 
-/// Returns the counts of a split bearer's legs in a direction, by leg number. `None` if the bearer
-/// is not split.
+/// Returns the counts of each leg in a direction. `None` if the bearer is not split.
 pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&ByLeg<Carried>> {
     drb.split.as_ref().map(|split| split.carried(direction))
 }
@@ -297,8 +296,7 @@ impl SplitBearer<'_> {
         });
     }
 
-    /// Handles the arrival of a downlink frame at the secondary node, which has processed it at
-    /// `ready_at`.
+    /// Handles a downlink frame at the secondary node, which has processed it at `ready_at`.
     #[inline]
     pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
         self.split.arrivals.push(Arrival {
