@@ -20,7 +20,8 @@ pub struct BearerConfig {
     pub rlc: RlcConfig,
     /// PDCP configuration of both ends.
     pub pdcp: PdcpConfig,
-    /// Configuration of additional legs. `None` if the bearer has one leg.
+    /// Configuration of additional RLC legs, for a split bearer or duplication. `None` if the
+    /// bearer has one leg.
     pub split: Option<SplitConfig>,
 }
 

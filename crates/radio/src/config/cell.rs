@@ -21,7 +21,7 @@ pub struct CellConfig {
     /// Position of the cell's antenna.
     pub site: Point,
     /// Period of a network that repeats in space. A UE receives the image of the cell that is
-    /// nearest to it. `None` if the network does not repeat.
+    /// nearest to the UE. `None` if the network does not repeat.
     pub repeats: Option<Lattice>,
     /// Carrier frequency. Cells with the same carrier interfere.
     pub carrier: Hertz,

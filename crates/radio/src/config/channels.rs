@@ -28,8 +28,8 @@ impl Channels {
     }
 
     /// Returns the channel between a UE and cell `id`. `penetration` is the loss of walls around
-    /// the UE. `cells` must be all cells. The channel gives its mean gain only, until it is brought
-    /// near.
+    /// the UE. `cells` must be all cells. The channel gives its mean gain only, until
+    /// [`LinkChannel::bring_near`] is called.
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
@@ -66,9 +66,9 @@ impl Channels {
 }
 
 impl CellConfig {
-    /// Returns the ends of the channel between the cell and a UE at `ue`, and the obstacles between
-    /// them. `node` is the node of the UE. Vehicles always count, and buildings if they decide the
-    /// line of sight.
+    /// Returns the two ends of the channel between the cell and a UE at `ue`, and the obstacles
+    /// between them. `node` is the node of the UE. Vehicles always count, and buildings count if
+    /// they decide the line of sight.
     pub(crate) fn ends<M: Motion>(
         &self,
         (node, at): (NodeId, Time),

@@ -13,7 +13,7 @@ pub enum RadioError {
     Phy {
         /// Index of the cell.
         cell: usize,
-        /// The mistake.
+        /// Error of the physical layer.
         error: PhyError,
     },
     /// Invalid channel of a cell.
@@ -21,7 +21,7 @@ pub enum RadioError {
     Channel {
         /// Index of the cell.
         cell: usize,
-        /// The mistake.
+        /// Error of the channel.
         error: ConfigError,
     },
     /// A value of a cell out of its range.
@@ -53,7 +53,7 @@ pub enum RadioError {
     Parameter {
         /// Index of the bearer.
         bearer: usize,
-        /// The mistake.
+        /// Error of the parameter.
         error: ParameterError,
     },
     /// A value of a bearer that contradicts other values.

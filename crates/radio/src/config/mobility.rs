@@ -64,7 +64,8 @@ pub struct MobilityConfig {
     pub utra: BTreeSet<u32>,
     /// Route of handover messages and of forwarded packets.
     pub interface: Interface,
-    /// Transport of handover messages and of forwarded packets: links, or given times.
+    /// Transport of handover messages and of forwarded packets: over simulated links, or with fixed
+    /// delays.
     pub signalling: Signalling,
 }
 
@@ -237,22 +238,24 @@ impl MobilityConfig {
         }
     }
 
-    /// True if links carry messages and forwarded packets.
+    /// True if simulated links carry messages and forwarded packets.
     pub(crate) fn has_links(&self) -> bool {
         matches!(self.signalling, Signalling::Links { .. })
     }
 
-    /// True if the base stations of two cells exchange messages over links.
+    /// True if the base stations of two cells exchange messages over simulated links.
     pub(crate) fn speak_over_links(&self, one: CellId, other: CellId) -> bool {
         self.has_links() && !self.is_one_station(one, other)
     }
 
-    /// Returns the one-way delay between two base stations without links.
+    /// Returns the fixed one-way delay between two base stations, for signalling without simulated
+    /// links.
     pub(crate) fn given_delay(&self) -> Span {
         self.procedure.between_stations(self.interface)
     }
 
-    /// Returns the one-way delay between the base stations of two cells without links.
+    /// Returns the fixed one-way delay between the base stations of two cells, for signalling
+    /// without simulated links.
     pub(crate) fn station_delay(&self, one: CellId, other: CellId) -> Span {
         match self.is_one_station(one, other) {
             true => Span::ZERO,
@@ -274,7 +277,7 @@ impl MobilityConfig {
     }
 
     /// Returns the treatment of downlink data at base station `from` while the UE moves to `to`.
-    /// `given` is the forwarding time without links.
+    /// `given` is the forwarding time without simulated links.
     pub(crate) fn fate(&self, [from, to]: [u32; 2], given: Span) -> Fate {
         let way = match self.has_links() {
             true => Way::Links { to },
@@ -323,10 +326,11 @@ pub enum Interface {
 /// Transport of messages between base stations and the core, and of forwarded packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Signalling {
-    /// No links: messages take the times of [`ProcedureConfig`], and none is lost.
+    /// No simulated links: messages take the times of [`ProcedureConfig`], and none is lost.
     #[default]
     Given,
-    /// Links of the caller. [`Move`](crate::access::Move) tells the caller which messages to send.
+    /// Simulated links of the caller. [`Move`](crate::access::Move) tells the caller which messages
+    /// to send.
     Links {
         /// Pairs of base stations without a link between them. Their messages and packets go
         /// through the core even if the preparation is direct.
@@ -502,7 +506,8 @@ pub struct ProcedureConfig {
 }
 
 impl ProcedureConfig {
-    /// Returns the one-way delay between two base stations without links.
+    /// Returns the fixed one-way delay between two base stations, for signalling without simulated
+    /// links.
     pub(crate) fn between_stations(&self, interface: Interface) -> Span {
         match interface {
             Interface::Direct => self.station_delay,

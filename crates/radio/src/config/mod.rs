@@ -1,5 +1,5 @@
-//! Configuration of a radio access as plain values, and errors in it. All machines of the radio may
-//! use this module. It uses none of them.
+//! Configuration of a radio access as plain values, and errors in it. All other modules of the
+//! radio may use this module. It uses none of them.
 //!
 //! Ids are indices: [`CellId`](fadeout_core::CellId) into [`RadioConfig::cells`],
 //! [`UeId`](fadeout_core::UeId) into [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId) into

@@ -196,8 +196,8 @@ pub(crate) struct Attach {
     answers_at: Time,
     /// Time at which the UE gives up the attempt.
     guard_at: Time,
-    /// Message or answer between base station and core, with the time of its arrival. With links it
-    /// is the time of its repetition.
+    /// Message or answer between base station and core, with the time of its arrival. If simulated
+    /// links carry it, the time is that of its repetition.
     under_way: Option<(Round, bool, Time)>,
     wire: Wire,
     /// True until the core is informed of the UE's bearers.
@@ -377,8 +377,8 @@ impl Attach {
         Some((round, is_answer))
     }
 
-    /// Returns the round of a message that has arrived by now, and true if it is an answer. With
-    /// links, a due message is repeated instead and `None` is returned.
+    /// Returns the round of a message that has arrived by now, and true if it is an answer. If
+    /// simulated links carry messages, a due message is repeated instead and `None` is returned.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) -> Option<(Round, bool)> {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
         let (round, is_answer, _) = due?;

@@ -4,7 +4,7 @@
 //! ```text
 //! source ─ Request ─► candidate        target ─ Success ─► source ─ StatusTransfer ─► target
 //!        ◄─ Acknowledge, Refuse ─                          source ─ Cancel ─► the other candidates
-//!        ◄─ Withdraw ─ one that has waited long enough
+//!        ◄─ Withdraw ─ candidate whose reservation ends
 //! ```
 //!
 //! [`Candidacy`] receives messages and times and returns [`Act`]s, as
@@ -33,7 +33,7 @@ pub(crate) struct Candidacy {
     rooms: Vec<Room>,
     /// Candidates that decide about a request, each with the time of its decision.
     deciding: Vec<(CellId, Time)>,
-    /// Messages that travel without links, each with its arrival time, in no order.
+    /// Messages with a fixed delay, each with its arrival time, in no order.
     given: Vec<(Time, Signal)>,
     success: Option<Success>,
     /// Time at which the target has the forwarded data, if no link carries it.

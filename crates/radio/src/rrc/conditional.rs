@@ -1,7 +1,8 @@
 //! Execution conditions of conditional handover at the UE: its candidates, and the choice and time
 //! of its departure.
 //!
-//! [`Conditions`] receives samples and times. It knows no air, no clock and no signalling.
+//! [`Conditions`] receives samples and times. It does not use the radio channel, a clock or
+//! signalling.
 //!
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
@@ -219,7 +220,7 @@ impl Conditions {
         !self.is_idle() && is_meant && self.conditions.iter().any(is_unknown)
     }
 
-    /// Adapts the filters to samples that are `over` after the samples before.
+    /// Adapts the filters to samples that are `over` after the previous samples.
     pub(crate) fn set_period(&mut self, over: Span) {
         for condition in self.conditions.iter_mut().filter(|it| it.period != over) {
             condition.period = over;
@@ -236,7 +237,7 @@ impl Conditions {
         }
     }
 
-    /// Handles a sample of one cell, `over` after its sample before.
+    /// Handles a sample of one cell, `over` after its previous sample.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         for condition in &mut self.conditions {
             let filtered = &mut condition.cells[position].0;
@@ -457,7 +458,7 @@ mod tests {
             Some(Time::NEVER)
         );
         assert_eq!(told(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
-        // A departure that has happened is reported by another notice.
+        // The UE has departed. Another notice informs of that, not this one.
         conditions.clear();
         assert_eq!(conditions.take_news(), None);
     }

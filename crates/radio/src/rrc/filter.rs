@@ -44,8 +44,8 @@ impl Filter {
         })
     }
 
-    /// Returns the bounds of the filtered value after a sample. They are exact because each step,
-    /// with its rounding, is monotone in the value and the sample.
+    /// Returns the bounds of the filtered value after a sample. Rounding does not invalidate them,
+    /// because each step is monotone in the value and the sample.
     pub(crate) fn next_level(self, before: Level, sample: Level) -> Level {
         if before.is_none() {
             return sample;
@@ -56,9 +56,9 @@ impl Filter {
         }
     }
 
-    /// Computes the filtered value from the last samples in dB, each with the time since the sample
-    /// before. The filter has coefficient `k` and is for samples `period` apart. `known` bounds the
-    /// result.
+    /// Computes the filtered value from the last samples in dB, each with the time since the
+    /// previous sample. The filter has coefficient `k` and is for samples `period` apart. `known`
+    /// bounds the result.
     pub(crate) fn replay(
         self,
         (k, mut period): (u8, Span),

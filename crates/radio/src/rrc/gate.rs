@@ -33,7 +33,7 @@ pub(crate) struct Rise {
 pub(crate) struct Gate {
     /// Distance in metres that the UE has moved in total.
     gone_m: f64,
-    /// Distance in metres that the UE had moved at the measurement before.
+    /// Distance in metres that the UE had moved at the previous measurement.
     gone_before_m: f64,
     /// Place of the last measurement. `None` before the first.
     place: Option<Point>,
@@ -130,8 +130,8 @@ impl Gate {
     }
 
     /// Removes the bound of a cell, because the cell is measured again. Returns the cell's site,
-    /// and an upper bound of its filtered level without shadowing at the measurement before. `None`
-    /// if the cell had no bound.
+    /// and an upper bound of its filtered level without shadowing at the previous measurement.
+    /// `None` if the cell had no bound.
     pub(crate) fn lift(&mut self, position: usize) -> Option<(f64, usize)> {
         let line = self.lines.get_mut(position)?;
         let most_db = line.level_db(self.gone_before_m) + ROUNDING_DB;

@@ -7,7 +7,7 @@
 //!                    └► order of a preamble ─► preamble received: timing advance is known
 //! ```
 //!
-//! [`Ltm`] receives reports and times. It knows no air, no clock and no signalling.
+//! [`Ltm`] receives reports and times. It does not use the radio channel, a clock or signalling.
 //! [`Candidacy`](super::candidacy::Candidacy) holds the prepared candidates.
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.

@@ -1,7 +1,7 @@
 //! Measurement events of a UE, with hysteresis, time to trigger and reports.
 //!
 //! [`EventState`] is one configured event of one UE. It receives samples and times, and returns the
-//! due reports. It knows no air, no clock and no signalling.
+//! due reports. It does not use the radio channel, a clock or signalling.
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
@@ -180,9 +180,9 @@ impl EventState {
         (!filtered.is_none()).then_some(filtered.low)
     }
 
-    /// True if the bounds in `samples` do not suffice for a cell: it may enter the event, or it is
-    /// reported. The sample of the cell that it is compared with must be exact. `offset_db` is
-    /// `None` for a cell that the event does not apply to.
+    /// True if the level of a cell must be known exactly, but `samples` gives bounds only. Exact
+    /// levels are needed for the serving and secondary cells, for reported cells, and for cells
+    /// that may enter the event. `offset_db` is `None` for a cell that the event does not apply to.
     pub(crate) fn is_open(
         &self,
         (serving, samples): (usize, &[Level]),
@@ -292,14 +292,14 @@ impl EventState {
     }
 
     /// Computes the filtered value of a cell again from its last samples, each with the time since
-    /// the sample before.
+    /// the previous sample.
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         let filtered = &mut self.cells[position].filtered;
         let of = (self.event.filter, self.period);
         *filtered = self.filter.replay(of, samples, *filtered);
     }
 
-    /// Handles a sample of one cell, `over` after its sample before.
+    /// Handles a sample of one cell, `over` after its previous sample.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         let filtered = &mut self.cells[position].filtered;
         *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);

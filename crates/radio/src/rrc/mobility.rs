@@ -81,8 +81,8 @@ pub(crate) enum Stage {
     },
     /// Entry into a 3G cell, which ends at this time.
     Arriving { leg: LegId, at: Time },
-    /// Transfer of the UE's context to the cell after a link failure. Without links it arrives at
-    /// `at`. T301 expires at `until`.
+    /// Transfer of the UE's context to the cell after a link failure. With fixed delays it arrives
+    /// at `at`. T301 expires at `until`.
     Fetching { leg: LegId, at: Time, until: Time },
     /// Idle without a connection. The next cell selection is at this time.
     Released { at: Time },

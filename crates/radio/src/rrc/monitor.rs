@@ -344,7 +344,7 @@ pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
     }
 }
 
-/// Evaluations of a link without monitoring. There is one whenever data waits.
+/// Evaluations of a link without radio link monitoring. There is one whenever data waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
     /// Time since which all evaluations have been out of range. [`Time::NEVER`] if the last one was

@@ -2,8 +2,8 @@
 //! and the target accepts or refuses it. The core switches the path. After a failure, the new cell
 //! fetches the UE's context.
 //!
-//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. It knows no
-//! radio, no bearer and no link. Its caller carries out the acts.
+//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. It does not use
+//! the radio, bearers or links. Its caller carries out the acts.
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
@@ -46,7 +46,8 @@ pub(crate) struct Network {
 enum Preparation {
     /// No handover is under way.
     Idle,
-    /// Answer of the target. It arrives at `at`, or with links the source waits until `at`.
+    /// Answer of the target. With fixed delays it arrives at `at`. Over simulated links the source
+    /// waits until `at`.
     Requested { target: CellId, at: Time },
     /// Handover command at this time, while the core already sends to both base stations.
     Doubling { target: CellId, at: Time },
@@ -59,8 +60,8 @@ enum Preparation {
 struct Bicast {
     /// Target cell and time of the source's request to the core. `None` if no request is planned.
     ask_at: Option<(CellId, Time)>,
-    /// Requests on their way to the core without links, each with its arrival time. `None` in place
-    /// of the cell stands for the end of bicast.
+    /// Requests that travel to the core with a fixed delay, each with its arrival time. `None` in
+    /// place of the cell stands for the end of bicast.
     orders: VecDeque<(Time, Option<CellId>)>,
     /// Time at which bicast ends, unless the path is switched before. `None` without bicast.
     until: Option<Time>,
@@ -91,7 +92,7 @@ pub(crate) enum Act {
     /// Switch the path of the core to the UE's base station.
     SwitchPath,
     /// Forward the data of base station `from`, which had the UE, to the base station of this cell.
-    /// Without links this takes the time `given`. The core may have switched the path before.
+    /// This takes the time `given` if delays are fixed. The core may have switched the path before.
     MoveData {
         from: u32,
         cell: CellId,
@@ -207,7 +208,8 @@ impl Network {
         config.station(cell) == self.home
     }
 
-    /// Returns the base station of the UE's serving cell, or the core's base station without one.
+    /// Returns the base station of the UE's serving cell. Without a serving cell it is the base
+    /// station to which the core sends.
     pub(crate) fn station(&self, config: &MobilityConfig, serving: Option<CellId>) -> u32 {
         serving.map_or(self.home, |cell| config.station(cell))
     }

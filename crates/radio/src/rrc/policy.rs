@@ -2,7 +2,7 @@
 //! target cell.
 //!
 //! A policy has the knowledge of a base station: reports, and the number of UEs in each cell. It
-//! knows no air.
+//! does not see the radio channel.
 
 use crate::config::{EventKind, MeasurementEvent, Scope};
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};

@@ -1,7 +1,7 @@
 //! Random access of a UE in a cell.
 //!
-//! [`RandomAccess`] holds the times of the steps and counts preambles. Its caller, which knows the
-//! air, decides if a step arrives.
+//! [`RandomAccess`] holds the times of the steps and counts preambles. Its caller, which simulates
+//! the radio channel, decides if a step arrives.
 //!
 //! Standard: TS 38.321 §5.1; TS 36.321 §5.1.
 
@@ -365,8 +365,8 @@ pub(crate) mod tests {
         let (steps, ..) = run(&config, true, |_| false);
         let waits = steps.windows(2).map(|pair| pair[1].0 - pair[0].0 - 13);
         let (least, most) = (waits.clone().min(), waits.max());
-        // The extremes of 199 draws lie within a twentieth of the ends, with a probability of all
-        // but one in 10,000.
+        // The extremes of 199 draws lie within a twentieth of the ends, except with a probability
+        // of 1e-4.
         assert!(least < Some(48) && (Some(912)..=Some(961)).contains(&most));
     }
 

@@ -1,11 +1,11 @@
-//! Row of a UE's handover while the handover is under way.
+//! Result row of a UE's handover, filled while the handover is under way.
 
 use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Span, Time, UeId};
 
 /// Time from the end of a handover to its row. The first packets arrive in this time.
 const DELAY: Span = Span::from_millis(100);
 
-/// Returns the row of a handover before any of its steps.
+/// Returns the result row of a handover before any of its steps.
 pub(crate) fn row_of(
     ue: UeId,
     (source, target): (CellId, CellId),
@@ -38,7 +38,7 @@ pub(crate) fn row_of(
     }
 }
 
-/// Row of the handover under way, or of a finished one until the row is due.
+/// Result row of the handover under way, or of a finished one until the row is due.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     row: Option<HandoverRow>,

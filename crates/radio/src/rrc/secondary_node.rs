@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Every phase except [`Phase::Idle`] ends by a timer. [`SecondaryNetwork`] receives messages and
-//! times and returns acts, as [`Network`](super::network::Network) does. It knows no radio, no
-//! bearer and no link.
+//! times and returns acts, as [`Network`](super::network::Network) does. It does not use the radio,
+//! bearers or links.
 //!
 //! Standard: TS 37.340 §10.2.1, §10.3.1, §10.4.1, §10.5.1, §10.7.1; TS 36.423 §8.7; TS 38.423 §8.3.
 

@@ -42,13 +42,13 @@ impl Survey {
     }
 
     /// Begins a measurement now. The next one follows after `period`. Returns the time since the
-    /// measurement before.
+    /// previous measurement.
     pub(crate) fn begin(&mut self, now: Time, period: Span) -> Span {
         self.next_at = now.saturating_add(period);
         std::mem::replace(&mut self.period, period)
     }
 
-    /// Adapts all filters to samples that are `over` after the samples before.
+    /// Adapts all filters to samples that are `over` after the previous samples.
     pub(crate) fn set_period(&mut self, over: Span) {
         self.events
             .iter_mut()
@@ -127,7 +127,7 @@ impl Survey {
         self.conditions.replay(position, samples);
     }
 
-    /// Handles samples in dBm of the cells in `visited`, `over` after the samples before. See
+    /// Handles samples in dBm of the cells in `visited`, `over` after the previous samples. See
     /// [`EventState::on_samples_of`]. `of` returns the offset in dB of a neighbour that an event
     /// applies to. `changed` is called for each neighbour whose condition begins or ends.
     pub(crate) fn on_samples(

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Maximum number of places. With more places, measuring every cell each time costs less.
 const MOST_PLACES: usize = 1024;
 
-/// The latest places of a UE's measurements, each with the time since the measurement before.
+/// The latest places of a UE's measurements, each with the time since the previous measurement.
 #[derive(Debug)]
 pub(crate) struct Trail {
     places: VecDeque<(Span, Point)>,
@@ -34,7 +34,7 @@ impl Trail {
         })
     }
 
-    /// Appends a place. `over` is the time since the measurement before.
+    /// Appends a place. `over` is the time since the previous measurement.
     pub(crate) fn push(&mut self, over: Span, place: Point) {
         if self.places.len() == self.most {
             self.places.pop_front();
@@ -48,15 +48,15 @@ impl Trail {
         self.places.len()
     }
 
-    /// Returns the number of latest places that may suffice to bound a filtered level. Then older
-    /// levels keep a weight of the sixteenth root of their final weight, which is 1e-2 to 1 dB. The
-    /// next guess is twice as many places.
+    /// Returns the number of latest places that may suffice to bound a filtered level. Older levels
+    /// then keep a weight of about 2^-16, which leaves 1e-2 to 1 dB. The next guess is twice as
+    /// many places.
     pub(crate) fn first_guess(&self) -> usize {
         self.most.div_ceil(8)
     }
 
     /// Returns the places in a range of numbers, the oldest first, each with the time since the
-    /// measurement before.
+    /// previous measurement.
     pub(crate) fn places(&self, which: Range<usize>) -> impl Iterator<Item = (Span, Point)> + '_ {
         self.places.range(which).copied()
     }

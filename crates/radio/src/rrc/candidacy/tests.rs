@@ -91,7 +91,7 @@ impl Stations {
         self.step(ms, |candidacy, step| candidacy.on_message(number, step))
     }
 
-    /// Carries out all actions up to `ms`, without links.
+    /// Carries out all actions up to `ms`, with fixed delays.
     fn until(&mut self, ms: u64) -> Vec<Act> {
         let mut acts = Vec::new();
         while self.candidacy.wake_at() <= at(ms) {

@@ -22,9 +22,9 @@ pub(crate) struct SecondaryNetwork {
     deciding: Vec<(CellId, CellId, Time)>,
     /// Cells that reserve resources for the UE, each with the end of its reservation.
     rooms: Vec<(CellId, Time)>,
-    /// Messages that travel without links, each with its arrival time.
+    /// Messages with a fixed delay, each with its arrival time.
     given: Vec<(Time, NodeSignal)>,
-    /// Messages on links, or lost there, by number.
+    /// Messages on simulated links, or lost there, by number.
     wired: Vec<(u64, NodeSignal)>,
 }
 
