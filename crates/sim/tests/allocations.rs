@@ -1,9 +1,9 @@
-//! A running world allocates nothing once it has seen its own size.
+//! Tests that a running simulation allocates no memory after its warm-up.
 //!
-//! Rings and pools grow to the largest number ever in flight and stay so; a flow that starts late
-//! grows its own when it starts. So the first part of each example is its warm-up, with every
-//! start of a flow, every slow start and the first blockages in it, and the rest, with most of
-//! the blockages, timeouts and losses, must do with what there is.
+//! Ring buffers and pools grow to the largest number of packets in flight and keep this size. A
+//! flow that starts late grows its own buffers then. So the first part of each example is a
+//! warm-up, with every start of a flow, every slow start and the first blockages. The remaining
+//! part, with most blockages, timeouts and losses, must not allocate.
 
 #[path = "all/common/mod.rs"]
 mod common;
@@ -17,17 +17,19 @@ use fadeout_testkit::{CountingAllocator, allocations};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The last flow of the examples starts halfway and is done within a few seconds; of those that compete one has its
-/// largest window, 128 segments and a power of two, beyond which its ring grows, after four fifths, and what it loses is repaired.
+/// End of the warm-up as a share of the run. The last flow of the examples starts halfway and ends
+/// a few seconds later. One of the competing flows reaches its largest window after four fifths of
+/// the run. This window is 128 segments, where its ring buffer grows, and the losses that follow
+/// are repaired by then.
 const WARM_UP: f64 = 0.85;
 
-/// What the paths of a multipath connection hold of its shared buffer, and the holes at its
-/// receiver, reach a new maximum now and then, however long it runs. Growth is amortised: each of
-/// the four lists at either end (mappings, retransmission queue, reassembly, packets under way)
-/// may double once more.
+/// Allocations of a multipath flow after the warm-up. The lists of a path's shared data and of the
+/// receiver's gaps reach a new maximum now and then. Their growth is amortised. Each of the four
+/// lists at either end (mappings, retransmission queue, reassembly, packets in flight) may double
+/// once more.
 const MULTIPATH_GROWTH: u64 = 8;
 
-/// The changes of cell behind `from`.
+/// Counts the changes of cell after `from`.
 #[derive(Debug)]
 struct Changes {
     from: f64,
@@ -43,7 +45,7 @@ impl Probe for Changes {
     }
 }
 
-/// How many changes of cell an example has in its last part.
+/// Returns the number of changes of cell in an example after the warm-up.
 fn changes_of_cell(scenario: &Scenario) -> u64 {
     if scenario.mobility.is_none() && scenario.handovers.is_empty() {
         return 0;
@@ -51,12 +53,13 @@ fn changes_of_cell(scenario: &Scenario) -> u64 {
     let from = part(scenario, WARM_UP).as_secs_f64();
     let mut world = build(scenario, Changes { from, count: 0 }).expect("a checked scenario");
     while world.run(end(scenario), u64::MAX) {}
-    // One may be under way at the end.
+    // One more may be in progress at the end.
     world.into_probe().count + 1
 }
 
-/// A change of cell makes routes, lists what is forwarded, and fills queues that were empty at the target:
-/// some 110 at once and 20 as these grow, 23 from link to link.
+/// Allocations of a change of cell. It creates routes, lists forwarded packets, and fills empty
+/// queues at the target. These are some 110 at once and 20 as the queues grow, or 23 for a handover
+/// between links.
 const CHANGE_OF_CELL: u64 = 150;
 
 #[test]
@@ -80,7 +83,7 @@ fn the_steady_state_of_every_example_allocates_nothing() {
     }
 }
 
-/// Two carriers with two UEs, and less to each of them and back than they can carry.
+/// Returns two carriers with two UEs. The flows to and from each UE have less than the capacity.
 fn two_worlds(duration: u64) -> Scenario {
     let mut text = format!("duration = \"{duration} s\"\nworlds = \"by-carrier\"\n");
     for n in 1..=2 {
@@ -115,7 +118,7 @@ fn worlds_side_by_side_allocate_no_more_in_their_second_half_than_one_world() {
         run_to(&mut world, end(&scenario));
         (allocations() - before, world.events())
     };
-    // What grows is the lists of the datagrams' delays, in either.
+    // Only the lists of the datagrams' delays grow, in both cases.
     let grown = |count: &dyn Fn(u64) -> (u64, u64)| count(16).0 - count(8).0;
     let (divided, one) = (grown(&count), grown(&whole));
     assert!(

@@ -1,4 +1,5 @@
-//! Carrier aggregation under mobility management, from the scenario file to rows: a download through it.
+//! Tests of carrier aggregation under mobility management, from the scenario file to result rows,
+//! with a download.
 
 use crate::common::build;
 use crate::common::rows::Rows;
@@ -6,7 +7,7 @@ use crate::common::{parse, run_with};
 use fadeout_core::{CellId, MeasurementRow, RrcEvent, RrcRow, Time};
 use fadeout_scenario::Scenario;
 
-/// The project's example with a second cell at each site, and these overrides.
+/// Returns the example `handover` with a second cell at each site, and these overrides.
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../../scenarios/handover.toml");
     let sites = [("west", 0), ("middle", 500), ("east", 1000)];
@@ -51,7 +52,8 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
         of(RrcEvent::SecondaryAdded),
     );
     assert!((at(&old) - first.left_s).abs() < 1e-9 && (at(&new) - first.entered_s).abs() < 1e-9);
-    // Each site's second cell stands three behind its first; beside a second one the first is it.
+    // The second cell of each site has a number three above its first cell, and each is the other's
+    // secondary cell.
     let beside = |cell: CellId| CellId((cell.0 + 3) % 6);
     assert_eq!(
         (old.cell, new.cell),

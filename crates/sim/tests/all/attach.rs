@@ -1,4 +1,4 @@
-//! UEs that are idle at the start, from the scenario file to rows.
+//! Tests of UEs that are idle at the start, from the scenario file to result rows.
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
@@ -6,7 +6,7 @@ use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RadioDropRow, Rrc
 use fadeout_record::Destination;
 use fadeout_sim::{Control, Simulation, advice};
 
-/// UEs between two cells, with a server behind the core.
+/// Returns a scenario with UEs between two cells and a server behind the core.
 fn scenario(radio: &str, ues: &str, flows: &str) -> String {
     let link = |name: &str, from: &str, to: &str, delay: &str| {
         format!(
@@ -45,8 +45,8 @@ fn times(rows: &Rows, event: RrcEvent) -> Vec<f64> {
 
 const PHONE: &str = "[ue.phone]\nposition = [\"60 m\", \"40 m\"]\nattach-at = \"1 s\"\n";
 
-/// Over S1 of 1 Gbit/s and 5 ms a message of 150 bytes takes 1.2 us more, one of 350 2.8 us; none has a rate towards
-/// the core.
+/// S1 has 1 Gbit/s and 5 ms. A message of 150 bytes takes 1.2 us more, and one of 350 bytes 2.8 us.
+/// The direction towards the core has no rate.
 #[test]
 fn messages_take_the_times_of_the_links() {
     let flow = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
@@ -83,7 +83,7 @@ fn messages_take_the_times_of_the_links() {
         assert!(row.procedure == Procedure::Attach && is_well, "{row:?}");
         near(row.triggered_s, 1.0);
         near(row.switched_s, first(RrcEvent::PathSwitched));
-        // What the UE sent before waited for its bearer.
+        // Packets that the UE sent before its bearer existed waited for the bearer.
         assert!(rows.drops.is_empty(), "{:?}", rows.drops[0]);
     }
 }
@@ -97,7 +97,8 @@ fn the_core_drops_what_comes_for_a_ue_that_has_not_attached() {
     let switched = times(&rows, RrcEvent::PathSwitched)[0];
     let is_of_core = |row: &RadioDropRow| row.cause == RadioDropCause::NotAttached;
     assert!(rows.drops.iter().all(is_of_core));
-    // 128.6 a second that passed the core, 10 ms from the server, before the path was there.
+    // The server sends 128.6 packets a second, 10 ms from the core. Those that passed the core
+    // before the path existed were lost.
     let expected = (switched - 0.010) * 1e6 / 8.0 / 972.0;
     assert!(
         (rows.drops.len() as f64 - expected).abs() < 2.0,
@@ -121,7 +122,7 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
     assert_eq!(delivered % 30, 0, "each whole: {delivered}");
     let (again, _) = run(&text);
     assert_eq!(rows.steps, again.steps);
-    // Spread over time they hardly meet.
+    // UEs that attach at different times hardly collide in random access.
     let (apart, _) = run(&text.replace(
         "attach-at = \"1 s\"",
         "attach-at = \"1 s\"\nattach-within = \"4 s\"",
@@ -139,14 +140,14 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
 
 const UP: &str = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
 
-/// What is said before the run, and what at its end.
+/// Returns the warnings before the run and those at its end.
 fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
     let flow = match ues.contains("count") {
         true => UP.replace("\"phone\"", "\"phone-0\""),
         false => UP.to_owned(),
     };
     let scenario = parse(&scenario("lte", ues, &flow), ".".into(), overrides);
-    // That a UE has no neighbour, or a buffer is small, is not of here.
+    // Warnings about missing neighbours and small buffers are left out.
     let mut before = advice(&scenario);
     before.retain(|what| what.contains("attach"));
     let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
@@ -179,7 +180,7 @@ fn ues_that_never_attach_are_named_with_the_reason() {
             "the strongest, \"west\", whose downlink is below `q-in`",
         ],
     );
-    // Nothing that the core asks comes, however often it is sent again; T3410 ends after 15 s.
+    // No retransmission of the core's request arrives, and T3410 ends after 15 s.
     let lost = said(
         PHONE,
         &["link.s1-west.loss={ probability = 1 }", "duration=\"20 s\""],
@@ -188,10 +189,10 @@ fn ues_that_never_attach_are_named_with_the_reason() {
         &lost,
         [phone, "1 attempt failed, the latest after the RRC setup"],
     );
-    // 8 s are over before it has done.
+    // The run ends after 8 s, before the UE has attached.
     let late = PHONE.replace("1 s", "7.9 s");
     one(&said(&late, &[]), [phone, "the first attempt is under way"]);
-    // Of thirty that begin within 14 s half are late.
+    // Thirty UEs begin to attach within 14 s, and the run covers only half of this time.
     let many = PHONE.replace(
         "at = \"1 s\"",
         "at = \"1 s\"\nattach-within = \"14 s\"\ncount = 30",
@@ -213,7 +214,7 @@ fn what_lets_no_ue_attach_is_said_before_the_run() {
     let (before, after) = said(&PHONE.replace("1 s", "8 s"), &[]);
     let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so the UE never connects";
     assert_eq!((before, after), (vec![late.to_owned()], Vec::new()), "once");
-    // 3 + 6 + 6 ms from the preamble to RRC's setup.
+    // 15 ms is the sum of 3, 6 and 6 ms from the preamble to the RRC setup.
     let (before, after) = said(PHONE, &["mobility-management.t300=\"15 ms\""]);
     assert!(
         before[0].contains("`t300` of 15 ms expires before the RRC setup can arrive, 15 ms"),
@@ -223,12 +224,12 @@ fn what_lets_no_ue_attach_is_said_before_the_run() {
         after[0].contains("1 attempt failed, the latest in random access, by `t300`"),
         "{after:?}"
     );
-    // With the way to an occasion, 10 ms at most, the shortest that is enough.
+    // With a wait of up to 10 ms for an occasion, 26 ms is the shortest T300 that suffices.
     let enough = said(PHONE, &["mobility-management.t300=\"26 ms\""]);
     assert_eq!(enough, (Vec::new(), Vec::new()));
 }
 
-/// With the handovers of all procedures afterwards.
+/// The attached UEs have handovers by all procedures.
 #[test]
 fn whoever_has_attached_is_handed_over_as_any_other() {
     let ues = "[ue.phone]\nposition = [\"60 m\", \"40 m\"]\nattach-at = \"1 s\"\n\

@@ -1,4 +1,5 @@
-//! Channels from files: what a closed form would have made is what a file of it makes.
+//! Tests of channels from files: a file computed from a closed form must give the results of this
+//! closed form.
 
 use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
@@ -8,8 +9,8 @@ use std::path::PathBuf;
 
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// A phone that drives off from an LTE cell, at 30 m/s from 1 km on: its SINR falls from 10 dB by two
-/// schemes or three.
+/// Returns a phone that drives away from an LTE cell, at 30 m/s from 1 km on. Its SINR falls from
+/// 10 dB by two or three MCS.
 fn drive(line: &str) -> String {
     format!(
         "duration = \"10 s\"\n\
@@ -29,7 +30,7 @@ fn folder() -> PathBuf {
     env!("CARGO_TARGET_TMPDIR").into()
 }
 
-/// Friis, with the place of the phone at each row.
+/// Returns the path loss of Friis at the phone's position after some seconds.
 fn friis_db(seconds: f64) -> f64 {
     let across = 1000.0 + 30.0 * seconds;
     let distance = (across * across + 8.5 * 8.5).sqrt();
@@ -45,7 +46,7 @@ fn file(name: &str, header: &str, value: impl Fn(f64) -> String) {
     std::fs::write(folder().join(name), text).expect("a file");
 }
 
-/// Goodput of both flows in Mbit/s.
+/// Returns the goodput of both flows, Mbit/s.
 fn rates(text: &str) -> [f64; 2] {
     let scenario = parse(text, folder(), &[]);
     let mut world = world(&scenario);
@@ -66,7 +67,8 @@ fn a_gain_from_a_closed_form_gives_the_rates_of_the_model() {
     let read = rates(&drive("[channel-file.friis]\nfile = \"friis.csv\""));
     assert!(modelled[0] > 5.0 && modelled[1] > 1.0, "{modelled:?}");
     for (read, modelled) in read.into_iter().zip(modelled) {
-        // A straight line of 0.1 s misses Friis by 10^-5 dB; that moves a single block here and there.
+        // Linear interpolation over 0.1 s deviates from Friis by 10^-5 dB, which changes single
+        // transport blocks.
         assert!(
             (read / modelled - 1.0).abs() < 0.002,
             "{read} beside {modelled}"
@@ -89,7 +91,7 @@ fn a_sinr_that_stays_gives_the_rates_of_a_given_one() {
 
 #[test]
 fn the_rate_follows_the_file() {
-    // 20 dB for five seconds, then hardly anything.
+    // The SINR is 20 dB for five seconds, then so low that nearly nothing is decoded.
     let value = |t: f64| {
         if t < 5.0 {
             "20".to_owned()

@@ -1,4 +1,4 @@
-//! Whole runs beside closed forms.
+//! Tests of whole runs against closed forms.
 
 use crate::common::{end, parse, run_to, world};
 use fadeout_core::math;
@@ -26,18 +26,18 @@ fn number(flow: &Value, key: &str) -> f64 {
         .unwrap_or_else(|| panic!("{key} is a number in {flow}"))
 }
 
-/// Nanoseconds that a byte takes at 100 Mbit/s, and the delay of the link.
+/// Time of a byte at 100 Mbit/s in nanoseconds, followed by the delay of the link.
 const BYTE: u64 = 80;
 const DELAY: u64 = 20_000_000;
-/// Sizes of packets: SYN and SYN-ACK with their options, a bare ACK, a full segment.
+/// Packet sizes: SYN and SYN-ACK with their options, a bare ACK, and a full segment.
 const SYN: u64 = 60;
 const ACK: u64 = 52;
 const FULL: u64 = 1500;
 
-/// Time from opening the connection to the last byte of `segments` full segments, when every
-/// segment is acknowledged and nothing is lost. The handshake takes a round trip. Each round of
-/// slow start begins with the first ACK of the one before and doubles it; the ACKs of a round
-/// release two segments each while the link sends one, so within a round the link never rests.
+/// Returns the time from opening the connection to the last byte of `segments` full segments. Every
+/// segment is acknowledged and none is lost. The handshake takes a round trip. Each round of slow
+/// start begins with the first ACK of the round before, and has twice as many segments. Each ACK
+/// releases two segments while the link sends one, so the link is never idle within a round.
 fn completion_time(segments: u64) -> u64 {
     let handshake = 2 * (SYN * BYTE + DELAY) + ACK * BYTE;
     let round_trip = (FULL + ACK) * BYTE + 2 * DELAY;
@@ -69,7 +69,7 @@ fn a_transfer_over_an_idle_link_takes_the_closed_form_to_the_nanosecond() {
     }
 }
 
-/// Mean window of a bulk flow in segments, over a path of 100 ms whose queue stays empty.
+/// Returns the mean window of a bulk flow in segments, over a path of 100 ms with an empty queue.
 fn mean_window(loss: f64, flow_keys: &str, duration_s: u32) -> (f64, Value) {
     let flow = flow(
         &format!(
@@ -88,9 +88,9 @@ fn mean_window(loss: f64, flow_keys: &str, duration_s: u32) -> (f64, Value) {
 
 #[test]
 fn newreno_under_random_loss_keeps_to_the_square_root_law() {
-    // Mathis et al. 1997, section 3.2: W = C / sqrt(p), where each packet is lost by itself and
-    // acknowledged by itself C = 1.31. Above that: two losses in a window halve it once, up to
-    // 4 % here. Both ways: some 800 losses in a run, 3 %.
+    // Mathis et al. 1997, section 3.2: W = C / sqrt(p). With independent losses and an ACK for each
+    // packet, C is 1.31. C is up to 4 % higher here, because two losses in a window halve it only
+    // once. A run has some 800 losses, which scatter C by 3 %.
     for loss in [0.001, 0.003] {
         let keys = "profile = \"rfc\"\ncongestion-control = \"newreno\"";
         let (window, _) = mean_window(loss, keys, 2000);
@@ -101,10 +101,10 @@ fn newreno_under_random_loss_keeps_to_the_square_root_law() {
 
 #[test]
 fn timeouts_take_less_than_padhye_says_and_more_than_nothing() {
-    // Padhye et al. 1998, equation 30, with an ACK for each segment (b = 1) and T0 = 1 s, the
-    // smallest timeout. The model supposes that a loss takes the rest of its round trip along;
-    // here each packet is lost by itself, so that more ACKs return and fewer recoveries time
-    // out. The square-root law knows no timeouts at all.
+    // Padhye et al. 1998, equation 30, with an ACK for each segment (b = 1) and the smallest
+    // timeout T0 = 1 s. The model assumes that a loss takes the rest of its round trip along. Here
+    // losses are independent, so more ACKs return and fewer recoveries time out. The square-root
+    // law has no timeouts at all.
     let loss: f64 = 0.03;
     let fast = 0.1 * (2.0 * loss / 3.0).sqrt();
     let timeouts = (3.0 * (3.0 * loss / 8.0).sqrt()).min(1.0) * loss * (1.0 + 32.0 * loss * loss);
@@ -118,9 +118,9 @@ fn timeouts_take_less_than_padhye_says_and_more_than_nothing() {
     );
 }
 
-/// Mean window of CUBIC as a fluid (RFC 9438 sections 4.2, 4.6 and 4.7) in round trips of 100 ms,
-/// when each packet is lost by itself: the response function of section 5.1 with random instead
-/// of even distances, for which there is no closed form.
+/// Returns the mean window of CUBIC as a fluid (RFC 9438 sections 4.2, 4.6 and 4.7), with round
+/// trips of 100 ms and independent losses. Section 5.1 has the response function for even distances
+/// between losses. For random distances there is no closed form.
 fn fluid_cubic(loss: f64) -> f64 {
     const C: f64 = 0.4;
     const BETA: f64 = 0.7;
@@ -158,7 +158,7 @@ fn cubic_under_random_loss_keeps_to_the_fluid_model() {
                 { name = \"cubic\", variant = \"rfc9438\", friendliness = false }";
     let (window, _) = mean_window(loss, keys, 1500);
     let expected = fluid_cubic(loss);
-    // Some 300 losses in the run; the window varies by about half between them.
+    // A run has some 300 losses, and the window varies by about half between them.
     assert!(
         (window / expected - 1.0).abs() < 0.08,
         "{window} instead of {expected}"

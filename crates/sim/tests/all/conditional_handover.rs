@@ -1,4 +1,4 @@
-//! Conditional handover from the scenario file to rows: TCP runs through it.
+//! Tests of conditional handover with TCP, from the scenario file to result rows.
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
@@ -6,22 +6,24 @@ use fadeout_core::{
     HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent,
 };
 
-/// Cells are prepared when they are 6 dB worse, and gone to when they are 3 dB better.
+/// Cells are prepared as candidates when they are 6 dB worse than the serving cell. The UE leaves
+/// for one that is 3 dB better.
 const CONDITIONAL: [&str; 2] = [
     "mobility-management.procedure=\"conditional\"",
     "mobility-management.events=[{ kind = \"a3\", offset = \"-6 dB\" }]",
 ];
 const BETTER: &str = "mobility-management.conditions=[{ kind = \"a3\" }]";
 
-/// The project's example with these overrides.
+/// Runs the example `handover` with these overrides.
 fn run(overrides: &[&str]) -> (Rows, u64) {
     let text = include_str!("../../../../scenarios/handover.toml");
     let overrides: Vec<&str> = CONDITIONAL.iter().chain(overrides).copied().collect();
     run_with(&parse(text, ".".into(), &overrides), Rows::default())
 }
 
-/// The times of a plain handover but for the command: the UE needs 35 ms and waits up to 10 ms for an occasion. The
-/// source hears of it one way behind the last message, and the first forwarded packet is there one way later.
+/// The times are those of a plain handover without a command. The UE needs 35 ms, and waits up to
+/// 10 ms for an occasion. The source is informed 5 ms after the last message, and the first
+/// forwarded packet arrives 5 ms later.
 #[test]
 fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
     let (rows, delivered) = run(&[BETTER, "mobility-management.signalling=\"given\""]);
@@ -40,7 +42,7 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
             (0.038 - 1e-9..=0.048 + 1e-9).contains(&outside_s),
             "{row:?}"
         );
-        // 5 ms there, 5 ms back.
+        // The message takes 5 ms to the source, and the first forwarded packet 5 ms back.
         let least_s = row.completed_s - row.left_s + 0.010;
         assert!(
             (least_s..least_s + 0.02).contains(&row.downlink_gap_s),
@@ -57,7 +59,7 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
 
 #[test]
 fn over_links_the_same_steps_are_messages() {
-    // All that waited is forwarded at once, which may be more than the usual queue holds.
+    // All waiting packets are forwarded at once, which may exceed the default queue.
     let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
     let rooms = ways.map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"));
     let overrides = std::iter::once(BETTER).chain(rooms.iter().map(String::as_str));
@@ -69,7 +71,7 @@ fn over_links_the_same_steps_are_messages() {
     assert!(delivered > 100_000, "{delivered}");
 }
 
-/// A candidate that gives up its room is prepared anew by the next report, and the UE told of both.
+/// A candidate whose time is over is prepared again by the next report. The UE is informed of both.
 #[test]
 fn a_candidate_holds_room_for_its_time_alone() {
     let (rows, _) = run(&[BETTER, "mobility-management.candidate-timeout=\"300 ms\""]);
@@ -79,8 +81,9 @@ fn a_candidate_holds_room_for_its_time_alone() {
     assert!(told >= cancelled, "{told} and {cancelled}");
 }
 
-/// A link that fails as no condition is ever met: the UE enters the candidate as such, with the interruption of a
-/// handover behind the selection of the cell; without the key it re-establishes its connection.
+/// The link fails because no condition is ever met. The UE selects a candidate cell and enters it
+/// with the interruption of a handover. Without `conditional-recovery` it re-establishes its
+/// connection.
 #[test]
 fn after_a_failure_the_ue_enters_a_candidate_that_it_selects() {
     let late = [
@@ -107,7 +110,8 @@ fn after_a_failure_the_ue_enters_a_candidate_that_it_selects() {
     assert!(well(&rows, Procedure::Reestablishment) > 0);
 }
 
-/// With copies at the target the first packet is there with the UE's last message, and not one way there and back later.
+/// With copies at the target, the first packet arrives with the UE's last message. Without copies
+/// it arrives one round trip between the base stations later.
 #[test]
 fn copies_that_are_there_spare_the_way_to_the_source_and_back() {
     let given = "mobility-management.signalling=\"given\"";
@@ -141,7 +145,8 @@ fn copies_that_are_there_spare_the_way_to_the_source_and_back() {
         assert_eq!(row.lost_packets, 0);
     }
     assert!(delivered > 100_000, "{delivered}");
-    // Over links each copy is a packet, and the same holds of what they do not drop.
+    // With messages over links, each copy is a packet that a link may drop. The counts of the other
+    // copies must be consistent.
     let (rows, _) = run(&[BETTER, early]);
     assert!(
         gone(&rows)
@@ -162,7 +167,7 @@ fn a_command_ends_what_was_prepared() {
     assert_eq!(rows.count(RrcEvent::ConditionsMet), 0);
     assert!(rows.count(RrcEvent::CandidateCancelled) >= 2);
     assert!(delivered > 100_000, "{delivered}");
-    // Both at once: whichever is first.
+    // With both procedures at once, the earlier one is executed.
     let (rows, delivered) = run(&[BETTER, commands]);
     assert!(delivered > 100_000, "{delivered}");
     let well = rows.handovers.iter();
@@ -170,7 +175,8 @@ fn a_command_ends_what_was_prepared() {
     assert!(well.count() >= 2, "{:?}", rows.handovers);
 }
 
-/// The core may switch the path before the source hears of the UE, at the same instant, or later.
+/// The core may switch the path before the source is informed of the UE's arrival, at the same
+/// instant, or later.
 #[test]
 fn without_forwarding_the_source_drops_what_it_has_whichever_hears_first_of_the_ue() {
     let none = "mobility-management.data=\"none\"";

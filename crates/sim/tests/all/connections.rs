@@ -1,10 +1,11 @@
-//! Connections that nothing answers, or that are given up, as a run's remarks tell of them.
+//! Tests of a run's remarks about connections that were never answered or that were given up.
 
 use crate::common::parse;
 use fadeout_record::Destination;
 use fadeout_sim::{Control, Simulation};
 
-/// Two links between `a` and `b`: what each loses there and back, and how long the run is.
+/// Returns two links between `a` and `b`, with these loss probabilities in both directions, and a
+/// run of this length.
 fn scenario(duration: &str, losses: [&str; 2], flows: &str) -> String {
     let link = |name: &str, [there, back]: [&str; 2]| {
         format!(
@@ -23,7 +24,7 @@ fn scenario(duration: &str, losses: [&str; 2], flows: &str) -> String {
 
 const TCP: &str = "[flow.file]\nfrom = \"a\"\nto = \"b\"\nroute = [\"one\"]\n";
 
-/// What is said at the end of a run.
+/// Returns the remarks at the end of a run.
 fn said(text: &str) -> Vec<String> {
     let scenario = parse(text, ".".into(), &[]);
     let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
@@ -33,7 +34,8 @@ fn said(text: &str) -> Vec<String> {
 
 #[test]
 fn a_connection_that_nothing_answers_is_told_with_its_syns() {
-    // Linux: the first four timeouts are a second each (tcp_syn_linear_timeouts), six more double (tcp_syn_retries).
+    // In Linux the first four timeouts are one second each (tcp_syn_linear_timeouts), and six more
+    // double (tcp_syn_retries).
     let given_up = said(&scenario("200 s", ["1", "0"], TCP));
     assert_eq!(
         given_up,
@@ -46,7 +48,7 @@ fn a_connection_that_nothing_answers_is_told_with_its_syns() {
         under_way,
         ["flow \"file\": never connected: no answer to 2 SYNs from 0.000 to 1.024 s"]
     );
-    // The end of the run may come before any answer can.
+    // The run may end before any answer can arrive.
     assert!(said(&scenario("10 ms", ["0", "0"], TCP)).is_empty());
     assert!(said(&scenario("2 s", ["0", "0"], TCP)).is_empty());
 }
@@ -91,7 +93,7 @@ fn a_first_path_that_goes_before_an_answer_takes_the_connection_along() {
 
 #[test]
 fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
-    // From one second on nothing crosses; RFC 1122's R2 is some 15 minutes in Linux.
+    // From one second on no packet passes. Linux gives up after R2 of RFC 1122, some 15 minutes.
     let cut = "[blockage.cut]\nlink = \"one\"\nschedule = { period = \"3000 s\", duration = \"2999 s\", \
                phase = \"1 s\" }\neffect = \"dropped-on-arrival\"\n";
     let [remark] = &said(&scenario("1500 s", ["0", "0"], &[TCP, cut].concat()))[..] else {
@@ -104,7 +106,7 @@ fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
     );
 }
 
-/// A phone in a cell of LTE with these SINRs, and a flow.
+/// Returns a phone in an LTE cell with these SINRs, and a flow.
 fn in_cell([downlink_db, uplink_db]: [f64; 2], flow: &str) -> String {
     format!(
         "duration = \"4 s\"\n[link.core]\nfrom = \"server\"\nto = \"macro\"\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
@@ -121,7 +123,7 @@ fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
     );
     let of_up = "in the uplink: its SINR is -12.0 dB with all its power in one resource block, and the lowest CQI takes -";
     let of_down = "in the downlink: its SINR is -12.0 dB, and the lowest CQI takes -";
-    // The SYN itself is not sent, or its answer is not.
+    // Either the SYN itself is not sent, or its answer is not.
     for (sinrs, flow, part) in [
         ([20.0, -12.0], up, of_up),
         ([-12.0, 20.0], up, of_down),

@@ -1,10 +1,11 @@
-//! Handovers during which the source serves on, from the scenario file to rows.
+//! Tests of DAPS handovers, in which the source continues to serve the UE, from the scenario file
+//! to result rows.
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
 use fadeout_core::{CellId, Direction, HandoverOutcome, Procedure, RrcEvent};
 
-/// The project's example with these overrides.
+/// Runs the example `daps` with these overrides.
 fn run(overrides: &[&str]) -> Rows {
     let text = include_str!("../../../../scenarios/daps.toml");
     run_with(&parse(text, ".".into(), overrides), Rows::with_blocks()).0
@@ -20,7 +21,8 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     assert_eq!(row.procedure, Procedure::Daps);
     assert!(row.downlink_gap_s < 0.010, "{row:?}");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
-    // The source hears of it one way behind the last message, and its answer is there one way later.
+    // The source is informed one delay after the last message, and its answer arrives one delay
+    // later.
     let step = |event| {
         let mut steps = rows.steps.iter();
         let found = steps.find(|step| step.event == event);
@@ -29,11 +31,11 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     let success = step(RrcEvent::HandoverSuccess);
     let complete = step(RrcEvent::CompleteReceived);
     let release = step(RrcEvent::SourceReleased);
-    // 100 bytes at 1 Gbit/s.
+    // A message has 100 bytes, at 1 Gbit/s.
     assert_eq!(success.since(complete).as_nanos(), 5_000_800);
     let told = release.since(success).as_nanos();
     assert!((5_000_800..20_000_000).contains(&told), "{told} ns");
-    // Both cells send while both serve.
+    // Both cells send while both serve the UE.
     let cells = [CellId(0), CellId(1)].map(|cell| {
         let blocks = rows.blocks.iter();
         let blocks = blocks.filter(|block| block.direction == Direction::Downlink);
@@ -41,7 +43,8 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
         during.filter(|block| block.cell == cell).count()
     });
     assert!(cells.iter().all(|&blocks| blocks > 0), "{cells:?}");
-    // 10 Mbit/s in packets of 1200 bytes, from the command to the source's knowledge.
+    // The flow has 10 Mbit/s in packets of 1200 bytes, from the command until the source is
+    // informed.
     let expected =
         (success.since(step(RrcEvent::CommandSent)).as_secs_f64() * 1e7 / 9_600.0) as u32;
     let copies = row.forwarded_numbered;

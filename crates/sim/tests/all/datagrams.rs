@@ -1,4 +1,4 @@
-//! UDP end to end: over links and over radio bearers.
+//! Tests of UDP over links and over radio bearers.
 
 use crate::common;
 use crate::common::unobserved;
@@ -40,7 +40,8 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
     let stream = "from = \"a\"\nto = \"b\"\n\
                   application = { kind = \"packet-stream\", size = \"972 B\", rate = \"777600 bit/s\" }";
     let summary = run(LINK, stream);
-    // 100 packets of 1000 bytes a second, each 8 ms long, from 0 s on; the last ones are on the way.
+    // The flow sends 100 packets of 1000 bytes a second from 0 s on. Each takes 8 ms, and the last
+    // ones do not arrive before the end.
     assert_eq!(of(&summary, 0, "sent_datagrams"), 1001.0);
     assert_eq!(of(&summary, 0, "received_datagrams"), 998.0);
     assert_eq!(of(&summary, 0, "lost_datagrams"), 0.0);
@@ -51,7 +52,7 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
         "p99_delay_s",
         "max_delay_s",
     ] {
-        // 8 ms and 20 ms; percentiles are clamped to the smallest and the largest.
+        // A packet takes 8 ms and 20 ms. The percentiles are limited to the range of the samples.
         assert!((of(&summary, 0, key) - 0.028).abs() < 1e-6, "{key}");
     }
     assert!(of(&summary, 0, "jitter_s") < 1e-6);
@@ -71,14 +72,14 @@ fn losses_are_those_of_the_link_and_a_blockage_is_an_interruption() {
     let summary = run(&lossy, stream);
     let lost = of(&summary, 0, "lost_datagrams");
     assert_eq!(summary["links"][0]["dropped_packets"].as_f64(), Some(lost));
-    // 5000 packets at 2 %: five standard deviations are 50.
+    // The mean is 5000 packets at 2 %, and five standard deviations are 50.
     assert!((lost - 100.0).abs() < 50.0, "{lost}");
     let blocked = format!(
         "{LINK}[blockage.wall]\nlink = \"path\"\neffect = \"lost\"\n\
          schedule = {{ period = \"10 s\", duration = \"1.5 s\", phase = \"3 s\" }}\n"
     );
     let summary = run(&blocked, stream);
-    // One packet every 2 ms.
+    // The flow sends one packet every 2 ms.
     let gap = of(&summary, 0, "longest_gap_s");
     assert!((gap - 1.5).abs() < 0.005, "{gap}");
     let began = of(&summary, 0, "longest_gap_start_s");
@@ -100,7 +101,7 @@ fn an_echo_takes_both_ways() {
         summary["datagram_flows"][0]["mean_round_trip_s"],
         Value::Null
     );
-    // 20 ms there over a direction without a rate, 2 ms and 20 ms back.
+    // A packet takes 20 ms on the direction without a rate, and 2 ms and 20 ms back.
     assert!((of(&summary, 0, "mean_delay_s") - 0.020).abs() < 1e-6);
     assert!((of(&summary, 1, "mean_delay_s") - 0.022).abs() < 1e-6);
     assert!((of(&summary, 1, "mean_round_trip_s") - 0.042).abs() < 1e-6);
@@ -121,7 +122,7 @@ fn what_crosses_a_radio_bearer_arrives_in_full() {
             assert_eq!(of(&summary, row, "received_datagrams"), 150.0, "{from}");
             assert_eq!(of(&summary, row, "lost_datagrams"), 0.0, "{from}");
         }
-        // 2 ms of link, and an uplink that asks for a grant first.
+        // The link takes 2 ms, and the uplink has to request a grant first.
         let trip = of(&summary, 1, "mean_round_trip_s");
         assert!((0.008..0.05).contains(&trip), "{trip}");
     }
@@ -134,7 +135,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
     let rate = summary["links"][0]["throughput_mbps"]
         .as_f64()
         .expect("a rate");
-    // Nothing arrives in the first 20 ms of 10 s, and one packet may be half sent.
+    // No packet arrives in the first 20 ms of 10 s, and the last packet may be incomplete.
     assert!((0.996..=1.0).contains(&rate), "{rate}");
     let udp = run(CELL, full);
     let tcp = run(CELL, "from = \"a\"\nto = \"b\"");
@@ -143,7 +144,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
         interface["rate_mbps"].as_f64().expect("a rate")
     };
     assert_eq!(of(&udp, 0, "lost_datagrams"), 0.0);
-    // TCP needs its slow start of a few round trips.
+    // TCP needs a few round trips of slow start.
     assert!(rate(&udp) > rate(&tcp), "{} {}", rate(&udp), rate(&tcp));
     assert!(rate(&udp) < 1.2 * rate(&tcp));
     let up = run(
@@ -170,7 +171,8 @@ fn keys_of_connections_are_a_mistake_beside_datagrams() {
     }
 }
 
-/// A phone with four layers of 100 MHz at 30 dB takes 1.9 Gbit/s, of which 256 kB last for 1.1 ms.
+/// A phone with four layers of 100 MHz at 30 dB receives 1.9 Gbit/s. A backlog of 256 kB lasts for
+/// 1.1 ms at this rate.
 #[test]
 fn a_full_buffer_is_full_at_two_gigabits_and_a_small_backlog_is_told() {
     let text = |more: &str| {
@@ -195,7 +197,8 @@ fn a_full_buffer_is_full_at_two_gigabits_and_a_small_backlog_is_told() {
     };
     let most = carried(", backlog = \"1.4 MB\"");
     let found = carried("");
-    // The outer loop's errors differ with the times at which packets come: 1 %.
+    // The outer loop's errors depend on the times at which packets arrive, which changes the rate
+    // by up to 1 %.
     assert!(
         found > 0.99 * most && most > 1.7e9,
         "{found:.3e} of {most:.3e}"

@@ -1,4 +1,5 @@
-//! Deployments and UEs that are dropped: what a table becomes, and where its UEs stand.
+//! Tests of deployments and dropped UEs: the cells that a table creates, and the positions of its
+//! UEs.
 
 use fadeout_core::GeometryRow;
 use fadeout_core::math::{hypot, log10, pow};
@@ -22,7 +23,7 @@ fn geometry(text: &str) -> Vec<GeometryRow> {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Without anything that is drawn.
+/// Channel settings without random parts.
 const PLAIN: &str = "cell = { channel = { path-loss = \"free-space\", shadowing = false, \
                      line-of-sight = \"clear\", fading = \"none\" } }\n";
 
@@ -97,14 +98,14 @@ fn picos_keep_their_distances() {
     let (picos, macros) = (place("pico"), place("macro"));
     for (n, a) in picos.iter().enumerate() {
         let apart = |b: &(f64, f64)| hypot(a.0 - b.0, a.1 - b.1);
-        // Places are written to a micrometre.
+        // Positions are written with a resolution of a micrometre.
         assert!(macros.iter().all(|b| apart(b) >= 75.0 - 1e-5));
         assert!(picos[n + 1..].iter().all(|b| apart(b) >= 40.0 - 1e-5));
     }
 }
 
-/// With wrap-around a place by a site at the rim is what the same place by the centre is; without it
-/// there is less to disturb.
+/// With wrap-around, a position at a site on the rim has the same interference as that at the
+/// central site. Without it, the rim has less interference.
 #[test]
 fn a_network_that_repeats_itself_has_no_edge() {
     let at = |wrap: bool, site: usize, way: (f64, f64)| {
@@ -126,7 +127,7 @@ fn a_network_that_repeats_itself_has_no_edge() {
         let (loss, sir) = at(true, 0, way);
         for rim in 7..19 {
             let (its_loss, its_sir) = at(true, rim, way);
-            // Places are written to a micrometre.
+            // Positions are written with a resolution of a micrometre.
             assert!((loss - its_loss).abs() < 1e-4 && (sir - its_sir).abs() < 1e-4);
         }
         let open = (7..19).map(|rim| at(false, rim, way).1);
@@ -134,9 +135,10 @@ fn a_network_that_repeats_itself_has_no_edge() {
     }
 }
 
-/// What is drawn, too: two sites' distributions of the geometry differ by no more than two samples of
-/// one distribution do. The bound is the 0.1 % point of Kolmogorov and Smirnov's statistic for samples
-/// of independent places; shadowing makes neighbours alike, so it counts an eighth of them.
+/// With random shadowing, too, the distributions of the geometry at two sites differ no more than
+/// two samples of one distribution. The bound is the 0.1 % point of the Kolmogorov-Smirnov
+/// statistic for independent samples. Shadowing correlates neighbours, so the test counts an eighth
+/// of the positions.
 #[test]
 fn the_rim_has_the_geometry_of_the_centre() {
     let of = |site: usize| {
@@ -163,7 +165,8 @@ fn the_rim_has_the_geometry_of_the_centre() {
     assert!(off < most, "{off} beside {most}");
 }
 
-/// Free space, all around: the sum over the images of all cells that are nearest, by a search.
+/// In free space the interference must equal the sum over the nearest images of all cells, which a
+/// search finds.
 #[test]
 fn interference_is_that_of_the_nearest_images() {
     let text = format!(
@@ -207,7 +210,7 @@ fn a_group_moves_no_other() {
     let alone = geometry(&format!("{city}{first}"));
     let with = geometry(&format!("{city}{first}{other}"));
     assert_eq!(format!("{:?}", &with[..25]), format!("{alone:?}"));
-    // Before it in the file, it still changes nobody's place; only the channel goes by the number.
+    // A UE group in front changes no positions. Only the channels depend on the number of the UE.
     let behind = scenario(&format!("{city}{other}{first}"));
     for (row, ue) in alone.iter().zip(&behind.ues[40..]) {
         assert_eq!(
@@ -217,7 +220,8 @@ fn a_group_moves_no_other() {
     }
 }
 
-/// Shares and floors within five of their deviations; losses by Table 7.4.3-2 of TR 38.901 at 2 GHz.
+/// Shares and floors must be within five standard deviations. The losses are those of Table 7.4.3-2
+/// of TR 38.901 at 2 GHz.
 #[test]
 fn indoors_the_walls_cost_what_they_should() {
     const COUNT: usize = 4000;
@@ -245,7 +249,7 @@ fn indoors_the_walls_cost_what_they_should() {
     near(share(&|it| *it == Penetration::None), 0.2);
     near(share(&|it| *it == Penetration::LowLoss), 0.6);
     near(share(&|it| *it == Penetration::HighLoss), 0.2);
-    // The ground floor: of N floors one, and N is 4, 5, 6, 7 or 8.
+    // A building has 4, 5, 6, 7 or 8 floors, one of which is the ground floor.
     let ground = (1.0 / 4.0 + 1.0 / 5.0 + 1.0 / 6.0 + 1.0 / 7.0 + 1.0 / 8.0) / 5.0;
     let is_low = described
         .ues
@@ -255,8 +259,9 @@ fn indoors_the_walls_cost_what_they_should() {
     near(is_low as f64 / COUNT as f64, 0.2 + 0.8 * ground);
     let highest = described.ues.iter().map(|ue| ue.position.z);
     assert_eq!(highest.fold(0.0, f64::max), 22.5);
-    // Where the free path is known, what is left is the walls: a low-loss wall costs 11.47 dB at 2 GHz
-    // and the way inside 25/6 dB in the mean, with 4.4 dB and 25/√72 dB of spread.
+    // The loss behind the known free-space path is that of the walls. A low-loss wall costs 11.47
+    // dB at 2 GHz, and the path inside 25/6 dB in the mean. Their standard deviations are 4.4 dB
+    // and 25/√72 dB.
     let mut walls = Vec::new();
     for (ue, row) in described.ues.iter().zip(geometry(&text)) {
         let up = described.cells[0].position.z - ue.position.z;
@@ -272,7 +277,7 @@ fn indoors_the_walls_cost_what_they_should() {
     let wall = fadeout_radio::channel::penetration::low_loss_wall_db(2.0);
     let mean = walls.iter().sum::<f64>() / walls.len() as f64;
     let spread = (4.4_f64 * 4.4 + 625.0 / 72.0).sqrt() / (walls.len() as f64).sqrt();
-    // Loss below zero counts as none, which lifts the mean a little.
+    // Negative losses count as zero, which raises the mean a little.
     assert!(
         (mean - wall - 25.0 / 6.0).abs() < 5.0 * spread + 0.02,
         "{mean}"
@@ -406,7 +411,7 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// Far from everything a UE still hears one cell best.
+/// A UE far from all cells still receives one cell best.
 #[test]
 fn a_ue_outside_all_cells_stands_there() {
     let rows = geometry(&format!(

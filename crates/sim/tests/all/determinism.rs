@@ -1,9 +1,10 @@
-//! The same bits every time: in another process, in another thread, with or without optimisation.
+//! Tests that results have the same bits in another process, in another thread, and with or without
+//! optimisation.
 //!
-//! `fingerprints.csv` pins the trajectory of every example scenario. When a change of behaviour
-//! is meant, `UPDATE_FINGERPRINTS=1 cargo test -p fadeout-sim --test determinism` writes it anew,
-//! and `CHANGELOG.md` says so under "Results change". With `--release` the same test compares the
-//! optimised build.
+//! `fingerprints.csv` has the fingerprint of the trajectory of every example scenario. After an
+//! intended change of behaviour, `UPDATE_FINGERPRINTS=1 cargo test -p fadeout-sim --test all
+//! determinism` updates the file, and `CHANGELOG.md` describes the change under "Results change".
+//! With `--release` the same test checks the optimised build.
 
 use crate::common::build;
 use crate::common::{examples, name, read, run_to, world};
@@ -15,16 +16,16 @@ use fadeout_sim::RESULTS_VERSION;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Long enough for several blockages and recoveries, short enough for builds without
-/// optimisation.
+/// Length of the tested runs. It contains several blockages and recoveries, and suits builds
+/// without optimisation.
 const LENGTH: Span = Span::from_secs(12);
-/// An example whose point comes later.
+/// Examples whose main event comes later, with longer runs.
 const LATER: [(&str, Span); 3] = [
-    // Its second change of cell.
+    // The second change of cell.
     ("handover", Span::from_secs(24)),
-    // Its handover at 90 s, and what TCP makes of it.
+    // The handover at 90 s, and the reaction of TCP.
     ("inter-rat", Span::from_secs(95)),
-    // Its handover to 3G at 15 s.
+    // The handover to 3G at 15 s.
     ("to-3g", Span::from_secs(24)),
 ];
 const SEEDS: [u64; 2] = [1, 2];
@@ -58,7 +59,7 @@ fn table() -> String {
     table
 }
 
-/// `RESULTS_VERSION`, and the digest of the pinned trajectories that have it.
+/// `RESULTS_VERSION`, and the digest of the trajectories in `fingerprints.csv` for this version.
 const PINNED: (u32, &str) = (2, "6528a6c8387c19c1");
 
 #[test]
@@ -129,12 +130,12 @@ fn a_probe_that_looks_at_everything_changes_nothing() {
     }
 }
 
-/// What the channel did, in terms that do not depend on when packets come.
+/// Events of the channel that do not depend on the times of packets.
 #[derive(Default)]
 struct Channel {
     blockages: Vec<(Time, Time)>,
     sent: u64,
-    /// Which packets of the first link were lost at random, by their number.
+    /// Numbers of the first link's packets that were lost at random.
     lost: Vec<u64>,
 }
 
@@ -208,7 +209,7 @@ fn the_seed_changes_what_is_random_and_nothing_else() {
         let path = example(file);
         assert_ne!(fingerprint(&path, 1), fingerprint(&path, 2), "{file}");
     }
-    // Nothing in these is drawn.
+    // These examples have no random events.
     for file in ["clean-link", "competing-flows", "blockage"] {
         let path = example(file);
         assert_eq!(fingerprint(&path, 1), fingerprint(&path, 2), "{file}");

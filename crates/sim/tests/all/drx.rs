@@ -1,4 +1,4 @@
-//! What DRX does to measurements, to the discovery of a failing link and to delay.
+//! Tests of the effects of DRX on measurements, on the detection of a failing link and on delay.
 
 use crate::common::build;
 use crate::common::parse;
@@ -26,8 +26,8 @@ impl Probe for Rows {
     }
 }
 
-/// A UE that leaves an LTE cell at 40 m/s, with a cell of `radio` and a flow to it; from 1 km on it is
-/// quiet if the flow is.
+/// Runs a UE that leaves an LTE cell at 40 m/s from 1 km on. `radio` is the radio of the cell.
+/// `flow` is the application of a flow to the UE.
 fn run(radio: &str, flow: &str) -> Rows {
     let text = format!(
         "duration = \"100 s\"\n[link.core]\nfrom = \"server\"\nto = \"base\"\nrate = \"1 Gbit/s\"\n\
@@ -43,9 +43,9 @@ fn run(radio: &str, flow: &str) -> Rows {
     world.into_probe()
 }
 
-/// An echo each 50 s.
+/// An application that sends an echo every 50 s.
 const QUIET: &str = "{ kind = \"echo\", period = \"50 s\" }";
-/// Something each 40 ms.
+/// An application that sends a packet every 40 ms.
 const BUSY: &str = "{ kind = \"packet-stream\", rate = \"200 kbit/s\" }";
 
 fn cell(cycle_ms: u32) -> String {
@@ -54,7 +54,7 @@ fn cell(cycle_ms: u32) -> String {
     )
 }
 
-/// The median time between measurements, ms.
+/// Returns the median time between measurements, ms.
 fn period_ms(rows: &Rows) -> u64 {
     let pairs = rows.measured_s.windows(2);
     let mut gaps: Vec<u64> = pairs
@@ -64,7 +64,7 @@ fn period_ms(rows: &Rows) -> u64 {
     gaps[gaps.len() / 2]
 }
 
-/// When the link was first found out of sync.
+/// Returns the time at which the link was first out of sync.
 fn out_of_sync_s(rows: &Rows) -> f64 {
     let is_out = |step: &&(RrcEvent, f64)| step.0 == RrcEvent::OutOfSync;
     rows.steps
@@ -86,15 +86,16 @@ fn a_ue_that_sleeps_measures_once_in_five_cycles_and_one_with_data_as_ever() {
     assert_eq!(period_ms(&run(&cell(1280), BUSY)), 200);
 }
 
-/// The UE leaves slowly enough for the mean over a window to lag by half of it: SINR falls by a quarter of a dB a
-/// second.
+/// The SINR falls by a quarter of a dB each second. This is slow enough for the mean over a window
+/// to lag by half of the window.
 #[test]
 fn a_ue_that_sleeps_finds_later_that_its_link_fails() {
     let awake_s = out_of_sync_s(&run(&cell(0), QUIET));
     for (cycle_s, window_s) in [(0.04, 0.8), (0.32, 3.2), (1.28, 6.4)] {
         let found_s = out_of_sync_s(&run(&cell((cycle_s * 1e3) as u32), QUIET));
         let later_s = found_s - awake_s;
-        // Half of the longer window more, and up to a cycle until the evaluation.
+        // The detection is later by half of the longer window, and by up to one cycle until the
+        // evaluation.
         let expected_s = (window_s - 0.2) / 2.0;
         assert!(
             (-0.1..cycle_s + 0.1).contains(&(later_s - expected_s)),
@@ -112,7 +113,7 @@ fn once_t310_runs_the_ue_looks_as_if_it_did_not_sleep() {
         .iter()
         .find(|step| step.0 == RrcEvent::LinkFailure);
     let failed_s = failure.expect("it leaves the cell").1;
-    // T310 of a second; what is in sync would stop it.
+    // T310 lasts one second. An in-sync indication would stop it.
     assert!(
         (failed_s - out_s - 1.0).abs() < 1e-6,
         "{out_s} and {failed_s}"

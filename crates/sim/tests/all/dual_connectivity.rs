@@ -1,4 +1,4 @@
-//! Dual connectivity from the scenario file to what arrives.
+//! Tests of dual connectivity, from the scenario file to the received data.
 
 use crate::common::unobserved;
 use fadeout_core::Time;
@@ -6,7 +6,7 @@ use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
-/// A UE in a cell of each of two base stations, with a link between them.
+/// A UE in one cell of each of two base stations, with a link between them.
 const NETWORK: &str = "duration = \"4 s\"\nseed = 5\n\
     [link.core]\nfrom = \"server\"\nto = \"master\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n\
     queue = { limit = \"10 MB\" }\n\
@@ -68,13 +68,13 @@ fn a_secondary_node_with_more_than_t_reordering_waits_for_is_pointed_out() {
         advice("buffer-time = \"200 ms\"", pdcp),
         Vec::<String>::new()
     );
-    // 100 Mbit/s and some at most: 100 kB are gone in 8 ms, 10 MB last for most of a second.
+    // The leg has some 100 Mbit/s: 100 kB last for 8 ms, and 10 MB for most of a second.
     assert_eq!(
         advice("desired-buffer = \"100 kB\"", ""),
         Vec::<String>::new()
     );
     assert_eq!(advice("desired-buffer = \"10 MB\"", "").len(), 1);
-    // With a copy on each leg nobody waits.
+    // With a copy on each leg, the receiver waits for neither.
     let doubled = "desired-buffer = \"10 MB\", duplication = \"downlink\"";
     assert_eq!(advice(doubled, ""), Vec::<String>::new());
 }
@@ -96,7 +96,7 @@ fn two_legs_carry_the_sum_of_their_rates() {
     }
 }
 
-/// What a split bearer gives to its first leg is served as if it were not split, whatever the second could do.
+/// A split bearer that uses one leg has the results of a bearer without a split, bit by bit.
 #[test]
 fn a_split_bearer_that_uses_one_leg_is_bit_by_bit_one_of_a_single_connection() {
     let stream =
@@ -112,7 +112,7 @@ fn a_split_bearer_that_uses_one_leg_is_bit_by_bit_one_of_a_single_connection() {
             );
             assert_eq!(split["fingerprint"], single["fingerprint"]);
             assert_eq!(split["datagram_flows"], single["datagram_flows"]);
-            // A second leg that no bearer uses is none.
+            // A second leg that no bearer uses has no effect.
             let idle = run(
                 &format!("{NETWORK}pscell = \"other\"\n{flow}"),
                 &[stream, &mode],
@@ -123,7 +123,7 @@ fn a_split_bearer_that_uses_one_leg_is_bit_by_bit_one_of_a_single_connection() {
     }
 }
 
-/// X2 that drops every tenth frame of either kind, and one that is slower than the cell behind it.
+/// One X2 link drops every tenth frame of either kind. Another is slower than the cell behind it.
 #[test]
 fn what_a_link_between_base_stations_drops_is_sent_again() {
     let stream =
@@ -141,7 +141,7 @@ fn what_a_link_between_base_stations_drops_is_sent_again() {
     assert_eq!(of(&lossy, "lost_datagrams"), Some(0.0));
     assert_eq!(of(&lossy, "reordered_datagrams"), Some(0.0));
     assert!(lossy["links"][4]["dropped_random"].as_u64() > Some(100));
-    // 54 Mbit/s by itself, 5 over the link, of which 60 are offered: what no leg takes waits until it is too much.
+    // Its own leg carries 54 Mbit/s and the link 5, but 60 Mbit/s are sent. The queue fills up.
     let slow = run(
         &text,
         &[
@@ -310,7 +310,7 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
     );
 }
 
-/// The sum over legs of a column of `legs`, of one direction.
+/// Returns the sum of a column of `legs` over all legs in one direction.
 fn of_legs(summary: &Value, direction: &str, column: &str) -> f64 {
     let legs = summary["legs"].as_array().expect("a table");
     let rows = legs.iter().filter(|row| row["direction"] == direction);
@@ -318,7 +318,7 @@ fn of_legs(summary: &Value, direction: &str, column: &str) -> f64 {
         .sum()
 }
 
-/// A stream that either leg could carry alone arrives once, over both, at the price of both.
+/// A stream that either leg could carry alone arrives once, but uses the resources of both legs.
 #[test]
 fn duplicated_packets_arrive_once_and_cost_both_legs() {
     let stream =
@@ -346,7 +346,7 @@ fn duplicated_packets_arrive_once_and_cost_both_legs() {
             let sent = flow["sent_datagrams"].as_f64().expect("a number");
             assert_eq!(flow["lost_datagrams"], 0);
             assert_eq!(flow["reordered_datagrams"], 0);
-            // What is under way at the end aside.
+            // The tolerance is for packets that have not arrived at the end of the run.
             let both = of("packets") + of("discarded_packets");
             assert!(
                 (2.0 * sent - 40.0..=2.0 * sent + 40.0).contains(&both),
@@ -359,7 +359,8 @@ fn duplicated_packets_arrive_once_and_cost_both_legs() {
     }
 }
 
-/// One leg of 20 MHz beside one that is all but deaf: in acknowledged mode it discards what the other has delivered.
+/// One leg has 20 MHz, the other is weak. In acknowledged mode the weak leg discards packets that
+/// the other has delivered.
 #[test]
 fn a_weak_leg_discards_what_the_other_one_has_delivered() {
     let stream =
@@ -375,7 +376,7 @@ fn a_weak_leg_discards_what_the_other_one_has_delivered() {
     let mut far = far.filter(|row| row["cell"] == "other" && row["direction"] == "downlink");
     let far = far.next().expect("a row");
     assert!(far["discarded_packets"].as_f64() > Some(1000.0), "{far}");
-    // The delay is that of the better leg: without copies 99 % leave as soon.
+    // The delay is that of the better leg: 99 % of the packets arrive as early as without copies.
     let alone = run(&format!("{NETWORK}{DOWN}"), &[stream]);
     let delay = |summary: &Value| summary["datagram_flows"][0]["delay_p99_s"].as_f64();
     assert!(
@@ -386,7 +387,7 @@ fn a_weak_leg_discards_what_the_other_one_has_delivered() {
     );
 }
 
-/// The UE of [`NETWORK`] with two further cells of its first base station, as secondary ones.
+/// Returns the UE of [`NETWORK`] with two secondary cells of its first base station.
 fn with_carriers(split: &str, pscell: &str) -> String {
     let cell = |name: &str, carrier: &str| {
         format!(
@@ -407,7 +408,7 @@ fn with_carriers(split: &str, pscell: &str) -> String {
 const STREAM: &str =
     "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"5 Mbit/s\" }";
 
-/// Three and four legs, over carriers of one base station and over two.
+/// Packets arrive once over three and four legs, on the carriers of one base station and of two.
 #[test]
 fn copies_over_up_to_four_legs_arrive_once() {
     for (flow, direction) in [(DOWN, "downlink"), (UP, "uplink")] {
@@ -435,7 +436,7 @@ fn copies_over_up_to_four_legs_arrive_once() {
     }
 }
 
-/// Copies cost a carrier each what one alone takes, and the delay is that of the fastest.
+/// Copies use as much of each carrier as one leg would. The fastest carrier decides the delay.
 #[test]
 fn each_leg_over_a_carrier_takes_the_air_that_it_would_alone() {
     let split = "split = { duplication = \"downlink\", carriers = [\"second\", \"third\"] }\n";
@@ -465,7 +466,7 @@ fn each_leg_over_a_carrier_takes_the_air_that_it_would_alone() {
     );
 }
 
-/// The base station deactivates duplication after two seconds: the UE hears of it in a block.
+/// The base station deactivates duplication after two seconds, by a MAC control element.
 #[test]
 fn duplication_is_activated_leg_by_leg() {
     for (pscell, first, changed) in [
@@ -501,8 +502,8 @@ fn duplication_is_activated_leg_by_leg() {
                     _ if changed.contains(&cell) => 0.5,
                     _ => 0.25,
                 };
-                // A control element takes some milliseconds of 4 s, and a leg may have sent what it then lists as
-                // discarded no more.
+                // The control element takes some milliseconds of 4 s. Some copies leave just before
+                // their discard.
                 assert!(
                     (share - expected).abs() < 0.02,
                     "{cell} {direction}: {share}"

@@ -1,10 +1,11 @@
-//! A UE with two legs changes its master's cell, from the scenario file to rows: TCP runs through it.
+//! Tests of a UE with two legs that changes its master's cell with TCP, from the scenario file to
+//! result rows.
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
 use fadeout_core::{CellId, HandoverOutcome, RrcEvent, Time};
 
-/// The example of handover with a small cell of NR beside its first site.
+/// Returns the example `handover` with a small NR cell next to its first site.
 fn with_small_cell() -> String {
     let text = include_str!("../../../../scenarios/handover.toml");
     let small = "[cell.small]\nnode = \"west\"\nposition = [\"100 m\", \"0 m\"]\nheight = \"10 m\"\nradio = \"nr\"\n\
@@ -17,7 +18,7 @@ fn with_small_cell() -> String {
 fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
     let text = with_small_cell();
     for signalling in ["links", "given"] {
-        // All that waited is forwarded at once, which may be more than the usual queue holds.
+        // All waiting packets are forwarded at once, which may exceed the default queue.
         let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
         let mut overrides = ways
             .map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"))
@@ -42,7 +43,7 @@ fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
         let first = released.next().expect("it goes");
         assert!(released.next().is_none(), "it does not come back");
         assert!((first.time_s.since(Time::ZERO).as_secs_f64() - well[0].left_s).abs() < 1e-9);
-        // The small cell is the last one of the file.
+        // The small cell is the last one of the scenario.
         let mut of_small = rows.blocks.iter().filter(|row| row.cell == CellId(3));
         let last = of_small.next_back().expect("it sends something");
         let after = last.time_s.as_secs_f64();

@@ -1,9 +1,10 @@
-//! What the heads of the examples say to try.
+//! Tests of the commands in the header comments of the examples.
 
 use crate::common::unobserved;
 use crate::common::{examples, read};
 
-/// The overrides in each line of the head of an example, as a shell passes them on.
+/// Returns the overrides in each command of an example's header comment, as a shell would pass
+/// them.
 fn tried(text: &str) -> Vec<Vec<String>> {
     let comments = text.lines().take_while(|line| line.starts_with('#'));
     let words = |line: &str| line.split("--set ").skip(1).map(first_word).collect();

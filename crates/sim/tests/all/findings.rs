@@ -1,4 +1,4 @@
-//! Mistakes that only a layer can see have their place in the scenario's text.
+//! Tests that mistakes found by a layer name their position in the scenario's text.
 
 use crate::common::unobserved;
 use fadeout_scenario::{ScenarioErrors, Source};

@@ -1,4 +1,4 @@
-//! Handover from the scenario file to rows: TCP runs through it.
+//! Tests of handover with TCP, from the scenario file to result rows.
 
 use crate::common::build;
 use crate::common::rows::Rows;
@@ -10,7 +10,7 @@ use fadeout_record::Destination;
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{Control, Simulation};
 
-/// The project's example with these overrides.
+/// Returns the example `handover` with these overrides.
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../../scenarios/handover.toml");
     parse(text, ".".into(), overrides)
@@ -22,23 +22,24 @@ fn run(overrides: &[&str]) -> (Rows, u64) {
 
 const GIVEN: &str = "mobility-management.signalling=\"given\"";
 
-/// From the report to the command a step takes 5 + 10 + 5 ms; the UE needs 35 ms and waits up to 10 ms for
-/// an occasion; the core switches 5 ms after the last message.
+/// From the report to the command the steps take 5, 10 and 5 ms. The UE needs 35 ms and waits up to
+/// 10 ms for an occasion. The core switches the path 5 ms after the last message.
 #[test]
 fn a_handover_takes_the_times_of_its_steps() {
     takes_its_times(&[GIVEN], [0.020, 0.005], 0.0);
 }
 
-/// Over X2 of 1 Gbit/s the messages of 600 and 300 bytes take 7.2 us more. S1 has no rate towards the core.
+/// X2 has 1 Gbit/s, so that the messages of 600 and 300 bytes take 7.2 us more. S1 has no rate
+/// towards the core.
 #[test]
 fn over_links_it_takes_those_of_the_links() {
     takes_its_times(&[], [0.020_007_2, 0.005], 0.0);
-    // By way of the core each message takes two links, which downloads share.
+    // Each message through the core takes two links, which also carry downloads.
     let s1 = "mobility-management.preparation=\"s1\"";
     takes_its_times(&[s1], [0.030_007_2, 0.005], 1e-4);
 }
 
-/// A link of 100 kbit/s between base stations, where a message of 600 bytes takes 48 ms and one of 300 24.
+/// X2 has 100 kbit/s, so that a message of 600 bytes takes 48 ms and one of 300 bytes 24 ms.
 #[test]
 fn a_slow_x2_delays_the_command() {
     let slow = ["rate", "reverse.rate"].map(|key| format!("link.x2-west.{key}=\"100 kbit/s\""));
@@ -61,7 +62,7 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
     };
     assert!(rows.drops.iter().all(is_known));
     assert!(delivered > 50_000, "{delivered}");
-    // Each is of the change of cell that was under way, and lost by it with what the radio lost.
+    // Each drop belongs to the handover in progress, and its count includes the drops of the radio.
     let of_radio = |row: &RadioDropRow| row.cause == RadioDropCause::Handover;
     for row in &rows.handovers {
         let under_way = row.triggered_s..=row.time_s.as_secs_f64();
@@ -135,9 +136,9 @@ fn a_handover_over_links_that_are_not_there_is_refused_with_the_reason() {
     assert!(error.contains("`core = \"elsewhere\"`"), "{error}");
 }
 
-/// Whether the UE changed its cell by a command that arrived as it was sent, within one repetition by HARQ, 8 ms later. One that
-/// RLC has to repeat leaves a link that has carried nothing for long; what waits there may be more than the X2's
-/// queue of 1,000 packets takes.
+/// True if the UE changed its cell by a command that arrived with at most one HARQ retransmission,
+/// which takes 8 ms. A retransmission by RLC leaves more packets waiting than the X2 queue of 1,000
+/// packets can take.
 fn is_whole(row: &&HandoverRow) -> bool {
     row.procedure == Procedure::Handover
         && row.outcome == HandoverOutcome::Success
@@ -166,8 +167,8 @@ fn takes_its_times(overrides: &[&str], [asked_s, switched_s]: [f64; 2], slack_s:
             switched_s,
             switched_s + slack_s,
         );
-        // No packet passes while the UE is in no cell, and not before its last message is there, which
-        // RLC may have to repeat. The next one then comes within a grant's time.
+        // No packet passes until the last message of the UE arrives, which RLC may have to
+        // retransmit. The next packet then arrives within the time of a grant.
         let outside_s = row.completed_s - row.left_s;
         near(row.downlink_gap_s, outside_s, outside_s + 0.02);
         assert_eq!(row.lost_packets, 0);
@@ -241,7 +242,7 @@ fn what_is_hardly_meant_is_said() {
 
 const BICASTING: &str = "mobility-management.data=\"bicasting\"";
 
-/// The core is told 5 ms after the target's answer, the command waits 10 ms.
+/// The core is informed 5 ms after the target's answer. The command waits 10 ms.
 #[test]
 fn with_bicasting_the_target_has_what_the_source_drops() {
     let before = "mobility-management.bicast-before=\"10 ms\"";
@@ -256,13 +257,15 @@ fn with_bicasting_the_target_has_what_the_source_drops() {
         assert!(row.doubled_packets < row.bicast_packets, "{row:?}");
         assert_eq!(row.forwarded_numbered + row.forwarded_fresh, 0);
     }
-    // Of the first, until which both runs are the same but for the 10 ms: later ones differ in what TCP has waiting there.
+    // Only the first handover is compared. Until then the runs differ only by the 10 ms, while
+    // later handovers find other TCP data.
     let lost = |rows: &Rows| rows.handovers.first().map(|row| row.lost_packets);
     let (dropped, _) = run(&[GIVEN, "mobility-management.data=\"none\""]);
     let (with, without) = (lost(&rows), lost(&dropped));
     assert!(with.is_some() && with < without, "{with:?} {without:?}");
     assert!(delivered > 100_000, "{delivered}");
-    // Over links the core is told by a message, and copies take the links of the new way.
+    // With messages over links, the core is informed by a message, and copies take the links of the
+    // new route.
     let (rows, _) = run(&[BICASTING, "mobility-management.bicast-after=\"5 ms\""]);
     let row = rows.handovers.first().expect("a handover");
     let told = row.bicast_s - row.commanded_s;
@@ -333,7 +336,7 @@ fn mistakes_about_bicasting_are_told() {
     assert!(error.contains("has two start times"), "{error}");
 }
 
-/// The cell in the east is NR's: TCP goes on through a change of generation.
+/// The eastern cell is an NR cell. TCP continues through a change of the technology.
 #[test]
 fn a_phone_goes_from_lte_to_nr() {
     let events = "mobility-management.events=[{ kind = \"a3\" }, \

@@ -1,4 +1,4 @@
-//! What flows over UEs that change cells are told, and the ways that they name.
+//! Tests of the notices to flows over UEs that change cells, and of routes that such flows name.
 
 use crate::common::observed::{Observed, build, build_with_own};
 use crate::common::rows::Rows;
@@ -11,11 +11,11 @@ use fadeout_sim::{ChooseCongestion, Own};
 use std::sync::{Arc, Mutex};
 
 const SHORT: &str = "duration=\"20 s\"";
-/// Levels that only distance changes, so that there is one handover.
+/// Channels without random parts, so that there is one handover.
 const SMOOTH: &str =
     "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
 
-/// The project's example with these overrides, and more tables.
+/// Builds the world of a scenario with these congestion controls and a recorder of rows.
 fn build_with(scenario: &Scenario, congestion: ChooseCongestion<'_>) -> Observed<Rows> {
     let policy = &mut |_: &Scenario| None;
     build_with_own(scenario, Rows::default(), Own { congestion, policy }).expect("a world")
@@ -34,7 +34,7 @@ fn example(more: &str, overrides: &[&str]) -> Scenario {
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// A window of 20 segments, and all that it is told.
+/// A congestion control with a window of 20 segments. It records all notices.
 struct Told(Arc<Mutex<Vec<(Time, LinkInfo)>>>);
 
 impl CongestionControl for Told {
@@ -49,7 +49,8 @@ impl CongestionControl for Told {
     }
 }
 
-/// What a flow with this `link-info` is told at either end, and the handovers.
+/// Runs the example with this `link-info`. Returns the notices at both ends of its flow, and the
+/// handovers.
 fn told(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
     let scenario = example("", &[&format!("flow.download.link-info={info}")]);
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -69,7 +70,7 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
     let [row] = &rows[..] else {
         panic!("one handover: {rows:?}");
     };
-    // Both ends are told the same.
+    // Notices are the same at both ends.
     let (one, other): (Vec<_>, Vec<_>) = (
         heard.iter().step_by(2).copied().collect(),
         heard.iter().skip(1).step_by(2).copied().collect(),
@@ -85,15 +86,17 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
     let LinkInfo::BlockagePredicted { starts_at, lasts } = predicted.1 else {
         panic!("{predicted:?}");
     };
-    // 5 + 10 + 5 ms of preparation; 35 ms, an occasion each 10, the response after 3.
+    // The preparation takes 5, 10 and 5 ms. The interruption has 35 ms, up to 10 ms until an
+    // occasion, and 3 ms until the response.
     assert!((starts_at.as_secs_f64() - row.triggered_s - 0.020).abs() < 1e-9);
     assert!((lasts.as_secs_f64() - 0.048).abs() < 1e-9);
-    // Nobody predicts where that is not asked for.
+    // No blockage is predicted without the key `prediction`.
     let (heard, _) = told("{ link = \"phone\" }");
     assert_eq!(heard.len(), 4, "{heard:?}");
 }
 
-/// What a flow of the example with these overrides is told at its first end, and the handovers.
+/// Runs the example with these overrides. Returns the notices at the first end of its flow, and the
+/// handovers.
 fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
     let scenario = example("", overrides);
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -124,7 +127,8 @@ fn a_flow_is_told_when_the_conditions_of_a_candidate_begin_to_hold() {
         .position(|(_, info)| *info == LinkInfo::BlockageBegan);
     let began = began.expect("it leaves");
     assert!(near(heard[began].0, row.left_s + 0.003));
-    // The last prediction is right, 160 ms ahead; those before it were withdrawn.
+    // The last prediction is right, and comes 160 ms before the handover. The earlier ones were
+    // withdrawn.
     let LinkInfo::BlockagePredicted { starts_at, .. } = heard[began - 1].1 else {
         panic!("{heard:?}");
     };
@@ -152,18 +156,19 @@ fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
     let rates: Vec<(f64, u64)> = (heard.iter())
         .filter_map(|(at, info)| Some((at.as_secs_f64(), rate(info)?)))
         .collect();
-    // As much as the highest scheme has at both ends of the change, and so told once each.
+    // The rate is that of the highest MCS before and after the handover, so each is notified once.
     assert!(rates.len() >= 3, "{rates:?}");
     let last_before = |at_s: f64| {
         let mut before = rates.iter().filter(|(told_s, _)| *told_s <= at_s + 1e-9);
         before.next_back().expect("it was told").1
     };
-    // Nothing while it has no cell, and then what LTE carries in 20 MHz, up to 75 Mbit/s.
+    // The rate is zero without a cell. Afterwards it is that of LTE in 20 MHz, which is at most 75
+    // Mbit/s.
     assert_eq!(last_before(row.left_s + 0.003), 0);
     let there = last_before(row.completed_s + 0.003);
     assert!((1_000_000..80_000_000).contains(&there), "{there}");
     assert!(rates.iter().all(|&(_, rate)| rate < 80_000_000));
-    // X-TCP keeps little in the queue where CUBIC fills it, and loses no packet to it.
+    // X-TCP keeps few packets in the queue and loses none. CUBIC fills the queue.
     let run = |control: &str, more: &[&str]| {
         let control = format!("flow.download.congestion-control=\"{control}\"");
         let scenario = example("", &[&[&control[..]], more].concat());
@@ -186,7 +191,7 @@ fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
     assert!(delivered * 10 > before * 5, "{delivered} {before}");
 }
 
-/// The UE has no target: T310 runs out when it has driven away, and it is told of it.
+/// The UE has no target cell. T310 expires when it has driven away, and a notice reports this.
 #[test]
 fn freeze_tcp_and_tcp_f_know_of_a_handover() {
     for (tcp, info) in [
@@ -196,7 +201,7 @@ fn freeze_tcp_and_tcp_f_know_of_a_handover() {
     ] {
         let response = format!("flow.download.tcp.outage-response=\"{tcp}\"");
         let info = format!("flow.download.link-info={info}");
-        // The interruption is longer than the least retransmission timeout of 200 ms.
+        // The interruption is longer than the smallest retransmission timeout of 200 ms.
         let long = "mobility-management.interruption=\"600 ms\"";
         let run = |overrides: &[&str]| {
             let scenario = example("", overrides);
@@ -248,7 +253,8 @@ fn multipath_tcp_keeps_its_paths_through_a_handover() {
         panic!("one handover: {:?}", rows.handovers);
     };
     assert!(row.switched_s < 17.0 && row.downlink_gap_s < 0.2, "{row:?}");
-    // Wi-Fi alone would bring 5 Mbit/s: some 1,300 packets and half as many acknowledgments in 3 s.
+    // Wi-Fi alone would carry 5 Mbit/s, which are some 1,300 packets and half as many
+    // acknowledgments in 3 s.
     assert!(at[1] - at[0] > 6_000, "{at:?}");
 }
 
@@ -260,7 +266,8 @@ fn what_changes_with_the_cell_tells_nothing() {
     assert!(error.contains("expected the name of the UE"), "{error}");
 }
 
-/// A UE of a cell at 28 GHz behind which a wall comes and goes, and what its flow is told.
+/// A wall blocks the beams of a UE in a 28 GHz cell for a while. The flow of the UE gets notices of
+/// it.
 #[test]
 fn a_flow_is_told_when_beams_fail_and_when_they_are_found_anew() {
     let text = r#"
@@ -299,7 +306,8 @@ link-info = { link = "phone", delay = "3 ms" }
     let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let heard = heard.lock().expect("one thread").clone();
-    // Of both ends one; the third look behind the wall is at 1,060 ms, Msg3 is answered 15 ms later.
+    // Only the notices of one end are compared. The third beam measurement behind the wall is at
+    // 1,060 ms, and Msg3 is answered 15 ms later.
     let one: Vec<_> = heard.iter().step_by(2).collect();
     let ms = |ms| Time::ZERO + fadeout_core::Span::from_millis(ms);
     assert_eq!(

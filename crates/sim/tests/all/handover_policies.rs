@@ -1,4 +1,4 @@
-//! Policies of handover from the scenario file to changes of cell.
+//! Tests of handover policies, from the scenario file to changes of cell.
 
 use crate::common::observed::{build_with_own, unobserved};
 use crate::common::rows::Rows;
@@ -32,7 +32,7 @@ fn run(scenario: &Scenario) -> Vec<HandoverRow> {
     run_with(scenario, None)
 }
 
-/// The handovers that went well: when each was decided, from where to where.
+/// Returns the successful handovers: time of the decision, source and target.
 fn changes(rows: &[HandoverRow]) -> Vec<(f64, CellId, CellId)> {
     let well = rows.iter().filter(|row| {
         row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
@@ -43,11 +43,11 @@ fn changes(rows: &[HandoverRow]) -> Vec<(f64, CellId, CellId)> {
 
 const EXAMPLE: &str = include_str!("../../../../scenarios/handover.toml");
 const SHORT: &str = "duration=\"22 s\"";
-/// Levels that only distance changes.
+/// Channels without random parts.
 const SMOOTH: &str =
     "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
 
-/// The strongest cell of a report; it counts what it is asked and told.
+/// A policy that selects the strongest cell of a report. It counts its calls.
 #[derive(Default)]
 struct Counting {
     asked: u32,
@@ -122,14 +122,14 @@ fn a_loaded_cell_is_left_sooner_and_entered_later() {
         first(&here, balanced),
         first(&there, balanced),
     ];
-    // 3 dB of offset on a way where levels change by about 0.3 dB a second and metre.
+    // The offset is 3 dB, and the levels change by about 0.3 dB each second.
     assert!(
         early + 0.5 < plain && plain + 0.5 < late,
         "{early}, {plain}, {late}"
     );
 }
 
-/// A phone beside a small cell at 28 GHz that people walk past, under a cell at 3.5 GHz.
+/// A phone next to a small 28 GHz cell that people walk past, under a 3.5 GHz cell.
 const TWO_BANDS: &str = r#"
 duration = "18 s"
 [link.core]
@@ -172,7 +172,7 @@ fn a_blocked_band_is_left_and_returned_to_when_it_has_been_clear_for_a_while() {
         let text = TWO_BANDS.replace("\"BLOCKAGE\"", blockage);
         changes(&run(&read(&text, &[])))
     };
-    // Blocked from 5 s to 7 s and from 12 s to 14 s.
+    // The small cell is blocked from 5 s to 7 s and from 12 s to 14 s.
     let seldom = "{ model = \"periodic\", first = \"5 s\", period = \"7 s\", duration = \"2 s\", loss = 40 }";
     let found = run_of(seldom);
     let cells: Vec<_> = found.iter().map(|&(_, from, to)| (from, to)).collect();
@@ -183,11 +183,13 @@ fn a_blocked_band_is_left_and_returned_to_when_it_has_been_clear_for_a_while() {
         "{found:?}"
     );
     let times: Vec<f64> = found.iter().map(|&(at, ..)| at).collect();
-    // 40 ms blocked, two measurements, the report; and back 1 s after the band is clear.
+    // A handover follows after 40 ms of blockage, two measurements and the report. The return
+    // follows 1 s after the end of the blockage.
     for (at, since) in times.iter().zip([5.0, 8.0, 12.0, 15.0]) {
         assert!((0.0..0.4).contains(&(at - since)), "{times:?}");
     }
-    // Blockages that follow each other after half a second: it stays away until the last is over.
+    // Blockages follow each other after half a second. The UE stays in the other cell until the
+    // last one is over.
     let often = "{ model = \"periodic\", first = \"5 s\", period = \"1500 ms\", duration = \"1 s\", loss = 40 }";
     let found = run_of(often);
     let cells: Vec<_> = found.iter().map(|&(_, from, to)| (from, to)).collect();
@@ -202,7 +204,7 @@ fn a_policy_alone_changes_no_channel() {
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         world.fingerprint()
     };
-    // Nobody changes cell by then.
+    // No UE has changed its cell by then.
     let a3 = fingerprint("mobility-management.policy=\"a3\"");
     let balanced = fingerprint("mobility-management.policy=\"load-aware\"");
     let fallback = fingerprint("mobility-management.policy=\"blockage-aware\"");

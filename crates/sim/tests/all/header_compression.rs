@@ -1,4 +1,4 @@
-//! Header compression of bearers, from the scenario file to rows and tables.
+//! Tests of header compression, from the scenario file to result rows and tables.
 
 use crate::common::build;
 use crate::common::rows::Rows;
@@ -22,7 +22,7 @@ impl Rows {
 
 const HANDOVER: &str = include_str!("../../../../scenarios/handover.toml");
 const ROHC: &str = "ue.phone.pdcp={ name = \"standard\", header-compression = \"rohc\" }";
-/// Levels rise and fall slowly, so that no link fails.
+/// Channel settings with slowly varying levels, so that no link fails.
 const SLOW: [&str; 4] = [
     "cell.west.channel.line-of-sight=\"obstructed\"",
     "cell.middle.channel.line-of-sight=\"obstructed\"",
@@ -30,7 +30,7 @@ const SLOW: [&str; 4] = [
     "probe.drops=true",
 ];
 
-/// The rows and the summary of the drive past three cells.
+/// Returns the rows and the summary of a drive past three cells.
 fn drive(overrides: &[&str]) -> (Rows, Value) {
     let overrides: Vec<&str> = SLOW.iter().chain(overrides).copied().collect();
     let scenario = parse(HANDOVER, ".".into(), &overrides);
@@ -40,7 +40,7 @@ fn drive(overrides: &[&str]) -> (Rows, Value) {
     (world.into_probe(), summary)
 }
 
-/// The row of a direction.
+/// Returns the row of one direction.
 fn of(summary: &Value, direction: &str) -> Value {
     let rows = summary["header_compression"].as_array().expect("a table");
     let mut rows = rows.iter();
@@ -68,7 +68,7 @@ fn with_acknowledgments_handovers_cost_whole_headers_and_no_packet() {
             let before = number(&row, "header_bytes") / number(&row, "packets");
             assert!(before > 51.0 && per_header < 20.0, "{seed}: {row}");
             assert_eq!(number(&row, "resets"), changes, "{seed}: {row}");
-            // Four for each reset, and one each half second.
+            // Four IR packets follow each reset, and one is sent every half second.
             let whole = number(&row, "ir_packets");
             let refreshes = whole - 4.0 * (1.0 + changes);
             assert!((0.0..=80.0).contains(&refreshes), "{seed}: {row}");
@@ -109,7 +109,7 @@ const SITE: &str = "title = \"One site\"\nduration = \"30 s\"\n\
     hysteresis = \"1 dB\", time-to-trigger = \"160 ms\" }]\n\
     [flow.download]\nfrom = \"server\"\nto = \"phone\"\n";
 
-/// What is known outlasts a handover within a base station if it is to.
+/// Compression contexts outlast a handover within a base station if the key asks for it.
 #[test]
 fn contexts_continue_within_a_base_station() {
     let run = |pdcp: &str| {

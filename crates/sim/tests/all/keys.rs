@@ -1,8 +1,7 @@
-//! No key of a scenario is read and then forgotten: whatever the world or its recording is made of
-//! changes with each of them.
+//! Tests that every key of a scenario is used: the world or its recorder must change with each key.
 //!
-//! The keys are those of the JSON Schema, which also says what values a key may have. Each key of the
-//! scenarios in `tests/keys/` gets other values, one after another, until one makes another world.
+//! The JSON Schema has all keys and their possible values. The test replaces the value of each key
+//! of the scenarios in `tests/keys/`, until one value changes the world.
 
 use fadeout_record::Destination;
 use fadeout_scenario::{Source, schema, toml_from_json};
@@ -11,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Keys that no world is made of, by their beginnings, and why.
+/// Prefixes of keys that do not affect the world, with the reason.
 const ELSEWHERE: [(&str, &str); 11] = [
     ("title", "figures have it"),
     (
@@ -31,7 +30,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("building.*.default-height", "the same"),
     ("building.*.level-height", "the same"),
     ("vehicles.*.road.origin", "the same of its streets"),
-    // There is one kind.
+    // Only one kind exists.
     (
         "blockage.*.contention",
         "there is but one model that asks for no places",
@@ -39,7 +38,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("ue.*.pdcp", "there is but one kind of it, with parameters"),
 ];
 
-/// Tables that are read by the same code as others: those keys are tested there.
+/// Tables that share the reader of other tables, whose keys are tested there.
 const SAME: [(&str, &str); 9] = [
     ("link.*.reverse.", "link.*."),
     ("rab.*.downlink.", "rab.*.uplink."),
@@ -55,7 +54,7 @@ const SAME: [(&str, &str); 9] = [
     ),
 ];
 
-/// A key as it is tested.
+/// Returns the key under which a key is tested.
 fn tested(key: &str) -> String {
     SAME.iter().fold(key.to_owned(), |key, (same, as_this)| {
         match key.strip_prefix(same) {
@@ -65,12 +64,12 @@ fn tested(key: &str) -> String {
     })
 }
 
-/// Values with units, by the schema's name for their sort.
+/// Returns values with units for a quantity of the schema.
 fn quantities(sort: &str) -> Vec<Value> {
     let texts: &[&str] = match sort {
         "time" => &[
             "0 s", "1 us", "1 ms", "7 ms", "15 ms", "30 ms", "130 ms", "700 ms", "3 s", "12 s",
-            "100 s", // Some keys have a list of their own.
+            "100 s", // Some keys allow only listed values.
             "40 ms", "3.5 ms",
         ],
         "rate" => &["3 Mbit/s", "33 Mbit/s", "7 Gbit/s"],
@@ -87,7 +86,7 @@ fn quantities(sort: &str) -> Vec<Value> {
     texts.iter().map(|text| json!(text)).collect()
 }
 
-/// The schema of a value's alternatives, one after the other.
+/// Returns the schemas of a value's alternatives, one after the other.
 fn alternatives(schema: &Value) -> Vec<&Value> {
     let nested = ["anyOf", "oneOf"].map(|key| schema.get(key).and_then(Value::as_array));
     let nested: Vec<&Value> = nested.into_iter().flatten().flatten().collect();
@@ -97,7 +96,8 @@ fn alternatives(schema: &Value) -> Vec<&Value> {
     }
 }
 
-/// Values that a key may have by its schema, but for tables; `names` are those of nodes, links and files.
+/// Returns values that a key may have by its schema, except tables. `names` are the names of nodes,
+/// links and files.
 fn values(schema: &Value, names: &BTreeSet<String>) -> Vec<Value> {
     let mut found = Vec::new();
     for one in alternatives(schema) {
@@ -141,7 +141,8 @@ fn values(schema: &Value, names: &BTreeSet<String>) -> Vec<Value> {
     found
 }
 
-/// The schema of the table that `given` is, of those that a value may be.
+/// Returns the schema of the table `given`, from the alternatives of a value. `None` if none
+/// matches.
 fn table<'a>(schema: &'a Value, given: &Map<String, Value>) -> Option<&'a Value> {
     let is_it = |one: &&Value| {
         let Some(properties) = one.get("properties").and_then(Value::as_object) else {
@@ -157,7 +158,8 @@ fn table<'a>(schema: &'a Value, given: &Map<String, Value>) -> Option<&'a Value>
     alternatives(schema).into_iter().find(is_it)
 }
 
-/// Whether it is the name of something in the catalog, whose parameters have tests of their own.
+/// True if the value names an entry of the catalog. The parameters of such entries have tests of
+/// their own.
 fn is_named(schema: &Value) -> bool {
     alternatives(schema).iter().any(|one| {
         let text = one.get("description").and_then(Value::as_str).unwrap_or("");
@@ -165,16 +167,16 @@ fn is_named(schema: &Value) -> bool {
     })
 }
 
-/// Another value of a key.
+/// A change of one key's value.
 struct Change {
-    /// As in the schema: named tables and items are `*`.
+    /// The key as in the schema. Named tables and list items are `*`.
     key: String,
-    /// Where it is in the scenario.
+    /// JSON pointer to the value in the scenario.
     pointer: String,
     value: Value,
 }
 
-/// The scenario with another value in one place.
+/// Returns the scenario with another value at one place. `None` if the place does not exist.
 fn put(whole: &Value, pointer: &str, value: Value) -> Option<Value> {
     let mut scenario = whole.clone();
     let (table, name) = pointer.rsplit_once('/')?;
@@ -186,7 +188,7 @@ fn put(whole: &Value, pointer: &str, value: Value) -> Option<Value> {
     Some(scenario)
 }
 
-/// Every change of one key below `at`; what it is put into is `whole`.
+/// Adds every change of one key below the pointer `at` in the scenario `whole`.
 fn changes(
     (schema, names): (&Value, &BTreeSet<String>),
     at: (&str, &str),
@@ -272,20 +274,20 @@ fn read(text: &str) -> Result<fadeout_scenario::Scenario, String> {
     read.map_err(|errors| errors.to_string())
 }
 
-/// Everything that a world is made of, with its recorder, as text, or why a layer refuses it; `None` of what
-/// is no scenario.
+/// Returns the world and its recorder as text, or the error of the layer that refuses the scenario.
+/// `None` if the scenario is not valid.
 fn world(scenario: &Value) -> Option<String> {
     let scenario = read(&toml_from_json(scenario)).ok()?;
     let built = match Simulation::new(scenario, Destination::Memory) {
         Ok(built) => format!("{built:?}"),
         Err(error) => return Some(error.to_string()),
     };
-    // A simulation has its scenario, too.
+    // The simulation also contains the scenario, which is cut off here.
     let (_, world) = built.split_once(", world: World")?;
     Some(world.to_owned())
 }
 
-/// The names of a scenario: of its tables and nodes.
+/// Returns the names in a scenario, of its tables and nodes.
 fn names(scenario: &Value) -> BTreeSet<String> {
     let files = std::fs::read_dir(folder()).expect("the files are beside this test");
     let files = files.map(|entry| {
@@ -311,7 +313,7 @@ fn names(scenario: &Value) -> BTreeSet<String> {
     names
 }
 
-/// The keys below a schema, but for parameters of what the catalog has.
+/// Adds the keys below a schema, except the parameters of catalog entries.
 fn all_keys(schema: &Value, key: &str, found: &mut BTreeSet<String>) {
     if is_named(schema) {
         return;
@@ -353,7 +355,8 @@ fn every_key_changes_the_world_or_what_is_recorded_of_it() {
         let text = || std::fs::read_to_string(&path).expect("a scenario");
         let whole = match path.extension().and_then(|end| end.to_str()) {
             Some("toml") => read(&text()).map(|scenario| scenario.to_json()),
-            // As it stands: deployments, drops and numbers of things are written out as others.
+            // JSON files are used as they are, because the reader would replace deployments, drops
+            // and counts by their results.
             Some("json") => serde_json::from_str(&text()).map_err(|error| error.to_string()),
             _ => continue,
         };
@@ -365,7 +368,7 @@ fn every_key_changes_the_world_or_what_is_recorded_of_it() {
         assert!(before.starts_with(" {"), "{}: {before}", path.display());
         wholes.push((whole, before));
     }
-    // What a small world tells is not asked of a large one.
+    // Small worlds come first, so that large ones are needed only for the remaining keys.
     wholes.sort_by_key(|(_, before)| before.len());
     for (whole, before) in wholes {
         let mut found = Vec::new();
@@ -386,7 +389,7 @@ fn every_key_changes_the_world_or_what_is_recorded_of_it() {
             }
         }
     }
-    // A table is read where one of its keys is.
+    // A table counts as used if one of its keys is.
     let tables: Vec<String> = read_keys
         .iter()
         .flat_map(|key| key.match_indices('.').map(|(end, _)| key[..end].to_owned()))

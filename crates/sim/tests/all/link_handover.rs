@@ -1,4 +1,4 @@
-//! Handover from one link to another: where every packet goes, beside times and counts worked out by
+//! Tests of handover between links: the fate of every packet, against times and counts computed by
 //! hand.
 
 use crate::common::build;
@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What was seen: rows, drops, and the downlink data that reached the phone, by when it was sent.
+/// Observed rows, drops, and downlink data that reached the phone, with the times of sending.
 #[derive(Debug, Default)]
 struct Seen {
     rows: Vec<LinkHandoverRow>,
@@ -42,7 +42,7 @@ impl Probe for Seen {
     }
 }
 
-/// A server behind an anchor, two base stations, one phone.
+/// Returns a server behind an anchor, two base stations and one phone.
 fn network(s1_mbps: u64, rate_mbps: u64, rest: &str) -> String {
     let link = |name: &str, from: &str, to: &str, mbps: u64, ms: u64| {
         format!(
@@ -94,8 +94,8 @@ fn by_handover(seen: &Seen) -> usize {
     drops.filter(|row| row.cause == DropCause::Handover).count()
 }
 
-/// Of the downlink data: how much never came, came twice, and came after what was sent later. What was
-/// sent in the last second may be under way.
+/// Returns how many downlink packets were lost, arrived twice, and arrived late. Packets of the
+/// last second do not count, because they may not have arrived yet.
 fn fate(seen: &Seen) -> (usize, usize, usize) {
     let end = Time::ZERO + Span::from_secs(11);
     let mut times: BTreeMap<(Time, u64), u32> = BTreeMap::new();
@@ -117,8 +117,8 @@ fn what_waits_at_the_source_is_forwarded_first_and_nothing_is_lost_doubled_or_la
         panic!("{:?}", seen.rows)
     };
     assert_eq!(row.outcome, HandoverOutcome::Success);
-    // All 44 segments of the window wait there, but for those whose ACKs are under way: at 12 ms a
-    // segment and 10 ms of round trip one.
+    // All 44 segments of the window wait at the source, except those whose ACKs are on the way. At
+    // 12 ms a segment and 10 ms of round trip this is one segment.
     assert!((42..=44).contains(&row.forwarded_waiting), "{row:?}");
     assert_eq!(
         (row.lost_waiting, row.lost_later, row.lost_forwarding),
@@ -129,13 +129,13 @@ fn what_waits_at_the_source_is_forwarded_first_and_nothing_is_lost_doubled_or_la
         (row.commanded_s, row.resumed_s, row.switched_s),
         (6.0, 6.1, 6.1)
     );
-    // Nothing comes for 100 ms, and then a whole segment at 1 Mbit/s.
+    // No packet arrives for 100 ms. Then a whole segment arrives at 1 Mbit/s.
     let segment_s = 1500.0 * 8.0 / 1e6;
     assert!(
         row.downlink_gap_s > 0.1 && row.downlink_gap_s < 0.1 + 2.0 * segment_s,
         "{row:?}"
     );
-    // The marker goes 1 ms to the source and 1 ms to the target.
+    // The end marker takes 1 ms to the source and 1 ms to the target.
     assert!((row.end_marker_s - 6.102).abs() < 1e-4, "{row:?}");
     assert_eq!(fate(&seen), (0, 0, 0));
     assert_eq!(retransmitted(&summary), 0);
@@ -148,7 +148,7 @@ fn with_bicasting_what_came_before_is_lost_and_what_comes_later_waits_at_the_tar
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    // A segment leaves each 12 ms: at most one came in the 10 ms.
+    // A segment is sent every 12 ms, so at most one arrived within the 10 ms.
     assert!(row.bicast <= 2, "{row:?}");
     assert!((41..=44).contains(&row.lost_waiting), "{row:?}");
     assert_eq!(fate(&seen).0 as u32, row.lost_waiting + row.lost_later);
@@ -175,7 +175,8 @@ fn without_either_what_is_there_and_what_comes_until_the_switch_is_lost() {
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    // With S1 at the rate of the radio the window waits there, behind the anchor: it all comes later.
+    // S1 has the rate of the radio, so the window waits behind the anchor. All its packets reach
+    // the source after the command.
     assert!(row.lost_waiting <= 2, "{row:?}");
     assert!((40..=44).contains(&row.lost_later), "{row:?}");
     assert_eq!(by_handover(&seen) as u32, row.lost_waiting + row.lost_later);
@@ -197,7 +198,7 @@ fn a_full_link_between_the_base_stations_loses_forwarded_packets_and_they_are_co
 
 #[test]
 fn in_one_queue_forwarded_packets_come_after_those_of_the_anchor() {
-    // The way between the base stations is longer than the new path.
+    // The route between the base stations takes longer than the new path.
     let text = network(
         155,
         10,
@@ -222,8 +223,9 @@ fn over_links_the_preparation_takes_their_delays_and_a_lost_message_ends_it() {
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    // Source, anchor, target, anchor, source at 1 ms each; the target asks for the switch 1 ms after it
-    // began. Each message takes 10 µs at 155 Mbit/s, on S1 behind a segment or so.
+    // The messages from source to anchor, target, anchor and source take 1 ms each. The target
+    // requests the path switch 1 ms after it began to serve the phone. Each message takes 10 µs at
+    // 155 Mbit/s, and on S1 it may wait for a segment.
     assert!((row.commanded_s - 6.004).abs() < 5e-4, "{row:?}");
     assert!(
         (row.resumed_s - row.commanded_s - 0.1).abs() < 1e-9,
@@ -234,7 +236,7 @@ fn over_links_the_preparation_takes_their_delays_and_a_lost_message_ends_it() {
         "{row:?}"
     );
     assert_eq!(fate(&seen), (0, 0, 0));
-    // Nothing goes down to the target: the request is lost.
+    // The link to the target loses everything, so the request is lost.
     let lossy = network(155, 1, &handover(signalling))
         .replace("[link.iu]\n", "[link.iu]\nloss = { probability = 1.0 }\n");
     let (seen, _) = run(&lossy);
@@ -291,7 +293,7 @@ fn in_random_schedules_with_forwarding_nothing_is_lost_or_doubled_and_all_others
             "seed {seed}: {:#?}\n{text}",
             seen.rows
         );
-        // The flow goes on to the end.
+        // The flow continues to the end.
         let newest = seen.arrived.iter().map(|(at, _)| *at).max();
         assert!(
             newest > Some(Time::ZERO + Span::from_secs(11)),
@@ -313,7 +315,7 @@ fn a_limit_in_round_trips_of_no_flow_is_refused() {
         let built = build(&scenario, Seen::default()).map(|_| ());
         built.err().map(|error| error.to_string())
     };
-    // It begins on the other link, so that nothing says how long its round trip through this one is.
+    // The flow begins on the other link, so its round trip over this link is not known.
     let beside = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
     let error = limited(beside).expect("no flow uses the link");
     assert!(error.contains("lte"), "{error}");

@@ -1,5 +1,5 @@
-//! L1/L2-triggered mobility and handover without random access, from the scenario file to rows: times against sums of the
-//! clauses' parts.
+//! Tests of L1/L2-triggered mobility and of handover without random access. Times are compared with
+//! the sums of their parts in the clauses.
 
 use crate::common::rows::Rows;
 use crate::common::unobserved;
@@ -7,24 +7,24 @@ use crate::common::{parse, run_with};
 use fadeout_core::{HandoverOutcome, Procedure, RrcEvent};
 use fadeout_scenario::{Override, Source};
 
-/// Levels that only distance changes, so that there is one change of cell.
+/// Channels without random parts, so that there is one change of cell.
 const SMOOTH: &str =
     "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
 
-/// The project's example with these overrides.
+/// Runs the example `ltm` with these overrides.
 fn run(overrides: &[&str]) -> Rows {
     let text = include_str!("../../../../scenarios/ltm.toml");
     let overrides = [&[SMOOTH], overrides].concat();
     run_with(&parse(text, ".".into(), &overrides), Rows::default()).0
 }
 
-/// The times of a step, in seconds.
+/// Returns the times of a step, in seconds.
 fn times(rows: &Rows, event: RrcEvent) -> Vec<f64> {
     let steps = rows.steps.iter().filter(|step| step.event == event);
     steps.map(|step| step.time_s.as_secs_f64()).collect()
 }
 
-/// The least multiple of `period` from `at` on, in seconds.
+/// Returns the first multiple of `period` at or after `at`, in seconds.
 fn occasion(at: f64, period: f64) -> f64 {
     ((at / period) - 1e-9).ceil() * period
 }
@@ -35,17 +35,19 @@ fn with_random_access_the_switch_takes_what_its_parts_sum_up_to() {
     let row = rows.only();
     assert_eq!(row.procedure, Procedure::Ltm);
     let command = times(&rows, RrcEvent::CommandReceived);
-    // The feedback of the command follows within 4 ms, and 3 ms later the UE leaves: T_cmd.
+    // The UE acknowledges the command within 4 ms and leaves 3 ms later. The sum is T_cmd.
     let t_cmd = row.left_s - command[0];
     assert!((0.003..0.007).contains(&t_cmd), "{t_cmd} s");
-    // 10 + 20 ms to process, 22 ms for the target's synchronisation signals, the next occasion of 10 ms, 3 ms to the response.
+    // Processing takes 10 and 20 ms, and the target's synchronisation signals 22 ms. The next
+    // occasion follows within 10 ms, and the response 3 ms later.
     let preamble = occasion(row.left_s + 0.052, 0.010);
     assert!((row.entered_s - preamble - 0.003).abs() < 1e-6, "{row:?}");
     assert_eq!(
         (row.preambles, times(&rows, RrcEvent::TimingAcquired).len()),
         (1, 0)
     );
-    // TS 38.133 6.3.1.2: 79 ms with an occasion each 20 ms, so 69 ms with one each 10, and the response behind it.
+    // TS 38.133 6.3.1.2 has 79 ms with an occasion every 20 ms. With one every 10 ms the limit is
+    // 69 ms, and the response comes after it.
     let whole = row.entered_s - command[0] - 0.003;
     assert!(whole <= 0.069 + 1e-6, "{whole} s");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
@@ -56,10 +58,10 @@ fn with_early_synchronisation_there_is_no_random_access() {
     let rows = run(&[]);
     let row = rows.only();
     assert_eq!((row.procedure, row.preambles), (Procedure::Ltm, 0));
-    // The preamble that was ordered is sent from the source's cell, long before.
+    // The ordered preamble is sent from the source cell, long before the UE leaves.
     let acquired = times(&rows, RrcEvent::TimingAcquired);
     assert!(!acquired.is_empty() && acquired.iter().all(|&at| at < row.left_s));
-    // 30 ms to process; a grant each 5 ms.
+    // Processing takes 30 ms, and a grant comes every 5 ms.
     let grant = occasion(row.left_s + 0.030, 0.005);
     let uplink = times(&rows, RrcEvent::FirstUplink)[0];
     assert!(
@@ -69,7 +71,7 @@ fn with_early_synchronisation_there_is_no_random_access() {
     assert!((row.completed_s - uplink).abs() < 1e-9);
     assert!((0.0..0.005).contains(&(row.entered_s - uplink)), "{row:?}");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
-    // Without processing 10 ms in advance, and with it.
+    // The default processing time of 30 ms becomes 10 ms, which saves 20 ms.
     let fast = run(&["mobility-management.switch-processing=\"10 ms\""]);
     let saved = row.entered_s - row.left_s - (fast.only().entered_s - fast.only().left_s);
     assert!((saved - 0.020).abs() < 0.005, "{saved} s");
@@ -77,14 +79,14 @@ fn with_early_synchronisation_there_is_no_random_access() {
 
 #[test]
 fn a_preamble_is_sent_after_its_order_and_timing_is_found_then() {
-    // The first candidates are prepared long after the first report would have been due.
+    // The candidates are prepared long after the first report was due.
     let rows = run(&["cell.west.antenna.azimuth=0", "duration=\"2 s\""]);
     let times_of = |event| times(&rows, event);
     let received = times_of(RrcEvent::CandidatesReceived);
     let [sent, acquired] = [RrcEvent::PreambleSent, RrcEvent::TimingAcquired].map(times_of);
     assert!(!sent.is_empty(), "{:?}", rows.steps);
     assert_eq!(sent, acquired);
-    // From the order to the first occasion it is 4 ms at least.
+    // An occasion comes at least 4 ms after the order.
     assert!(
         sent[0] >= received[0] + 0.004,
         "{sent:?} after {received:?}"
@@ -120,19 +122,19 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
     let rows = with("rach-less = \"source\"");
     let row = rows.only();
     assert_eq!((row.procedure, row.preambles), (Procedure::Handover, 0));
-    // Nothing before the UE's leaving is another.
+    // Both runs are identical until the UE leaves.
     assert_eq!(
         (row.triggered_s, row.left_s),
         (access.triggered_s, access.left_s)
     );
-    // 35 ms as ever, a grant each 5 ms, data behind it.
+    // The interruption is 35 ms as usual. A grant comes every 5 ms, and data follows it.
     let grant = occasion(row.left_s + 0.035, 0.005);
     let uplink = times(&rows, RrcEvent::FirstUplink)[0];
     assert!(
         (0.0..0.005).contains(&(uplink - grant)),
         "{uplink} after {grant}"
     );
-    // Preallocated: the opportunity itself.
+    // With preallocated resources the UE sends at the occasion itself.
     let rows = with("rach-less = \"source\", rach-less-grant-interval = \"10 ms\"");
     let row = rows.only();
     let uplink = times(&rows, RrcEvent::FirstUplink)[0];
@@ -142,7 +144,7 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
 
 #[test]
 fn data_that_come_later_than_a_cyclic_prefix_are_not_heard() {
-    // 1.17 us at 60 kHz are 176 m of the way there and back.
+    // A cyclic prefix of 1.17 us at 60 kHz is 176 m of the path there and back.
     let at = |y: u32| {
         let position = format!("ue.phone.position=[\"-170 m\", \"{y} m\"]");
         let wide = "cell.radio={ kind = \"nr\", numerology = 2 }";
@@ -163,7 +165,7 @@ fn data_that_come_later_than_a_cyclic_prefix_are_not_heard() {
     );
 }
 
-/// What a scenario with these overrides is refused for.
+/// Returns the error for a scenario with these overrides.
 fn refused(overrides: &[&str]) -> String {
     let text = include_str!("../../../../scenarios/ltm.toml");
     let source = Source {

@@ -1,4 +1,5 @@
-//! Multipath TCP in whole runs: beside the kernel, at shared and separate bottlenecks, on the wire.
+//! Tests of Multipath TCP in whole runs: against Linux kernels, at shared and separate bottlenecks,
+//! and in captures.
 
 use crate::common::{end, parse, run_to, world};
 use fadeout_record::Destination;
@@ -6,11 +7,12 @@ use fadeout_sim::{Control, Simulation, summary};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A path as the recordings describe it: rate in Mbit/s, one-way delay in ms, netem's limit in
-/// packets, which counts those in the delay line too.
+/// A path of the recordings: rate in Mbit/s, one-way delay in ms, and netem's limit in packets. The
+/// limit includes packets in the delay line.
 type Path = (u32, u32, u32);
 
-/// Server, a router a path, client; frames count with their Ethernet header, as netem does.
+/// Returns a server, a router for each path, and a client. Frames count with their Ethernet header,
+/// as in netem.
 fn two_paths(paths: [Path; 2]) -> String {
     let mut text = String::new();
     for (name, (rate, delay, limit)) in ["a", "b"].into_iter().zip(paths) {
@@ -46,8 +48,8 @@ fn goodput(flow: &Value) -> f64 {
     flow["goodput_mbps"].as_f64().expect("a number")
 }
 
-/// Received Mbit/s of a bulk transfer as the recordings have it: jiffies of 10 ms, and buffers up to
-/// 64 MiB.
+/// Returns the received rate of a bulk transfer with the settings of the recordings, Mbit/s. They
+/// have jiffies of 10 ms, and buffers up to 64 MiB.
 fn recorded(paths: [Path; 2], blockage: &str) -> f64 {
     let text = two_paths(paths)
         + &multipath(", maximum-send-buffer = \"64 MiB\"")
@@ -59,17 +61,18 @@ fn recorded(paths: [Path; 2], blockage: &str) -> f64 {
 
 #[test]
 fn received_rates_are_near_the_kernels() {
-    // Linux 6.12, upstream Multipath TCP, CUBIC on each subflow, 40 s. What remains is less than a
-    // segment's worth of every hundredth.
+    // Linux 6.12 with upstream Multipath TCP and CUBIC on each subflow, over 40 s. The rest of the
+    // deviation is below half a percent.
     const UNEQUAL: [Path; 2] = [(50, 10, 300), (10, 30, 100)];
     for (paths, kernel_mbps) in [([(20, 25, 200); 2], 37.37), (UNEQUAL, 56.27)] {
         let ours = recorded(paths, "");
         let error = ours / kernel_mbps - 1.0;
         assert!(error.abs() < 0.005, "{ours} Mbit/s, {error:+}");
     }
-    // Blocked for 1 s in every 5. When the recording's clock began is not known, and whether a
-    // blockage costs the sender two timeouts or three hangs on it by milliseconds: 44 Mbit/s where
-    // it is always two, 38 where it is mostly three. The mean over what the clock may have been.
+    // The path is blocked for 1 s in every 5 s. The phase of the recording's clock is unknown, and
+    // some milliseconds decide whether a blockage causes two timeouts or three. The rate is 44
+    // Mbit/s if there are always two, and 38 Mbit/s if there are mostly three. The test takes the
+    // mean over several phases.
     let rates = [3.845, 3.745, 3.645, 3.545].map(|phase| {
         let blockage = format!(
             "[blockage.car]\nlink = \"a\"\ndirection = \"forward\"\n\
@@ -84,7 +87,7 @@ fn received_rates_are_near_the_kernels() {
 
 #[test]
 fn every_scheduler_and_coupling_fills_two_separate_paths() {
-    // wVegas holds a few segments on each and needs its time to find the rate.
+    // wVegas keeps a few segments in each queue and needs time to find the rate.
     for rest in [
         ", path-scheduler = \"linux\"",
         ", path-scheduler = \"lowest-rtt\"",
@@ -99,15 +102,15 @@ fn every_scheduler_and_coupling_fills_two_separate_paths() {
     ] {
         let text = two_paths([(10, 10, 100), (5, 20, 100)]) + &multipath(rest);
         let ours = goodput(&flow(&text, 30));
-        // 15 Mbit/s less headers: 1424 of 1514 bytes.
+        // The limit is 15 Mbit/s less headers: 1424 of 1514 bytes are payload.
         assert!((12.0..14.12).contains(&ours), "{rest}: {ours} Mbit/s");
     }
 }
 
 #[test]
 fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
-    // The slow path holds 3.2 s of queue. A slow start that only a loss ends fills it, and what
-    // the fast path carries meanwhile waits at the receiver until its window is full.
+    // The slow path has a queue of 3.2 s. A slow start that ends only with a loss fills this queue.
+    // Data of the fast path then waits at the receiver until the window is full.
     let run = |rest: &str| {
         let paths = two_paths([(200, 5, 500), (5, 10, 1400)]);
         let text = paths + &multipath(rest);
@@ -120,8 +123,9 @@ fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
     let quick = run(", coupling = { name = \"coupled-cubic\", hystart = true }");
     let filled = run(", coupling = \"coupled-cubic\"");
     let lia = run(", coupling = \"lia\"");
-    // 200 Mbit/s less headers are 186; 16 MB in 3.2 s are 40. What a call wrote leaves before the next call
-    // writes, so that less waits behind the slow path than when all calls were bound before (0.65 and 0.48).
+    // 200 Mbit/s less headers are 186 Mbit/s, and 16 MB in 3.2 s are 40 Mbit/s. The data of one
+    // write leaves before the next write. So less data waits behind the slow path than when all
+    // writes were assigned at once (ratios 0.65 and 0.48).
     assert!(quick > 150.0, "{quick} Mbit/s");
     assert!(filled < 0.8 * quick, "{filled} against {quick} Mbit/s");
     assert!(lia < 0.7 * quick, "{lia} against {quick} Mbit/s");
@@ -129,8 +133,9 @@ fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
 
 #[test]
 fn a_slow_start_of_reno_over_a_deep_buffer_holds_up_the_other_path_as_in_linux() {
-    // Two kernels 6.12.117 over these links in 10 s: Reno 34 to 62 Mbit/s, CUBIC with HyStart 158 to 188
-    // (five runs each): 0.3 times. What a guest has of itself is what `fadeout validate kernel` gives ours.
+    // Two kernels 6.12.117 over these links reach 34 to 62 Mbit/s with Reno (10 s, five runs). With
+    // CUBIC and HyStart they reach 158 to 188 Mbit/s. The ratio is 0.3. The simulated ends have the
+    // guests' own settings, as in `fadeout validate kernel`.
     let run = |control: &str| {
         let of_guests = "timer-tick = \"10 ms\", nagle = true, header-memory = 192, head-memory = 256, \
                          packet-memory = 728, joined-packet-memory = 472, \
@@ -167,8 +172,8 @@ fn coupled_cubic_takes_no_more_than_a_flow_at_a_shared_bottleneck() {
     let coupled = shared(&format!(
         "multipath = {{ {paths}, coupling = \"coupled-cubic\" }}\n"
     ));
-    // Losses fall at random, so the two flows lose for themselves; how far their numbers scatter in
-    // a minute is the tolerance's reason.
+    // Random losses hit the two flows independently. The tolerance covers the scatter of their
+    // numbers within a minute.
     assert!(uncoupled > 1.6 * single, "{uncoupled} against {single}");
     assert!(
         (0.6..1.35).contains(&(coupled / single)),
@@ -229,7 +234,8 @@ fn a_capture_decodes_as_multipath_tcp() {
         );
         assert!(!row[0].is_empty(), "every packet has the option: {row:?}");
         if row[8] != "0" {
-            // One mapping may cover several segments, as Linux sends it. Each lies within its own.
+            // One mapping may cover several segments, as in Linux. Each segment lies within its
+            // mapping.
             let [mapped, payload, sequence, mapped_from] =
                 [3, 8, 9, 10].map(|field| row[field].parse::<u32>().expect("data has a mapping"));
             assert!(mapped_from <= sequence, "{row:?}");

@@ -1,4 +1,4 @@
-//! Rows in the order of time, in every table.
+//! Tests that the rows of every table are in the order of time.
 
 use crate::common::build;
 use crate::common::{end, examples, name, parse, read};
@@ -36,8 +36,9 @@ impl ColumnSink for First {
 
 impl Order {
     fn see<R: Row>(&mut self, row: &R) {
-        // Blockages are known, and told, before the run. A transport block is told when it is
-        // decoded and dated when it was sent: the recorder puts blocks in order.
+        // Blockages are known before the run, and their rows come first. A transport block is
+        // reported when it is decoded, but has the time of its transmission. The recorder sorts
+        // these rows.
         if R::TABLE.columns[0].name != "time_s" || R::TABLE.name == "transport_blocks" {
             return;
         }

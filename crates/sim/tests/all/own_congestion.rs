@@ -1,4 +1,4 @@
-//! Congestion controls of the user's own, in a whole run.
+//! Tests of a user's own congestion controls in a whole run.
 
 use fadeout_core::Time;
 use fadeout_record::Destination;
@@ -29,7 +29,7 @@ to = "b"
 
 const PATHS: &str = "multipath = { paths = [[\"one\"], [\"two\"]], coupling = \"uncoupled\" }";
 
-/// A window of ten segments that gives up after a second.
+/// A congestion control with a window of ten segments, which fails after a second.
 struct GivesUp {
     has_given_up: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
@@ -48,11 +48,11 @@ impl CongestionControl for GivesUp {
     }
 }
 
-/// What a run of `more` came to.
+/// Results of a run.
 struct Outcome {
-    /// Senders made.
+    /// Number of senders created.
     made: u64,
-    /// Segments that they sent.
+    /// Number of segments that they sent.
     sent: u64,
     summary: serde_json::Value,
     is_complete: bool,
@@ -99,7 +99,7 @@ fn a_run_stops_after_the_event_in_which_it_is_halted() {
     assert_eq!(run.made, 2);
     assert!(!run.is_complete);
     let duration_s = run.summary["duration_s"].as_f64().expect("a duration");
-    // A window of ten segments turns around in about 21 ms.
+    // A window of ten segments has a round trip of about 21 ms.
     assert!((1.0..1.05).contains(&duration_s), "{duration_s}");
     let counted = &run.summary["flows"][0]["sent_segments"];
     assert_eq!(counted.as_u64(), Some(run.sent));

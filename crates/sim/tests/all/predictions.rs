@@ -1,4 +1,5 @@
-//! Blockages that base stations predict from what UEs report, and what senders make of it.
+//! Tests of blockages that base stations predict from the reports of UEs, and of the senders'
+//! reactions.
 
 use crate::common::build;
 use crate::common::unobserved;
@@ -8,7 +9,8 @@ use fadeout_sim::prediction::{Division, Predictor, Report, Settings};
 use fadeout_sim::summary;
 use serde_json::Value;
 
-/// A car drives past a unit at 20 m/s, behind a wall for a while, one every 5 s. All are on one street.
+/// Returns cars that drive past a base station at 20 m/s, one every 5 s. A wall hides each of them
+/// for a while. All are on one street.
 fn street(prediction: &str, info: &str, tcp: &str, cars: usize) -> String {
     let mut text = format!(
         "duration = \"{} s\"\n\
@@ -33,7 +35,7 @@ fn street(prediction: &str, info: &str, tcp: &str, cars: usize) -> String {
     text
 }
 
-/// The wall's shadow on the street: from where to where, metres, and how the car crosses it.
+/// Start and end of the wall's shadow on the street, metres.
 const SHADOW: (f64, f64) = (-37.5, -12.0);
 
 fn outcomes(text: &str) -> Value {
@@ -43,10 +45,11 @@ fn outcomes(text: &str) -> Value {
     summary(&scenario, &world)
 }
 
-/// UE, when its path was to be cut and for how long, and when it was.
+/// A row: UE, predicted start and duration, actual start and duration.
 type Row = (String, Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
-/// What was said of the wall, and cut by it; later the cars leave the cell.
+/// Returns the predictions and blockages by the wall. The cars leave the cell later, which is not
+/// counted.
 fn rows(summary: &Value) -> Vec<Row> {
     let rows = summary["predictions"].as_array().expect("a table");
     let near_wall = |row: &&Value| {
@@ -71,7 +74,7 @@ fn rows(summary: &Value) -> Vec<Row> {
         .collect()
 }
 
-/// When a car is in the shadow.
+/// Returns the time at which a car enters the shadow, and the duration, seconds.
 fn truth(car: usize) -> (f64, f64) {
     let begins = (SHADOW.0 + 60.0 + 100.0 * car as f64) / 20.0;
     (begins, (SHADOW.1 - SHADOW.0) / 20.0)
@@ -85,12 +88,12 @@ fn what_will_happen_is_told_to_the_slot() {
     assert_eq!(rows.len(), 3, "{rows:?}");
     for (car, (_, starts, lasts, began, lasted)) in rows.iter().enumerate() {
         let (begins, length) = truth(car);
-        // The radio looks at its channel every millisecond, and the edge of the shadow is the wall's corner;
-        // line of sight changes by diffraction around it.
+        // The radio evaluates its channel every millisecond. Diffraction at the wall's corner makes
+        // the edge of the shadow smooth.
         let (starts, lasts) = (starts.expect("said"), lasts.expect("said"));
         assert!((starts - begins).abs() < 0.06, "{car}: {starts} {begins}");
         assert!((lasts - length).abs() < 0.12, "{car}: {lasts} {length}");
-        // Reports come every 40 ms: the first that is cut is up to one later.
+        // Reports come every 40 ms, so the first one within the blockage is up to 40 ms late.
         let (began, lasted) = (began.expect("cut"), lasted.expect("cut"));
         assert!(
             (-1e-9..=0.04).contains(&(began - starts)),
@@ -101,7 +104,7 @@ fn what_will_happen_is_told_to_the_slot() {
     assert_eq!(summary["prediction_scores"][0]["cells"], "serving");
 }
 
-/// When downlink blocks arrived, and with which SINR.
+/// Times at which downlink blocks were sent, with their SINR.
 #[derive(Debug, Default)]
 struct Received(Vec<(f64, f64)>);
 
@@ -116,7 +119,8 @@ impl Probe for Received {
     }
 }
 
-/// Of how many of the three cars each was said that was right, with the worst error of the beginning.
+/// Returns the number of cars, of three, with a right prediction, and the largest error of the
+/// start. No prediction may be wrong.
 fn right(knows: &str) -> (usize, f64) {
     let knows = format!("knows = \"{knows}\"\nhorizon = \"3 s\"");
     let rows = rows(&outcomes(&street(&knows, "delay = \"10 ms\"", "", 3)));
@@ -132,22 +136,23 @@ fn right(knows: &str) -> (usize, f64) {
 #[test]
 fn buildings_are_known_to_those_who_were_never_there() {
     let (learnt, error_s) = right("reports");
-    // The first car finds the regions.
+    // The first car fills the map, so only two blockages can be predicted.
     assert_eq!(learnt, 2);
-    // Regions of 5 m at 20 m/s, and reports every 40 ms.
+    // The error is at most a region of 5 m at 20 m/s, and a report interval of 40 ms.
     assert!(error_s < 5.0 / 20.0 + 0.04, "{error_s}");
     let (learnt, error_s) = right("reports\"\nregions = \"beams\"\nbeam-width = \"3 deg");
     assert_eq!(learnt, 2);
-    // A beam of 3 degrees is 4.0 m of the street where the shadow begins, 48 m from the mast.
+    // A beam of 3 degrees covers 4.0 m of the street where the shadow begins, 48 m from the mast.
     assert!(error_s < 4.0 / 20.0 + 0.04, "{error_s}");
     let (built, error_s) = right("buildings");
     assert_eq!(built, 3);
-    // What comes round the corner is too weak some hundredths of a second before or after.
+    // The signal behind the corner falls below the threshold some hundredths of a second early or
+    // late.
     assert!(error_s < 0.08, "{error_s}");
     assert_eq!(right("vehicles"), (built, error_s), "there are none");
 }
 
-/// A fleet of reports: cars at several speeds that pass a shadow, one after the other.
+/// Returns the reports of cars at several speeds that pass a shadow, one after the other.
 fn reports(cars: u32) -> Vec<Report> {
     let mut all = Vec::new();
     for car in 0..cars {
@@ -204,7 +209,7 @@ fn without_the_future_it_says_the_same() {
     }
 }
 
-/// What the ends of the first car's flow hear, up to a time.
+/// Returns the windows of the receiver of the first car's flow, up to a time.
 fn heard(text: &str, until: Time) -> Vec<(Time, f64)> {
     let scenario = parse(text, ".".into(), &[]);
     let mut world = build(&scenario, Windows::default()).expect("a world");
@@ -212,7 +217,7 @@ fn heard(text: &str, until: Time) -> Vec<(Time, f64)> {
     world.into_probe().0
 }
 
-/// The receiver's window over time.
+/// Windows of the receiver over time.
 #[derive(Debug, Default)]
 struct Windows(Vec<(Time, f64)>);
 
@@ -229,7 +234,7 @@ impl Probe for Windows {
 
 #[test]
 fn a_run_in_which_the_future_is_another_has_the_same_past() {
-    // The world ends at 9 s: what would have been reported from then on is not there to be read.
+    // This run ends at 9 s, so later reports do not exist and cannot be used.
     let text = street(
         "knows = \"reports\"",
         "delay = \"10 ms\"",
@@ -264,23 +269,23 @@ fn freeze_tcp_shuts_its_window_for_a_predicted_blockage_and_opens_it_after_a_wro
     let first = first.expect("it shuts");
     assert!(first < begins && begins - first < 0.2, "{first} {begins}");
     assert!(opens);
-    // Nothing is known of the way, and one report in five says so all the same.
+    // No blockage is known, but one report in five causes a false alarm.
     let (first, opens) =
         shut("knows = \"reports\"\nlearning = 1000\nfalse-alarms = 0.2\nhorizon = \"500 ms\"");
     assert!(first.is_some());
     assert!(opens, "what was wrong is taken back");
 }
 
-/// A slot of 120 kHz.
+/// A slot at 120 kHz.
 const SLOT: Span = Span::from_micros(125);
 
-/// From a block's last symbol until the UE has decoded it: 20 to 24 symbols of 120 kHz.
+/// Time from a block's last symbol until the UE has decoded it: 20 to 24 symbols at 120 kHz.
 ///
 /// Standard: TS 38.214 Table 5.3-1.
 const DECODING: (Span, Span) = (Span::from_nanos(178_571), Span::from_nanos(214_286));
 
-/// The air has a gain for each of its gain periods, from its beginning on. A block meets that of the instant at which it is decoded: so the
-/// prediction is right of every slot, and as fine as the gain period.
+/// The channel's gain is constant within each gain period. A block has the gain at the instant of
+/// its decoding. So the prediction is right in every slot, with the resolution of the gain period.
 #[test]
 fn what_is_told_of_the_future_is_what_the_radio_then_meets_to_the_slot() {
     for (radio, period) in [
@@ -296,12 +301,12 @@ fn what_is_told_of_the_future_is_what_the_radio_then_meets_to_the_slot() {
         let scenario = parse(&text, ".".into(), &[]);
         let mut world = build(&scenario, Received::default()).expect("a world");
         while world.run(end(&scenario), u64::MAX) {}
-        // Seconds in the table are the nanoseconds of the clock.
+        // The table has the nanoseconds of the clock as seconds.
         let time = |seconds: f64| Time::from_nanos((seconds * 1e9).round() as u64);
         let (starts, ends) = (time(starts), time(starts + lasts));
         let (mut inside, mut outside, mut unknown) = (0, 0, 0);
         for (begins, sinr_db) in world.into_probe().0 {
-            // The car leaves the cell later.
+            // Later the car leaves the cell.
             if time(begins) > ends.saturating_add(Span::from_secs(1)) {
                 break;
             }
@@ -311,7 +316,7 @@ fn what_is_told_of_the_future_is_what_the_radio_then_meets_to_the_slot() {
                 (starts..ends).contains(&gain_of)
             };
             let is_cut = cut_by(DECODING.0);
-            // Where in its slot a block ends is not recorded.
+            // The end of a block within its slot is not recorded, so such a block is skipped.
             if cut_by(SLOT + DECODING.1) != is_cut {
                 unknown += 1;
                 continue;
@@ -321,7 +326,7 @@ fn what_is_told_of_the_future_is_what_the_radio_then_meets_to_the_slot() {
             outside += u32::from(!is_cut);
         }
         assert!(inside > 100 && outside > 1000, "{inside} {outside}");
-        // Two slots, and what is sent in them, where it begins and where it ends.
+        // Two slots are unknown at each edge, with the blocks sent in them.
         assert!(unknown <= 4, "{unknown}");
     }
 }

@@ -1,4 +1,4 @@
-//! Bearers of 2G and 3G in whole runs, beside closed forms.
+//! Tests of 2G and 3G bearers in whole runs, against closed forms.
 
 use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
@@ -6,7 +6,7 @@ use fadeout_sim::summary;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A server behind a fast wire, and a phone behind a bearer.
+/// Returns a server behind a fast link and a phone behind a bearer.
 fn scenario(bearer: &str, rest: &str) -> String {
     format!(
         "duration = \"60 s\"\n\
@@ -32,7 +32,7 @@ const DOWNLOAD: &str = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\n";
 #[test]
 fn a_download_has_the_rate_of_the_blocks_less_errors_and_headers() {
     for (technology, bits_per_sec) in [
-        // Table 7D has blocks of 5887 bits at CQI 20 and of 25558 at 30.
+        // Table 7D has blocks of 5887 bits at CQI 20 and of 25558 bits at CQI 30.
         (
             "{ name = \"hspa\", cqi = 20, overhead = 0 }",
             5887.0 * 500.0 * 0.9 * 0.999,
@@ -46,17 +46,18 @@ fn a_download_has_the_rate_of_the_blocks_less_errors_and_headers() {
             38576.0 * 500.0 * 0.95 * 0.9 * 0.999,
         ),
         ("{ name = \"umts\" }", 384e3 * 0.99),
-        // Four timeslots of MCS-6 with 74 octets in 20 ms.
+        // Four timeslots of MCS-6 carry 74 octets each in 20 ms.
         ("{ name = \"edge\" }", 4.0 * 74.0 * 8.0 * 50.0 * 0.99),
     ] {
-        // A queue that never runs dry: the goodput is the bearer's.
+        // The queue never runs empty, so the goodput is the rate of the bearer.
         let queue = "downlink = { queue = { limit = \"3 s\" } }";
         let text = scenario(&format!("technology = {technology}\n{queue}"), DOWNLOAD);
         let summary = run(&text);
         let goodput = number(&summary["flows"][0], "goodput_mbps");
         let expected = bits_per_sec * 1448.0 / 1500.0 / 1e6;
         let ratio = goodput / expected;
-        // Start-up, and lost and repeated segments of slow start's overshoot, of 60 s.
+        // The tolerance covers the start, and lost and retransmitted segments after slow start,
+        // within 60 s.
         assert!(
             (0.9..1.005).contains(&ratio),
             "{technology}: {goodput} of {expected}"
@@ -66,8 +67,8 @@ fn a_download_has_the_rate_of_the_blocks_less_errors_and_headers() {
 
 #[test]
 fn the_first_packet_waits_for_promotion_and_so_does_one_after_a_rest() {
-    // 100 ms of handshake and more apart: the second starts when the phone is in CELL_FACH, the
-    // third when it is idle again.
+    // The flows start more than the handshake of 100 ms apart. The second starts in CELL_FACH, the
+    // third when the phone is idle again.
     let flow = |name: &str, start: u32| {
         format!(
             "[flow.{name}]\nfrom = \"server\"\nto = \"phone\"\nstart = \"{start} s\"\n\
@@ -87,8 +88,9 @@ fn the_first_packet_waits_for_promotion_and_so_does_one_after_a_rest() {
     let (without, with) = (set_up(false), set_up(true));
     for (index, promotion) in [2.0, 1.5, 2.0].into_iter().enumerate() {
         let waited = with[index] - without[index];
-        // The SYN finds another phase of the blocks: 2 ms down, 10 ms up. It is not sent again: the
-        // first retransmission comes after a second and finds the promotion under way.
+        // The SYN meets another phase of the blocks, which are 2 ms in the downlink and 10 ms in
+        // the uplink. It is not retransmitted, because the first timeout is one second and the
+        // promotion has begun by then.
         assert!((waited - promotion).abs() <= 0.012, "{index}: {waited}");
     }
 }
@@ -128,7 +130,7 @@ fn multipath_tcp_and_blockages_take_a_bearer_as_a_link() {
         let link = links.iter().find(|link| link["link"] == name);
         number(link.expect("a link"), "throughput_mbps")
     };
-    // 2.5 Mbit/s for all but 10 s of 60 s; the outage costs TCP its own recovery besides.
+    // The bearer has 2.5 Mbit/s for 60 s less 10 s. The outage also costs TCP its recovery.
     let third = link("third/downlink");
     assert!((1.3..2.1).contains(&third), "{third}");
     assert!(link("wifi") > 1.7, "{}", link("wifi"));

@@ -1,10 +1,11 @@
-//! Whole scenarios over cells: from a server through a base station to user equipment and back.
+//! Tests of whole scenarios over cells, from a server through a base station to user equipment and
+//! back.
 
 use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
 use serde_json::Value;
 
-/// A server, a core link and a cell; tests add UEs and flows.
+/// Returns a server, a core link and a cell. Tests add UEs and flows.
 fn scenario(cell: &str, rest: &str) -> String {
     format!(
         "duration = \"2 s\"\n\
@@ -34,14 +35,15 @@ fn refused(text: &str) -> String {
         .to_string()
 }
 
-/// Goodput of the flow of this position in Mbit/s.
+/// Returns the goodput of the flow with this number, Mbit/s.
 fn goodput(summary: &Value, flow: usize) -> f64 {
     summary["flows"][flow]["goodput_mbps"]
         .as_f64()
         .expect("a rate")
 }
 
-/// A vehicle in front of the phone from 1 to 1.5 s; behind it nothing is received, as the power is low.
+/// A vehicle is in front of the phone from 1 to 1.5 s. The power is low, so no signal passes
+/// through the vehicle.
 #[test]
 fn behind_a_passing_vehicle_a_reflected_path_goes_on() {
     let run = |channel: &str| {
@@ -63,12 +65,12 @@ fn behind_a_passing_vehicle_a_reflected_path_goes_on() {
                    duration = \"500 ms\", nearest = 0.5, farthest = 0.5 }";
     let (clear, blocked) = (run("oxygen = true"), run(vehicle));
     let reflected = run(&format!("{vehicle}, reflected-path = \"8 dB\""));
-    // The vehicle is there for a sixth of the time, and TCP grows again after it.
+    // The vehicle is there for a sixth of the time, and TCP needs time to grow again.
     assert!(
         blocked < clear * 0.9 && blocked > clear * 0.6,
         "{blocked} of {clear} Mbit/s"
     );
-    // Found after at most 80 ms, and 8 dB cost less than half of the rate.
+    // The reflected path is found after at most 80 ms, and 8 dB cost less than half of the rate.
     assert!(
         reflected > blocked && reflected < clear,
         "{reflected} of {blocked} and {clear} Mbit/s"
@@ -77,41 +79,44 @@ fn behind_a_passing_vehicle_a_reflected_path_goes_on() {
 
 #[test]
 fn a_given_sinr_gives_the_rate_of_its_blocks() {
-    // MCS 28 with 100 resource blocks: 75,376 bit a millisecond (TS 36.213 Table 7.1.7.2.1-1).
+    // MCS 28 with 100 resource blocks has 75,376 bits a millisecond (TS 36.213 Table 7.1.7.2.1-1).
     let cell = "radio = { kind = \"lte\", adaptation = \"fixed-mcs\", mcs = 28 }\n\
                 carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }";
-    // A buffer that no window fills: a hole at the end would keep back what arrived.
+    // The buffer is larger than any window. A loss at the end would keep arrived data from being
+    // delivered.
     let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
               rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
     let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
     let rate = goodput(&summary(&text, &["duration=10 s"]), 0);
-    // 1448 of 1500 bytes are payload; RLC, MAC and PDCP headers take about 0.3 %, slow start the
-    // first 0.2 s.
+    // Payload is 1448 of 1500 bytes. RLC, MAC and PDCP headers take about 0.3 %, and slow start
+    // takes the first 0.2 s.
     let most = 75.376 * 1448.0 / 1500.0;
     assert!(rate < most && rate > 0.97 * most, "{rate} of {most} Mbit/s");
 }
 
-/// Megabits a second of payload that 64QAM's highest scheme carries in every symbol of 264 resource
-/// blocks at 120 kHz: 948/1024 of 6 bit (TS 38.214 table 5.1.3.1-1), 8 slots a millisecond.
+/// Payload rate of the highest 64QAM scheme in every symbol of 264 resource blocks at 120 kHz,
+/// Mbit/s. The scheme has 948/1024 of 6 bits (TS 38.214 table 5.1.3.1-1), and a millisecond has 8
+/// slots.
 const NR_SYMBOLS: f64 = 6.0 * 948.0 / 1024.0 * (264 * 12 * 14 * 8) as f64 / 1e3 * PAYLOAD;
-/// MCS 28 with 100 resource blocks (TS 36.213 table 7.1.7.2.1-1), a transport block a millisecond.
+/// Payload rate of MCS 28 with 100 resource blocks and one transport block a millisecond, Mbit/s
+/// (TS 36.213 table 7.1.7.2.1-1).
 const LTE_BLOCKS: f64 = 75.376 * PAYLOAD;
-/// Of a packet's 1500 bytes.
+/// Payload share of a packet of 1500 bytes.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 #[test]
 fn both_generations_and_directions_carry_what_their_resources_hold() {
     let upload = "[flow.bulk]\nfrom = \"phone\"\nto = \"server\"\n";
     for (cell, flow, (least, most)) in [
-        // Slow start takes 0.2 of 5 s, RLC, MAC and PDCP headers 0.3 %.
+        // Slow start takes 0.2 of 5 s, and RLC, MAC and PDCP headers take 0.3 %.
         (LTE, DOWNLOAD, (0.955 * LTE_BLOCKS, LTE_BLOCKS)),
         // A round trip with request and grant is up to twice as long, and so is slow start.
         (LTE, upload, (0.917 * LTE_BLOCKS, LTE_BLOCKS)),
-        // One direction at a time: a slot of TCP's and RLC's acknowledgments for one of data at
-        // worst. A symbol of control each way leaves 12 of 14.
+        // One direction is served at a time. At worst each data slot needs a slot for the
+        // acknowledgments of TCP and RLC. One control symbol in each direction leaves 12 of 14.
         (NR, DOWNLOAD, (NR_SYMBOLS / 2.0, NR_SYMBOLS * 12.0 / 14.0)),
-        // The grant takes a slot too, and so do acknowledgments. Their downlink gets only the
-        // symbols that it needs (`flexible-division`). One of 14 is control.
+        // The grant takes a slot too, and so do acknowledgments. The downlink of acknowledgments
+        // gets only the symbols that it needs (`flexible-division`). One of 14 symbols is control.
         (NR, upload, (NR_SYMBOLS / 4.0, NR_SYMBOLS * 12.0 / 14.0)),
     ] {
         let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
@@ -166,7 +171,8 @@ fn an_idle_crowd_costs_nothing() {
 #[test]
 fn a_node_with_two_radio_interfaces_uses_both() {}
 
-/// Two uploads of a phone: `first` on a bearer that comes first, `second` on the default one.
+/// Returns the rates of two uploads of a phone, Mbit/s. The first is on a bearer of its own, the
+/// second on the default bearer.
 fn two_bearers(default: &str) -> [f64; 2] {
     let rest = format!(
         "[ue.phone]\ncell = \"base\"\nposition = [\"50 m\", \"0 m\"]\n\
@@ -181,8 +187,8 @@ fn two_bearers(default: &str) -> [f64; 2] {
 
 #[test]
 fn the_bearer_of_the_higher_priority_leaves_the_other_its_prioritised_rate() {
-    // The second bearer's share is 3 Mbit/s of RLC bytes; headers take 4 %, and what the first
-    // leaves unused while it starts adds some.
+    // The second bearer's share is 3 Mbit/s of RLC bytes, of which headers take 4 %. It also gets
+    // resources that the first bearer leaves unused at its start.
     let [first, last] = two_bearers("prioritised-bit-rate = \"3 Mbit/s\"");
     assert!((2.8..4.5).contains(&last), "{last}");
     assert!(first > 5.0 * last, "{first} and {last}");
@@ -192,7 +198,7 @@ fn the_bearer_of_the_higher_priority_leaves_the_other_its_prioritised_rate() {
 
 #[test]
 fn the_strongest_cell_serves_a_ue_that_names_none() {
-    // The far cell's node has no link to the server: only the near one can carry the flow.
+    // The node of the far cell has no link to the server, so only the near cell can carry the flow.
     let far = "[cell.far]\nposition = [\"5000 m\", \"0 m\"]\nradio = \"lte\"\ncarrier = \"2 GHz\"\n\
                bandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
                [ue.phone]\nposition = [\"100 m\", \"0 m\"]\n";
@@ -212,7 +218,7 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
         let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
         fadeout_sim::advice(&parse(&text, ".".into(), &[]))
     };
-    // 80 Mbit/s by TS 38.306, 10 ms of links there and back: 100 kB.
+    // The product of 80 Mbit/s by TS 38.306 and 10 ms of links in both directions is 100 kB.
     assert_eq!(advice("200 kB"), Vec::<String>::new());
     let sentences = advice("10 kB");
     assert_eq!(sentences.len(), 1);
@@ -325,7 +331,7 @@ fn advice_on_a_ue_that_names_no_cell_is_about_the_one_it_hears_best() {
         );
         fadeout_sim::advice(&parse(&scenario(LTE, &rest), ".".into(), &[]))
     };
-    // 20 MHz ask for 100 kB, as above, and the 5 MHz of the other cell for a quarter.
+    // The 20 MHz cell needs 100 kB as above, and the other cell with 5 MHz a quarter of it.
     assert_eq!(advice("10 m").len(), 1);
     assert_eq!(advice("1990 m"), Vec::<String>::new());
 }
@@ -338,7 +344,7 @@ fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
         let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
         fadeout_sim::advice(&parse(&text, ".".into(), &[]))
     };
-    // 512 PDUs, one an interval: 51 ms, and 60 ms from one status report to the next.
+    // 512 PDUs, one in each TTI, last 51 ms. Status reports come every 60 ms.
     let sentences = advice("0.1 ms", "\"am\"");
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     assert!(
@@ -364,7 +370,7 @@ fn a_short_queue_of_the_senders_interface_is_pointed_out() {
         let set = format!("link.core.queue.limit={limit}");
         fadeout_sim::advice(&parse(&text, ".".into(), &[&set]))
     };
-    // As above: 100 kB may wait for an acknowledgment, and 67 packets are 100.5 kB.
+    // As above, 100 kB may wait for acknowledgments, and 67 packets are 100.5 kB.
     assert_eq!(advice("67 packets"), Vec::<String>::new());
     let sentences = advice("66 packets");
     assert_eq!(sentences.len(), 1);
@@ -374,7 +380,7 @@ fn a_short_queue_of_the_senders_interface_is_pointed_out() {
 
 #[test]
 fn hard_places_end_a_run_in_order() {
-    // At the antenna itself, under it, and beyond every reach.
+    // The UE is at the antenna itself, under the antenna, and out of range.
     for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {
         let ue =
             format!("[ue.phone]\nposition = [\"{position}\", \"0 m\"]\nheight = \"{height}\"\n");
@@ -456,7 +462,7 @@ fn what_no_radio_can_do_is_refused_with_what_it_could() {
         (fdd, &["cross-link-interference", "FDD"]),
     ] {
         let cell = match parts[0] {
-            // An antenna of one element at the UE.
+            // A UE antenna with one element.
             "layers" => cell.replace(
                 "channel = {",
                 "channel = { ue-antenna = { kind = \"element\" },",

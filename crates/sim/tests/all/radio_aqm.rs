@@ -1,4 +1,4 @@
-//! Queue management at the RLC over whole scenarios.
+//! Tests of queue management at the RLC in whole scenarios.
 
 use crate::common::build;
 use crate::common::parse;
@@ -7,7 +7,7 @@ use fadeout_core::{
 };
 use serde_json::Value;
 
-/// A server 5 ms from an LTE cell whose phone gets 38 Mbit/s, with a buffer of 4 MB: 0.8 s.
+/// A server is 5 ms from an LTE cell whose phone gets 38 Mbit/s. The buffer of 4 MB lasts 0.8 s.
 const DEEP: &str = r#"
 duration = "60 s"
 [link.core]
@@ -29,7 +29,7 @@ from = "server"
 to = "phone"
 "#;
 
-/// The waits of packets for their first transport block, and the losses.
+/// Waiting times of packets until their first transport block, and the losses.
 struct Waits {
     direction: Direction,
     after: Time,
@@ -51,10 +51,10 @@ impl Probe for Waits {
     }
 }
 
-/// What came of a run.
+/// Results of a run.
 struct Outcome {
     goodput_mbps: f64,
-    /// Median wait in milliseconds, the first 10 s left out.
+    /// Median waiting time in milliseconds, without the first 10 s.
     median_ms: f64,
     drops: Vec<RadioDropRow>,
     marks: u64,
@@ -97,8 +97,9 @@ fn downlink(overrides: &[&str]) -> Outcome {
 fn the_queue_of_cubic_stands_near_the_target_and_the_rate_stays() {
     let full = downlink(&[]);
     assert!(full.median_ms > 300.0, "{}", full.median_ms);
-    // A single CUBIC flow whose queue is shorter than its window does not quite fill the link
-    // after each drop: 2.8 % less under CoDel and 2.1 % under PIE when this was written.
+    // The queue of a single CUBIC flow is shorter than its window, so the link is not quite full
+    // after each drop. The rate was 2.8 % lower with CoDel and 2.1 % lower with PIE when this test
+    // was written.
     for (name, target_ms) in [("codel", 5.0), ("pie", 15.0)] {
         let aqm = format!("ue.phone.rlc.aqm={name}");
         let managed = downlink(&[&aqm]);
@@ -130,7 +131,7 @@ fn scalable_controls_are_marked_and_never_dropped() {
         let step = downlink(&[&control, "ue.phone.rlc.aqm=ecn-step"]);
         let (wait, rate) = (step.median_ms, step.goodput_mbps);
         assert!(step.drops.is_empty() && step.marks > 1_000, "{name}");
-        // The threshold is 10 ms.
+        // The marking threshold is 10 ms.
         assert!(wait < 12.0, "{name}: {wait} ms");
         assert!(
             rate > 0.96 * full.goodput_mbps,
@@ -168,7 +169,7 @@ fn every_generation_mode_and_direction_has_it() {
         overrides.extend(cell);
         if direction == Direction::Uplink {
             overrides.extend(["flow.bulk.from=phone", "flow.bulk.to=server"]);
-            // Above the wait for a grant.
+            // The target is above the waiting time for a grant.
             overrides.push("ue.phone.rlc.aqm.target=30 ms");
         }
         let managed = run(DEEP, direction, &overrides);

@@ -1,5 +1,5 @@
-//! Captures of the radio of whole scenarios: that they change nothing, that they are complete, and
-//! that tshark reads them.
+//! Tests of captures of the radio: they do not change the run, they are complete, and tshark can
+//! read them.
 
 use crate::common::parse;
 use fadeout_core::random::Stream;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// At an SINR where link adaptation fails one block in ten and RLC segments.
+/// An LTE cell at an SINR where link adaptation fails one block in ten and RLC segments packets.
 const LTE: &str = "radio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"5 MHz\"\n\
                    channel = { path-loss = \"uma\" }\n\
                    [ue.phone]\ndownlink-sinr = \"6 dB\"\nuplink-sinr = \"2 dB\"\n";
@@ -69,7 +69,7 @@ fn a_capture_changes_nothing_else() {
     }
 }
 
-/// A folder of its own that goes when the test is done.
+/// A temporary folder that is removed when the test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -84,13 +84,13 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is the system's to clean up.
+        // Errors are ignored, because the system cleans its temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// The fields of each packet as tshark prints them with the configuration of the run; none where it
-/// is not installed. A field that is there more than once has its values joined by commas.
+/// Returns the fields of each packet as tshark prints them with the run's configuration. The values
+/// of a repeated field are joined by commas. `None` if tshark is not installed.
 fn tshark(folder: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let output = Command::new("tshark")
         .env("WIRESHARK_CONFIG_DIR", folder.join("captures/wireshark"))
@@ -151,7 +151,7 @@ fn tshark_reads_whole_runs_from_mac_to_tcp() {
                 continue;
             }
             assert_eq!(malformed, "", "{packet:?}");
-            // What was decoded goes on to RLC, but for a report without data.
+            // Decoded blocks go on to RLC, except reports without data.
             let is_report = !lte.is_empty() || nr.split(',').any(|lcid| lcid == "62");
             assert!(layers.contains(":rlc-") || is_report, "{packet:?}");
             numbers += u32::from(!sn.is_empty());
@@ -177,14 +177,15 @@ const fn with_sn(config: RlcConfig, sn_bits: u8) -> RlcConfig {
     RlcConfig { mode, ..config }
 }
 
-/// What tshark has to find in a capture.
+/// Values that tshark has to find in a capture.
 #[derive(Debug, Default, PartialEq)]
 struct Sent {
     sns: Vec<u32>,
     nacks: Vec<u32>,
 }
 
-/// Two ends talk in a form of RLC while blocks are lost; all they send is captured.
+/// Exchanges packets between two RLC entities in one format while blocks are lost. Everything they
+/// send is captured.
 fn talk(format: &BearerFormat, rlc: &RlcConfig, recorder: &mut Recorder) -> Sent {
     let mut draws = Stream::new(1, "talk", u64::from(format.lcid));
     let mut ends = [0, 1].map(|_| Entity::new(rlc).expect("allowed"));
@@ -198,7 +199,7 @@ fn talk(format: &BearerFormat, rlc: &RlcConfig, recorder: &mut Recorder) -> Sent
         if from == 0 {
             let packet = pool.insert(Packet::default());
             let serial = ledger.enter(packet);
-            // Gone at once, so that nobody asks for its headers.
+            // The packet is removed at once, because no test needs its headers.
             ledger.leave(serial);
             let sdu = Sdu {
                 packet,

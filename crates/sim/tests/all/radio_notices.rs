@@ -1,14 +1,14 @@
-//! Flows that a radio hop tells of its blockages.
+//! Tests of flows whose ends get notices when their radio bearer is blocked.
 
 use crate::common::build;
 use crate::common::unobserved;
 use crate::common::{end, parse};
 use fadeout_core::{EndpointId, Packet, Probe, Span, Time, TimeoutRow};
 
-/// Every two seconds, from two on, the phone is behind something for half a second.
+/// The phone is blocked for half a second in every two seconds, from two seconds on.
 const PERIOD: Span = Span::from_secs(2);
 const LASTS: Span = Span::from_millis(500);
-/// Signalling delay and prediction.
+/// Signalling delay of notices and predictions.
 const DELAY: Span = Span::from_millis(10);
 const AHEAD: Span = Span::from_millis(100);
 
@@ -27,7 +27,7 @@ fn scenario(tcp: &str, info: &str) -> String {
     )
 }
 
-/// When the receiver's window changed between open and shut, and timeouts.
+/// Times at which the receiver's window closed and opened, and the number of timeouts.
 #[derive(Debug, Default)]
 struct Watch {
     shut_at: Vec<Time>,
@@ -84,10 +84,10 @@ fn freeze_tcp_shuts_its_window_before_each_blockage_of_its_cell() {
             start.saturating_add(LASTS).saturating_add(DELAY)
         );
     }
-    // The cell that serves the phone is the same hop.
+    // The cell that serves the phone is the same source of notices.
     let by_cell = told("base");
     assert_eq!(by_cell.shut_at, watch.shut_at);
-    // A sender that nobody tells times out, and its receiver's window stays open.
+    // A sender without notices has timeouts, and its receiver's window stays open.
     let plain = watched(&scenario("", ""));
     assert!(plain.shut_at.is_empty(), "{plain:?}");
     assert!(
@@ -113,7 +113,8 @@ fn lost_notices_leave_an_end_as_it_would_be_without_them() {
     assert!(none.shut_at.is_empty(), "{none:?}");
     assert_eq!(none.timeouts, watched(&long).timeouts);
     assert!(all.timeouts < half.timeouts, "{all:?} {half:?}");
-    // What is not lost comes when it would have come; a window whose opening was not told stays shut.
+    // Notices that are not lost arrive at their usual times. A window stays closed if the notice of
+    // its opening is lost.
     assert!((1..29).contains(&half.shut_at.len()), "{half:?}");
     assert!(half.shut_at.iter().all(|at| all.shut_at.contains(at)));
     assert!(half.opened_at.iter().all(|at| all.opened_at.contains(at)));

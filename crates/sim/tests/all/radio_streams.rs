@@ -1,8 +1,9 @@
-//! Random scenarios over radio bearers: every RLC mode, queue management, blockages, losses and
-//! outages, TCP and Multipath TCP. The byte stream arrives once, whole and in order, the connection
-//! ends and leaves nothing behind, and every packet that was sent has arrived or is counted as lost.
+//! Tests of random scenarios over radio bearers: every RLC mode, queue management, blockages,
+//! losses and outages, TCP and Multipath TCP. The byte stream must arrive once, complete and in
+//! order. The connection must end and leave nothing behind. Every sent packet must have arrived or
+//! be counted as lost.
 //!
-//! One that fails prints the line that runs it again, with its scenario.
+//! A failing case prints the line that runs it again, with its scenario.
 
 use crate::common::build;
 use crate::common::parse;
@@ -14,18 +15,18 @@ use fadeout_sim::summary;
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
-/// A case costs one or two milliseconds.
+/// Number of random cases. A case takes one or two milliseconds.
 const CASES: u64 = 10_000;
-/// The longest that a case can take: the least that a bearer carries is some kbit/s, and a timer
-/// backs off to two minutes.
+/// Longest time of a case. The slowest bearer carries some kbit/s, and timers back off to two
+/// minutes.
 const LATEST: Time = Time::from_nanos(14_400_000_000_000);
 
-/// A timer backs off to this.
+/// Largest retransmission timeout after backoff.
 const LONGEST_RTO: Span = Span::from_secs(120);
-/// So many in a row end a connection (`tcp_retries2`).
+/// Number of consecutive timeouts that end a connection (`tcp_retries2`).
 const MOST_TIMEOUTS: u64 = 16;
 
-/// Sequence numbers that arrived, apart from what is in order.
+/// Sequence numbers that arrived, those in order and those behind gaps.
 #[derive(Debug, Default)]
 struct Arrived {
     next: u64,
@@ -45,7 +46,7 @@ impl Arrived {
     }
 }
 
-/// What packets became, and what the applications got.
+/// The fate of packets, and the data delivered to applications.
 #[derive(Debug, Default)]
 struct Watch {
     is_multipath: bool,
@@ -53,12 +54,12 @@ struct Watch {
     received: u64,
     dropped: u64,
     last_sent_at: Time,
-    /// When anything last arrived that continues a stream.
+    /// Time of the last arrival that advanced a stream.
     advanced_at: Time,
-    /// How far each end of a path knows its data to have arrived.
+    /// Highest acknowledgment that each end of a path has received.
     acknowledged: BTreeMap<(FlowId, EndpointId), u64>,
-    /// Data in each direction: by the endpoint that it goes to, or together for the one direction
-    /// that a multipath flow has.
+    /// Received data of each direction, indexed by its receiving endpoint. A multipath flow has one
+    /// entry for its single direction.
     streams: BTreeMap<EndpointId, Arrived>,
     delivered: u64,
 }
@@ -74,7 +75,7 @@ impl Probe for Watch {
     fn received(&mut self, now: Time, packet: &Packet) {
         self.received += 1;
         let segment = &packet.segment;
-        // A path of a connection whose data has come on another still has its own to get through.
+        // A path whose data has already arrived on another path still has to deliver its own copy.
         let acknowledged = self.acknowledged.entry((packet.flow, packet.to));
         let acknowledged = acknowledged.or_default();
         if segment.ack > *acknowledged {
@@ -116,11 +117,11 @@ impl Probe for Watch {
     }
 }
 
-/// A scenario as text, and what it has to deliver.
+/// A scenario as text, and the data that it has to deliver.
 struct Case {
     text: String,
     is_multipath: bool,
-    /// No block may carry its packets.
+    /// True if the radio may be too poor to carry any packets.
     is_hard: bool,
     bytes: u64,
 }
@@ -129,7 +130,7 @@ fn pick<'a>(draw: &mut Stream, among: &[&'a str]) -> &'a str {
     among[draw.below(among.len() as u64) as usize]
 }
 
-/// A link from the server to a base station or to a node.
+/// Returns a link from the server to a base station or to a node.
 fn link(draw: &mut Stream, name: &str, to: &str) -> String {
     let (rate, delay) = (200 << draw.below(9), draw.below(40));
     let limit = 3 + draw.below(100);
@@ -164,7 +165,8 @@ fn link(draw: &mut Stream, name: &str, to: &str) -> String {
     )
 }
 
-/// A cell with one UE, so many metres away. A hard one has an SINR that may suffice for nothing.
+/// Returns a cell with one UE at this distance. A hard cell has an SINR that may be too low for any
+/// packet.
 fn cell(
     draw: &mut Stream,
     hard: Option<&mut Stream>,
@@ -183,7 +185,7 @@ fn cell(
     } else {
         ("28 GHz", "50 MHz", "kind = \"nr\", numerology = 3", "umi")
     };
-    // A constant scheme on a channel that may be too poor for it loses what HARQ does not save.
+    // A fixed MCS on a poor channel loses blocks that HARQ cannot repair.
     let adaptation = if draw.chance(0.3) && !is_transparent {
         format!(", adaptation = \"fixed-mcs\", mcs = {}", draw.below(12))
     } else {
@@ -206,8 +208,8 @@ fn cell(
         ),
         _ => String::new(),
     };
-    // A constant ratio leaves the channel out, blockages with it. Transparent mode cuts no packet,
-    // and loses one that fits no block.
+    // A given SINR has no channel, and so no blockages. Transparent mode does not segment packets,
+    // and loses those that fit into no block.
     let air = if let Some(hard) = hard {
         let [down, up] = [(); 2].map(|()| hard.uniform_in(-12.0, 20.0));
         format!("downlink-sinr = \"{down} dB\"\nuplink-sinr = \"{up} dB\"\n")
@@ -244,7 +246,7 @@ impl Case {
         let is_pair = is_multipath && draw.chance(0.5);
         let mut text = format!("duration = \"14400 s\"\nseed = {seed}\n");
         let is_lte = draw.chance(0.5);
-        // Near enough for every carrier to carry something between blockages.
+        // The UE is near enough for every carrier to work between blockages.
         let metres = 10 + draw.below(40);
         text += &link(draw, "core", "base");
         if is_pair {
@@ -285,7 +287,7 @@ impl Case {
             &format!("[flow.f]\nfrom = \"{from}\"\nto = \"{to}\"\napplication = {application}\n");
         let controls = ["cubic", "reno", "bbr", "vegas", "westwood", "dctcp"];
         text += &format!("congestion-control = \"{}\"\n", pick(draw, &controls));
-        // Small enough for a block of every cell in transparent mode, unless it is to be hard.
+        // In transparent mode the segments fit into a block of every cell, unless the case is hard.
         if text.contains("\"tm\"") && !is_hard {
             text += &format!("tcp = {{ mss = {} }}\n", 200 + draw.below(300));
         }
@@ -327,7 +329,8 @@ impl Case {
         }
     }
 
-    /// Runs it to its end; whether it was given up with that, or takes longer.
+    /// Runs the case to its end. Returns the world, and true if the connection was given up or is
+    /// still active at the limit.
     fn run(&self) -> (crate::common::Observed<Watch>, bool) {
         let scenario = parse(&self.text, ".".into(), &[]);
         let watch = Watch {
@@ -339,9 +342,9 @@ impl Case {
         let flow = &summary(&scenario, &world)["flows"][0];
         let watch = world.probe();
         let is_aborted = flow["aborted"] == true;
-        // Where a link loses much of what it gets, a segment may take minutes of timeouts: such a
-        // connection is still at it, sends, and has got on within the timeouts after which it would have
-        // given up. One that exchanges the same for ever does not, and loses little.
+        // On a very lossy link a segment may take minutes of timeouts. Such a connection is still
+        // active: it sends, and has made progress within the timeouts after which it would give up.
+        // An endless exchange of the same packets makes no progress and loses little.
         let is_at_it = watch.last_sent_at + LONGEST_RTO > LATEST
             && watch.advanced_at + LONGEST_RTO * MOST_TIMEOUTS > LATEST;
         if is_at_it && !is_aborted && watch.dropped * 10 >= watch.sent {
@@ -376,13 +379,14 @@ fn streams_over_bearers_arrive_whole_and_connections_end() {
         }
         let (world, is_aborted) = case.run();
         aborted += u64::from(is_aborted && !case.is_hard);
-        // One in fifty is run again.
+        // One case in fifty is run twice.
         if seed % 50 == 0 || cases.is_replay() {
             let (again, _) = case.run();
             assert_eq!(again.fingerprint(), world.fingerprint(), "the same bits");
         }
     });
-    // Retries may fall into blockages fifteen times in a row; nearly all connections live.
+    // Retransmissions may meet blockages fifteen times in a row, but nearly all connections
+    // survive.
     assert!(
         aborted <= 1 + cases.count() / 50,
         "{aborted} connections were given up or take longer"

@@ -1,4 +1,4 @@
-//! One car forwards for another over a link between them.
+//! Tests of a car that forwards packets for another car over a link between them.
 
 use crate::common::build;
 use crate::common::unobserved;
@@ -10,7 +10,8 @@ use fadeout_scenario::Scenario;
 use fadeout_sim::summary;
 use serde_json::Value;
 
-/// A unit serves one car, which forwards for another; `more` says what is in the way.
+/// Returns a base station that serves one car, which forwards for another. `more` is text for
+/// obstacles between them.
 fn relayed(more: &str) -> String {
     format!(
         "duration = \"4 s\"\n\
@@ -31,7 +32,7 @@ fn outcome(text: &str) -> Value {
     summary(&scenario, &world)
 }
 
-/// When links are blocked.
+/// Times at which links are blocked.
 #[derive(Debug, Default)]
 struct Blocked(Vec<(Time, Time)>);
 
@@ -41,7 +42,8 @@ impl Probe for Blocked {
     }
 }
 
-/// When the hop is closed, either way at the same times.
+/// Returns the times at which the link between the cars is blocked, which are the same in both
+/// directions.
 fn closed(scenario: &Scenario) -> Vec<(Time, Time)> {
     let mut world = build(scenario, Blocked::default()).expect("a world");
     while world.run(end(scenario), u64::MAX) {}
@@ -112,8 +114,9 @@ fn a_truck_between_two_cars_cuts_their_path_for_its_length() {
     let [(from, to)] = found[..] else {
         panic!("one: {found:?}");
     };
-    // Its front is at x = 20 m after 2 s. 10 dB are lost from a depth of v = 0.55 on: 0.09 m before the edges of a path whose first
-    // Fresnel zone has 0.23 m in its middle. Two looks of a millisecond beside that.
+    // The truck's front is at x = 20 m after 2 s. The loss reaches 10 dB at a depth of v = 0.55.
+    // This is 0.09 m before the edges of a path whose first Fresnel zone has 0.23 m in its middle.
+    // The tolerance adds two samples of a millisecond.
     let (begins, lasts) = (from.as_secs_f64(), to.since(from).as_secs_f64());
     assert!((begins - 2.0).abs() < 0.006, "{begins}");
     assert!((lasts - 13.0 / 20.0).abs() < 0.012, "{lasts}");

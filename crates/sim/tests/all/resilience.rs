@@ -1,5 +1,5 @@
-//! Schemes for failing links, end to end: 100 Mbit/s, 40 ms, and a blockage every 5 s that the
-//! link tells of 100 ms ahead with a signalling delay of 10 ms.
+//! Tests of schemes for failing links, with 100 Mbit/s and 40 ms. A blockage comes every 5 s. The
+//! link predicts it 100 ms ahead, with a signalling delay of 10 ms.
 
 use crate::common::unobserved;
 use fadeout_core::Time;
@@ -48,7 +48,7 @@ impl Case<'_> {
         fadeout_scenario::parse(&text, &source, &[], catalog()).expect("a valid scenario")
     }
 
-    /// Megabits per second delivered.
+    /// Returns the delivered rate, Mbit/s.
     fn goodput(&self) -> f64 {
         let scenario = self.scenario();
         let mut world = unobserved(&scenario).expect("a world");
@@ -110,8 +110,8 @@ fn probing_every_two_seconds_wastes_an_outage_of_one() {
 
 #[test]
 fn a_link_that_holds_packets_leaves_little_to_gain() {
-    // Linux takes the spurious timeout back, so the schemes gain nothing; they must not cost more
-    // than the signalling delay and the copies of a window in each five seconds.
+    // Linux undoes the spurious timeout, so the schemes gain nothing. Their cost must not exceed
+    // the signalling delay and the copies of a window in each five seconds.
     let case = Case {
         blockage: HELD,
         ..CUBIC
@@ -141,8 +141,8 @@ fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
         }
         .goodput()
     };
-    // Where in a round trip a blockage begins decides how much each gains, so several lengths are
-    // looked at: every one gains, and 0.7 % in the mean.
+    // The gain depends on the phase of a blockage within a round trip, so the test covers several
+    // lengths. Each gains, by 0.7 % in the mean.
     let short = [100, 150, 180, 200, 220].map(|ms| {
         let blockage = format!(
             "schedule = {{ period = \"5 s\", duration = \"{ms} ms\", phase = \"4 s\" }}\n\
@@ -160,7 +160,8 @@ fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
         blockage: LOST,
         ..CUBIC
     };
-    // Longer than the timeout: the same reductions, so the same run.
+    // The blockage is longer than the timeout. The reductions are the same, so the runs are the
+    // same.
     assert!((rtw(&long) / long.goodput() - 1.0).abs() < 0.01);
 }
 

@@ -1,4 +1,5 @@
-//! Secondary nodes that come and go, from the scenario file to rows: TCP runs through it.
+//! Tests of secondary nodes that are added and released with TCP, from the scenario file to result
+//! rows.
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
@@ -38,7 +39,8 @@ fn past_a_building_a_node_goes_and_comes_back_and_nothing_is_lost() {
             rows.changes
         );
         let added = &rows.changes[0];
-        // A request and its answer over X2 of 2 ms, and 10 ms of admission; then 35 ms until an occasion, each 10 ms.
+        // Preparation takes a request and its answer over X2 of 2 ms, and 10 ms of admission. The
+        // UE then needs 35 ms, and waits for an occasion, which comes every 10 ms.
         let prepared = added.commanded_s - added.requested_s;
         assert!((0.014..0.016).contains(&prepared), "{prepared} s");
         let entered = added.entered_s - added.commanded_s;
@@ -75,13 +77,13 @@ fn what_does_not_go_with_nodes_that_come_and_go_is_refused() {
     }
 }
 
-/// Links to the master's cell that failed.
+/// Returns the number of link failures in the master's cell.
 fn failures(rows: &Rows) -> usize {
     let is_failure = |row: &&HandoverRow| row.procedure == Procedure::Reestablishment;
     rows.handovers.iter().filter(is_failure).count()
 }
 
-/// The example of handover with a small cell of NR along the way, which all sites have links to.
+/// Returns the example `handover` with a small NR cell along the road. All sites have links to it.
 fn along_the_way(node: &str) -> String {
     let text = include_str!("../../../../scenarios/handover.toml");
     let small = format!(
@@ -108,7 +110,7 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
         let scenario = parse(&text, ".".into(), &overrides);
         let (rows, _) = run_with(&scenario, Rows::default());
-        // The links of the macro cells are the same.
+        // The links of the macro cells are the same in both runs.
         let (with, without) = (failures(&rows), failures(&without));
         assert!(with <= without, "{key}: {with} for {without}");
         let first = rows.handovers.iter();
@@ -128,15 +130,15 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
         );
         assert!((change.left_s - first.left_s).abs() < 1e-9, "{key}");
         if kept {
-            // The UE enters the master's cell first, and then this one.
+            // The UE enters the master's cell first, and then this cell.
             assert!(change.entered_s > first.entered_s, "{key}");
             assert!(change.gap_s < 0.2, "{key}: {}", change.gap_s);
         }
         let lost = rows.handovers.iter().map(|row| row.lost_packets);
         assert_eq!(lost.sum::<u32>(), 0, "{key}: {:?}", rows.drops.first());
-        // The sender fills the buffer, as it does without a handover. What neither leg had delivered when the UE left is sent
-        // again once the target hears that the UE is there: up to 0.5 s after it came, where without a node it is 0.3 s.
-        // The usual t-Reordering is shorter.
+        // The sender fills the buffer, as it does without a handover. Data that neither leg had
+        // delivered is sent again once the target is informed of the UE's arrival. This takes up to
+        // 0.5 s, and 0.3 s without a secondary node. The default t-Reordering is shorter.
         let drops = rows.drops.iter();
         let lost: Vec<_> = drops
             .filter(|row| row.cause != RadioDropCause::BufferFull)
@@ -145,8 +147,8 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
     }
 }
 
-/// The example without its building and its event that releases: another small cell stands beside the first, whose beam is
-/// cut from 4 s on. What becomes of the node.
+/// Returns the changes of the secondary node in the example without its building and its event for
+/// the release. Another small cell is next to the first, whose beam is blocked from 4 s on.
 fn cut(duration: &str, after_failure: &str) -> Vec<SecondaryChangeRow> {
     let way = "rate = \"10 Gbit/s\", queue = { limit = \"50 ms\" }";
     let corner = format!(
@@ -160,13 +162,14 @@ fn cut(duration: &str, after_failure: &str) -> Vec<SecondaryChangeRow> {
         &[
             "duration=\"8 s\"",
             "building.shop.height=\"1 m\"",
-            // Through clusters the link would go on without its direct path.
+            // With clusters the link would continue without its direct path.
             "cell.small.channel.fading=\"rician\"",
             &format!(
                 "cell.small.channel.blockage={{ model = \"periodic\", period = \"30 s\", phase = \"fixed\", \
                  first = \"4 s\", duration = \"{duration}\", loss = 80 }}"
             ),
-            // What was on its way over the leg outlasts T310, which TCP would take for losses.
+            // Data on the leg is delayed for longer than T310. TCP would take it for lost with a
+            // shorter t-Reordering.
             "ue.phone.pdcp={ name = \"standard\", t-reordering = \"3 s\" }",
             &format!("mobility-management.secondary-node.after-failure=\"{after_failure}\""),
             "mobility-management.secondary-node.events=[\
@@ -188,7 +191,8 @@ fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
     use SecondaryChange::{Addition, Change, Modification, Release};
     let [small, corner] = [CellId(1), CellId(2)];
     for (duration, after_failure, expected) in [
-        // It is added anew once the filtered measurement has risen from what it was during the cut.
+        // The node is added again once the filtered measurement has risen from its value during the
+        // blockage.
         (
             "1300 ms",
             "release",
@@ -196,7 +200,7 @@ fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
         ),
         ("1300 ms", "restore", &[(Modification, small, Success)]),
         ("1300 ms", "strongest", &[(Change, corner, Success)]),
-        // T304 of a second expires first.
+        // T304 of one second expires first.
         (
             "3 s",
             "restore",
@@ -211,11 +215,12 @@ fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
         assert_eq!(found, expected, "{after_failure} after {duration}");
         let first = &changes[0];
         assert_eq!(first.cause, SecondaryCause::Failure);
-        // T310, the looks that are 40 ms apart, and the report over the master's leg.
+        // The time is T310, the interval of 40 ms between measurements, and the report over the
+        // master's leg.
         let known = first.triggered_s - 4.0;
         assert!((1.0..1.08).contains(&known), "known after {known} s");
         if let (Modification, _, Success) = found[0] {
-            // Preambles are heard again once the beam is there; an occasion comes each 10 ms.
+            // Preambles are received again after the blockage, and an occasion comes every 10 ms.
             assert!((5.3..5.34).contains(&first.entered_s), "{first:?}");
         }
         if let (Modification, _, Failed) = found[0] {

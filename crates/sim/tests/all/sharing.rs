@@ -1,4 +1,4 @@
-//! How flows share a bottleneck: 20 Mbit/s, 50 ms there and back.
+//! Tests of flows that share a bottleneck of 20 Mbit/s with a round trip of 50 ms.
 
 use crate::common::{end, parse, run_to, world};
 use fadeout_sim::summary;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Summaries of long flows that start half a second apart.
+/// Returns the summaries of long flows that start half a second apart.
 fn flows(controls: &[&str], limit: u32, duration_s: u32) -> Vec<Value> {
     flows_started(controls, limit, duration_s, 500)
 }
@@ -39,8 +39,8 @@ fn numbers(flows: &[Value], key: &str) -> Vec<f64> {
         .collect()
 }
 
-/// What each flow receives when those that have started, one every half a second, share what all
-/// received in `duration_s` equally at any time.
+/// Returns the rate of each flow if the active flows share the total received rate equally at any
+/// time. Flows start half a second apart.
 fn equal_shares(rates: &[f64], duration_s: f64) -> Vec<f64> {
     let count = rates.len();
     let begins = |flow: usize| 0.5 * flow as f64;
@@ -55,7 +55,7 @@ fn equal_shares(rates: &[f64], duration_s: f64) -> Vec<f64> {
     (0..count).map(share).collect()
 }
 
-/// Jain's index of what four equal flows receive in 100 s over a queue of 100 packets, 1.2
+/// Returns Jain's index of four equal flows over 100 s, with a queue of 100 packets, or 1.2
 /// bandwidth-delay products.
 fn jain(control: &str) -> f64 {
     jain_of(control, 100, 100)
@@ -88,26 +88,26 @@ fn equal_loss_based_flows_get_equal_shares() {
         "westwood",
     ] {
         let index = jain_of(&format!("\"{control}\""), 100, 200);
-        // HighSpeed is the slowest to agree: 0.936 after 100 s, 0.987 after 200.
+        // HighSpeed converges most slowly: 0.936 after 100 s, and 0.987 after 200 s.
         assert!(index >= 0.95, "{control}: {index}");
     }
 }
 
 #[test]
 fn equal_flows_of_bbr_nearly_agree() {
-    // BBRv1 does so where the queue holds two and a half bandwidth-delay products. In a short one the
-    // flow that is late in the others' overshoot may starve (Hock et al., ICNP 2017): 0.80 here, 0.80
-    // and 0.83 in two runs of 60 s of Linux 6.12 in virtual time.
+    // BBRv1 is fair if the queue holds two and a half bandwidth-delay products. In a short queue a
+    // late flow may starve (Hock et al., ICNP 2017). The index is 0.80 here, and 0.80 and 0.83 in
+    // two runs of Linux 6.12 over 60 s of virtual time.
     assert!(jain_of("\"bbr\"", 200, 100) > 0.9);
     assert!(jain("\"bbr3\"") > 0.95);
 }
 
 #[test]
 fn late_flows_of_vegas_take_more_than_their_share() {
-    // One that never saw the queue empty takes the others' segments for part of the path: its
-    // base is too large, and the first flows starve (Mo et al., INFOCOM 1999). By how much hangs on
-    // where the queue stands as each comes, so what is claimed is the sign: the first gets less than its
-    // quarter and the last more, by a tenth at least.
+    // A flow that never sees an empty queue takes the other flows' segments for a part of the path.
+    // Its base RTT is too large, and the first flows starve (Mo et al., INFOCOM 1999). The size of
+    // the effect depends on the queue at each start. So the test only checks that the first flow
+    // gets at least a tenth less than its quarter, and the last one a tenth more.
     let rates = numbers(&flows(&["\"vegas\""; 4], 100, 100), "goodput_mbps");
     let fair = rates.iter().sum::<f64>() / 4.0;
     assert!(rates[0] < 0.9 * fair && rates[3] > 1.1 * fair, "{rates:?}");
@@ -115,16 +115,16 @@ fn late_flows_of_vegas_take_more_than_their_share() {
 
 #[test]
 fn equal_flows_of_copa_get_equal_shares_of_a_short_queue() {
-    // Each keeps 1 / delta = 2 segments of 0.61 ms queued. Up to 2.5 times that: the window
-    // swings around its target, and never below an empty queue.
+    // Each flow keeps 1 / delta = 2 segments of 0.61 ms in the queue. Up to 2.5 times that is
+    // allowed, because the window swings around its target and the queue is never below zero.
     let keeps = "{ name = \"copa\", competes = false }";
     for count in [1, 2, 4, 8] {
         let flows = flows(&vec![keeps; count], 1_000, 60);
         let rates = numbers(&flows, "goodput_mbps");
         let shares = equal_shares(&rates, 60.0);
-        // A window holds its part of the path's 83 segments and the 2 that it keeps queued, and
-        // moves by 1 / delta = 2 segments in a round trip (Arun and Balakrishnan, NSDI 2018,
-        // section 2.1): its mean is not known better.
+        // A window holds its part of the path's 83 segments, and 2 queued segments. It moves by 1 /
+        // delta = 2 segments in a round trip (Arun and Balakrishnan, NSDI 2018, section 2.1), which
+        // limits the precision of its mean.
         let step = 2.0 / (83.0 / count as f64 + 2.0);
         for (rate, share) in rates.iter().zip(&shares) {
             assert!((rate / share - 1.0).abs() < step, "{rates:?} of {shares:?}");
@@ -144,7 +144,7 @@ fn copa_holds_its_own_against_a_flow_that_fills_the_queue_when_it_competes() {
         let yields = "{ name = \"copa\", competes = false }";
         let starved = numbers(&flows(&[yields, other], 100, 60), "goodput_mbps")[0];
         let shared = numbers(&flows(&["\"copa\"", other], 100, 60), "goodput_mbps")[0];
-        // Half the link is 9.6 Mbit/s.
+        // Half of the link is 9.6 Mbit/s.
         assert!(starved < 2.0, "against {other}: {starved}");
         assert!((7.0..12.5).contains(&shared), "against {other}: {shared}");
     }
@@ -152,10 +152,10 @@ fn copa_holds_its_own_against_a_flow_that_fills_the_queue_when_it_competes() {
 
 #[test]
 fn copa_flows_alone_take_each_other_for_fillers_within_five_round_trips() {
-    // The paper's patience is the period of their own swing: a start that takes longer to drain
-    // sends them to compete, and without losses they go on. Whether they do is a matter of when
-    // they start, so that of five starts the median counts. Four times the patience avoids it in
-    // 12 of 15 starts that were tried, twice in one or none.
+    // The paper's patience is the period of Copa's own oscillation. A start that takes longer to
+    // drain switches the flows to the competitive mode, and without losses they stay there. This
+    // depends on the start times, so the test takes the median of five. Four times the patience
+    // avoided it in 12 of 15 starts, twice the patience in one or none.
     let delay = |control: &str| {
         let mut of_starts = [430, 450, 480, 500, 520].map(|between_ms| {
             let flows = flows_started(&[control; 4], 1_000, 30, between_ms);

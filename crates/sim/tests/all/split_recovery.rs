@@ -1,4 +1,4 @@
-//! Losses on the legs of a split bearer are repaired as they are on a bearer of one cell.
+//! Tests that losses on the legs of a split bearer are repaired as on a bearer in one cell.
 
 use crate::common::unobserved;
 use fadeout_core::Time;
@@ -6,7 +6,8 @@ use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
-/// Blocks are sent once, so that RLC repairs a tenth of them; nothing but its control PDUs goes up.
+/// A network in which blocks are sent only once, so that RLC repairs a tenth of them. Only control
+/// PDUs of RLC use the uplink.
 const NETWORK: &str = r#"
 duration = "4 s"
 seed = 5
@@ -69,13 +70,14 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
                 .as_f64()
                 .unwrap_or_else(|| panic!("{key} of {summary:#}"))
         };
-        // A status that waits for something else to ask for a grant comes 60 ms late, and packets are given up.
+        // A status report that waits for another reason to request a grant comes 60 ms late. PDCP
+        // then gives packets up.
         let late = of(&split, "p99_delay_s") - of(&single, "p99_delay_s");
         assert!(
             late < 0.012,
             "{way:?}: {late}, of which the link between base stations is 2 ms"
         );
-        // PDCP gives up what takes longer than t-Reordering, on one leg too.
+        // PDCP gives up packets that take longer than t-Reordering, on one leg too.
         let [lost, lost_alone] = [&split, &single].map(|run| of(run, "lost_datagrams"));
         assert!(lost <= lost_alone, "{way:?}: {lost}, {lost_alone}");
     }

@@ -1,10 +1,11 @@
-//! UEs that are idle or inactive at times: what the way back costs.
+//! Tests of UEs that are idle or inactive at times, and of the delay until they are connected
+//! again.
 
 use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
 
-/// Round-trip times of an echo each 3 s, from one end to the other, in ms: smallest and largest. The
-/// first finds the UE connected.
+/// Returns the smallest and the largest round-trip time of an echo every 3 s, in ms. The UE is
+/// connected at the first echo.
 fn trips(from: &str, to: &str, states: &str) -> (f64, f64) {
     let text = format!(
         "duration = \"29 s\"\n[link.core]\nfrom = \"server\"\nto = \"base\"\nrate = \"1 Gbit/s\"\n\
@@ -40,8 +41,9 @@ fn the_first_packet_of_an_idle_ue_waits_for_its_connection() {
     for (state, procedure_ms) in [("inactive", 14.0), ("idle", 14.0 + 10.0 + 13.0 + 18.0)] {
         let states = format!("rrc-states = {{ inactivity = \"1 s\", state = \"{state}\" }}");
         let (least, most) = trips(UP.0, UP.1, &states);
-        // The first finds the UE connected; what follows waits for an occasion, which 3 s are a multiple
-        // of, 15 ms of random access, and RRC's messages. A slot or two may be another one.
+        // The UE is connected at the first echo. Later echoes wait for an occasion, of which 3 s
+        // are a multiple, for 15 ms of random access, and for RRC messages. The tolerance is a slot
+        // or two.
         assert!(least <= plain);
         let extra = most - plain;
         let expected = 15.0 + procedure_ms;
@@ -55,8 +57,8 @@ fn a_paged_ue_waits_for_its_frame_too() {
     let states = "rrc-states = { inactivity = \"1 s\", state = \"inactive\", paging-cycle = 128, \
                   paging-frames = 1 }";
     let (_, most) = trips(DOWN.0, DOWN.1, states);
-    // Every 1.28 s from 0 s on: requests at 3, 6, .. 24 s and 5 ms wait up to 1.215 s (at 9 s: 9.005 to
-    // 10.24 s).
+    // Paging occasions come every 1.28 s from 0 s on. Requests arrive at 3, 6, .. 24 s and 5 ms.
+    // They wait up to 1.235 s (at 9 s: from 9.005 to 10.24 s).
     let extra = most - plain;
     assert!(
         (1235.0 - 11.0..1235.0 + 29.0 + 11.0).contains(&extra),

@@ -1,11 +1,12 @@
-//! Links that carry messages and data between base stations.
+//! Tests of links that carry messages and data between base stations.
 
 use crate::common::parse;
 use crate::common::unobserved;
 
 #[test]
 fn the_way_between_base_stations_is_not_by_way_of_the_phone() {
-    // The phone's own link to the secondary node would make one.
+    // The phone's own link to the secondary node would connect the base stations, but must not be
+    // used.
     let text = "duration = \"1 s\"\n[link.x]\nfrom = \"u\"\nto = \"s\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
                 [cell.m]\ncarrier = \"2.1 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
                 [cell.s]\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\

@@ -1,4 +1,4 @@
-//! Applications end to end.
+//! Tests of applications in whole runs.
 
 use crate::common::unobserved;
 use fadeout_core::Time;
@@ -45,8 +45,8 @@ fn a_download_takes_a_round_trip_longer_than_a_transfer() {
     for kind in ["ftp", "web"] {
         let download = run(&flow(&format!("{{ kind = \"{kind}\", {size} }}"), ""));
         assert_eq!(number(&download, 0, "delivered_bytes"), 1e6);
-        // The client's SYN, then its request: the sender begins half a round trip later than one
-        // that connects itself and sends with its ACK.
+        // The client sends its SYN and then its request, so the sender starts half a round trip
+        // later. A sender that opens the connection itself sends data with its ACK.
         let later = took(&download) - took(&transfer);
         assert!((0.005..0.03).contains(&later), "{kind}: {later} s later");
     }
@@ -60,7 +60,7 @@ fn a_dialogue_gets_all_its_answers() {
     ));
     assert_eq!(number(&dialogue, 0, "delivered_bytes"), 500_000.0);
     let took = number(&dialogue, 0, "flow_completion_time_s");
-    // Ten answers of 20 ms at least, and nine pauses of 100 ms in the mean.
+    // Ten answers take at least 20 ms each, and nine pauses have a mean of 100 ms.
     assert!((0.4..4.0).contains(&took), "{took}");
 }
 
@@ -71,7 +71,7 @@ fn bursts_have_their_mean_rate() {
         "",
     ));
     let mbps = number(&bursts, 0, "delivered_bytes") * 8.0 / 30.0 / 1e6;
-    // 150 pairs of exponential times: five standard errors of the share are 0.6.
+    // The run has 150 pairs of exponential times, and five standard errors of the share are 0.6.
     assert!((mbps - 2.0).abs() < 0.6, "{mbps}");
 }
 
@@ -83,7 +83,7 @@ fn arrivals_are_a_poisson_process_of_sized_flows() {
     );
     let scenario = parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
     let count = scenario.flows.len() as f64;
-    // 300 in the mean, five standard deviations of 17.3.
+    // The mean is 300, and five standard deviations are 87.
     assert!((count - 300.0).abs() < 87.0, "{count}");
     assert_eq!(
         parse(&text).ok(),
@@ -101,7 +101,7 @@ fn arrivals_are_a_poisson_process_of_sized_flows() {
         "{} of {count}",
         times.len()
     );
-    // Two round trips of 20 ms at least.
+    // A transfer takes at least two round trips of 20 ms.
     assert!(times.iter().all(|&time| time >= 0.04));
 }
 

@@ -1,4 +1,4 @@
-//! Handover to a cell of 3G and back, by measurement.
+//! Tests of measured handovers to a 3G cell and back.
 
 use crate::common::build;
 use crate::common::rows::Rows;
@@ -24,7 +24,7 @@ fn is_whole(row: &&HandoverRow) -> bool {
     row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
 }
 
-/// There and back, in turns.
+/// Returns the handovers to 3G and back, which must alternate.
 fn changes(rows: &Rows) -> Vec<&HandoverRow> {
     let whole: Vec<&HandoverRow> = rows.handovers.iter().filter(is_whole).collect();
     for (number, row) in (0..).zip(&whole) {
@@ -35,8 +35,9 @@ fn changes(rows: &Rows) -> Vec<&HandoverRow> {
 
 const NEAR_S: f64 = 1e-9;
 
-/// A message has 8 / 128 blocks a byte, each 10 ms: 40 bytes take 30 ms, 200 take 130. To 3G the UE takes 190 ms, back
-/// 70 and up to 10 until an occasion, and 3 until the response.
+/// A message has 8 / 128 blocks a byte, each of 10 ms: 40 bytes take 30 ms, and 200 bytes take 130
+/// ms. The UE takes 190 ms to 3G. Back it takes 70 ms, up to 10 ms until an occasion, and 3 ms
+/// until the response.
 #[test]
 fn a_handover_takes_the_times_of_its_steps() {
     let (rows, delivered) = run(&[]);
@@ -60,7 +61,8 @@ fn a_handover_takes_the_times_of_its_steps() {
             "{back:?}"
         );
         assert_eq!(back.preambles, 1);
-        // By way of the core: S1 of 2 ms, Iu of 5 each way, and 10 ms for admission.
+        // Messages go through the core: S1 of 2 ms and Iu of 5 ms in each direction, and 10 ms for
+        // admission.
         for row in pair {
             let asked = row.commanded_s - row.triggered_s;
             assert!((0.024..0.026).contains(&asked), "{row:?}");
@@ -72,7 +74,8 @@ fn a_handover_takes_the_times_of_its_steps() {
     assert!((first.entered_s - first.left_s - 0.6).abs() < NEAR_S);
 }
 
-/// Where times are given messages between 3G and LTE take the way by the core: 4 times 5 ms and 10.
+/// With given times, messages between 3G and LTE also go through the core. They take four times 5
+/// ms, and 10 ms.
 #[test]
 fn where_times_are_given_the_core_is_on_the_way() {
     let (rows, _) = run(&["mobility-management.signalling=\"given\""]);
@@ -83,7 +86,7 @@ fn where_times_are_given_the_core_is_on_the_way() {
     );
 }
 
-/// RSCP over free space: 43 dBm, 10 dB less on the pilot, less 20 lg(4 pi d f / c).
+/// RSCP in free space: 43 dBm, 10 dB less on the pilot, less 20 lg(4 pi d f / c).
 #[test]
 fn the_level_of_a_pilot_is_that_of_its_power_and_path_loss() {
     let free = "cell.umts.channel={ path-loss = \"free-space\" }";
@@ -106,8 +109,8 @@ fn the_level_of_a_pilot_is_that_of_its_power_and_path_loss() {
     }
 }
 
-/// The filter of TS 36.331 5.5.3.2 with k = 4 halves each 200 ms; b2 and 3a as their clauses have them, 3a with half the
-/// hysteresis.
+/// The filter of TS 36.331 5.5.3.2 with k = 4 halves the difference every 200 ms. Events b2 and 3a
+/// follow their clauses, and 3a has half the hysteresis.
 #[test]
 fn reports_come_when_the_conditions_have_held_long_enough() {
     for hysteresis in [0.0, 1.0, 4.0] {
@@ -187,10 +190,10 @@ fn reports_come_when_the_conditions_have_held_long_enough() {
     }
 }
 
-/// Packets that are on their way as the run ends, one each 20 ms.
+/// Number of packets that have not arrived at the end of the run. One is sent every 20 ms.
 const UNDER_WAY: std::ops::RangeInclusive<f64> = 0.0..=3.0;
 
-/// A stream, what was sent of it, what arrived, and what the receiver misses, with the rows.
+/// Runs a packet stream. Returns the numbers of sent, received and missing packets, and the rows.
 fn stream(direction: [&str; 2], overrides: &[&str]) -> ([f64; 3], Rows) {
     let [from, to] = direction;
     let flow = format!(

@@ -1,4 +1,5 @@
-//! Every reference value of vehicles: compared here, in a test that is named, or left out with a reason.
+//! Comparison with every reference value of vehicles. Each is compared here, compared in a named
+//! test, or left out with a reason.
 
 use fadeout_core::math::{atan2, exp, log10, pow, sin};
 use fadeout_core::{Decibel, Edge, Hertz, Meters, Point, Span, Time};
@@ -24,7 +25,7 @@ use std::path::Path;
 
 const TABLE: &str = include_str!("../vehicle_vectors.csv");
 
-/// Rows of the table: name, expected values, and what compares with them.
+/// Returns the rows of the table: name, expected values, and the test that compares them.
 fn rows() -> impl Iterator<Item = (&'static str, Vec<f64>, &'static str)> {
     let lines = TABLE.lines().filter(|line| !line.starts_with('#')).skip(1);
     lines.map(|line| {
@@ -57,7 +58,8 @@ fn every_value_of_the_reference_is_ours_or_said_not_to_be() {
             let found = ours(name);
             assert_eq!(found.len(), expected.len(), "{name}");
             for (found, expected) in found.into_iter().zip(expected) {
-                // Seven digits; what is searched for or summed up is to a hundred thousandth.
+                // Values have seven digits. Results of a search or a sum are accurate to a hundred
+                // thousandth.
                 let most = 1e-5 * expected.abs().max(1e-3);
                 if (found - expected).abs() > most {
                     off.push(format!("{name}: {found}, not {expected}"));
@@ -74,7 +76,8 @@ fn every_value_of_the_reference_is_ours_or_said_not_to_be() {
     );
 }
 
-/// Wavelength of a carrier in GHz, with the speed of light and not 3GPP's 3e8 m/s, which `wavelength` has.
+/// Returns the wavelength of a carrier in GHz with the exact speed of light. The function
+/// `wavelength` has 3GPP's 3e8 m/s.
 fn wave(ghz: f64) -> Meters {
     Meters(299_792_458.0 / (ghz * 1e9))
 }
@@ -146,7 +149,7 @@ fn sight(parts: &[&str]) -> Vec<f64> {
     vec![road.line_of_sight(d)]
 }
 
-/// Where something begins to hold, by halving.
+/// Returns the value at which a condition begins to hold, by bisection.
 fn edge(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let rises = holds(high);
     assert_ne!(holds(low), rises, "it changes once");
@@ -165,7 +168,7 @@ fn density(x: f64) -> f64 {
     exp(-0.5 * x * x) / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// Mean of what is left above zero of a normal variable, by summing up.
+/// Returns the mean of the positive part of a normal variable, by numerical integration.
 fn realised((mean, deviation): (f64, f64)) -> f64 {
     let steps = 200_000;
     let width = 20.0 / f64::from(steps);
@@ -200,7 +203,8 @@ fn vec_of_nlosv(name: &str, parts: &[&str]) -> Vec<f64> {
     }
     if parts[2] == "P0" {
         let (mean, deviation) = nlosv::law(100.0, heights, 1.6).expect("a loss");
-        // The realised mean is what the share above zero has of the mean, and the density at zero.
+        // The mean of the positive part has two terms: the mean times the share above zero, and the
+        // deviation times the density at zero.
         let at_zero = mean / deviation;
         let from_zero = realised((mean, deviation)) - deviation * density(at_zero);
         return vec![1.0 - from_zero / mean];
@@ -213,7 +217,8 @@ fn vec_of_nlosv(name: &str, parts: &[&str]) -> Vec<f64> {
     }]
 }
 
-/// The loss over edges at these distances and heights over ground, between antennas as high as the first and last.
+/// Returns the loss over edges at these distances and heights over the ground. The antennas have
+/// the heights of the first and the last edge.
 fn over(profile: &[(f64, f64)], ghz: f64) -> f64 {
     let ((_, from), (length, to)) = (profile[0], profile[profile.len() - 1]);
     let between = profile[1..profile.len() - 1].iter();
@@ -266,14 +271,15 @@ fn fresnel(parts: &[&str]) -> Vec<f64> {
     }]
 }
 
-/// A box without end along the road, between two distances from the mast.
+/// Returns a long box along the road, between two distances from the mast.
 fn row((near, far): (f64, f64), height: f64) -> Obstacle {
     let (low, high) = ((-1e3, near), (1e3, far));
     Obstacle::building(Rectangle { low, high }, height)
 }
 
 fn shadows(name: &str) -> Vec<f64> {
-    // How far from a UE that is 30 m away the far side of a roof is when it begins to shade.
+    // Returns the largest distance of a roof's far side from a UE 30 m away at which the roof
+    // begins to block it.
     let reach = |(mast, roof, ue): (f64, f64, f64)| {
         edge(0.0, 30.0, |gap| {
             let wall = row((30.0 - gap - 1e-9, 30.0 - gap), roof);
@@ -281,7 +287,7 @@ fn shadows(name: &str) -> Vec<f64> {
             wall.crossing(from, to).is_none()
         })
     };
-    // The shadow of a building on the road, from where to where.
+    // Returns the start and end of a building's shadow on the road.
     let shadow = |from: f64, to: f64| {
         let (low, high) = ((from, 5.0), (to, 20.0));
         let house = Obstacle::building(Rectangle { low, high }, 20.0);
@@ -316,7 +322,7 @@ fn shadows(name: &str) -> Vec<f64> {
             (edge(30.0, 200.0, |x| !is_cut(x)) - edge(-200.0, 30.0, is_cut)) / 5.0
         }
         "dur_comoving_speed" => {
-            // Whether a car is in the shadow of a thin truck still after ten million seconds.
+            // True if a car is still in the shadow of a thin truck after ten million seconds.
             let is_beside = |car: f64| {
                 let at = 1e7;
                 let truck = Obstacle {
@@ -343,7 +349,7 @@ fn beam(width_deg: f64) -> Beam {
     })
 }
 
-/// What a beam of this width loses at an angle, dB.
+/// Returns the loss of a beam of this width at an angle, dB.
 fn lost(width_deg: f64, off_deg: f64) -> f64 {
     let beam = beam(width_deg);
     beam.gain(0.0, 0.0).0 - beam.gain(off_deg, 0.0).0
@@ -365,7 +371,7 @@ fn beams(name: &str) -> Vec<f64> {
         "gauss_loss_15_30" => lost(30.0, 15.0),
         "gauss_loss_two_ends" => 2.0 * lost(30.0, 10.0),
         "ula_first_null_4" => edge(10.0, 30.0 + 1e-9, |off| {
-            // The first angle at which the row radiates nothing, from below.
+            // The first angle at which the row of elements radiates nothing, searched from below.
             off >= 30.0 || row_gain(4, 0.5, sin(off.to_radians()), 0.0) < 1e-20
         }),
         _ if name.starts_with("ula_hpbw") => row_hpbw_deg(number(2) as u32, 0.5, 0.0),
@@ -387,7 +393,8 @@ fn beams(name: &str) -> Vec<f64> {
         "t_fail_10dB_30deg" => edge(0.0, 0.2, |age| lost(30.0, omega_deg * age) > 10.0),
         "p1_time_8rx" => exhaustive_search(8, Span::from_millis(20)).as_secs_f64() * 1e3,
         "p1_exhaustive_pairs" => {
-            // Four symbols of 120 kHz, 112 in a millisecond, to the nanosecond.
+            // Four symbols at 120 kHz, of which a millisecond has 112. The result is exact to the
+            // nanosecond.
             let four = Span::from_secs_f64(4.0 / 112_000.0);
             pair_sweep(64, 8, four, 1).as_secs_f64() * 1e3
         }
@@ -439,7 +446,7 @@ fn sumo(name: &str) -> Vec<f64> {
         velocity: (0.0, 0.0),
     };
     let (x, y) = pose.obstacle(&body).center;
-    // The middle is half way to the rear.
+    // The middle of the vehicle is halfway to its rear.
     vec![2.0 * x - 100.0, 2.0 * y - 50.0]
 }
 
@@ -473,7 +480,7 @@ fn rates(name: &str) -> Vec<f64> {
     let loss = |d| free_space(Meters(d), Hertz(28e9)).0;
     let noise_dbm = noise::power(Hertz(1e9), Decibel(7.0)).0;
     let best = McsTable::Qam64.rows().last().expect("rows");
-    // Category 14 of HS-DSCH has blocks of so many bits in 2 ms.
+    // The block size of HS-DSCH category 14 in 2 ms, bits.
     let categories = include_str!("../../../../data/hsdpa_categories.csv");
     let bits = categories.lines().find_map(|line| line.strip_prefix("14,"));
     let bits: f64 = bits
@@ -489,12 +496,13 @@ fn rates(name: &str) -> Vec<f64> {
         "shannon_snr_5.6" => 10.0 * log10(pow(2.0, 5.6) - 1.0),
         "fspl_28_50" => loss(50.0),
         "snr_28_50" => 30.0 + 12.0 - loss(50.0) - noise_dbm,
-        // From a corner of the square to its middle.
+        // The distance from a corner of the square to its middle.
         _ => 30.0 + 12.0 - loss(50.0 * 2.0_f64.sqrt()) - noise_dbm,
     }]
 }
 
-/// Forty predictions that are right, ten that are not, and twenty cuts that nobody foresaw.
+/// Returns the scores of forty right predictions, ten wrong ones, and twenty blockages without a
+/// prediction.
 fn marks() -> Vec<f64> {
     let at = |s: u64| Time::ZERO + Span::from_secs(s);
     let said = (0..50).map(|n| Said {

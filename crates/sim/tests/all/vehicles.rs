@@ -1,4 +1,4 @@
-//! UEs on vehicles, and vehicles in their way.
+//! Tests of UEs on vehicles, and of vehicles that block UEs.
 
 use crate::common::parse;
 use fadeout_core::{SightRow, Span, TrackRow};
@@ -32,7 +32,8 @@ fn of<'a>(tracks: &'a Tracks, ue: &str) -> Vec<(&'a TrackRow, &'a SightRow)> {
 
 #[test]
 fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_never_is() {
-    // A row of trucks stands on the lane next to the unit, y = 2 m, and cars pass behind it on y = -2 m.
+    // A row of trucks is on the lane next to the base station, at y = 2 m. Cars pass behind it at y
+    // = -2 m.
     let trucks = "[vehicles.trucks]\nroad = { length = \"1 km\", start = [\"0 m\", \"4 m\"], lanes = [\"0 m/s\"] }\n\
         number = 20\ntypes = [{ length = \"13 m\", width = \"2.6 m\", height = \"3 m\" }]\n\
         [vehicles.cars]\nroad = { length = \"1 km\", lanes = [\"30 m/s\"] }\nnumber = 10\n\
@@ -43,12 +44,13 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
     for name in ["car-0", "car-1", "car-2"] {
         for (track, sight) in of(&with_trucks, name) {
             assert_eq!(track.y_m, -2.0);
-            // 5 m over 3 m and 1.6 m: in the shadow as far as 0.41 of the way from the car.
+            // The antenna has 5 m, the trucks 3 m and the car 1.6 m. The shadow covers 0.41 of the
+            // distance from the car.
             let far = sight.vehicles_db;
             assert!((0.0..60.0).contains(&far));
             blocked += u32::from(far > 6.03);
         }
-        // Their roofs are as high as its antenna, and the unit is higher.
+        // The roofs of cars are as high as the UE's antenna, and the base station is higher.
         assert!(
             of(&cars, name)
                 .iter()

@@ -1,4 +1,5 @@
-//! One run in several worlds: the same bits on any number of threads, and each flow, link and UE as in one world.
+//! Tests of a run in several worlds: the same bits on any number of threads, and each flow, link
+//! and UE as in one world.
 
 use crate::common::build;
 use crate::common::parse;
@@ -12,8 +13,9 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Cells on so many carriers, two each, with three UEs each and a link to the server. Rates and delays differ, so that no two packets
-/// of two carriers come to the server at the same nanosecond.
+/// Returns this number of carriers, each with two cells, three UEs and a link to the server. Rates
+/// and delays differ, so that packets of two carriers never reach the server at the same
+/// nanosecond.
 fn networks(count: usize) -> String {
     let mut text = "duration = \"2 s\"\nworlds = \"by-carrier\"\n".to_owned();
     for n in 0..count {
@@ -45,7 +47,7 @@ fn networks(count: usize) -> String {
     text
 }
 
-/// Traffic of every kind that can be divided, and what links can do to it.
+/// Returns networks with traffic of every kind that can be divided, and with all effects of links.
 fn busy() -> String {
     networks(3)
         + "[flow.bulk]\nfrom = \"server\"\nto = \"u0\"\n\
@@ -63,7 +65,7 @@ fn busy() -> String {
            [\"1200 ms\", \"1210 ms\"]] }\n"
 }
 
-/// The same with a phone that has two paths, one of them beside the cells.
+/// Returns the networks of [`busy`] with a phone that has two paths, one of them not over a cell.
 fn multipath() -> String {
     busy()
         + "[link.wifi]\nfrom = \"server\"\nto = \"dual\"\nrate = \"20000003 bit/s\"\ndelay = \"8000777 ns\"\n\
@@ -93,7 +95,7 @@ fn in_one_world(text: &str, overrides: &[&str]) -> RunResults {
     run.run(|_| Control::Continue).expect("a run")
 }
 
-/// What all probes see.
+/// Settings that record everything.
 const ALL: &[&str] = &[
     "probe.congestion=\"every-ack\"",
     "probe.queue=\"every-packet\"",
@@ -103,7 +105,7 @@ const ALL: &[&str] = &[
     "probe.radio-delay=true",
 ];
 
-/// The summary without what is of a trajectory as a whole.
+/// Returns the summary without the values of the whole trajectory.
 fn of_machines(recorded: &Recorded) -> Value {
     let mut summary: Value = serde_json::from_str(&recorded.summary).expect("it is JSON");
     for key in ["events", "fingerprint"] {
@@ -117,7 +119,7 @@ fn assert_same_tables(one: &Recorded, other: &Recorded, what: &str) {
     assert_same_tables_but(&[], one, other, what);
 }
 
-/// The same, but that rows of some tables may stand in another order.
+/// Asserts that two runs recorded the same tables. Rows of some tables may be in another order.
 fn assert_same_tables_but(tables: &[&str], one: &Recorded, other: &Recorded, what: &str) {
     let names = |of: &Recorded| of.tables.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     assert_eq!(names(one), names(other), "{what}");
@@ -164,7 +166,7 @@ fn a_phone_with_paths_from_two_worlds_fares_as_in_one() {
     assert_same_tables(&other.recorded, &one.recorded, "on three threads");
     let whole = in_one_world(&multipath(), &[]);
     assert_eq!(of_machines(&one.recorded), of_machines(&whole.recorded));
-    // Rows of two worlds at one nanosecond may stand in another order.
+    // Rows of two worlds at one nanosecond may be in another order.
     assert_same_tables_but(
         &["queues", "bearers"],
         &one.recorded,
@@ -175,7 +177,7 @@ fn a_phone_with_paths_from_two_worlds_fares_as_in_one() {
 
 #[test]
 fn carriers_on_the_same_sites_share_their_shadows_as_in_one_world() {
-    // Whoever names no cell takes the strongest of all carriers.
+    // UEs without a named cell use the strongest cell of all carriers.
     let same = |text: String| {
         (1..3).fold(text, |text, n| {
             text.replace(&format!("\"{} m\"", 1500 * n), "\"0 m\"")
@@ -230,13 +232,14 @@ fn what_the_radio_draws_and_counts_it_does_as_in_one_world() {
             of_machines(&whole.recorded),
             "{settings:?}"
         );
-        // Rows of two worlds at one nanosecond, as at the beginning of a slot, may stand in another order.
+        // Rows of two worlds at one nanosecond, such as the beginning of a slot, may be in another
+        // order.
         let but = ["radio_drops"];
         assert_same_tables_but(&but, &divided.recorded, &whole.recorded, settings[1]);
     }
 }
 
-/// Networks that are alike to the nanosecond, with packets that arrive at the very borders of windows.
+/// Returns identical networks, with packets that arrive exactly at the borders of windows.
 fn alike() -> String {
     let mut text = "duration = \"1 s\"\nworlds = \"by-carrier\"\n".to_owned();
     for n in 0..3 {
@@ -274,7 +277,7 @@ fn alike() -> String {
 #[test]
 fn packets_at_the_borders_of_windows_arrive_once_on_any_number_of_threads() {
     let one = on_threads(&alike(), 1, ALL);
-    // The third network has nothing to do.
+    // The third network has no traffic.
     for threads in [2, 4] {
         let other = on_threads(&alike(), threads, ALL);
         assert_eq!(other.fingerprint, one.fingerprint, "{threads} threads");
@@ -328,7 +331,7 @@ fn a_run_that_is_stopped_is_written_as_far_as_it_came() {
     assert!(duration_s > 0.0 && duration_s < 20.0, "{duration_s}");
 }
 
-/// The mistake of a scenario that cannot be divided.
+/// Returns the error for a scenario that cannot be divided.
 fn refusal(text: &str, overrides: &[&str]) -> String {
     match Worlds::unobserved(&scenario(text, overrides)) {
         Ok(_) => panic!("it was divided: {overrides:?}\n{text}"),

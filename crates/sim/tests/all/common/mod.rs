@@ -1,4 +1,4 @@
-//! The example scenarios, as the tests of this folder run them.
+//! Helpers that read and run the example scenarios.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -13,7 +13,7 @@ use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::catalog;
 use std::path::{Path, PathBuf};
 
-/// Every file in `scenarios/`, sorted by name.
+/// Returns every file in `scenarios/`, sorted by name.
 pub(crate) fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
@@ -26,7 +26,7 @@ pub(crate) fn examples() -> Vec<PathBuf> {
     files
 }
 
-/// A scenario's name: that of its file.
+/// Returns a scenario's name, which is that of its file.
 pub(crate) fn name(path: &Path) -> String {
     let stem = path.file_stem().expect("a scenario is a file");
     stem.to_string_lossy().into_owned()
@@ -50,7 +50,8 @@ pub(crate) fn parse(text: &str, base_dir: PathBuf, overrides: &[&str]) -> Scenar
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Runs a scenario to its end. What the probe saw, and the packets that applications were given.
+/// Runs a scenario to its end. Returns its probe and the number of packets that reached an
+/// endpoint.
 pub(crate) fn run_with<P: Probe + 'static>(scenario: &Scenario, probe: P) -> (P, u64) {
     let mut world = build(scenario, probe).expect("a checked scenario makes a world");
     while world.run(end(scenario), u64::MAX) {}
@@ -58,7 +59,7 @@ pub(crate) fn run_with<P: Probe + 'static>(scenario: &Scenario, probe: P) -> (P,
     (world.into_probe(), delivered)
 }
 
-/// The world of a scenario that nothing looks at.
+/// Returns the world of a scenario without a probe.
 pub(crate) fn world(scenario: &Scenario) -> Observed<NullProbe> {
     unobserved(scenario).expect("a checked scenario makes a world")
 }
@@ -68,12 +69,12 @@ pub(crate) fn run_to(world: &mut Observed<NullProbe>, at: Time) {
     while world.run(at, u64::MAX) {}
 }
 
-/// The end of a scenario.
+/// Returns the end of a scenario.
 pub(crate) fn end(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
 }
 
-/// The time `fraction` through a scenario.
+/// Returns the time at this fraction of a scenario.
 pub(crate) fn part(scenario: &Scenario, fraction: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(scenario.duration.as_secs_f64() * fraction)
 }

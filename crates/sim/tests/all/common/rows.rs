@@ -1,19 +1,19 @@
-//! What UEs that change cells go through, row by row.
+//! Result rows of UEs that change cells.
 
 use fadeout_core::{
     CellId, DropRow, HandoverOutcome, HandoverRow, MeasurementRow, Probe, RadioDropRow, RrcEvent,
     RrcRow, SecondaryChangeRow, TimeoutRow, TransportBlockRow, UeId,
 };
 
-/// Rows by table; of what is many only where it is asked for.
+/// Rows by table. Large tables are recorded only if a test asks for them.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub handovers: Vec<HandoverRow>,
     pub changes: Vec<SecondaryChangeRow>,
     pub steps: Vec<RrcRow>,
-    /// Packets that the radio lost.
+    /// Packets lost by the radio.
     pub drops: Vec<RadioDropRow>,
-    /// Packets that links dropped, those of messages included.
+    /// Packets dropped by links, including those of messages.
     pub link_drops: Vec<DropRow>,
     pub timeouts: usize,
     pub measured: Vec<MeasurementRow>,
@@ -23,7 +23,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// With the measurements of all UEs.
+    /// Returns rows that include the measurements of all UEs.
     pub(crate) fn with_measurements() -> Rows {
         Rows {
             wants_measurements: true,
@@ -31,7 +31,7 @@ impl Rows {
         }
     }
 
-    /// With the transport blocks of all cells.
+    /// Returns rows that include the transport blocks of all cells.
     pub(crate) fn with_blocks() -> Rows {
         Rows {
             wants_blocks: true,
@@ -39,7 +39,7 @@ impl Rows {
         }
     }
 
-    /// The one change of cell, which went well.
+    /// Returns the only change of cell, which must be successful.
     pub(crate) fn only(&self) -> &HandoverRow {
         let [row] = &self.handovers[..] else {
             panic!("one change of cell: {:?}", self.handovers);
@@ -48,7 +48,7 @@ impl Rows {
         row
     }
 
-    /// How often there was a step.
+    /// Returns the number of steps of this kind.
     pub(crate) fn count(&self, event: RrcEvent) -> usize {
         self.steps.iter().filter(|row| row.event == event).count()
     }
