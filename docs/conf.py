@@ -18,7 +18,7 @@ project = "fadeout"
 author = "The fadeout authors"
 copyright = "2026, the fadeout authors"
 release = __version__
-# The last three are beside this file.
+# The last three are modules in this folder.
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
@@ -30,7 +30,7 @@ extensions = [
 ]
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-# Other pages include the ones below generated/.
+# These pages are only included by others.
 exclude_patterns = [
     "_build",
     "generated/headline.md",
@@ -39,7 +39,7 @@ exclude_patterns = [
     "studies/results",
 ]
 executed_runs = not is_check
-# Docstrings set names in single backticks.
+# Single backticks in docstrings mark names.
 default_role = "code"
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 130

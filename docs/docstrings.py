@@ -1,4 +1,4 @@
-"""Docstrings as they are written here: an indented block is an example."""
+"""Extension for docstrings of this project, in which an indented block is an example."""
 
 from sphinx.application import Sphinx
 from sphinx.ext.napoleon import GoogleDocstring
@@ -23,6 +23,6 @@ def mark_examples(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Reads docstrings before napoleon does."""
     app.connect("autodoc-process-docstring", mark_examples, priority=400)
-    # The type of an attribute is in the code, so text before a colon in its docstring is text.
+    # Types of attributes are in the code, so text before a colon in their docstrings is plain text.
     GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end
     return {"parallel_read_safe": True, "parallel_write_safe": True}

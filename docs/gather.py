@@ -1,4 +1,4 @@
-"""Pages that are put together: the limits of each layer, and the gallery."""
+"""Pages that are collected from other sources: the limits of each layer, and the gallery."""
 
 import re
 from pathlib import Path
@@ -83,7 +83,7 @@ FIGURES = {
     "multipath-wifi-lte": ["throughput"],
     "street-canyon": ["map", "sinr"],
 }
-"""Figures of the scenarios whose point is in another figure than the overview."""
+"""Figures of the scenarios that another figure than the overview shows best."""
 
 STUDIES = {
     "blockage": ("curve", "Cost of a blockage, by its length"),

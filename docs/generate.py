@@ -131,7 +131,7 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
 
 
 def validation_page(rows: list[linux.Row], folder: Path) -> str:
-    """Returns our runs beside the kernel's, from simulations made for this page."""
+    """Returns a comparison of our runs with the kernel's, from simulations made for this page."""
     parts = [
         "## Every row",
         markdown(list(linux.COLUMNS), [row.cells() for row in rows]),
@@ -170,7 +170,7 @@ def headline(rows: list[linux.Row]) -> str:
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:
-    """True if several entries all take the same parameters."""
+    """Returns True if several entries all have the same parameters."""
     first = entries[0]["parameters"]
     return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
@@ -200,7 +200,7 @@ class ScenarioTables:
     def __init__(self, definitions: dict[str, Any]) -> None:
         self.definitions = definitions
         self.heading_of: dict[str, str] = {}
-        """The heading of the section of each table, by the table's keys."""
+        """Heading of each table's section, by the table's keys."""
 
     def section(
         self, path: str, schema: dict[str, Any], level: int, heading: str = "The file"

@@ -1,4 +1,4 @@
-"""Mathematics as MathML, which browsers draw themselves: no script, no network, any colour."""
+"""Mathematics as MathML, which browsers render themselves, without script and network."""
 
 import re
 
@@ -9,7 +9,7 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 UPRIGHT = re.compile(r'(?:<mi mathvariant="normal">[^<]</mi>){2,}')
-"""Letters of one upright word, which the converter sets one by one."""
+"""Letters of one upright word, which the converter would otherwise set one by one."""
 
 
 SIZED = re.compile(r"\\[Bb]ig([lr])(?![a-z])")
@@ -35,7 +35,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})</span>')
-    # Formulas apart by a wide space wrap there on narrow screens.
+    # Formulas that a wide space separates can wrap there on narrow screens.
     parts = re.split(r",\s*\\qquad\b", node.astext())
     for count, part in enumerate(parts, 1):
         self.body.append(mathml(part + "," * (count < len(parts)), "block"))

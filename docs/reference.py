@@ -1,4 +1,4 @@
-"""The Python reference: one page a topic, from the docstrings of everything public."""
+"""The Python reference: one page for each topic, from the docstrings of all public names."""
 
 import inspect
 import sys
@@ -19,9 +19,9 @@ class Topic(NamedTuple):
     summary: str
     """The first paragraph of the page, and its line in the list of pages."""
     names: tuple[str, ...]
-    """Names of `fadeout`."""
+    """Names of `fadeout` on the page."""
     module: ModuleType | None = None
-    """A module whose other public names are on the page too."""
+    """Module whose other public names are on the page too."""
 
 
 TOPICS = (

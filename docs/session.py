@@ -1,6 +1,6 @@
-"""The blocks of a page that run, one after another in a folder of its own.
+"""Runs the blocks of a page, one after another in a folder of its own.
 
-A page is Markdown. These fenced blocks of it do something; all others are text:
+A page is Markdown. These fenced blocks of it do something, and all others are text:
 
     ```{file} link.toml          writes a file
     ```{console}                 runs each line that begins with `$`
@@ -9,7 +9,7 @@ A page is Markdown. These fenced blocks of it do something; all others are text:
     ```{drawn} out/overview.png  shows a figure that was made
 
 The documentation is built with them (`executed.py`), the tests run them, and
-`tools/notebooks.py` makes notebooks of the tutorial.
+`docs/notebooks.py` makes notebooks of the tutorial.
 """
 
 import ast

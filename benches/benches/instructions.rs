@@ -1,6 +1,6 @@
-//! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of
-//! one kind; `tools/bench.py` divides by that number and compares with `benches/baseline.csv`.
-//! The worlds of many flows run for half a second instead, and are divided by their flows.
+//! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of one
+//! kind. `tools/bench.py` divides by that number and compares with `benches/baseline.csv`. The
+//! worlds of many flows run for half a second instead, and are divided by their flows.
 
 #![allow(missing_docs, reason = "the macros of gungraun make public items")]
 
@@ -21,10 +21,10 @@ use gungraun::prelude::*;
 use std::hint::black_box;
 use std::path::PathBuf;
 
-/// Steps that one benchmark takes.
+/// Number of steps of a benchmark.
 const STEPS: usize = 128;
 
-/// As large as the world's own event.
+/// Event of the same size as the world's own.
 type Event = (u32, u32, u32);
 
 struct Events {
@@ -64,7 +64,7 @@ struct Replay {
     outbox: Outbox,
 }
 
-/// What is under way to an end; `None` when that is not enough.
+/// Returns an end with its next [`STEPS`] segments. `None` if fewer are under way to it.
 fn replay(mut pair: Pair, end: usize) -> Option<Replay> {
     let mut arrivals = pair.under_way_to(end);
     if arrivals.len() < STEPS {
@@ -81,7 +81,7 @@ fn replay(mut pair: Pair, end: usize) -> Option<Replay> {
     })
 }
 
-/// Well after slow start.
+/// Returns an end well after slow start.
 fn steady(end: usize) -> Replay {
     let mut pair = Pair::new(&TcpConfig::linux(), LossConfig::None);
     pair.run_until(Time::ZERO + Span::from_millis(1000));
@@ -91,8 +91,8 @@ fn steady(end: usize) -> Replay {
     replay
 }
 
-/// In the first recovery. The receiver acknowledges every segment: Linux's would
-/// compress its ACKs, and too few would be under way.
+/// Returns the sender in its first recovery. The receiver acknowledges every segment, as Linux's
+/// ACK compression would leave too few ACKs under way.
 fn recovering() -> Replay {
     let mut config = TcpConfig::linux();
     config.sack_compression = false;
@@ -133,12 +133,14 @@ fn acknowledge(mut replay: Replay) -> Replay {
     replay
 }
 
-/// In congestion avoidance, with a window of about a bandwidth-delay product that is the limit.
+/// Returns a sender in congestion avoidance, limited by a window of about a bandwidth-delay
+/// product.
 fn avoiding(control: &str) -> Replay {
     let mut config = TcpConfig::linux();
     config.initial_ssthresh = 1_700.0;
     config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 26 };
-    // ACKs may come in trains: the first instant at which enough of them are under way.
+    // ACKs may come in trains, so this takes the first instant at which enough of them are under
+    // way.
     let mut instants = (1000..1100).filter_map(|ms| {
         let mut pair = Pair::with(control, &config, LossConfig::None);
         pair.run_until(Time::ZERO + Span::from_millis(ms));
@@ -147,7 +149,7 @@ fn avoiding(control: &str) -> Replay {
     instants.next().expect("enough is under way")
 }
 
-// What an ACK costs the endpoint with each congestion control.
+// Measures an ACK at an endpoint with each congestion control.
 #[library_benchmark]
 #[bench::newreno(avoiding("newreno"))]
 #[bench::reno(avoiding("reno"))]
@@ -184,7 +186,7 @@ struct Carrier {
 }
 
 impl Carrier {
-    /// One packet in and whatever has arrived out.
+    /// Passes one packet to the link and takes all arrived ones out.
     #[inline]
     fn carry(&mut self) {
         let segment = Segment {
@@ -218,7 +220,7 @@ fn carrier(rate: RateConfig, spacing: Span) -> Carrier {
         now: Time::ZERO,
         spacing,
     };
-    // Fill the delay line, so that each packet that enters lets one out.
+    // A full delay line delivers one packet for each one that enters.
     (0..4096).for_each(|_| carrier.carry());
     carrier
 }
@@ -227,7 +229,7 @@ fn constant_rate() -> Carrier {
     carrier(path().rate, Span::from_micros(12))
 }
 
-/// A trace of 120 Mbit/s in bursts of 20 opportunities each 2 ms.
+/// Returns a link with a trace of 120 Mbit/s in bursts of 20 opportunities each 2 ms.
 fn trace() -> Carrier {
     let text: String = (1..=500)
         .flat_map(|n| std::iter::repeat_n(2 * n, 20))
@@ -245,7 +247,7 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
-/// A scenario.
+/// Returns the scenario of a text.
 fn checked(text: &str) -> Scenario {
     let source = Source {
         name: "benchmark".to_owned(),
@@ -255,7 +257,7 @@ fn checked(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"))
 }
 
-/// The world of a scenario, after so much of it.
+/// Returns the world of a scenario after the time `run`.
 fn world_after(text: &str, run: Span) -> World<NullProbe> {
     let scenario = checked(text);
     let mut world = World::unobserved(&scenario).expect("the scenario is right");
@@ -263,8 +265,8 @@ fn world_after(text: &str, run: Span) -> World<NullProbe> {
     world
 }
 
-/// `flows` transfers under way for three seconds, each with 100 kbit/s of a link over 600 ms, so that
-/// a flow does the same however many there are.
+/// Returns a world with `flows` transfers that have run for three seconds. Each has 100 kbit/s of a
+/// link over 600 ms, so the work of a flow does not depend on their number.
 fn flows(flows: u32) -> World<NullProbe> {
     let text = format!(
         r#"
@@ -290,7 +292,7 @@ congestion-control = "cubic"
     world_after(&text, Span::from_millis(3000))
 }
 
-/// A checked scenario of so many flows that begin later.
+/// Returns a checked scenario of `flows` flows that begin later.
 fn later_flows(flows: u32) -> Scenario {
     checked(&format!(
         r#"
@@ -311,7 +313,7 @@ count = {flows}
     ))
 }
 
-/// A checked scenario of so many UEs in one cell, each with a flow.
+/// Returns a checked scenario of `ues` UEs in one cell, each with a flow.
 fn ues_in_a_cell(ues: u32) -> Scenario {
     checked(&format!(
         r#"
@@ -358,9 +360,10 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// Data over two cells, after half a second: to one UE with a leg in each (dual connectivity), or half of it to a UE in
-/// each. That of the second cell comes over the link between the base stations, or by a way of its own. Flows are
-/// datagrams with so many Mbit/s, or CUBIC's with as much as it gets.
+/// Returns a world after half a second of data over two cells. One UE has a leg in each cell (dual
+/// connectivity), or each of two UEs has half of the data. Data of the second cell come over the
+/// link between the base stations, or over a link of their own. `flows` has the rate of datagrams
+/// in Mbit/s, or `None` for CUBIC.
 fn two_cells(ues: &str, has_own_way: bool, flows: &[(&str, Option<u32>)]) -> World<NullProbe> {
     let mut text = String::from(
         r#"
@@ -421,8 +424,8 @@ fn legs(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// UEs without flows that pass twenty LTE cells, each into the next one 4 s or so after the one before, as of two
-/// seconds.
+/// Returns a world at 2 s, in which UEs without flows pass twenty LTE cells. Each UE enters the
+/// next cell about 4 s after the previous one.
 fn street() -> World<NullProbe> {
     let mut text = String::from("duration = \"60 s\"\n[mobility-management]\n");
     for cell in 0..20 {
@@ -443,8 +446,8 @@ fn street() -> World<NullProbe> {
     world_after(&text, Span::from_secs(2))
 }
 
-// Until the 128th handover after that has ended: a step is a handover, with what its UE measures and looks at in the
-// 3.7 s from one to the next.
+// Runs until the 128th handover after 2 s has ended. A step is a handover, with the measurements
+// and channel evaluations of its UE in the 3.7 s between two handovers.
 #[library_benchmark]
 #[bench::street(street())]
 fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
@@ -453,10 +456,10 @@ fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// SDUs in a transport block.
+/// Number of SDUs in a transport block.
 const SDUS: u32 = 50;
 
-/// Both ends of a bearer in acknowledged mode, and what passes between them.
+/// A bearer in acknowledged mode with both ends, and the transport block between them.
 struct Bearer {
     ends: [Entity; 2],
     block: TransportBlock,
@@ -466,7 +469,7 @@ struct Bearer {
 }
 
 impl Bearer {
-    /// A slot: SDUs enter, a block goes over, a STATUS PDU comes back when one is due.
+    /// Runs a slot: SDUs enter, a block is sent, and a STATUS PDU comes back when one is due.
     #[inline]
     fn carry(&mut self) {
         let [sender, receiver] = &mut self.ends;
@@ -512,7 +515,7 @@ fn rlc(mut bearer: Bearer) -> Bearer {
     bearer
 }
 
-/// A link to a UE that walks past, with the same fading in and out of sight.
+/// Returns a link to a UE that walks past, with the same fading in and out of sight.
 fn faded(fading: Fading) -> LinkChannel {
     let config = ChannelConfig {
         los_fading: fading,
@@ -536,7 +539,7 @@ const TDL_A: Fading = Fading::Tdl {
     delay_spread: Span::from_nanos(100),
 };
 
-// A step is a look in one slot. That the waves become vector instructions shows here.
+// A step is an evaluation in one slot. The count shows whether the compiler vectorises the waves.
 #[library_benchmark]
 #[bench::flat(faded(Fading::Rayleigh))]
 #[bench::tdl_a(faded(TDL_A))]
@@ -553,15 +556,16 @@ fn fading(link: LinkChannel) -> LinkChannel {
     link
 }
 
-/// Well after every buffer and HARQ process has been used, and between two instants at which all UEs look at
-/// interferers: each 100 ms, so that a whole run has a hundredth of one where a millisecond would have all of it.
+/// Returns a load after every buffer and HARQ process has been used. The benchmark then runs
+/// between two of the instants, every 100 ms, at which all UEs evaluate interferers. A run of
+/// 10 ms that includes one would have its whole cost.
 fn loaded(mut load: RadioLoad) -> RadioLoad {
     load.run_for(237_000_000);
     load
 }
 
-// A step is a slot of 125 us at 630 Mbit/s, with six or seven packets down and three up, or a
-// hundredth of a subframe of ten cells.
+// A step is a slot of 125 us at 630 Mbit/s, with six or seven packets down and three up. For LTE it
+// is a hundredth of a subframe of ten cells.
 #[library_benchmark]
 #[bench::mmwave_1_ue(loaded(RadioLoad::mmwave(1)), 125_000)]
 #[bench::mmwave_10_ues(loaded(RadioLoad::mmwave(10)), 125_000)]

@@ -1,5 +1,5 @@
-//! What the benchmarks share: a connection over a pair of links, stopped in the middle, and a
-//! radio access under load.
+//! Shared parts of the benchmarks: a connection over a pair of links that is stopped in the middle,
+//! and a radio access under load.
 
 mod pair;
 mod radio;

@@ -1,4 +1,4 @@
-//! Two endpoints and the links between them, without a world around them.
+//! Two endpoints and the links between them, without a world.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -10,18 +10,18 @@ use fadeout_link::{DelayConfig, Link, LinkConfig, LossConfig, RateConfig};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpConfig, TcpEndpoint};
 
-/// A segment on its way, and when it arrives.
+/// A segment under way, with its time of arrival.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub at: Time,
-    /// What.
+    /// The segment.
     pub segment: Segment,
-    /// ECN field of its packet.
+    /// ECN field of the segment's packet.
     pub ecn: Ecn,
 }
 
-/// One direction of the path: 1 Gbit/s, 10 ms, a queue without limit.
+/// Returns one direction of the path: 1 Gbit/s, 10 ms, a queue without limit.
 pub fn path() -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(Rate::from_bits_per_sec(1_000_000_000)),
@@ -35,7 +35,7 @@ pub fn path() -> LinkConfig {
 pub struct Pair {
     /// The endpoints.
     pub ends: [TcpEndpoint; 2],
-    /// Links out of the end of the same number.
+    /// Links, each from the end with the same number to the other end.
     links: [Link; 2],
     pool: PacketPool,
     outbox: Outbox,
@@ -45,16 +45,17 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The flow at its first SYN, with CUBIC, both stacks as `config` says and this loss of data.
+    /// Creates the flow at its first SYN, with CUBIC. `config` is for both stacks, and `loss` for
+    /// data.
     pub fn new(config: &TcpConfig, loss: LossConfig) -> Pair {
         Pair::with("cubic", config, loss)
     }
 
-    /// The same with the congestion control of this name.
+    /// Creates the flow with the congestion control called `control`.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// Panics if there is no such congestion control.
     pub fn with(control: &str, config: &TcpConfig, loss: LossConfig) -> Pair {
         let end = |n: u32| {
             let random = Stream::new(1, "congestion", u64::from(n));
@@ -81,7 +82,7 @@ impl Pair {
         pair
     }
 
-    /// Runs to `until`.
+    /// Runs the flow to `until`.
     pub fn run_until(&mut self, until: Time) {
         while self.next_at() <= until {
             self.step();
@@ -96,7 +97,7 @@ impl Pair {
         }
     }
 
-    /// Takes what is under way to end `to` off its link.
+    /// Removes the segments under way to end `to` from their link and returns them.
     pub fn under_way_to(&mut self, to: usize) -> Vec<Arrival> {
         let mut taken = Vec::new();
         let link = &mut self.links[1 - to];

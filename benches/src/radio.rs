@@ -13,7 +13,7 @@ use fadeout_radio::antenna::{Antenna, Isotropic};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
-/// A radio access, what feeds it and what it has carried.
+/// A radio access with its source of packets and the count of delivered ones.
 #[derive(Debug)]
 pub struct RadioLoad {
     access: RadioAccess,
@@ -21,14 +21,14 @@ pub struct RadioLoad {
     pool: PacketPool,
     out: Vec<PacketId>,
     bearers: u64,
-    /// Between two downlink packets, over all bearers.
+    /// Time between two downlink packets, over all bearers.
     gap_nanos: u64,
     now: u64,
     turn: u64,
     delivered: u64,
 }
 
-/// UEs around sites that are so far apart.
+/// UEs at rest around sites, which are `sites_apart_m` apart.
 #[derive(Debug, Clone, Copy)]
 struct AtRest {
     sites_apart_m: f64,
@@ -53,7 +53,7 @@ fn ue(node: u32, cell: u32) -> UeConfig {
     }
 }
 
-/// A channel whose band fades as one: what stands above it is measured.
+/// Returns the channel with flat fading, so that the cost of the layers above dominates.
 fn flat(channel: ChannelConfig) -> ChannelConfig {
     ChannelConfig {
         los_fading: Fading::Rician { k_db: 9.0 },
@@ -64,7 +64,7 @@ fn flat(channel: ChannelConfig) -> ChannelConfig {
     }
 }
 
-/// Line of sight and Rician fading: about 20 dB at the places of the UEs.
+/// Returns a channel with line of sight and Rician fading: about 20 dB at the places of the UEs.
 fn street() -> ChannelConfig {
     flat(ChannelConfig {
         line_of_sight: LineOfSight::Clear,
@@ -74,8 +74,8 @@ fn street() -> ChannelConfig {
 }
 
 impl RadioLoad {
-    /// UEs in a cell of 1 GHz at 28 GHz and 120 kHz; 630 Mbit/s in all. The channel is looked at
-    /// in every slot.
+    /// Creates UEs in a cell of 1 GHz at 28 GHz and 120 kHz, with 630 Mbit/s in total. The channel
+    /// is evaluated in every slot.
     pub fn mmwave(ues: u32) -> RadioLoad {
         let site = Point::new(0.0, 0.0, 10.0);
         let cell = CellConfig {
@@ -91,7 +91,7 @@ impl RadioLoad {
         RadioLoad::new(config, 630_000_000, 0.0)
     }
 
-    /// A thousand UEs in ten cells of 20 MHz, 14.4 Mbit/s in each cell.
+    /// Creates a thousand UEs in ten cells of 20 MHz, with 14.4 Mbit/s in each cell.
     pub fn lte() -> RadioLoad {
         let site = |cell: u32| Point::new(500.0 * f64::from(cell), 0.0, 25.0);
         let cell = |number| {
@@ -109,7 +109,8 @@ impl RadioLoad {
         RadioLoad::new(config, 144_000_000, 500.0)
     }
 
-    /// Packets of 1500 bytes down at `bits_per_second`, and an acknowledgment up for every other.
+    /// Creates a load with packets of 1500 bytes down at `bits_per_second`, and an acknowledgment
+    /// up for every other packet.
     fn new(config: RadioConfig, bits_per_second: u64, sites_apart_m: f64) -> RadioLoad {
         RadioLoad {
             bearers: config.bearers.len() as u64,
@@ -124,7 +125,7 @@ impl RadioLoad {
         }
     }
 
-    /// Lets `nanos` nanoseconds pass.
+    /// Runs the load for `nanos` nanoseconds.
     pub fn run_for(&mut self, nanos: u64) {
         let end = self.now + nanos;
         while self.now < end {
@@ -170,12 +171,12 @@ impl RadioLoad {
         );
     }
 
-    /// Downlink bits delivered so far.
+    /// Returns the number of downlink bits delivered so far.
     pub fn delivered_bits(&self) -> u64 {
         self.delivered * 12_000
     }
 
-    /// Transport blocks sent, and lost, in each direction so far. A UE has one bearer.
+    /// Returns the transport blocks sent and lost in each direction so far. A UE has one bearer.
     pub fn blocks(&self) -> ([u64; 2], [u64; 2]) {
         let sum = |of: fn(DirectionCounters) -> u64| {
             [Direction::Downlink, Direction::Uplink].map(|direction| {
@@ -187,7 +188,7 @@ impl RadioLoad {
         (sum(|of| of.blocks), sum(|of| of.lost_blocks))
     }
 
-    /// What the radio access has done so far.
+    /// Returns the counters of the radio access so far.
     pub fn counters(&self) -> Counters {
         self.access.counters()
     }

@@ -1,4 +1,4 @@
-//! Whatever endpoints and radios send, its captures are files that other readers take.
+//! Checks that captures of any endpoints and radios are files that other readers accept.
 
 #![no_main]
 

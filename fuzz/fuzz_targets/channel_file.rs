@@ -1,5 +1,5 @@
-//! Any bytes are a table of channels or a mistake in one of their lines, and what was read has a value
-//! within the range of its rows at every time.
+//! Checks that any bytes are a table of channels, or an error with a line of the file. The values
+//! of a table are within the range of its rows at every time.
 
 #![no_main]
 
@@ -32,7 +32,7 @@ fuzz_target!(|text: &[u8]| {
     }
 });
 
-/// Looks at a series at instants ever farther apart.
+/// Evaluates a series at instants that are ever farther apart.
 fn follow(series: &Series) {
     let values = series.rows().iter().map(|row| row.1);
     let low = values.clone().fold(f64::INFINITY, f64::min);
@@ -40,7 +40,7 @@ fn follow(series: &Series) {
     let (mut now, mut step) = (Time::ZERO, 1_u64);
     while now < Time::ZERO + Span::from_secs(2_000_000) {
         let value = series.at(now);
-        // Room for the rounding of a straight line.
+        // The margin allows for the rounding of linear interpolation.
         assert!(
             low - 1e-9 <= value && value <= high + 1e-9,
             "{value} at {now}"

@@ -1,5 +1,5 @@
-//! Any messages of a guest: about time, of its devices, of its agent. None is a panic, and time
-//! neither goes back nor on without us.
+//! Checks any messages of a guest about time, of its devices and of its agent. None causes a panic,
+//! and only the simulator moves time, forward only.
 
 #![no_main]
 

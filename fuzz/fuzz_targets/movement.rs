@@ -1,5 +1,5 @@
-//! Any text is a movement trace of ns-2 or SUMO or an error, and whoever moves by a trace is always
-//! somewhere within it.
+//! Checks that any text is a movement trace of ns-2 or SUMO, or an error. A node that moves by a
+//! trace always has a position within it.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use fadeout_core::{Span, Time};
 use fadeout_mobility::import::{Tracks, ns2, sumo_fcd};
 use libfuzzer_sys::fuzz_target;
 
-/// Farthest coordinate that a trace may have, and a metre for rounding.
+/// Largest coordinate of a trace, with one metre for rounding.
 const FARTHEST: f64 = 1e7 + 1.0;
 
 fuzz_target!(|text: &str| {
@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Looks at every track at instants ever farther apart.
+/// Evaluates every track at instants that are ever farther apart.
 fn follow(tracks: Tracks) {
     for mut track in tracks.into_values() {
         let (mut now, mut step) = (Time::ZERO, 1_u64);

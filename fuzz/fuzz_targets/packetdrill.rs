@@ -1,4 +1,5 @@
-//! Any text is a script that passes, fails, is refused or is wrong; none panics or hangs.
+//! Checks that any text is a script that passes, fails, is refused or is wrong. None causes a panic
+//! or hangs.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! Any text is either refused or read; what is read reads back as itself.
+//! Checks that any text is either refused or read. A scenario that was read can be written and read
+//! again without a difference.
 //!
-//! The first line is an override when it starts with `--set `.
+//! The first line is an override if it starts with `--set `.
 
 #![no_main]
 
@@ -86,7 +87,7 @@ static CATALOG: Catalog = Catalog {
 };
 
 fuzz_target!(|text: &str| {
-    // A folder that does not exist: no input makes the target read files.
+    // The folder does not exist, so no input makes the target read files.
     let source = Source {
         name: "fuzz.toml".to_owned(),
         base_dir: "/nonexistent".into(),

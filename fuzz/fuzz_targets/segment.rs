@@ -1,9 +1,8 @@
-//! Any segments, commands and wake-ups, in any state: an endpoint neither panics nor runs wild,
-//! and what it sends is well formed.
+//! Checks an endpoint in any state with any segments, commands and wake-ups. It never panics or
+//! loops without end, and its segments are well formed.
 //!
-//! The input is read as operations. Whoever hands segments to an endpoint unwraps sequence
-//! numbers and scales windows, so those stay in the range that leaves possible; everything else
-//! is arbitrary.
+//! The input is read as operations. The caller of an endpoint unwraps sequence numbers and scales
+//! windows, so these stay in the range that results. Everything else is arbitrary.
 
 #![no_main]
 
@@ -16,11 +15,11 @@ use fadeout_transport::tcp::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Most operations of one input, and most wake-ups between two of them.
+/// Largest number of operations of one input, and of wake-ups between two of them.
 const MOST_OPERATIONS: usize = 400;
 const MOST_WAKES: usize = 200;
-/// An input that made the endpoint send so much is long enough: its window doubles with each
-/// round trip that the input plays.
+/// Number of sent segments after which an input ends. The window doubles with each round trip that
+/// the input plays, so more segments would only take time.
 const MOST_SEGMENTS: usize = 20_000;
 
 struct Input<'a>(&'a [u8]);
@@ -36,7 +35,7 @@ impl Input<'_> {
     fn word(&mut self) -> u64 {
         u64::from(self.byte()) << 8 | u64::from(self.byte())
     }
-    /// Near something that matters, or far from everything.
+    /// Returns a number near one of `places`, or any number.
     fn near(&mut self, places: &[u64]) -> u64 {
         let choice = self.byte();
         let place = places[usize::from(choice & 15) % places.len()];
@@ -56,7 +55,8 @@ struct Bench {
     tcp: TcpEndpoint,
     out: Outbox,
     now: Time,
-    /// First number the endpoint never sent, what it has acknowledged, and what it was sent.
+    /// First sequence number that the endpoint never sent, its last acknowledgment, and the end of
+    /// the data sent to it.
     next: u64,
     said: u64,
     given: u64,
@@ -118,7 +118,7 @@ impl Bench {
             1 | 2 => self.wait(input),
             3 => self.arrive(&handshake(input), Ecn::NotEct),
             4 => {
-                // A well-behaved ACK, so that the inputs reach deep.
+                // A regular ACK, so that the inputs reach deep states.
                 let ack = input.near(&[self.next]);
                 let segment = Segment {
                     seq: self.given,
@@ -185,7 +185,7 @@ impl Bench {
 
     fn any_segment(&mut self, input: &mut Input<'_>) -> (Segment, Ecn) {
         let flags = u16::from(input.byte()) | Flags::ACK.0 * u16::from(input.byte() & 7 != 0);
-        // Resets and SYNs end too much to be every fourth segment.
+        // Resets and SYNs end connections, so they are rarer than a quarter of the segments.
         let rare = (Flags::RST | Flags::SYN).0;
         let flags = if input.byte() < 250 {
             flags & !rare
@@ -222,7 +222,7 @@ impl Bench {
         self.check();
     }
 
-    /// What leaves is well formed.
+    /// Asserts that the sent segments are well formed.
     fn check(&mut self) {
         for outgoing in &self.out.segments {
             let segment = &outgoing.segment;
@@ -263,7 +263,7 @@ impl Bench {
     }
 }
 
-/// A SYN or SYN-ACK with any options.
+/// Returns a SYN or SYN-ACK with any options.
 fn handshake(input: &mut Input<'_>) -> Segment {
     let choices = input.byte();
     let mut flags = Flags::SYN;

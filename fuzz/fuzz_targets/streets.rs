@@ -1,4 +1,5 @@
-//! Any text is a table of streets or an error, and whoever drives on them is always somewhere.
+//! Checks that any text is a table of streets or an error. A vehicle on the streets always has a
+//! finite position.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! A neighbour that eats the cache: walks over 64 MiB, a line each 10 ns, until it is stopped.
+//! A process that fills the cache: it walks over 64 MiB, a cache line each 10 ns, until it is
+//! stopped.
 //!
-//! `tools/bench.py` times programs beside it on another core.
+//! `tools/bench.py` times programs while it runs on another core.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 const BYTES: usize = 64 << 20;
 const LINE: usize = 64;
 const PACE: Duration = Duration::from_nanos(10);
-/// Lines between two looks at the clock.
+/// Number of lines between two readings of the clock.
 const AT_ONCE: u32 = 64;
 
 fn main() {
@@ -23,7 +24,8 @@ fn main() {
     loop {
         for _ in 0..AT_ONCE {
             memory[place] = memory[place].wrapping_add(1);
-            // An odd number of lines further on each time, which no prefetcher follows, and which comes to all.
+            // The stride is an odd number of lines. No prefetcher follows it, and it visits all
+            // lines.
             place = (place + 40_503 * LINE) % BYTES;
         }
         black_box(&mut memory);

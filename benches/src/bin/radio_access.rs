@@ -1,5 +1,5 @@
-//! Runs the radio access alone under load and prints what a simulated second and a transport
-//! block cost as a line of JSON.
+//! Runs the radio access alone under load. Prints the time for a simulated second and for a
+//! transport block, as a line of JSON.
 //!
 //! See `USAGE`.
 

@@ -1,5 +1,5 @@
-//! Runs one scenario and prints what it carried as a line of JSON, for `tools/bench.py`, which
-//! takes the CPU time and the memory of this process from the operating system.
+//! Runs one scenario and prints its results as a line of JSON, for `tools/bench.py`. The tool
+//! reads the CPU time and the memory of this process from the operating system.
 //!
 //! See `USAGE`.
 
@@ -16,7 +16,7 @@ use std::time::Instant;
 const USAGE: &str = "usage: whole_run [--threads N] null|memory|folder=PATH FILE [KEY=VALUE …]
        whole_run congestion-controls";
 
-/// Where a run goes on, and on how many threads where its scenario is divided.
+/// Probe of a run, and number of threads if its scenario is divided.
 struct Place<'a> {
     probe: &'a str,
     threads: usize,
@@ -92,7 +92,7 @@ fn run(place: &Place<'_>, scenario: Scenario) -> Result<Value, String> {
     }))
 }
 
-/// What a run without a probe is asked for, without a document of all that it is summed up in.
+/// Number of sent segments, the only result of a run without a probe.
 #[derive(Default)]
 struct Sent {
     segments: u64,
