@@ -1,26 +1,27 @@
-//! Link adaptation of a leg: which scheme a block has, by what is known of the channel before it
-//! is sent (the downlink as the UE reports it, the uplink as the base station measures it).
+//! Link adaptation of a leg. It chooses the modulation and coding scheme of a transport block from
+//! the latest knowledge of the channel. The UE reports the downlink, and the base station measures
+//! the uplink.
 
 use super::Leg;
 use crate::config::{Adaptation, Sharing};
 use crate::plan::{BandCqi, CellPlan, Measurement, Resources, split_db};
 use fadeout_core::{Direction, Time};
 
-/// The latest report of one direction.
+/// Latest channel report of one direction.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Report {
     measured_at: Time,
-    /// Downlink: what the UE reported, and for which rank.
+    /// CQI of the downlink and index of its rank, as the UE reported them.
     cqi: (u8, u8),
-    /// Downlink: what it reported of each sub-band, if it does.
+    /// CQI of each downlink sub-band, if the UE reports it.
     bands: BandCqi,
-    /// Uplink: what the base station measured.
+    /// Channel of the uplink, as the base station measured it.
     measurement: Measurement,
 }
 
 impl Report {
-    /// Nothing is known yet.
+    /// Report before any measurement.
     pub(super) const UNKNOWN: Report = Report {
         measured_at: Time::NEVER,
         cqi: (0, 0),
@@ -29,30 +30,32 @@ impl Report {
     };
 }
 
-/// The uplink of a UE as the air has it.
+/// Uplink channel of a UE.
 pub(crate) trait UplinkAir {
-    /// Measures it in a slot.
+    /// Measures the uplink in a slot.
     fn measure(&mut self, slot: u64, measurement: &mut Measurement);
-    /// The most of `available` resource blocks that the UE's power suffices for.
+    /// Returns the number of resource blocks, at most `available`, for which the UE's power
+    /// suffices.
     fn affordable_blocks(&self, available: u32) -> u32;
-    /// By how many dB the power in each of `blocks` resource blocks falls short of all in one.
+    /// Returns the loss of power in each of `blocks` resource blocks, compared to one block alone,
+    /// in dB.
     fn spread_db(&self, blocks: u32) -> f64;
 }
 
-/// The most that the base station may grant a UE in one slot.
+/// Largest uplink grant that the base station may give a UE in one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct UplinkChoice {
     pub scheme: u8,
     pub cqi: u8,
     pub units: u32,
-    /// Bytes on all units.
+    /// Bytes of a transport block on all units of the slot.
     pub rate: f64,
 }
 
 impl Leg {
-    /// The downlink scheme in `slot` and the report it follows from; none out of range. `report_of`
-    /// is asked what the UE reports of a slot, CQI and number of the rank, and of its sub-bands, when a new
-    /// report is due.
+    /// Returns the downlink scheme in `slot` and the CQI that it follows from. `None` if the UE is
+    /// out of range. When a new report is due, `report_of` returns the CQI and rank index of a slot
+    /// and writes the CQI of each sub-band.
     pub(crate) fn downlink_scheme(
         &mut self,
         plan: &CellPlan,
@@ -70,7 +73,7 @@ impl Leg {
         };
         let adaptation = resources.adaptation()?;
         let start = plan.frame.start_of(slot);
-        // Before the first report is known, the channel as of now.
+        // Before the first report, the present channel is used.
         let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
         let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.down.report;
@@ -84,13 +87,15 @@ impl Leg {
         Some((resources.position(&mcs, rank) as u8, cqi))
     }
 
-    /// The CQI of each sub-band by the report that the latest downlink scheme follows from.
+    /// Returns the CQI of each sub-band, from the report that the latest downlink scheme follows
+    /// from.
     pub(crate) fn sub_band_cqi(&self) -> &BandCqi {
         &self.down.report.bands
     }
 
-    /// The downlink scheme of a block with so many units in each sub-band, and the CQI that stands for
-    /// them together, by the same report; none out of range.
+    /// Returns the downlink scheme of a transport block with the given units in each sub-band, and
+    /// the CQI that stands for them together. Both follow from the latest report. `None` if the UE
+    /// is out of range.
     pub(crate) fn scheme_over(&self, plan: &CellPlan, units: &[u8]) -> Option<(u8, u8)> {
         let resources = &plan.down;
         let adaptation = resources.adaptation()?;
@@ -106,8 +111,8 @@ impl Leg {
         Some((resources.position(&mcs, report.cqi.1) as u8, cqi))
     }
 
-    /// Scheme and units in `slot` for a UE that wants `wanted` bytes of at most `units` units; none
-    /// out of range.
+    /// Returns the scheme and units in `slot` for a UE that needs `wanted` bytes on at most `units`
+    /// units. `None` if the UE is out of range.
     pub(crate) fn uplink_choice(
         &mut self,
         plan: &CellPlan,
@@ -134,7 +139,8 @@ impl Leg {
             air.measure(plan.frame.slot_at(measured_at), &mut report.measurement);
             report.measured_at = measured_at;
         }
-        // Power is spread over what is granted: fewer units may do with more power in each.
+        // The UE's power is spread over the granted units. On fewer units each has more power, so
+        // the choice is repeated.
         let most = affordable_units(plan, symbols, units, air);
         let mut choice = self.choice_over(plan, (symbols, most, wanted), air)?;
         if choice.units < most {
@@ -143,7 +149,8 @@ impl Leg {
         Some(choice)
     }
 
-    /// Bytes of the largest uplink block with scheme number `scheme` that the UE's power suffices for.
+    /// Returns the bytes of the largest uplink transport block with a scheme for which the UE's
+    /// power suffices.
     pub(crate) fn most_uplink_bytes(
         &self,
         plan: &CellPlan,
@@ -155,7 +162,8 @@ impl Leg {
         plan.most_bytes(Direction::Uplink, usize::from(scheme), units)
     }
 
-    /// The choice if the UE's power were spread over `units`.
+    /// Returns the uplink choice if the UE spreads its power over `units`. `None` if the UE is out
+    /// of range.
     fn choice_over(
         &self,
         plan: &CellPlan,
@@ -180,14 +188,14 @@ impl Leg {
     }
 }
 
-/// The scheme of every uplink block where none is chosen.
+/// Returns the scheme of all uplink transport blocks in a cell without link adaptation.
 pub(super) fn fixed_uplink_scheme(plan: &CellPlan) -> u8 {
     let adaptation = plan.up.adaptation();
     let fixed = adaptation.and_then(|adaptation| adaptation.scheme(0, 0.0));
     fixed.map_or(0, |mcs| plan.up.position(&mcs, 0) as u8)
 }
 
-/// The most of `units` units that a UE's power suffices for.
+/// Returns the number of units, at most `units`, for which a UE's power suffices.
 fn affordable_units(plan: &CellPlan, symbols: u8, units: u32, air: &impl UplinkAir) -> u32 {
     if plan.config.sharing == Sharing::Time {
         return units;

@@ -1,39 +1,40 @@
 //! Carrier aggregation: the legs of one UE that carry the same bearers.
 //!
-//! A bearer has RLC on the primary leg; blocks of secondary legs are filled from the same RLC. A secondary cell
-//! is activated when data comes that it may carry, which takes a while, and deactivated after a time
-//! without any.
+//! A bearer has RLC on the primary leg. Transport blocks of secondary legs are filled from the same
+//! RLC entity. A secondary cell is activated when data comes that it may carry, which takes some
+//! time. It is deactivated after a time without data.
 //!
 //! Standard: TS 38.321 §5.9; TS 36.321 §5.13.
 
 use crate::config::{Aggregation, LegId};
 use fadeout_core::{Direction, Span, Time};
 
-/// The legs that carry the same as a leg.
+/// Legs that carry the same bearers as a leg.
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
-    /// Of the leg in the PCell: those in its SCells.
+    /// Legs in the SCells, if this leg is in the PCell.
     scells: Vec<LegId>,
-    /// Whether those have uplink too.
+    /// True if the SCells also have an uplink.
     have_uplink: bool,
-    /// Of a leg in an SCell.
+    /// Activation of the cell, if this leg is in an SCell. `None` on other legs.
     activation: Option<Activation>,
-    /// Whether RLC entities are kept to this cell: what waits for them is asked for apart from the rest.
+    /// True if RLC entities are restricted to this cell. Grants for their data are then requested
+    /// on this leg.
     asks_apart: bool,
 }
 
-/// A secondary cell.
+/// Activation of a secondary cell.
 #[derive(Debug)]
 struct Activation {
     primary: LegId,
     takes: Span,
     lasts: Option<Span>,
-    /// When it is deactivated.
+    /// Time at which the secondary cell is deactivated.
     active_until: Time,
 }
 
 impl Carriers {
-    /// A leg in a secondary cell.
+    /// Creates the record of a leg in a secondary cell, with its primary leg.
     pub(crate) fn beside(primary: LegId, aggregation: &Aggregation) -> Carriers {
         Carriers {
             scells: Vec::new(),
@@ -48,18 +49,18 @@ impl Carriers {
         }
     }
 
-    /// A leg in a secondary cell carries the same, in the uplink too or not.
+    /// Adds a leg in a secondary cell. `has_uplink` is true if its cell carries the uplink too.
     pub(crate) fn add(&mut self, scell: LegId, has_uplink: bool) {
         self.scells.push(scell);
         self.have_uplink = has_uplink;
     }
 
-    /// The leg in a secondary cell carries the same no more.
+    /// Removes the leg in a secondary cell.
     pub(crate) fn remove(&mut self, scell: LegId) {
         self.scells.retain(|&other| other != scell);
     }
 
-    /// No leg carries the same any more.
+    /// Removes all other legs.
     pub(super) fn clear(&mut self) {
         self.scells.clear();
         self.have_uplink = false;
@@ -67,32 +68,34 @@ impl Carriers {
         self.asks_apart = false;
     }
 
-    /// Whether the secondary cells, of the primary one, carry a direction.
+    /// Returns true if the secondary cells of this primary leg carry a direction.
     pub(crate) fn carry(&self, direction: Direction) -> bool {
         direction == Direction::Downlink || self.have_uplink
     }
 
-    /// The leg of the primary cell, of a secondary one.
+    /// Returns the primary leg of a secondary leg. `None` if this leg is no secondary leg.
     pub(crate) fn primary(&self) -> Option<LegId> {
         self.activation.as_ref().map(|it| it.primary)
     }
 
-    /// What is sent on this leg is asked for on it.
+    /// Makes the UE request grants on this leg for the data that is sent on it.
     pub(crate) fn ask_apart(&mut self) {
         self.asks_apart = true;
     }
 
-    /// The leg on which what is sent on this one is asked for, where that is another one.
+    /// Returns the leg on which the UE requests grants for this leg's data. `None` if it is this
+    /// leg itself.
     pub(crate) fn asks(&self) -> Option<LegId> {
         self.primary().filter(|_| !self.asks_apart)
     }
 
-    /// The legs in secondary cells, of the primary one.
+    /// Returns the legs in secondary cells of this primary leg.
     pub(crate) fn scells(&self) -> &[LegId] {
         &self.scells
     }
 
-    /// There is data. When the secondary cell can carry it if that takes an activation.
+    /// Handles new data for a secondary cell, which is activated if necessary. Returns the time
+    /// from which the cell can carry data. `None` if no activation is needed.
     pub(super) fn on_data(&mut self, now: Time) -> Option<Time> {
         let activation = self.activation.as_mut()?;
         if now < activation.active_until {
@@ -103,7 +106,7 @@ impl Carriers {
         Some(active_from)
     }
 
-    /// A block goes out.
+    /// Handles a transport block on this leg, which postpones the deactivation.
     pub(super) fn on_block(&mut self, now: Time) {
         if let Some(activation) = &mut self.activation {
             activation.stay(now);

@@ -1,26 +1,26 @@
-//! The contents of transport blocks, in recycled storage.
+//! Contents of transport blocks, in reused storage.
 
 use super::DuplicationControl;
 use crate::rlc::TransportBlock;
 use fadeout_core::DrbId;
 use std::ops::Range;
 
-/// A content in use.
+/// Number of a content in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ContentId(u32);
 
-/// RLC PDUs of one or more bearers, one after the other.
+/// RLC PDUs of one or more bearers in a transport block, one bearer after the other.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Content {
     pub block: TransportBlock,
-    /// Whose PDUs, and one past the last of them.
+    /// Bearers, each with the index after its last PDU.
     pub bearers: Vec<(DrbId, u32)>,
-    /// Control elements before them.
+    /// MAC control elements in front of the PDUs.
     pub controls: Vec<DuplicationControl>,
 }
 
 impl Content {
-    /// Whose PDUs they are, and which.
+    /// Returns each bearer with the range of its PDUs.
     #[inline]
     pub(crate) fn runs(&self) -> impl Iterator<Item = (DrbId, Range<usize>)> + Clone + '_ {
         let mut first = 0;
@@ -37,10 +37,12 @@ impl Content {
     }
 }
 
-/// All contents, the last one freed used first while it is in the cache.
+/// Pool of all contents. The content that was freed last is used first, because it is still in the
+/// cache.
 ///
-/// All have the room that the fullest one needed, from the start room for some packets or ACKs: otherwise
-/// those that are used seldom would go on growing for long, one by one.
+/// All contents have the capacity that the fullest one has needed. The initial capacity suffices
+/// for some packets or ACKs. Without a common capacity, rarely used contents would still allocate
+/// memory late in a run.
 #[derive(Debug)]
 pub(crate) struct Contents {
     contents: Vec<Content>,
@@ -48,7 +50,7 @@ pub(crate) struct Contents {
     room: Room,
 }
 
-/// Places for PDUs, parts of SDUs and NACKs.
+/// Capacity for PDUs, parts of SDUs and NACKs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Room {
     pdus: usize,
@@ -71,7 +73,7 @@ impl Room {
             nacks: self.nacks.max(other.nacks),
         }
     }
-    /// Gives an empty block at least this room.
+    /// Gives an empty transport block at least this capacity.
     fn make(self, block: &mut TransportBlock) {
         block.pdus.reserve(self.pdus);
         block.parts.reserve(self.parts);
@@ -79,14 +81,16 @@ impl Room {
     }
 }
 
-/// Bytes of a small packet in its block: an ACK of IPv4 with timestamps and headers around it.
+/// Bytes of a small packet in a transport block: an IPv4 ACK with timestamps and lower-layer
+/// headers.
 const SMALL_SDU: u64 = 60;
 
-/// Beyond so many PDUs in a block, room is made when it is needed. Thousands of blocks may be under way.
+/// Maximum number of PDUs for which a transport block has capacity from the start. Thousands of
+/// blocks may be under way, so larger blocks grow when needed.
 const MOST_ROOM: u64 = 32;
 
 impl Contents {
-    /// Storage for blocks of up to `largest_block` bytes.
+    /// Creates storage for transport blocks of up to `largest_block` bytes.
     pub(crate) fn new(largest_block: u64) -> Contents {
         let small = (largest_block / SMALL_SDU).clamp(4, MOST_ROOM);
         let places = small.next_power_of_two() as usize;
@@ -100,7 +104,7 @@ impl Contents {
             },
         }
     }
-    /// An empty content.
+    /// Returns an empty content.
     pub(crate) fn claim(&mut self) -> ContentId {
         if self.free.is_empty() {
             self.double();
@@ -112,7 +116,7 @@ impl Contents {
         );
         id
     }
-    /// All are in use: as many again, as a list grows, so that new maxima soon cost nothing.
+    /// Doubles the number of contents, because all are in use. New maxima then soon cost nothing.
     #[cold]
     fn double(&mut self) {
         let first = self.contents.len();
@@ -146,7 +150,7 @@ impl Contents {
             self.grow(id, has);
         }
     }
-    /// Grows all content buffers to the largest.
+    /// Gives all free contents the capacity of the largest one.
     #[cold]
     fn grow(&mut self, id: ContentId, has: Room) {
         let room = self.room.max(has);
@@ -155,16 +159,16 @@ impl Contents {
             return;
         }
         self.room = room;
-        // Those in use follow when they are freed.
+        // Contents in use grow when they are freed.
         for id in &self.free {
             room.make(&mut self.contents[id.0 as usize].block);
         }
     }
-    /// Takes a content out, to be put back.
+    /// Takes a content out of the pool. [`Contents::put`] returns it.
     pub(crate) fn take(&mut self, id: ContentId) -> Content {
         std::mem::take(self.content_mut(id))
     }
-    /// Puts a content back and frees it.
+    /// Returns a content to the pool and frees it.
     pub(crate) fn put(&mut self, id: ContentId, content: Content) {
         *self.content_mut(id) = content;
         self.free(id);

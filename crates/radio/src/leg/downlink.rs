@@ -1,24 +1,25 @@
-//! The downlink of a leg, as its base station keeps it.
+//! Downlink of a leg at its base station.
 
 use super::{ContentId, Leg};
 use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// A block of so many bytes has room for part of any SDU, and for a whole one of usual size.
+/// Bytes of a transport block that can carry a part of any SDU, and a whole SDU of usual size.
 const LARGE_SDU: u64 = 1600;
 
 impl Leg {
-    /// Whether new data may go out in `slot`: the UE listens, and a process is free.
+    /// Returns true if new data may be sent in `slot`. The UE listens then, and a HARQ process is
+    /// free.
     pub(crate) fn may_send_new(&self, plan: &CellPlan, slot: u64) -> bool {
         self.down.last_slot != slot
             && self.down.harq.free(slot).is_some()
             && self.listens_from(plan, slot) == slot
     }
 
-    /// From which slot on it may next have something, after `slot`. `backlog` bytes wait, and the
-    /// base station is ready with the next packet at `inlet_at`. A UE that is out of range is
-    /// tried again later.
+    /// Returns the first slot after `slot` in which the leg may have data to send. `backlog` bytes
+    /// wait, and the base station has processed the next packet at `inlet_at`. A UE that is out of
+    /// range is tried again later.
     pub(crate) fn downlink_ready(
         &mut self,
         plan: &CellPlan,
@@ -44,8 +45,9 @@ impl Leg {
         self.clear_from(ready.max(slot + 1), Direction::Downlink)
     }
 
-    /// The same after a block of `bytes` in `slot` stayed empty: it was too small for anything, or
-    /// a window is closed until something opens it.
+    /// Returns the first slot in which the leg may have data, after a transport block of `bytes`
+    /// stayed empty in `slot`. Either the block was too small, or an RLC window is closed until
+    /// feedback opens it.
     pub(crate) fn ready_after_nothing(&self, slot: u64, bytes: u32, backlog: u64) -> u64 {
         let is_small = u64::from(bytes) < backlog.min(LARGE_SDU);
         if is_small {
@@ -55,7 +57,8 @@ impl Leg {
         }
     }
 
-    /// A new block goes out. Its process; none when all are busy.
+    /// Starts a new downlink transport block. Returns its HARQ process. `None` if all processes are
+    /// busy.
     pub(crate) fn start_downlink(
         &mut self,
         plan: &CellPlan,
@@ -75,7 +78,8 @@ impl Leg {
         Some(process)
     }
 
-    /// From which slot on there is something to do again after feedback for a block, if there is.
+    /// Returns the first slot in which the leg may send again, after feedback for a transport
+    /// block. `None` if it has nothing to send.
     pub(crate) fn downlink_resumes(&self) -> Option<u64> {
         let half = &self.down;
         let waiting = half.harq.waiting_from();

@@ -1,4 +1,4 @@
-//! The HARQ entity of a leg in one direction.
+//! HARQ entity of a leg in one direction.
 //!
 //! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
@@ -9,79 +9,80 @@ use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
 
-/// The state of a process.
+/// State of a HARQ process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Free for new data.
+    /// The process is free for new data.
     Idle,
-    /// An uplink slot is granted and not yet there.
+    /// An uplink grant is given, but its slot has not come yet.
     Granted,
-    /// Sent, not yet decoded.
+    /// The transport block is sent and not decoded yet.
     Sent,
-    /// To be sent again.
+    /// The transport block waits for a retransmission.
     Waiting,
 }
 
-/// One stop-and-wait process.
+/// Stop-and-wait HARQ process.
 #[derive(Debug, Clone)]
 pub(crate) struct HarqProcess {
     state: State,
-    /// Slot from which it may be used: for new data when idle, again when waiting.
+    /// First slot in which the process may be used. An idle process then takes new data, and a
+    /// waiting one retransmits.
     from: u64,
-    /// Transmissions of the present block.
+    /// Number of transmissions of the present transport block.
     transmissions: u8,
     is_decoded: bool,
     soft: Option<HarqSoft>,
-    /// Its content, until it is delivered or lost.
+    /// Content of the transport block. `None` after it was delivered or lost.
     pub content: Option<ContentId>,
-    /// Its resources.
+    /// Resources of the transport block.
     pub shape: Shape,
-    /// Report that the scheme was chosen by.
+    /// CQI from which the scheme was chosen.
     pub cqi: u8,
     /// Slot of the present transmission.
     pub slot: u64,
     /// Start of the first transmission.
     pub first_at: Time,
-    /// Uplink: transmitted power of a resource block in dBm.
+    /// Transmitted power of one uplink resource block, in dBm.
     pub block_power_dbm: f64,
-    /// Uplink: bytes granted to the UE whose slot had come with this block's.
+    /// Bytes of uplink grants whose slots had come, up to the slot of this transport block.
     pub begun: u64,
-    /// Uplink: the buffer status that the block reports.
+    /// Buffer status that the uplink transport block reports, in bytes.
     pub status: u64,
 }
 
-/// The outcome of a transmission of a block.
+/// Outcome of one transmission of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
-    /// Decoded for the first time: deliver the content.
+    /// True if the block is decoded for the first time, so that its content is delivered.
     pub is_new: bool,
-    /// Decoded in this transmission.
+    /// True if the block is decoded.
     pub is_ok: bool,
-    /// Given up: the content is lost.
+    /// True if the block is given up and its content is lost.
     pub is_lost: bool,
-    /// It was the first transmission.
+    /// True if this was the first transmission.
     pub is_first: bool,
 }
 
-/// The facts that decide whether a transmission is received.
+/// Inputs that decide whether a transmission is received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.
     pub harq: &'a CellHarqConfig,
-    /// Fixed error rates, if any.
+    /// Fixed error rates. `None` if the SINR decides.
     pub fixed: Option<FixedErrors>,
     /// Effective SINR of the transmission, in dB.
     pub sinr_db: f64,
 }
 
-/// The processes of one leg in one direction.
+/// HARQ processes of one leg in one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct HarqEntity {
     processes: Vec<HarqProcess>,
-    /// The process whose turn it is, which has rested longest.
+    /// Index of the process whose turn it is. It has been idle longest.
     next: usize,
-    /// From which slot on that one may take new data, if it is idle: most often there is no need to look
-    /// at any of them.
+    /// First slot in which the process `next` may take new data, if it is idle. This shortcut
+    /// usually avoids a search over all processes.
     next_free_from: u64,
     waiting: u32,
 }
@@ -111,7 +112,7 @@ impl HarqEntity {
         }
     }
 
-    /// The process whose turn it is has changed.
+    /// Updates the shortcut after `next` has changed.
     fn note_next(&mut self) {
         let next = &self.processes[self.next];
         self.next_free_from = match next.state {
@@ -120,7 +121,7 @@ impl HarqEntity {
         };
     }
 
-    /// A process has changed.
+    /// Updates the shortcut after a process has changed.
     fn note(&mut self, id: u8) {
         if usize::from(id) == self.next {
             self.note_next();
@@ -134,7 +135,7 @@ impl HarqEntity {
         &mut self.processes[usize::from(id)]
     }
 
-    /// A process that may take new data in `slot`.
+    /// Returns a process that may take new data in `slot`. `None` if there is none.
     pub(crate) fn free(&self, slot: u64) -> Option<u8> {
         debug_assert!(slot < NO_SLOT, "a slot that never comes");
         if self.next_free_from <= slot {
@@ -150,7 +151,8 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// The first slot from `slot` on in which a process may take new data, as far as is known yet.
+    /// Returns the first slot from `slot` in which a process may take new data. `None` if all
+    /// processes are busy for an unknown time.
     pub(crate) fn free_from(&self, slot: u64) -> Option<u64> {
         if self.next_free_from <= slot {
             return Some(slot);
@@ -159,7 +161,8 @@ impl HarqEntity {
         idle.map(|process| process.from.max(slot)).min()
     }
 
-    /// The block to be sent again first, of those that may be in `slot`.
+    /// Returns the process whose transport block is retransmitted first in `slot`. `None` if none
+    /// is due.
     pub(crate) fn waiting(&self, slot: u64) -> Option<u8> {
         if self.waiting == 0 {
             return None;
@@ -170,7 +173,8 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// The first slot in which a block may be sent again.
+    /// Returns the first slot in which a transport block may be retransmitted. `None` if none
+    /// waits.
     pub(crate) fn waiting_from(&self) -> Option<u64> {
         if self.waiting == 0 {
             return None;
@@ -179,7 +183,7 @@ impl HarqEntity {
         waiting.map(|process| process.from).min()
     }
 
-    /// Takes a process for a new block of resources `shape`.
+    /// Starts a new transport block with the resources `shape` in an idle process.
     pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
         debug_assert_eq!(
             self.processes[usize::from(id)].state,
@@ -198,7 +202,7 @@ impl HarqEntity {
         process
     }
 
-    /// A waiting block gets a slot.
+    /// Assigns a slot to a waiting transport block.
     pub(crate) fn resume(&mut self, id: u8) {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
@@ -211,7 +215,7 @@ impl HarqEntity {
         self.note(id);
     }
 
-    /// The block is sent in `slot`; whatever becomes of it, the process is not used before slot
+    /// Records that a transport block is sent in `slot`. Its process is not used again before slot
     /// `again_from`.
     pub(crate) fn sent(&mut self, id: u8, slot: u64, again_from: u64) {
         let process = &mut self.processes[usize::from(id)];
@@ -231,7 +235,7 @@ impl HarqEntity {
         self.note(id);
     }
 
-    /// A grant was not used.
+    /// Frees the process of a grant that was not used.
     pub(crate) fn skip(&mut self, id: u8, slot: u64) {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
@@ -244,8 +248,8 @@ impl HarqEntity {
         self.note(id);
     }
 
-    /// The receiver has tried to decode: draws the result and the feedback. None when the process
-    /// was cleared meanwhile.
+    /// Decides whether the receiver decodes a transport block, by random draws for decoding and
+    /// feedback. `None` if the process was cleared meanwhile.
     pub(crate) fn decode(
         &mut self,
         id: u8,
@@ -291,19 +295,19 @@ impl HarqEntity {
         })
     }
 
-    /// Whether no block is under way or waits.
+    /// Returns true if no transport block is under way or waits.
     pub(crate) fn is_idle(&self) -> bool {
         self.processes.iter().all(|p| p.content.is_none())
     }
 
-    /// Bytes of each new block that is granted and not yet sent.
+    /// Returns the bytes of each new transport block that is granted and not sent yet.
     pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
         let granted = self.processes.iter().filter(|p| p.state == State::Granted);
         let new = granted.filter(|process| process.is_unsent());
         new.map(|process| process.shape.bytes)
     }
 
-    /// Gives up every block; their contents go to `lost`.
+    /// Gives up all transport blocks. Their contents go to `lost`.
     pub(crate) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {
             process.state = State::Idle;
@@ -314,7 +318,7 @@ impl HarqEntity {
         self.assert_invariants();
     }
 
-    /// Asserts that the counts kept beside the processes agree with them.
+    /// Asserts that the stored counts and the shortcut agree with the processes.
     fn assert_invariants(&self) {
         let waits = |process: &&HarqProcess| process.state == State::Waiting;
         debug_assert!(
@@ -338,17 +342,18 @@ impl HarqEntity {
 }
 
 impl HarqProcess {
-    /// Number of the present transmission of the block, zero the first.
+    /// Returns the number of retransmissions of the present transport block, zero for its first
+    /// transmission.
     pub(crate) fn round(&self) -> u32 {
         u32::from(self.transmissions.saturating_sub(1))
     }
 
-    /// Whether its block has not been sent yet.
+    /// Returns true if the transport block has not been sent yet.
     pub(crate) fn is_unsent(&self) -> bool {
         self.transmissions == 0
     }
 
-    /// Slot before which nothing follows from the latest transmission.
+    /// Returns the slot before which neither new data nor a retransmission follows.
     pub(crate) fn again_from(&self) -> u64 {
         self.from
     }
@@ -452,7 +457,8 @@ mod tests {
         assert!(again.is_ok && !again.is_new && !again.is_lost);
     }
 
-    /// A block in process `id` that fails in slot `slot`, eight slots before it may be sent again.
+    /// Sends a transport block in process `id` that fails in slot `slot`. It may be retransmitted
+    /// eight slots later.
     fn fail(harq: &mut HarqEntity, id: u8, slot: u64) {
         let config = CellHarqConfig::with_processes(8);
         harq.start(id, Shape::default(), Time::from_nanos(slot));
@@ -482,7 +488,7 @@ mod tests {
             harq.start(expected, Shape::default(), Time::ZERO);
             harq.skip(expected, 0);
         }
-        // Two are busy, whichever's turn it is.
+        // Two processes are busy, and one of them would be the next.
         for busy in [2, 0] {
             harq.start(busy, Shape::default(), Time::ZERO);
             harq.sent(busy, 1000, 1008);
@@ -534,7 +540,7 @@ mod tests {
             nack_to_ack,
             ..CellHarqConfig::with_processes(8)
         };
-        // Five standard deviations of 4000 draws of one in four are 0.034.
+        // Five standard deviations of the mean of 4000 draws with probability 1/4 are 0.034.
         assert!((share(config(0.25, 0.0), 0.0) - 0.25).abs() < 0.034);
         assert!((share(config(0.0, 0.25), 1.0) - 0.75).abs() < 0.034);
         assert_eq!(share(config(0.0, 0.0), 0.0), 0.0);

@@ -1,9 +1,10 @@
 //! A leg: one UE in one cell, as the cell and the UE know it.
 //!
-//! HARQ of both directions, what is known of the channel and which scheme follows from it, how the
-//! UE gets at the uplink, when it listens, and which bearers fill its blocks. A [`Leg`] knows no
-//! other UE, no scheduler and no RLC: it is told of slots, measurements and backlogs, and says what
-//! it would send and when it next may have something.
+//! A leg has HARQ of both directions, the known channel with the scheme that follows from it, and
+//! uplink access. It also has the times at which the UE listens, and the bearers that fill
+//! transport blocks. A [`Leg`] knows no other UE, no scheduler and no RLC. The caller hands it
+//! slots, measurements and backlogs. The leg returns its next transport block and the next slot in
+//! which it may have one.
 
 mod adaptation;
 mod aggregation;
@@ -36,43 +37,44 @@ use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
 
-/// Who a leg connects.
+/// Identity of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LegConfig {
     pub id: LegId,
     pub ue: UeId,
-    /// Its number among the legs of its UE.
+    /// Number of the leg among the legs of its UE.
     pub number: u8,
     pub cell: CellId,
     pub rnti: Rnti,
 }
 
-/// One UE in one cell. What a cell asks in every slot stands first, here and below.
+/// One UE in one cell. Fields that a cell reads in every slot come first, also in the structs
+/// below.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Leg {
     pub config: LegConfig,
-    /// Whether the look at its downlink before the next one may have found it out of range.
+    /// True if the UE may have been out of range at the latest evaluation of its downlink.
     was_out_of_range: bool,
-    /// From a multiple of the DRX cycle to its on-duration.
+    /// Time from a multiple of the DRX cycle to the UE's on-duration.
     drx_offset: Span,
-    /// Until when it listens because of its latest new data.
+    /// Time until which the UE listens because of its latest new data.
     awake_until: Time,
-    /// When its UE is at other carriers, if it ever is.
+    /// Measurement gaps, in which the UE receives other carriers. `None` if it has none.
     pub gaps: Option<Box<Gaps>>,
-    /// The bearers with RLC on it.
+    /// Logical channels of the bearers with RLC on this leg.
     pub channels: Channels,
-    /// Control elements for the UE, which go with the next blocks.
+    /// MAC control elements for the UE, which are sent with the next transport blocks.
     pub controls: Vec<DuplicationControl>,
-    /// Other legs that carry the same.
+    /// Other legs that carry the same bearers.
     pub carriers: Carriers,
     down: LegHalf,
-    /// Until when it is without service, after a radio link failure.
+    /// Time until which the UE is without service after a radio link failure.
     unserved_until: Time,
     up: LegHalf,
 }
 
-/// Bytes of the control elements that wait for a UE.
+/// Returns the bytes of the MAC control elements that wait for a UE.
 #[inline]
 pub(crate) fn control_bytes(leg: &Leg) -> u64 {
     if leg.controls.is_empty() {
@@ -82,14 +84,14 @@ pub(crate) fn control_bytes(leg: &Leg) -> u64 {
     controls.map(|control| u64::from(control.size())).sum()
 }
 
-/// The leg whose scheduling requests and buffer status reports are for what is sent on this one: the primary one, unless
-/// RLC entities are kept to its cell.
+/// Returns the leg on which the UE requests grants and reports buffer status for this leg. It is
+/// the primary leg, unless RLC entities are restricted to this leg's cell.
 #[inline]
 pub(crate) fn asks(leg: &Leg) -> LegId {
     leg.carriers.asks().unwrap_or(leg.config.id)
 }
 
-/// Number of the RLC entity of a bearer that sends on a leg.
+/// Returns the number of the RLC entity of a bearer that sends on a leg.
 #[inline]
 pub(crate) fn rlc_of(leg: &Leg, bearer: DrbId) -> u8 {
     let restricted = leg.channels.restricted(bearer);
@@ -101,9 +103,9 @@ pub(crate) fn rlc_of(leg: &Leg, bearer: DrbId) -> u8 {
 #[repr(C)]
 pub(crate) struct LegHalf {
     harq: HarqEntity,
-    /// Slot of its latest block: a UE has one in each slot at most.
+    /// Slot of the latest transport block. A UE has at most one in each slot.
     last_slot: u64,
-    /// Whether data waits for a HARQ process.
+    /// True if data waits for a free HARQ process.
     is_stalled: bool,
     /// True if the latest new data had no modulation and coding scheme.
     is_out_of_range: bool,
@@ -116,13 +118,13 @@ pub(crate) struct LegHalf {
 /// Counters of one direction of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BlockCounters {
-    /// Transport blocks sent, retransmissions included.
+    /// Transport blocks sent, including retransmissions.
     pub blocks: u64,
-    /// Retransmissions of HARQ among them.
+    /// HARQ retransmissions among the transport blocks.
     pub retransmissions: u64,
     /// Transport blocks given up after their last transmission.
     pub lost_blocks: u64,
-    /// Units of the band that they took, slot by slot.
+    /// Units of the band that the transport blocks occupied, summed over slots.
     pub units: u64,
 }
 
@@ -151,35 +153,35 @@ impl LegHalf {
         self.is_out_of_range
     }
 
-    /// Its counters so far.
+    /// Returns the counters so far.
     pub(crate) fn counters(&self) -> &BlockCounters {
         &self.counters
     }
 
-    /// The block of a HARQ process.
+    /// Returns a HARQ process with its transport block.
     pub(crate) fn block(&self, process: u8) -> &HarqProcess {
         self.harq.process(process)
     }
 
-    /// The block to be sent again first of those that may be in `slot`, and its resources; none
-    /// when slot `target` is taken already.
+    /// Returns the process that retransmits first in `slot`, and its resources. `None` if none is
+    /// due, or if slot `target` is already taken.
     pub(crate) fn repetition(&self, slot: u64, target: u64) -> Option<(u8, Shape)> {
         let process = self.harq.waiting(slot)?;
         (self.last_slot != target).then(|| (process, self.harq.process(process).shape))
     }
 
-    /// A block that waited gets slot `target`.
+    /// Assigns slot `target` to a transport block that waited for its retransmission.
     pub(crate) fn resume(&mut self, process: u8, target: u64) {
         self.harq.resume(process);
         self.last_slot = target;
     }
 
-    /// The block of a process lies in these sub-bands this time.
+    /// Sets the sub-bands of a transport block for this transmission.
     pub(crate) fn lie_in(&mut self, process: u8, bands: BandSet) {
         self.harq.process_mut(process).shape.bands = bands;
     }
 
-    /// A block goes out in `slot`; whatever becomes of it, its process is not used before slot
+    /// Records that a transport block is sent in `slot`. Its process is not used again before slot
     /// `again_from`.
     pub(crate) fn sent(&mut self, process: u8, slot: u64, again_from: u64) {
         self.harq.sent(process, slot, again_from);
@@ -189,29 +191,32 @@ impl LegHalf {
         self.counters.units += u64::from(sent.shape.units);
     }
 
-    /// Takes the content of a block that was delivered or given up.
+    /// Removes and returns the content of a transport block that was delivered or given up. `None`
+    /// if it was removed before.
     pub(crate) fn take_content(&mut self, process: u8) -> Option<ContentId> {
         self.harq.process_mut(process).content.take()
     }
 
-    /// As [`HarqEntity::unused`].
+    /// Returns the bytes of each new transport block that is granted and not sent yet.
     pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
         self.harq.unused()
     }
 
-    /// Whether no block is under way or waits.
+    /// Returns true if no transport block is under way or waits.
     pub(crate) fn is_idle(&self) -> bool {
         self.harq.is_idle()
     }
 }
 
-/// A stream of the `nth` leg that a UE ever had; its first has the UE's own.
+/// Returns a random stream of the UE's leg number `nth`, counted over the whole run. The first leg
+/// has the UE's own stream.
 fn stream(seed: u64, domain: &'static str, ue: UeId, nth: u64) -> Stream {
     Stream::new(seed, domain, (nth << 32) + u64::from(ue.0))
 }
 
 impl Leg {
-    /// A UE connects to a cell, on the `nth` leg that it ever had, with the random draws of UE `drawn_as`.
+    /// Creates the leg of a UE that connects to a cell. It is leg number `nth` of the UE in this
+    /// run. Its random draws are those of UE `drawn_as`.
     pub(crate) fn new(
         config: LegConfig,
         (drawn_as, nth): (UeId, u64),
@@ -238,8 +243,9 @@ impl Leg {
         }
     }
 
-    /// The UE leaves the cell, or comes back to it: nothing is under way any more, nothing known of the
-    /// channel (MAC reset). The contents of blocks go to `unsent`, by direction.
+    /// Resets the leg when the UE leaves the cell or comes back to it (MAC reset). No transport
+    /// block is under way afterwards, and the channel is unknown. The contents of the blocks go to
+    /// `unsent`, by direction.
     ///
     /// Standard: TS 38.321 §5.12; TS 36.321 §5.9.
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
@@ -269,20 +275,21 @@ impl Leg {
         }
     }
 
-    /// The leg of the primary cell beside it, which may be itself.
+    /// Returns the leg of the UE's primary cell, which may be this leg.
     #[inline]
     pub(crate) fn primary(&self) -> LegId {
         self.carriers.primary().unwrap_or(self.config.id)
     }
 
-    /// A look at its downlink. Whether the one before may have found it out of range.
+    /// Records whether the UE is out of range at an evaluation of its downlink. Returns the record
+    /// of the previous evaluation.
     #[inline]
     pub(crate) fn on_look(&mut self, is_out_of_range: bool) -> bool {
         std::mem::replace(&mut self.was_out_of_range, is_out_of_range)
     }
 
-    /// The first slot from which on it can be served, when it may have something for `slot`.
-    /// Whatever it waited for has happened.
+    /// Returns the first slot in which the UE can be served, if it has something to send in `slot`.
+    /// A wait for a free HARQ process ends here.
     pub(crate) fn awaken(
         &mut self,
         plan: &CellPlan,
@@ -298,7 +305,7 @@ impl Leg {
         slot.max(served_from)
     }
 
-    /// The first slot from `slot` on that no measurement gap takes.
+    /// Returns the first slot from `slot` that is in no measurement gap.
     #[inline]
     fn clear_from(&self, slot: u64, direction: Direction) -> u64 {
         match &self.gaps {
@@ -307,7 +314,8 @@ impl Leg {
         }
     }
 
-    /// Whether the UE can be told of something in `slot`, and receive or send it in `target`.
+    /// Returns true if the UE can receive a grant or assignment in `slot`, and send or receive the
+    /// data in `target`.
     #[inline]
     pub(crate) fn is_there(&self, direction: Direction, slot: u64, target: u64) -> bool {
         self.gaps.is_none()
@@ -315,8 +323,8 @@ impl Leg {
                 && self.clear_from(target, direction) == target
     }
 
-    /// The first slot in which a process is free again whose feedback is due when the block is decoded: what would
-    /// be sent in a gap comes behind it.
+    /// Returns the first slot in which a process is free again. Its feedback is due at
+    /// `decoded_at`, or after a measurement gap at that time.
     #[inline]
     pub(crate) fn answered_from(&self, decoded_at: Time, again_from: u64) -> u64 {
         let gaps = self.gaps.as_ref();
@@ -324,7 +332,7 @@ impl Leg {
         behind.map_or(again_from, |slot| again_from.max(slot))
     }
 
-    /// The first slot from `slot` on in which the UE listens for new data.
+    /// Returns the first slot from `slot` in which the UE listens for new data.
     fn listens_from(&self, plan: &CellPlan, slot: u64) -> u64 {
         let Some(drx) = &plan.config.drx else {
             return self.clear_from(slot, Direction::Downlink);
@@ -334,18 +342,19 @@ impl Leg {
         self.clear_from(plan.frame.slot_from(awake), Direction::Downlink)
     }
 
-    /// The DRX cycle of a UE that sleeps between its on-durations now; none while it listens for more after
-    /// data.
+    /// Returns the DRX cycle of a UE that sleeps between its on-durations. `None` if it has no DRX,
+    /// or while it still listens after data.
     pub(crate) fn sleeps(&self, drx: Option<&DrxConfig>, now: Time) -> Option<Span> {
         drx.filter(|_| now >= self.awake_until).map(|drx| drx.cycle)
     }
 
-    /// When it listens: from a multiple of the DRX cycle to its on-duration, and until when because of data.
+    /// Returns the time from a multiple of the DRX cycle to the on-duration, and the time until
+    /// which the UE listens because of data.
     pub(crate) fn listening(&self) -> (Span, Time) {
         (self.drx_offset, self.awake_until)
     }
 
-    /// It listens as another carrier of the same UE does.
+    /// Makes the UE listen at the same times as on another of its carriers.
     ///
     /// Standard: TS 38.321 §5.7; TS 36.321 §5.7.
     pub(crate) fn listen_as(&mut self, (offset, until): (Span, Time)) {
@@ -353,7 +362,7 @@ impl Leg {
         self.awake_until = self.awake_until.max(until);
     }
 
-    /// New data in either direction: the UE listens on for a while.
+    /// Extends the time in which the UE listens, after new data in either direction.
     fn stay_awake(&mut self, plan: &CellPlan, now: Time) {
         self.carriers.on_block(now);
         if let Some(drx) = &plan.config.drx {
@@ -361,8 +370,8 @@ impl Leg {
         }
     }
 
-    /// The receiver has tried to decode a block that arrived with this SINR. None when it was
-    /// given up meanwhile.
+    /// Decides whether the receiver decodes a transport block that arrived with this SINR in dB.
+    /// `None` if the block was given up meanwhile.
     pub(crate) fn decode(
         &mut self,
         plan: &CellPlan,
@@ -423,8 +432,8 @@ impl Leg {
         Some(decoding)
     }
 
-    /// Radio link failure: nothing is under way any more, and the UE is without service until
-    /// `until`. The contents of blocks go to `lost`, by direction.
+    /// Handles a radio link failure. No transport block is under way afterwards, and the UE has no
+    /// service until `until`. The contents of the blocks go to `lost`, by direction.
     pub(crate) fn fail(&mut self, until: Time, lost: &mut [Vec<ContentId>; 2]) {
         self.unserved_until = until;
         self.down.harq.clear(&mut lost[Direction::Downlink.index()]);

@@ -1,5 +1,8 @@
-//! Which bearers fill a block (logical channel prioritisation, TS 38.321 clause 5.4.3.1.3, TS 36.321
-//! clause 5.4.3.1; base stations are free in their choice, and do the same here).
+//! Logical channel prioritisation: the choice of the bearers that fill a transport block.
+//!
+//! The standards leave base stations free in the downlink. Here they use the rules of the uplink.
+//!
+//! Standard: TS 38.321 §5.4.3.1.3; TS 36.321 §5.4.3.1.
 
 use super::Content;
 use crate::config::BearerConfig;
@@ -7,37 +10,39 @@ use crate::mac::logical_channel::Bucket;
 use crate::rlc::{Mode, TransportBlock};
 use fadeout_core::{Direction, DrbId, Time};
 
-/// The logical channels of a leg, most urgent first.
+/// Logical channels of a leg, the most urgent first.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Channels {
-    /// Most legs have one: it stands here, where a cell that asks in every slot finds it at once.
+    /// Most urgent channel. Most legs have only one. It is a field of its own because cells read it
+    /// in every slot.
     first: Option<Channel>,
     others: Vec<Channel>,
-    /// Whether one of them is kept to some of the UE's cells.
+    /// True if a channel is restricted to some of the UE's cells.
     is_restricted: bool,
 }
 
-/// A logical channel: a bearer with RLC on this leg.
+/// Logical channel: a bearer with RLC on this leg.
 #[derive(Debug)]
 #[repr(C)]
 struct Channel {
     bearer: DrbId,
     priority: u8,
-    /// Number of its RLC entity among those of its bearer, where that is not the number of the leg: of one that is kept
-    /// to these cells.
+    /// Number of the RLC entity among those of its bearer, if the entity is restricted to certain
+    /// cells. `None` if it has the number of the leg.
     rlc: Option<u8>,
-    /// Whether its packets go whole or not at all.
+    /// True if packets are never segmented.
     is_whole_only: bool,
     /// Token buckets of the prioritised bit rate, by direction.
     buckets: [Bucket; 2],
 }
 
-/// The RLC entities that send in a direction of a leg, which fill blocks.
+/// RLC entities that send in a direction of a leg and fill its transport blocks.
 pub(crate) trait RlcQueues {
-    /// Bytes of the STATUS PDU that an RLC entity of a bearer has to send: the one with this number, or that of the leg.
+    /// Returns the bytes of the STATUS PDU that an RLC entity of a bearer has to send. `rlc` is the
+    /// number of the entity. `None` means the entity of the leg.
     fn status(&self, bearer: DrbId, rlc: Option<u8>) -> u64;
-    /// Puts up to `grant` bytes of it into a block. The bytes used.
+    /// Puts up to `grant` bytes of an RLC entity into a transport block. Returns the bytes used.
     fn pull(
         &mut self,
         bearer: DrbId,
@@ -47,27 +52,27 @@ pub(crate) trait RlcQueues {
     ) -> u32;
 }
 
-/// The turns in which bearers fill a block.
+/// Steps in which the bearers fill a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Its STATUS PDU.
+    /// Each bearer sends its STATUS PDU.
     Status,
-    /// Data, as much as its prioritised rate allows.
+    /// Each bearer sends data up to its prioritised bit rate.
     Prioritised,
-    /// More, where there is room.
+    /// Each bearer sends further data while there is room.
     Rest,
-    /// Everything: there is no other.
+    /// The only bearer sends everything.
     Only,
 }
 
 impl Channels {
-    /// A bearer gets RLC on this leg. Those of one priority are served in the order in which they
-    /// came.
+    /// Adds a bearer with RLC on this leg. Bearers of the same priority are served in the order in
+    /// which they were added.
     pub(crate) fn add(&mut self, bearer: DrbId, config: &BearerConfig) {
         self.add_entity(bearer, config, None);
     }
 
-    /// The same of a bearer whose RLC entity `rlc` is kept to this leg (allowedServingCells).
+    /// Adds a bearer whose RLC entity `rlc` is restricted to this leg (allowedServingCells).
     ///
     /// Standard: TS 38.321 §5.4.3.1.2; TS 38.331 §6.3.2.
     pub(crate) fn add_restricted(&mut self, bearer: DrbId, config: &BearerConfig, rlc: u8) {
@@ -104,8 +109,8 @@ impl Channels {
         self.first.iter().chain(&self.others)
     }
 
-    /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then each bearer up to
-    /// its prioritised rate, then by priority.
+    /// Fills a transport block of `bytes` bytes. STATUS PDUs of all bearers come first. Each bearer
+    /// then gets its prioritised bit rate, and the remaining bytes are used by priority.
     pub(crate) fn fill(
         &mut self,
         now: Time,
@@ -129,7 +134,7 @@ impl Channels {
                         status.min(u64::from(left)) as u32
                     }
                     Turn::Prioritised => bucket.allowance(now).min(left),
-                    // One without a limit has had its turn.
+                    // A bearer with an unlimited rate has had its turn.
                     Turn::Rest if bucket.is_unlimited() => 0,
                     Turn::Rest | Turn::Only => left,
                 };
@@ -157,12 +162,13 @@ impl Channels {
         );
     }
 
-    /// Whether one of them sends packets whole or not at all.
+    /// Returns true if a bearer sends packets that are never segmented.
     pub(crate) fn has_whole_only(&self) -> bool {
         self.iter().any(|channel| channel.is_whole_only)
     }
 
-    /// Number of the RLC entity of a bearer that is kept to some cells, this one among them.
+    /// Returns the number of a bearer's RLC entity that is restricted to this cell and possibly
+    /// others. `None` if it is not restricted.
     #[inline]
     pub(crate) fn restricted(&self, bearer: DrbId) -> Option<u8> {
         if !self.is_restricted {
@@ -172,12 +178,12 @@ impl Channels {
         channels.find(|it| it.bearer == bearer)?.rlc
     }
 
-    /// The bearers, most urgent first.
+    /// Returns the bearers, the most urgent first.
     pub(crate) fn bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
         self.iter().map(|channel| channel.bearer)
     }
 
-    /// The bearer at a position of that order.
+    /// Returns the bearer at a position in that order. `None` if there are fewer bearers.
     pub(crate) fn bearer(&self, position: usize) -> Option<DrbId> {
         let channel = match position.checked_sub(1) {
             None => self.first.as_ref(),

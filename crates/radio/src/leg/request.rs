@@ -1,5 +1,5 @@
-//! How a UE gets at the uplink of its cell: scheduling requests, configured grants, buffer status
-//! reports, and asking again.
+//! Uplink access of a UE: scheduling requests and their repetition, configured grants and buffer
+//! status reports.
 //!
 //! Standard: TS 38.321 §5.4.4, §5.4.5.
 
@@ -10,77 +10,81 @@ use crate::plan::{CellPlan, status_format};
 use crate::wire::BufferStatus;
 use fadeout_core::{Direction, Time, UeId, Wake};
 
-/// Occasions of a configured grant in a row of which one is in no measurement gap, unless all are.
+/// Maximum number of consecutive occasions of a configured grant to search. One of them is outside
+/// all measurement gaps, unless the gaps cover every occasion.
 const MOST_OCCASIONS: u64 = 512;
 
 /// State of a UE's uplink requests, and of the base station's knowledge of its buffers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UplinkRequests {
-    /// Slots from a multiple of the period to its opportunities for scheduling requests.
+    /// Slots from a multiple of the period to the UE's opportunities for scheduling requests.
     offset: u32,
-    /// The same for its configured grant, if it has one.
+    /// Slots from a multiple of the period to the UE's occasions of the configured grant. Zero
+    /// without a configured grant.
     pub(super) occasion: u32,
     pub(super) has_occasions: bool,
-    /// A scheduling request is under way or waits for its opportunity, at `requested_at`, and
-    /// no grant has followed.
+    /// True if a scheduling request is under way or waits for its opportunity at `requested_at`. No
+    /// grant has followed yet.
     is_requested: bool,
-    /// The opportunity of the latest one.
+    /// Time of the opportunity of the latest request.
     requested_at: Time,
-    /// When the latest one was sent, zero before the first. A request that is not needed any more
-    /// before its opportunity comes is not sent.
+    /// Time at which the latest request was sent, zero before the first. A request that becomes
+    /// unnecessary before its opportunity is not sent.
     sent_at: Time,
-    /// The form of its reports.
+    /// Format of the buffer status reports.
     pub(super) status: BufferStatus,
-    /// Slots granted and not yet used.
+    /// Number of grants that are not used yet.
     outstanding: u32,
-    /// The bytes that the UE last reported to have left.
+    /// Bytes that remained at the UE, as it last reported.
     reported: u64,
-    /// When it asks again unless a grant comes (retxBSR-Timer).
+    /// Time at which the UE requests again if no grant comes (retxBSR-Timer).
     repeat_at: Time,
     repeat: Wake,
-    /// Base station: a request was heard and not answered.
+    /// True if the base station received a request and has not answered it.
     pub(super) is_asked: bool,
-    /// Base station: bytes that wait, as far as reports told, less what was granted since.
+    /// Bytes that wait at the UE, as far as the base station knows: the reported bytes less those
+    /// granted since.
     pub(super) known: u64,
-    /// Base station: bytes of the largest block that came back without data though data waited
-    /// that is not cut. Zero once a block brings some.
+    /// Bytes of the largest transport block that returned without data although unsegmented data
+    /// waited. Known at the base station. Zero after a block with data.
     pub(super) unfit: u32,
-    /// Base station: all bytes granted so far.
+    /// Bytes that the base station has granted so far.
     granted: u64,
-    /// Of them those whose slot has come.
+    /// Granted bytes whose slot has come.
     begun: u64,
-    /// Base station: `begun` as of the latest block with a report.
+    /// Value of `begun` for the latest transport block with a buffer status report.
     reported_begun: u64,
-    /// Scheduling requests so far.
+    /// Number of scheduling requests so far.
     sent: u64,
-    /// Scheduling requests sent since the last grant that was used.
+    /// Scheduling requests since the last grant that was used.
     unanswered: u32,
 }
 
-/// A scheduling request.
+/// Scheduling request of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// When it is sent.
+    /// Slot in which the request is sent.
     pub slot: u64,
-    /// The first slot in which the base station may answer.
+    /// First slot in which the base station may answer.
     pub answered_from: u64,
 }
 
-/// The outcome of the time at which a UE would ask again.
+/// Outcome at the time when a UE would request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// The timer was postponed: wait until then.
+    /// The timer was postponed, so the UE waits.
     Later,
     /// A grant is on its way.
     No,
-    /// It asks again if it has something.
+    /// The UE requests again if it has data.
     Ask,
-    /// It has asked often enough: the radio link has failed.
+    /// The UE has made the maximum number of requests, so the radio link has failed.
     GiveUp,
 }
 
 impl UplinkRequests {
-    /// Of a UE that connects to a cell, on the `nth` leg that it ever had.
+    /// Creates the state for a UE that connects to a cell. `nth` is the number of the UE's leg,
+    /// counted over the whole run.
     pub(crate) fn new(ue: UeId, nth: u64, plan: &CellPlan, seed: u64) -> UplinkRequests {
         let mut offsets = stream(seed, "radio.request", ue, nth);
         let drawn = plan.requests.offset(offsets.below(plan.requests.offsets()));
@@ -91,7 +95,7 @@ impl UplinkRequests {
         UplinkRequests::unasked(offset, occasion, status_format(plan.config.air))
     }
 
-    /// Nothing asked and nothing known.
+    /// Creates the state without requests and without known data.
     fn unasked(offset: u32, occasion: u32, status: BufferStatus) -> UplinkRequests {
         UplinkRequests {
             offset,
@@ -116,19 +120,19 @@ impl UplinkRequests {
         }
     }
 
-    /// The UE has several carriers in the uplink.
+    /// Sets the report format of a UE with several uplink carriers.
     pub(crate) fn aggregate(&mut self) {
         if self.status == BufferStatus::Lte {
             self.status = BufferStatus::LteExtended;
         }
     }
 
-    /// The form of its reports.
+    /// Returns the format of the UE's buffer status reports.
     pub(crate) fn status(&self) -> BufferStatus {
         self.status
     }
 
-    /// Nothing is under way any more, and nothing known. sr-ProhibitTimer stops.
+    /// Resets requests and the known buffer status at a MAC reset. sr-ProhibitTimer stops.
     ///
     /// Standard: TS 38.321 §5.12.
     pub(crate) fn reset(&mut self) {
@@ -144,7 +148,7 @@ impl UplinkRequests {
         };
     }
 
-    /// A block of `bytes` is granted.
+    /// Records a grant of a transport block of `bytes`.
     pub(super) fn on_grant(&mut self, bytes: u32) {
         self.is_asked = false;
         self.outstanding += 1;
@@ -152,7 +156,7 @@ impl UplinkRequests {
         self.granted += u64::from(bytes);
     }
 
-    /// A block of `bytes` that was granted is void before its slot has come.
+    /// Cancels the grant of a transport block of `bytes` before its slot.
     pub(crate) fn on_void(&mut self, bytes: u32) {
         self.begun += u64::from(bytes);
         debug_assert!(self.outstanding > 0, "a grant is void that never was");
@@ -176,8 +180,9 @@ impl UplinkRequests {
         );
     }
 
-    /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
-    /// the UE sent the request that it answers, if it does.
+    /// Handles the slot of a granted transport block of `bytes`. `takes` is true if the block
+    /// carries data, and `left` bytes remain. Returns the time of the scheduling request that led
+    /// to the grant. `None` if there was none.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
@@ -199,7 +204,8 @@ impl UplinkRequests {
         requested_at
     }
 
-    /// A request that is under way is not needed any more. When it was sent, if it was.
+    /// Ends a request, which is no longer needed. Returns the time at which it was sent. `None` if
+    /// there was none, or if it was not sent.
     ///
     /// Standard: TS 38.321 §5.4.4.
     fn end_request(&mut self, now: Time) -> Option<Time> {
@@ -215,14 +221,15 @@ impl UplinkRequests {
         Some(self.sent_at)
     }
 
-    /// All bytes granted so far whose slot has come. Grants of several cells come in another order than
-    /// they were given.
+    /// Returns the granted bytes whose slot has come. Grants of several cells may be used in
+    /// another order than they were given.
     pub(super) fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// The base station reads a report of `status` bytes in the block with which this many bytes had
-    /// [begun](Self::begun). Whether there was no later one.
+    /// Handles a report of `status` bytes at the base station. `begun` is the value of
+    /// [`begun`](Self::begun) for the transport block with the report. Returns true if no later
+    /// report came before.
     pub(super) fn on_report(&mut self, status: u64, begun: u64) -> bool {
         debug_assert!(
             begun <= self.granted,
@@ -238,73 +245,76 @@ impl UplinkRequests {
         is_latest
     }
 
-    /// Whether the base station knows that something waits.
+    /// Returns true if the base station knows that data waits.
     pub(crate) fn is_known(&self) -> bool {
         self.known > 0
     }
 
-    /// Whether a block of `bytes` would come back empty again: what waits at the UE is not cut.
+    /// Returns true if a transport block of `bytes` would return empty again, because the waiting
+    /// data is not segmented.
     pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
         self.unfit > 0 && bytes <= self.unfit
     }
 
-    /// A larger block than those that came back empty cannot be had now: later they are tried again.
+    /// Forgets the size of the blocks that returned empty, so that they are tried again. No larger
+    /// block is possible now.
     pub(crate) fn forget_unfit(&mut self) {
         self.unfit = 0;
     }
 
-    /// Whether the cell keeps occasions of the configured grant free for the UE.
+    /// Returns true if the cell reserves occasions of the configured grant for the UE.
     pub(crate) fn has_occasions(&self) -> bool {
         self.has_occasions
     }
 
-    /// The UE's offset for occasions of the configured grant, in slots.
+    /// Returns the UE's offset for occasions of the configured grant, in slots.
     pub(crate) fn occasion(&self) -> u32 {
         self.occasion
     }
 
-    /// The cell keeps its occasions of the configured grant free.
+    /// Reserves the UE's occasions of the configured grant.
     pub(crate) fn keep_occasions(&mut self) {
         self.has_occasions = true;
     }
 
-    /// The UE leaves the cell.
+    /// Resets the state when the UE leaves the cell.
     pub(crate) fn leave(&mut self) {
         self.reset();
         self.has_occasions = false;
     }
 
-    /// A block of `bytes` was too small for what waits, `status` bytes in all: none of it will go in
-    /// what was granted since by the same reckoning.
+    /// Records that a transport block of `bytes` was too small for the waiting data of `status`
+    /// bytes. Blocks granted since will bring nothing either, so all of these bytes are still to be
+    /// granted.
     pub(super) fn on_unfit(&mut self, status: u64, bytes: u32) {
         self.unfit = self.unfit.max(bytes);
         self.known = status;
     }
 
-    /// Whether the base station knows or will learn that something waits, so that the UE need not
-    /// ask.
+    /// Returns true if the UE need not request. The base station then knows or will learn that data
+    /// waits.
     pub(crate) fn is_heard(&self) -> bool {
         self.is_requested || self.outstanding > 0 || self.reported > 0
     }
 
-    /// Scheduling requests so far.
+    /// Returns the number of scheduling requests so far.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// When to call [`UplinkRequests::on_repeat`], and the generation of that wake-up; none when an
-    /// earlier one is pending.
+    /// Returns the time to call [`UplinkRequests::on_repeat`] and the generation of that wake-up.
+    /// `None` if an earlier wake-up is pending.
     pub(crate) fn arm_repeat(&mut self) -> Option<(Time, u32)> {
         let at = self.repeat_at;
         self.repeat.arm(at).map(|generation| (at, generation))
     }
 
-    /// Whether a wake-up to ask again is the one that was armed last.
+    /// Returns true if a wake-up is the one that was armed last.
     pub(crate) fn fire_repeat(&mut self, generation: u32) -> bool {
         self.repeat.fire(generation)
     }
 
-    /// A UE that was not granted anything for long asks again.
+    /// Handles the timer after which a UE without a grant requests again.
     pub(crate) fn on_repeat(&mut self, plan: &CellPlan, now: Time) -> Repeat {
         if self.repeat_at > now {
             return Repeat::Later;
@@ -322,7 +332,7 @@ impl UplinkRequests {
 }
 
 impl Leg {
-    /// Sends a scheduling request at the next opportunity. The UE asks again at
+    /// Sends a scheduling request at the next opportunity. The UE requests again at
     /// [`UplinkRequests::arm_repeat`].
     pub(crate) fn request(
         &mut self,
@@ -352,8 +362,9 @@ impl Leg {
         }
     }
 
-    /// The first opportunity for a request from `slot` on in no measurement gap. Where gaps take
-    /// them all, it is the first slot with PUCCH symbols behind the first one's gap.
+    /// Returns the first opportunity for a request from `slot` outside measurement gaps. If gaps
+    /// cover all opportunities, it is the first slot with PUCCH symbols after the gap of the first
+    /// opportunity.
     fn opportunity_from(&self, plan: &CellPlan, offset: u32, slot: u64) -> u64 {
         let with_symbols = |mut slot: u64| {
             let last = slot + plan.frame.pattern_slots();
@@ -382,8 +393,8 @@ impl Leg {
         slot
     }
 
-    /// Takes the next occasion of the configured grant from `first_slot` on, if there is one: its
-    /// slot and process. The UE waits for one with uplink symbols.
+    /// Takes the next occasion of the configured grant from `first_slot`. Returns its slot and its
+    /// HARQ process. `None` if there is no such occasion, or if it has no room for data.
     ///
     /// Standard: TS 38.321 §5.8.2.
     pub(crate) fn use_configured_grant(
@@ -397,7 +408,7 @@ impl Leg {
         if !requests.has_occasions {
             return None;
         }
-        // `NO_SLOT` stands for a process that is busy for a time not known yet.
+        // `NO_SLOT` marks a process that is busy for an unknown time. All others count as free.
         let process = self.up.harq.free(NO_SLOT - 1)?;
         let occasions = plan.grants.as_ref()?;
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));

@@ -1,4 +1,4 @@
-//! A leg alone: slots, measurements, backlogs and RLC are made by hand.
+//! Tests of a leg alone. The tests make slots, measurements, backlogs and RLC.
 
 mod rules;
 mod uplink;
@@ -31,7 +31,8 @@ fn lte() -> CellConfig {
     CellConfig::lte(Point::default(), Hertz(2e9), 50)
 }
 
-/// Every first transmission fails with this chance, and no other one.
+/// Returns a cell in which every first transmission fails with this probability, and no
+/// retransmission fails.
 fn failing(first: f64) -> CellConfig {
     CellConfig {
         fixed_errors: Some(FixedErrors {
@@ -42,7 +43,7 @@ fn failing(first: f64) -> CellConfig {
     }
 }
 
-/// A leg in a primary cell, with how its UE gets at the uplink.
+/// Leg in a primary cell, with the uplink requests of its UE.
 struct Alone {
     leg: Leg,
     requests: UplinkRequests,
@@ -122,7 +123,7 @@ fn content() -> ContentId {
     Contents::new(1000).claim()
 }
 
-/// Sends a new downlink block in `slot` and lets the UE decode it.
+/// Sends a new downlink transport block in `slot`. The UE then decodes it.
 fn exchange(leg: &mut Leg, plan: &CellPlan, slot: u64) -> (u8, Decoding) {
     let block = (shape(500), 7);
     let process = leg
@@ -198,7 +199,7 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         let (process, _) = exchange(&mut leg, &plan, 0);
         let after_first = leg.down.outer_loop.offset_db();
         if first > 0.0 {
-            // The retransmission succeeds, and says nothing about the scheme.
+            // The retransmission succeeds. It does not change the outer loop.
             leg.down.resume(process, 8);
             leg.down.sent(process, 8, 16);
             leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
@@ -208,7 +209,7 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         after_first
     };
     assert_eq!(with(1.0), -0.5);
-    // One error in ten leaves it where it is: 0.5 / 9 up.
+    // At a BLER of one in ten the outer loop does not move: one success raises it by 0.5 / 9 dB.
     assert!((with(0.0) - 0.5 / 9.0).abs() < 1e-12);
 }
 
@@ -225,7 +226,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     };
     let (good, cqi) = scheme(&mut leg, 11, 9).expect("in range");
     assert_eq!(cqi, 9);
-    // Until the next report the old one holds; reports come every 5 ms and are 6 ms old.
+    // Reports come every 5 ms and are 6 ms old. Each one holds until the next.
     assert_eq!(scheme(&mut leg, 15, 1), Some((good, 9)));
     assert!(scheme(&mut leg, 16, 4).is_some_and(|(scheme, cqi)| scheme < good && cqi == 4));
     assert_eq!(scheme(&mut leg, 21, 0), None, "out of range");
@@ -238,7 +239,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     assert!(lower.is_some_and(|(scheme, _)| scheme < good));
 }
 
-/// An uplink whose power suffices for some resource blocks.
+/// Uplink in which the UE's power suffices for some resource blocks.
 struct Uplink {
     sinr_db: f64,
     blocks: u32,
@@ -268,7 +269,7 @@ fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
             .uplink_choice(&plan, 20, (14, 17, wanted), &mut air)
             .expect("in range")
     };
-    // Units have three resource blocks.
+    // A unit has three resource blocks.
     let (all, few) = (choose(50, 1_000_000), choose(8, 1_000_000));
     assert_eq!((all.units, few.units), (17, 2));
     assert!(few.scheme > all.scheme, "more power in each");
@@ -304,7 +305,7 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
     assert_eq!(leg.downlink_resumes(), Some(11));
     assert_eq!(leg.downlink_ready(&plan, 8, (100, None), false), 11);
-    // Without data it waits for the next packet, and out of range for 40 ms.
+    // Without data the leg waits for the next packet. Out of range it is tried again after 40 ms.
     assert_eq!(leg.downlink_ready(&plan, 8, (0, None), false), NO_SLOT);
     assert_eq!(
         leg.downlink_ready(&plan, 8, (0, Some(millis(20))), false),
@@ -317,7 +318,7 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
 fn a_block_too_small_for_anything_is_followed_by_the_next_slot() {
     let leg = leg(&plan(lte()));
     assert_eq!(leg.ready_after_nothing(5, 20, 1000), 6);
-    // A large one that stays empty meets a closed window.
+    // A large transport block stays empty only if an RLC window is closed.
     assert_eq!(leg.ready_after_nothing(5, 2000, 100_000), NO_SLOT);
 }
 
@@ -336,7 +337,7 @@ fn a_sleeping_ue_is_sent_nothing_new_until_it_listens() {
     assert!(!leg.may_send_new(&plan, 20));
     assert_eq!(leg.downlink_ready(&plan, 20, (100, None), false), 47);
     assert!(leg.may_send_new(&plan, 47));
-    // New data keeps it awake for 10 ms more.
+    // New data keeps the UE awake for 10 ms more.
     exchange(&mut leg, &plan, 50);
     assert!(leg.may_send_new(&plan, 59) && !leg.may_send_new(&plan, 60));
 }
@@ -354,7 +355,7 @@ fn a_failed_leg_forgets_everything_and_is_without_service() {
     assert!(!leg.requests.is_heard() && leg.down.is_idle());
     assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
     assert!(leg.request(&plan, millis(2)).slot >= 200);
-    // What arrives of it later is nobody's.
+    // A transport block from before the failure is ignored when it arrives.
     let late = leg.decode(&plan, (DOWN, 0), 0.0, &mut NullProbe);
     assert_eq!(late, None);
 }
@@ -379,7 +380,7 @@ fn a_second_leg_has_streams_of_its_own() {
     assert_ne!(fates(0), fates(1));
 }
 
-/// RLC queues with bytes of STATUS and of data.
+/// RLC queues with bytes of STATUS PDUs and of data.
 struct Waiting(Vec<(u32, u32)>);
 
 impl RlcQueues for Waiting {
@@ -417,7 +418,7 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         },
         ..BearerConfig::lte(UeId(0))
     };
-    // The lower number is the more urgent, whatever the order in which they come.
+    // The lower priority value is the more urgent, in any order of addition.
     leg.channels.add(DrbId(0), &bearer(9, Some(800_000)));
     leg.channels.add(DrbId(1), &bearer(3, Some(0)));
     leg.channels.add(DrbId(2), &bearer(9, Some(0)));
@@ -425,7 +426,7 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
     assert_eq!(leg.channels.bearer(1), Some(DrbId(0)));
     let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
     let mut content = Content::default();
-    // 800 kbit/s for 50 ms: 5000 bytes.
+    // 800 kbit/s for 50 ms give 5000 bytes.
     leg.channels
         .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);

@@ -1,15 +1,15 @@
-//! The uplink of a leg: what the base station grants, and what the UE does with it.
+//! Uplink of a leg: grants of the base station, and their use by the UE.
 
 use super::{ContentId, Leg, UplinkRequests};
 use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// Bytes that headers of MAC and RLC can take: a block of no more may come back empty though data waits
-/// that is cut as it has to be.
+/// Maximum bytes of MAC and RLC headers. A transport block of this size may return empty although
+/// data waits that can be segmented.
 const MOST_HEADERS: u32 = 16;
 
-/// Resources of a new block, and the CQI that its scheme follows from.
+/// Resources of a new transport block, and the CQI from which its scheme follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
     pub shape: Shape,
@@ -17,7 +17,8 @@ pub(crate) struct Block {
 }
 
 impl Leg {
-    /// Bytes that the base station means to grant. The cell in which a UE asks answers it.
+    /// Returns the bytes that the base station intends to grant. A scheduling request is answered
+    /// only in the cell in which the UE sent it.
     pub(crate) fn uplink_wanted(&self, requests: &UplinkRequests, plan: &CellPlan) -> u64 {
         let wanted = if requests.known > 0 {
             requests.known + u64::from(requests.status.size())
@@ -32,14 +33,14 @@ impl Leg {
         }
     }
 
-    /// Whether slot `target` may be granted in `slot`.
+    /// Returns true if slot `target` may be granted in `slot`.
     pub(crate) fn may_be_granted(&self, slot: u64, target: u64) -> bool {
         self.up.last_slot != target
             && self.up.harq.free(slot).is_some()
             && self.is_there(Direction::Uplink, slot, target)
     }
 
-    /// From which slot on it may next be granted something, after `slot`.
+    /// Returns the first slot after `slot` in which the UE may get a grant.
     pub(crate) fn uplink_ready(
         &mut self,
         requests: &UplinkRequests,
@@ -59,16 +60,17 @@ impl Leg {
                 None => half.is_stalled = true,
             }
         }
-        // Grants are heard in the downlink.
+        // The UE receives grants in the downlink.
         self.clear_from(ready.max(slot + 1), Direction::Downlink)
     }
 
-    /// A process for a block that is granted in `slot`.
+    /// Returns a HARQ process for a transport block that is granted in `slot`. `None` if all are
+    /// busy.
     pub(crate) fn free_uplink(&self, slot: u64) -> Option<u8> {
         self.up.harq.free(slot)
     }
 
-    /// Books a new block for slot `target`, which is to come.
+    /// Grants a new transport block in the later slot `target`.
     pub(crate) fn grant(
         &mut self,
         requests: &mut UplinkRequests,
@@ -84,9 +86,10 @@ impl Leg {
         self.up.last_slot = target;
     }
 
-    /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had asked for
-    /// the block, if it had. It asks again at
-    /// [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
+    /// Handles a new uplink transport block, which the UE has filled. It reports the `left` bytes.
+    /// If any are left, the UE requests again at
+    /// [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat). Returns the time
+    /// of the scheduling request that led to the grant. `None` if there was none.
     pub(crate) fn on_filled(
         &mut self,
         requests: &mut UplinkRequests,
@@ -104,14 +107,14 @@ impl Leg {
         requested_at
     }
 
-    /// A grant is not used, as nothing is there that fits.
+    /// Skips a grant for which the UE has no data that fits.
     pub(crate) fn skip_grant(&mut self, requests: &mut UplinkRequests, process: u8, slot: u64) {
         self.up.harq.skip(process, slot);
         requests.known = 0;
     }
 
-    /// A block goes out in `slot` with this power in each resource block. When the base station has
-    /// tried to decode it.
+    /// Sends an uplink transport block in `slot` with the given power per resource block, in dBm.
+    /// Returns the time at which the base station has decoded it.
     pub(crate) fn send_uplink(
         &mut self,
         plan: &CellPlan,
@@ -126,7 +129,7 @@ impl Leg {
         end_at.saturating_add(timing.base_decoding)
     }
 
-    /// The base station has decoded a new block, and reads the report in it.
+    /// Reads the buffer status report in a new transport block that the base station has decoded.
     pub(crate) fn on_report(&self, requests: &mut UplinkRequests, process: u8) {
         let block = self.up.harq.process(process);
         let is_latest = requests.on_report(block.status, block.begun);
@@ -136,13 +139,15 @@ impl Leg {
             let bytes = block.shape.bytes;
             requests.on_unfit(block.status, bytes);
         } else if is_latest && block.status > 0 && block.shape.bytes <= MOST_HEADERS {
-            // As much again would be granted for ever, each time less what the grants under way seem to bring.
+            // Without this record, grants of the same size would repeat for ever. The grants under
+            // way seem to cover the reported bytes.
             requests.unfit = requests.unfit.max(block.shape.bytes);
         }
     }
 
-    /// From which slot on there is something to grant again after a block was received, if there
-    /// is: no earlier than its repetition.
+    /// Returns the first slot in which the base station may grant again after it received a
+    /// transport block. It is not before the retransmission of that block. `None` if there is
+    /// nothing to grant.
     pub(crate) fn uplink_resumes(
         &self,
         requests: &UplinkRequests,

@@ -1,4 +1,4 @@
-//! Single rules of a leg, each by a case that tells it from its neighbours.
+//! Tests of single rules of a leg. Each case distinguishes a rule from similar ones.
 
 use super::*;
 use crate::config::technology::{Carrier, Radio};
@@ -82,10 +82,10 @@ fn what_is_left_to_do_is_for_a_slot_to_come() {
     let plan = plan(failing(1.0));
     let mut leg = leg(&plan);
     exchange(&mut leg, &plan, 0);
-    // What may be sent again from slot 8 on is due in the slot after this one.
+    // A block that may be retransmitted from slot 8 is due in the slot after this one.
     assert_eq!(leg.downlink_ready(&plan, 30, (0, None), false), 31);
     assert_eq!(leg.downlink_ready(&plan, 3, (0, None), false), 8);
-    // A block just as long as what waits has met a closed window.
+    // A block as long as the waiting data stays empty only if a window is closed.
     assert_eq!(leg.ready_after_nothing(5, 1000, 1000), 8);
     assert_eq!(leg.ready_after_nothing(5, 999, 1000), 6);
 }
@@ -121,7 +121,8 @@ fn the_uplink_is_looked_at_when_a_process_a_repetition_or_the_range_says() {
     let again_from = leg.up.harq.process(0).again_from();
     assert_eq!(ready(&mut leg, 25, false), again_from);
     assert_eq!(ready(&mut leg, again_from + 9, false), again_from + 10);
-    // After a block it is looked at again for its repetition, whatever else is wanted.
+    // After a transport block, the leg is ready for its retransmission, even if no other data
+    // waits.
     leg.requests.known = 0;
     let resumes = leg.uplink_resumes(&leg.requests, &plan, 0);
     assert_eq!(resumes, Some(again_from));
@@ -152,7 +153,7 @@ fn a_ue_is_heard_by_its_request_its_grant_or_its_report() {
     leg.send_uplink(&plan, (0, 20), 5.0);
     leg.on_report(0);
     assert!(leg.requests.is_known());
-    // A grant that comes back unused says that nothing waits, and the report before it no more.
+    // An unused grant shows that no data waits. The report before it is then obsolete.
     leg.grant(&plan, 1, block(256), 21);
     leg.leg.skip_grant(&mut leg.requests, 1, 21);
     leg.on_report(0);
@@ -211,13 +212,13 @@ fn what_a_reset_forgets_is_what_was_under_way() {
         "it still asks again when it would have"
     );
     assert!(leg.requests.fire_repeat(armed.expect("armed").1));
-    // Grants of before are not counted among those that a report is yet to be followed by.
+    // Earlier grants are not subtracted from the bytes of a later report.
     leg.grant(&plan, 1, block(200), 30);
     leg.on_filled(&plan, millis(30), 1, (Some(content()), 1000));
     leg.send_uplink(&plan, (1, 30), 5.0);
     leg.on_report(1);
     assert_eq!(leg.requests.known, leg.requests.status().reported(1000));
-    // A report of before says nothing after.
+    // A report from before the reset is ignored.
     leg.requests.reset();
     leg.on_report(1);
     assert!(!leg.requests.is_known());
@@ -264,7 +265,7 @@ fn an_occasion_has_the_resources_of_its_grant() {
     let shape = shape_of(&plan);
     assert_eq!((shape.scheme, shape.symbols, shape.units), (4, 14, 3));
     assert_eq!(shape.bytes, plan.up.bytes(14, 4, 3));
-    // A fixed scheme is that of the cell, wherever it stands among the cell's.
+    // A fixed scheme is the one that the cell gives, at any position in the cell's list.
     let fixed = |index| Adaptation::FixedScheme {
         index,
         table: McsTable::Qam64,
@@ -293,7 +294,7 @@ fn a_request_of_tdd_is_in_a_slot_with_uplink() {
     let plan = plan(cell.expect("a cell"));
     for slot in 0..20 {
         let request = leg(&plan).request(&plan, plan.frame.start_of(slot));
-        // The first slot from then on whose number is 4 of 5, or the special one before it.
+        // The slot is the first one with number 4 of each five, or the special slot before it.
         assert!(request.slot >= slot && request.slot < slot + 5, "{slot}");
         assert!([3, 4].contains(&(request.slot % 5)), "{slot}");
         let least = plan.config.timing.feedback_symbols.clamp(1, 2);
@@ -325,7 +326,7 @@ fn the_scheme_of_a_part_of_the_band_is_that_of_the_mean_efficiency_there() {
     let (mixed, cqi) = over(&leg, &[3, 1, 0]);
     assert_eq!(cqi, expected);
     assert!(cqi > 5 && cqi < 12);
-    // The outer loop lowers it as it lowers that of the whole band.
+    // The outer loop lowers this scheme as it lowers the scheme of the whole band.
     for _ in 0..8 {
         leg.down
             .outer_loop
@@ -347,7 +348,7 @@ fn contents_are_kept_apart_and_used_again() {
     assert_eq!(taken.block.pdus.len(), 1);
     assert!(contents.content(one).bearers.is_empty());
     contents.put(one, taken);
-    // The last one freed is the next one used, and empty.
+    // The content that was freed last is used next, and is empty.
     assert_eq!(contents.claim(), one);
     assert!(contents.content(one).bearers.is_empty());
     assert!(contents.content(one).block.pdus.is_empty());
@@ -378,7 +379,8 @@ fn only_bearers_with_something_in_a_block_are_named_in_it_and_rates_are_charged(
             .iter()
             .all(|&(bearer, _)| bearer == DrbId(1))
     );
-    // 5000 bytes each since the start, less 600: then the more urgent one takes its own, and the rest.
+    // Each bearer may send 5000 bytes since the start, less 600. The more urgent one sends its own
+    // first, then the remaining bytes.
     let mut queues = Waiting(vec![(0, 20_000), (0, 20_000)]);
     let mut content = Content::default();
     leg.channels
@@ -427,7 +429,7 @@ fn whether_a_block_arrives_is_by_its_sinr_and_by_what_came_before_of_it() {
     };
     assert_eq!(tried(&[30.0]), 40);
     assert_eq!(tried(&[-30.0]), 0);
-    // Just too little alone, and enough together with as much again.
+    // At this SINR one transmission alone fails, and two combined ones succeed.
     let alone = (-200..200).map(|tenth| f64::from(tenth) / 10.0);
     let too_little = alone.take_while(|&sinr_db| tried(&[sinr_db]) == 0).last();
     let too_little = too_little.expect("the lowest is too little");
@@ -470,7 +472,8 @@ fn an_opportunity_without_uplink_is_followed_by_the_next_one() {
     cell.requests.period = 4;
     cell.requests.offset = Some(0);
     let plan = plan(cell);
-    // Every fourth slot, of which those are heard that are the last of five: 4, 24, 44.
+    // Opportunities are in every fourth slot. Slots 4, 24 and 44 are uplink slots, because they are
+    // the last of five.
     assert_eq!(leg(&plan).request(&plan, plan.frame.start_of(9)).slot, 24);
     assert_eq!(
         leg(&plan).request(&plan, plan.frame.start_of(25)).slot % 4,
