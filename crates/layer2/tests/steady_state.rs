@@ -1,4 +1,4 @@
-//! A bearer that has reached its largest backlog allocates nothing more.
+//! Test that a bearer allocates nothing more after its largest backlog.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time};
@@ -8,7 +8,7 @@ use fadeout_testkit::{CountingAllocator, allocations};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// One direction with a block each half millisecond; every tenth block is lost.
+/// One direction with a block every half millisecond. Every tenth block is lost.
 struct Bearer {
     ends: [Entity; 2],
     block: TransportBlock,
@@ -66,8 +66,7 @@ fn no_mode_allocates_in_the_steady_state() {
         (0..60_000).for_each(|_| bearer.step());
         let before = allocations();
         (0..20_000).for_each(|_| bearer.step());
-        // What grows is bounded by the longest gap of the run so far, which random losses may
-        // exceed once more.
+        // Growth is bounded by the longest gap so far, which random losses may exceed once more.
         let after = allocations() - before;
         assert!(after <= 2, "{config:?} allocated {after} times");
     }

@@ -7,36 +7,36 @@ use crate::rlc::ParameterError;
 use crate::rlc::allowed::{Milliseconds, milliseconds, one_of};
 use fadeout_core::{Bytes, Span};
 
-/// When the receiver delivers.
+/// Order of delivery by the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delivery {
-    /// In order of COUNT (NR, and LTE with split bearers). A gap is given up after t-Reordering;
-    /// `None` is infinity.
+    /// Delivery in the order of COUNT (NR, and LTE with split bearers). The receiver waits
+    /// t-Reordering for a missing packet. `None` is infinity.
     InOrder(Option<Span>),
-    /// outOfOrderDelivery: on arrival; only duplicates are kept back. The window moves as with
+    /// Delivery on arrival (outOfOrderDelivery). Only duplicates are dropped. The window moves by
     /// t-Reordering.
     OutOfOrder(Option<Span>),
-    /// As RLC delivers, which is in order (LTE).
+    /// Delivery in the order of RLC (LTE), which is that of COUNT.
     FromRlc,
 }
 
-/// Parameters of PDCP, the same at both ends.
+/// Parameters of PDCP, equal at both ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PdcpConfig {
     /// pdcp-SN-Size in bits: 12 or 18.
     pub sn_bits: u8,
     /// True if each packet has an SDAP header (NR).
     pub has_sdap_header: bool,
-    /// discardTimer; `None` is infinity.
+    /// discardTimer. `None` is infinity.
     pub discard_timer: Option<Span>,
-    /// Reordering.
+    /// Order of delivery.
     pub delivery: Delivery,
-    /// Header compression, of both directions.
+    /// Header compression of both directions. `None` without it.
     pub rohc: Option<RohcConfig>,
 }
 
 impl PdcpConfig {
-    /// NR data: 18-bit SN, no discard, t-Reordering 100 ms, no SDAP header.
+    /// Parameters of NR data: 18-bit SN, no discard, t-Reordering 100 ms, no SDAP header.
     pub const NR: PdcpConfig = PdcpConfig {
         sn_bits: 18,
         has_sdap_header: false,
@@ -44,7 +44,7 @@ impl PdcpConfig {
         delivery: Delivery::InOrder(Some(Span::from_millis(100))),
         rohc: None,
     };
-    /// LTE data: 12-bit SN, no discard, order by RLC.
+    /// Parameters of LTE data: 12-bit SN, no discard, order by RLC.
     pub const LTE: PdcpConfig = PdcpConfig {
         sn_bits: 12,
         has_sdap_header: false,
@@ -53,8 +53,8 @@ impl PdcpConfig {
         rohc: None,
     };
 
-    /// Bytes that PDCP and SDAP put in front of a packet: 2 with 12-bit SN, 3 with 18-bit SN, SDAP
-    /// 1.
+    /// Returns the bytes of the PDCP and SDAP headers. PDCP has 2 bytes with 12-bit SN and 3 with
+    /// 18-bit SN. SDAP has 1.
     ///
     /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2; TS 37.324 §6.2.2.
     #[inline]
@@ -65,7 +65,7 @@ impl PdcpConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, the given and the nearest allowed value.
+    /// Returns an error with the parameter, the given and the nearest allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         one_of("pdcp-SN-Size", self.sn_bits.into(), &[12, 18], "bits")?;
         if let Some(timer) = self.discard_timer {
@@ -80,10 +80,10 @@ impl PdcpConfig {
     }
 }
 
-/// Checks that ul-DataSplitThreshold is one of the values that the standard has; `None` is infinity.
+/// Checks that ul-DataSplitThreshold has a value of the standard. `None` is infinity.
 ///
 /// # Errors
-/// Names the given and the nearest allowed value.
+/// Returns an error with the given and the nearest allowed value.
 ///
 /// Standard: TS 38.331 §6.3.2.
 pub fn check_split_threshold(threshold: Option<Bytes>) -> Result<(), ParameterError> {
@@ -97,13 +97,13 @@ pub fn check_split_threshold(threshold: Option<Bytes>) -> Result<(), ParameterEr
     })
 }
 
-/// ul-DataSplitThreshold, bytes.
+/// Values of ul-DataSplitThreshold, bytes.
 const UL_DATA_SPLIT_THRESHOLD: &[u64] = &[
     0, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 102_400, 204_800, 409_600,
     819_200, 1_228_800, 1_638_400, 2_457_600, 3_276_800, 4_096_000, 4_915_200, 5_734_400,
     6_553_600,
 ];
-/// discardTimer of NR, which includes that of LTE.
+/// Values of NR's discardTimer, which include those of LTE.
 const DISCARD_TIMER: Milliseconds = &[
     (10, 60, 10),
     (75, 75, 1),
@@ -111,7 +111,7 @@ const DISCARD_TIMER: Milliseconds = &[
     (500, 750, 250),
     (1500, 1500, 1),
 ];
-/// t-Reordering of NR, which includes that of LTE.
+/// Values of NR's t-Reordering, which include those of LTE.
 const T_REORDERING: Milliseconds = &[
     (0, 2, 1),
     (4, 5, 1),

@@ -8,43 +8,43 @@ struct Entry {
     place: Place,
 }
 
-/// Where a packet is.
+/// Location of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Place {
     #[default]
     Inside,
-    /// Between two base stations, whose links own it.
+    /// On a link between two base stations, which owns the packet.
     Away,
     /// Delivered or dropped.
     Gone,
 }
 
-/// The packets that entered a bearer and have not left it.
+/// Record of the packets that entered a bearer and have not left it.
 ///
 /// Copies of an SDU may be in a transmission buffer, in HARQ and at the receiver at once. In
-/// unacknowledged mode an SDU may vanish without anybody knowing. The ledger is the simulation's
-/// book, outside the protocol. A packet enters once and leaves once, delivered or lost.
+/// unacknowledged mode an SDU may be lost without notice. The ledger belongs to the simulation and
+/// not to the protocol. Each packet enters once and leaves once, delivered or lost.
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
     entries: Ring<Entry>,
 }
 
 impl Ledger {
-    /// No packet is under way.
+    /// Returns a ledger without packets.
     pub fn new() -> Ledger {
         Ledger::default()
     }
-    /// The running number of the next packet.
+    /// Returns the serial number of the next packet.
     #[inline]
     pub fn next_serial(&self) -> u32 {
         self.entries.end() as u32
     }
-    /// Below it every packet has left.
+    /// Returns the serial number below which all packets have left the bearer.
     #[inline]
     pub fn first_serial(&self) -> u32 {
         self.entries.first() as u32
     }
-    /// A packet enters.
+    /// Records that a packet enters. Returns its serial number.
     #[inline]
     pub fn enter(&mut self, packet: PacketId) -> u32 {
         self.entries.push(Entry {
@@ -52,7 +52,8 @@ impl Ledger {
             place: Place::Inside,
         }) as u32
     }
-    /// A packet leaves, delivered or dropped. False when it has left before: a duplicate.
+    /// Records that a packet leaves, delivered or dropped. Returns false if it left before, as a
+    /// duplicate.
     #[inline]
     pub fn leave(&mut self, serial: u32) -> bool {
         if !self.holds(serial) {
@@ -105,7 +106,7 @@ impl Ledger {
             "a packet before {serial} was not passed"
         );
     }
-    /// Every packet under way is lost.
+    /// Records that all packets on the bearer are lost.
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {
         self.pass(self.next_serial(), lost);
     }
@@ -122,7 +123,8 @@ impl Ledger {
         let number = u64::from(serial);
         !self.entries.contains(number) || self.entries[number].place == Place::Gone
     }
-    /// Packets under way, and some that left after one that has not.
+    /// Returns the number of packets on the bearer. It includes packets that left after one that is
+    /// still there.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

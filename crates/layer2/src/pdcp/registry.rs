@@ -1,4 +1,4 @@
-//! The PDCPs that a scenario can name.
+//! Registry of the PDCP types that a scenario can name.
 
 use super::{Delivery, PdcpConfig, RohcConfig};
 use crate::rlc::Generation;
@@ -6,7 +6,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, flag, integer, span};
 
 fadeout_core::choices! {
-    /// Who puts packets in order.
+    /// Layer that puts packets in order.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Reordering {
         /// PDCP reorders in NR, RLC in LTE.
@@ -111,7 +111,7 @@ fadeout_core::registry! {
 }
 
 impl Pdcp {
-    /// Parameters of both ends.
+    /// Returns the parameters of both ends.
     pub fn config(self) -> PdcpConfig {
         pdcps!(self, config => config)
     }

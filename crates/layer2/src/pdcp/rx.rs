@@ -1,4 +1,4 @@
-//! The receiving PDCP entity.
+//! Receiving PDCP entity.
 //!
 //! Standard: TS 38.323 §5.2.2; TS 36.323 §5.1.2.1.
 
@@ -6,37 +6,38 @@ use super::{Delivery, PdcpConfig};
 use crate::rlc::{ParameterError, START, Sdu, SnSpace, Window};
 use fadeout_core::{Span, Time};
 
-/// A received PDU, until everything before it is delivered or given up.
+/// Received PDU that waits until all PDUs before it are delivered or given up.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stored {
     sdu: Sdu,
     is_here: bool,
 }
 
-/// Delivers packets once and, unless told otherwise, in the order of COUNT.
+/// Receiving PDCP entity. It delivers each packet once, in the order of COUNT unless configured
+/// otherwise.
 ///
-/// COUNTs inside are larger by a constant, so that the window below the first one exists.
+/// Internal COUNTs are larger by a constant, so that a window below the first COUNT exists.
 #[derive(Clone, Debug)]
 pub struct Rx {
     space: SnSpace,
     delivery: Delivery,
     t_reordering: Option<Span>,
-    /// From RX_DELIV to RX_NEXT.
+    /// Window from RX_DELIV to RX_NEXT.
     window: Window<Stored>,
     rx_reord: u64,
     /// t-Reordering.
     expires_at: Time,
     passed: u32,
-    /// Received packets in the window that have not gone up.
+    /// Number of received packets in the window that are not delivered.
     held: u32,
     useless: u64,
 }
 
 impl Rx {
-    /// An entity as after establishment.
+    /// Returns an entity as after establishment.
     ///
     /// # Errors
-    /// A parameter has a value that is not allowed.
+    /// Returns an error if a parameter has a value that is not allowed.
     pub fn new(config: &PdcpConfig) -> Result<Rx, ParameterError> {
         config.check()?;
         Ok(Rx {
@@ -55,33 +56,34 @@ impl Rx {
         })
     }
 
-    /// COUNT of the first packet that is not delivered and not given up.
+    /// Returns the COUNT of the first packet that is neither delivered nor given up.
     pub fn rx_deliv(&self) -> u64 {
         self.window.first() - START
     }
 
-    /// Returns the serial number below which no packet is delivered any more. Packets below it that
+    /// Returns the serial number below which no packet will be delivered. Packets below it that
     /// have not left the bearer are lost.
     #[inline]
     pub fn passed(&self) -> u32 {
         self.passed
     }
 
-    /// PDUs that were dropped because they were here before, or come after they were given up.
+    /// Returns the number of PDUs dropped as duplicates, or because they arrived after they were
+    /// given up.
     #[inline]
     pub fn useless(&self) -> u64 {
         self.useless
     }
 
-    /// RCVD_COUNT: the COUNT nearest to RX_DELIV with this SN. It may lie half the SN space below
-    /// RX_DELIV.
+    /// Returns RCVD_COUNT, the COUNT nearest to RX_DELIV with this SN. It may be half of the SN
+    /// space below RX_DELIV.
     #[inline]
     fn received_count(&self, sn: u32) -> u64 {
         self.space
             .extend(sn, self.window.first() - self.space.window)
     }
 
-    /// RLC delivered a PDU. Packets that may go up go to `out`.
+    /// Processes a PDU from RLC. Packets that can be delivered go to `out`.
     #[inline]
     pub fn on_sdu(&mut self, now: Time, sdu: Sdu, out: &mut Vec<Sdu>) {
         let sn = self.space.on_air(u64::from(sdu.count));
@@ -124,8 +126,8 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// Asserts the order RX_DELIV <= RX_REORD <= RX_NEXT of the COUNTs, and that the packets
-    /// held are in the window. Looks at the whole of a short window.
+    /// Asserts the order RX_DELIV <= RX_REORD <= RX_NEXT of the COUNTs, and that the packets held
+    /// are in the window. If the window is short, all its entries are checked.
     ///
     /// Standard: TS 38.323 §7.1.
     #[inline]
@@ -159,8 +161,8 @@ impl Rx {
         );
     }
 
-    /// Processes a PDU that RLC handed up because it is re-established. If RLC keeps the order, the
-    /// PDU waits for the first one that is received as usual.
+    /// Processes a PDU that RLC delivered because of its re-establishment. If RLC restores the
+    /// order, the PDU waits for the next one that arrives as usual.
     ///
     /// Standard: TS 36.323 §5.1.2.1.4.1; TS 38.323 §5.1.2.
     pub fn on_held(&mut self, now: Time, sdu: Sdu, out: &mut Vec<Sdu>) {
@@ -179,8 +181,8 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// Delivers a PDU that RLC delivers in order after some were stored. It ends the wait for all
-    /// below it, and delivers those that follow without a gap.
+    /// Delivers a PDU that RLC delivers in order while earlier PDUs are stored. All PDUs below it
+    /// are delivered or given up, and PDUs above it are delivered up to the next gap.
     ///
     /// Standard: TS 36.323 §5.1.2.1.4.1.
     fn deliver_around(&mut self, count: u64, sdu: Sdu, out: &mut Vec<Sdu>) {
@@ -196,8 +198,8 @@ impl Rx {
         self.deliver_run(out);
     }
 
-    /// Returns true if the PDU with this COUNT need not come any more, because the status report
-    /// says that it was received.
+    /// Returns true if the PDU with this COUNT was received, as the status report says. It need not
+    /// be sent again.
     ///
     /// Standard: TS 38.323 §5.4; TS 36.323 §5.3.
     pub fn has(&self, count: u32) -> bool {
@@ -205,7 +207,8 @@ impl Rx {
         count < self.window.first() || (self.window.contains(count) && self.window[count].is_here)
     }
 
-    /// Only those of the PDUs that are held stay for which `keep` is true, in the order of COUNT.
+    /// Keeps only those held PDUs for which `keep` returns true. Calls `keep` in the order of
+    /// COUNT.
     pub fn retain_held(&mut self, mut keep: impl FnMut(&Sdu) -> bool) {
         for number in self.window.first()..self.window.end() {
             let Stored { sdu, is_here } = self.window[number];
@@ -216,8 +219,8 @@ impl Rx {
         }
     }
 
-    /// Returns the fields of a status report: FMC, and the octets of the bitmap. The bitmap runs
-    /// from the PDU after FMC to the last one received, the most significant bit first.
+    /// Returns the fields of a status report: FMC, and the octets of the bitmap. The bitmap covers
+    /// the PDUs after FMC up to the last one received, the most significant bit first.
     ///
     /// Standard: TS 38.323 §5.4.1, §6.2.3.1.
     pub fn status_report(&self) -> (u64, Vec<u8>) {
@@ -234,7 +237,7 @@ impl Rx {
         (first - START, bitmap)
     }
 
-    /// After [`Rx::flush`]: the next COUNT is zero (re-establishment in unacknowledged mode).
+    /// Restarts COUNT at zero, after [`Rx::flush`] (re-establishment in unacknowledged mode).
     ///
     /// Standard: TS 38.323 §5.1.2.
     pub fn restart(&mut self) {
@@ -243,7 +246,7 @@ impl Rx {
         self.rx_reord = START;
     }
 
-    /// t-Reordering may have expired.
+    /// Handles a possible expiry of t-Reordering.
     pub fn on_wake(&mut self, now: Time, out: &mut Vec<Sdu>) {
         if self.expires_at > now {
             return;
@@ -257,25 +260,25 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// Returns true if packets are held back until those before them arrive.
+    /// Returns true if packets wait for earlier packets.
     #[inline]
     pub fn is_holding(&self) -> bool {
         !self.window.is_empty()
     }
 
-    /// Packets held back until those before them arrive.
+    /// Returns the number of packets that wait for earlier packets.
     #[inline]
     pub fn held(&self) -> u32 {
         self.held
     }
 
-    /// When t-Reordering expires.
+    /// Returns the expiry of t-Reordering.
     #[inline]
     pub fn wake_at(&self) -> Time {
         self.expires_at
     }
 
-    /// Delivers everything received, gaps or not, and starts a new window behind it
+    /// Delivers all received packets in spite of gaps, and starts a new window after them
     /// (re-establishment in unacknowledged mode).
     ///
     /// Standard: TS 38.323 §5.1.2.
@@ -286,7 +289,7 @@ impl Rx {
         self.expires_at = Time::NEVER;
     }
 
-    /// Starts t-Reordering if something waits behind a gap.
+    /// Starts t-Reordering if a packet waits after a gap.
     fn start_timer(&mut self, now: Time) {
         if !self.window.is_empty() {
             self.rx_reord = self.window.end();
@@ -338,7 +341,7 @@ mod tests {
         ..PdcpConfig::NR
     };
 
-    /// The three PDCP vectors of section F of the radio reference (TS 38.323 clause 5.2.2.1).
+    /// Three PDCP vectors of section F of the radio reference (TS 38.323 clause 5.2.2.1).
     #[test]
     fn rcvd_count_is_the_one_nearest_to_rx_deliv() {
         assert_eq!(at(SHORT, 4094).received_count(1), START + 4097);
@@ -368,7 +371,7 @@ mod tests {
         let expiry = Time::ZERO + Span::from_millis(100);
         assert_eq!(rx.wake_at(), expiry);
         rx.on_wake(expiry, &mut out);
-        // The timer was started by PDU 2, so it gives up 1 and not 4.
+        // PDU 2 started the timer, so its expiry gives up 1 and not 4.
         assert_eq!(out, [sdu(0), sdu(2), sdu(3)]);
         assert_eq!((rx.passed(), rx.held()), (4, 1));
         assert_eq!(rx.wake_at(), expiry + Span::from_millis(100));
@@ -428,7 +431,7 @@ mod tests {
         assert_eq!(out.len(), 2, "given up");
     }
 
-    /// With the order from RLC a COUNT that is missing is never waited for.
+    /// If RLC restores the order, the entity never waits for a missing COUNT.
     #[test]
     fn order_from_rlc_passes_gaps_and_takes_no_count_twice() {
         let mut rx = at(
@@ -469,14 +472,15 @@ mod tests {
         for count in [104, 106] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
         }
-        // Vector pdcp_reest_am_with_report.
+        // Vector pdcp_reest_am_with_report of the handover sheet.
         let again = (103..110).filter(|&count| !rx.has(count));
         assert_eq!(again.collect::<Vec<_>>(), [103, 105, 107, 108, 109]);
         assert!(rx.has(102) && !rx.has(110));
     }
 
     /// Vectors reorder_timer_survives_ho, reorder_timer_expires_in_ho, duplicates_after_ho and
-    /// count_after_ho of the handover sheet: acknowledged mode changes nothing at the receiver.
+    /// count_after_ho of the handover sheet. In acknowledged mode a handover changes nothing at the
+    /// receiver.
     #[test]
     fn t_reordering_runs_on_over_a_handover() {
         let run = |first: u64, arrivals: &[(u64, u32)]| {
@@ -506,7 +510,7 @@ mod tests {
         assert_eq!(rx.rx_deliv(), 4098, "the HFN goes on");
     }
 
-    /// Vector daps_two_legs of the handover sheet: source and target send the same COUNTs.
+    /// Vector daps_two_legs of the handover sheet. Source and target send the same COUNTs.
     #[test]
     fn what_two_cells_send_goes_up_once_and_in_order() {
         let mut rx = at(SHORT, 100);
@@ -532,7 +536,7 @@ mod tests {
         assert_eq!((counts(&out), rx.rx_deliv()), (vec![999, 0], 1));
     }
 
-    /// TS 36.323 clause 5.1.2.1.4.1, and vector lte_pdcp_overtake of the handover sheet.
+    /// Vector lte_pdcp_overtake of the handover sheet, for TS 36.323 clause 5.1.2.1.4.1.
     #[test]
     fn what_lte_stored_at_a_handover_goes_up_with_the_next_that_arrives_as_usual() {
         let lte = PdcpConfig::LTE;

@@ -1,4 +1,4 @@
-//! The transmitting PDCP entity.
+//! Transmitting PDCP entity.
 //!
 //! Standard: TS 38.323 §5.2.1, §5.3.
 
@@ -6,7 +6,8 @@ use super::{Ledger, PdcpConfig};
 use crate::rlc::{Entity, ParameterError, Sdu};
 use fadeout_core::{PacketId, Span, Time};
 
-/// Numbers packets and hands them to RLC; discards those that waited too long.
+/// Transmitting PDCP entity. It numbers packets, hands them to RLC, and discards packets that
+/// waited too long.
 #[derive(Clone, Debug)]
 pub struct Tx {
     header: u32,
@@ -15,10 +16,10 @@ pub struct Tx {
 }
 
 impl Tx {
-    /// An entity as after establishment.
+    /// Returns an entity as after establishment.
     ///
     /// # Errors
-    /// A parameter has a value that is not allowed.
+    /// Returns an error if a parameter has a value that is not allowed.
     pub fn new(config: &PdcpConfig) -> Result<Tx, ParameterError> {
         config.check()?;
         Ok(Tx {
@@ -28,25 +29,25 @@ impl Tx {
         })
     }
 
-    /// COUNT of the next packet.
+    /// Returns the COUNT of the next packet.
     pub fn tx_next(&self) -> u32 {
         self.tx_next
     }
 
-    /// The next COUNT is zero (re-establishment in unacknowledged mode).
+    /// Restarts COUNT at zero (re-establishment in unacknowledged mode).
     ///
     /// Standard: TS 38.323 §5.1.2.
     pub fn restart(&mut self) {
         self.tx_next = 0;
     }
 
-    /// Moves the next COUNT down by `closed`, as the COUNTs of the SDUs that RLC has not sent have
-    /// moved.
+    /// Lowers the next COUNT by `closed`. The COUNTs of the SDUs that RLC has not sent were lowered
+    /// by the same number.
     pub fn close_gaps(&mut self, closed: u32) {
         self.tx_next = self.tx_next.wrapping_sub(closed);
     }
 
-    /// Hands an SDU to RLC once more, with a new COUNT. Its discardTimer keeps running.
+    /// Hands an SDU to RLC again with a new COUNT. Its discardTimer keeps running.
     ///
     /// Standard: TS 38.323 §5.1.2.
     pub fn renumber(&mut self, sdu: Sdu, rlc: &mut Entity) {
@@ -57,8 +58,8 @@ impl Tx {
         self.tx_next = self.tx_next.wrapping_add(1);
     }
 
-    /// Takes a packet of `size` bytes, gives it a COUNT and hands it to RLC. A packet that finds
-    /// RLC's buffer full comes back and takes no COUNT.
+    /// Gives a packet of `size` bytes a COUNT and hands it to RLC. If the buffer of RLC is full,
+    /// the packet is returned and uses no COUNT.
     #[inline]
     pub fn on_packet(
         &mut self,
@@ -88,8 +89,8 @@ impl Tx {
         Ok(sdu)
     }
 
-    /// Gives a packet of `size` bytes, which waits since `entered_at`, its COUNT, for any RLC
-    /// entity.
+    /// Gives a packet of `size` bytes its COUNT, for any RLC entity. The packet has waited since
+    /// `entered_at`.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
@@ -111,8 +112,8 @@ impl Tx {
         }
     }
 
-    /// Discards SDUs that waited for discardTimer and of which RLC sent nothing yet. The timers of
-    /// a bearer expire in the order of its queue, so only the head's is checked.
+    /// Discards SDUs that waited for discardTimer, if RLC has not sent any part of them. The timers
+    /// of a bearer expire in the order of its queue, so only that of the head is checked.
     pub fn on_wake(&mut self, now: Time, rlc: &mut Entity, dropped: &mut Vec<Sdu>) {
         while self.wake_at(rlc) <= now {
             dropped.extend(rlc.drop_head(now));
@@ -123,7 +124,7 @@ impl Tx {
         );
     }
 
-    /// When the next discardTimer expires.
+    /// Returns the expiry of the next discardTimer.
     #[inline]
     pub fn wake_at(&self, rlc: &Entity) -> Time {
         match (self.discard_timer, rlc.head()) {
@@ -132,8 +133,9 @@ impl Tx {
         }
     }
 
-    /// Re-establishes RLC. Unconfirmed SDUs go to `unconfirmed` in the order of COUNT, to be pushed
-    /// again with [`Entity::push_sdu`] (data recovery, TS 38.323 clause 5.5) or dropped.
+    /// Re-establishes RLC. Unconfirmed SDUs go to `unconfirmed` in the order of COUNT. The caller
+    /// passes them to [`Entity::push_sdu`] again (data recovery, TS 38.323 clause 5.5) or drops
+    /// them.
     ///
     /// Standard: TS 38.323 §5.5.
     pub fn reestablish(&mut self, rlc: &mut Entity, unconfirmed: &mut Vec<Sdu>) {
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(tx.tx_next(), 2);
     }
 
-    /// Once another base station has SDUs under their COUNTs, none of them changes.
+    /// COUNTs do not change after another base station has stored SDUs under them.
     #[test]
     fn settled_counts_stay_whatever_is_dropped() {
         let mut tx = Tx::new(&PdcpConfig::NR).expect("allowed");

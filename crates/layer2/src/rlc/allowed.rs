@@ -1,19 +1,19 @@
-//! The values that RLC-Config and PDCP-Config enumerate, and the check against them.
+//! Values that RLC-Config and PDCP-Config enumerate, and checks against them.
 
 use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Bytes, Span, data};
 
-/// A parameter has a value that is not allowed.
+/// Error for a parameter with a value that is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// The standard does not enumerate it.
+    /// The value is not in the standard's enumeration.
     #[error("{parameter} is {given}; the nearest allowed value is {nearest}")]
     NotEnumerated {
         /// The standard's name of the parameter.
         parameter: &'static str,
-        /// The value given, with its unit.
+        /// Given value, with its unit.
         given: String,
-        /// The allowed value that is nearest to it, with unit.
+        /// Nearest allowed value, with its unit.
         nearest: String,
     },
     /// A parameter of queue management is out of its range.
@@ -21,10 +21,10 @@ pub enum ParameterError {
     Aqm(#[from] OutOfRange),
 }
 
-/// Whole milliseconds: runs of `(first, last, step)`.
+/// Ranges of whole milliseconds, each as `(first, last, step)`.
 pub(crate) type Milliseconds = &'static [(u64, u64, u64)];
 
-/// t-PollRetransmit; 1 to 4 ms since release 16 (NR).
+/// Values of t-PollRetransmit. 1 to 4 ms exist since release 16 (NR).
 pub(crate) const T_POLL_RETRANSMIT: Milliseconds = &[
     (1, 4, 1),
     (5, 250, 5),
@@ -33,9 +33,9 @@ pub(crate) const T_POLL_RETRANSMIT: Milliseconds = &[
     (1000, 1000, 1),
     (2000, 4000, 2000),
 ];
-/// t-Reassembly (NR) and t-Reordering (LTE).
+/// Values of t-Reassembly (NR) and t-Reordering (LTE).
 pub(crate) const T_REASSEMBLY: Milliseconds = &[(0, 100, 5), (110, 200, 10)];
-/// t-StatusProhibit; 1 to 4 ms since release 16 (NR).
+/// Values of t-StatusProhibit. 1 to 4 ms exist since release 16 (NR).
 pub(crate) const T_STATUS_PROHIBIT: Milliseconds = &[
     (0, 4, 1),
     (5, 250, 5),
@@ -77,10 +77,10 @@ pub(crate) const NR: Polling = {
     }
 };
 
-/// maxRetxThreshold.
+/// Values of maxRetxThreshold.
 pub(crate) const MAX_RETX: [[u64; 8]; 1] = data::longs(VALUES, "max-retx-threshold", 1);
 
-/// Refuses a number that is not one of `allowed`.
+/// Returns an error for a number that is not one of `allowed`.
 pub(crate) fn one_of(
     parameter: &'static str,
     given: u64,
@@ -96,7 +96,7 @@ pub(crate) fn one_of(
     })
 }
 
-/// Refuses a number below `least`.
+/// Returns an error for a number below `least`.
 pub(crate) fn at_least(
     parameter: &'static str,
     given: u64,
@@ -106,7 +106,7 @@ pub(crate) fn at_least(
     one_of(parameter, given, &[given.max(least)], unit)
 }
 
-/// Refuses a span that is not in one of the runs.
+/// Returns an error for a time that is not in one of the ranges.
 pub(crate) fn milliseconds(
     parameter: &'static str,
     given: Span,
@@ -125,7 +125,7 @@ pub(crate) fn milliseconds(
     })
 }
 
-/// Refuses a number of bytes that is not one of `allowed`, in units of 1000 bytes.
+/// Returns an error for a number of bytes that is not one of `allowed`, in units of 1000 bytes.
 pub(crate) fn kilobytes(
     parameter: &'static str,
     given: Bytes,
@@ -140,7 +140,7 @@ pub(crate) fn kilobytes(
     })
 }
 
-/// Returns the nearest of the allowed values, the lower of two. `None` if the value is one of them.
+/// Returns the nearest allowed value, the lower one of two. `None` if the value itself is allowed.
 fn nearest(given: u64, allowed: impl Iterator<Item = u64>) -> Option<u64> {
     allowed
         .min_by_key(|&value| value.abs_diff(given))

@@ -1,4 +1,5 @@
-//! Queue management of the transmission buffer: the laws of [`fadeout_core::aqm`] on SDUs.
+//! Active queue management of the transmission buffer: the algorithms of [`fadeout_core::aqm`]
+//! applied to SDUs.
 
 use super::{ParameterError, QueueManagement, RlcConfig, Sdu, SduQueue};
 use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
@@ -10,15 +11,16 @@ use fadeout_core::{Bytes, Ecn, PacketPool, Time};
 use std::convert::Infallible;
 
 fadeout_core::registry! {
-    /// Every queue management of an RLC transmission buffer that a scenario can name. Disciplines of
-    /// links that need several queues are not among them: a bearer has one.
+    /// Registry of the queue management of an RLC transmission buffer. Disciplines of links that
+    /// need several queues are not included, because a bearer has one queue.
     pub static AQMS;
 
-    /// Which SDUs the transmission buffer drops or marks besides those that do not fit.
+    /// Algorithm that drops or marks SDUs of the transmission buffer. SDUs that do not fit are
+    /// always dropped.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub enum AqmConfig;
 
-    /// The law of one transmission buffer.
+    /// State of the algorithm of one transmission buffer.
     #[derive(Clone, Debug)]
     enum Laws {
         DropTail(DropTailConfig => Infallible),
@@ -29,29 +31,30 @@ fadeout_core::registry! {
     macro aqms, laws;
 }
 
-/// The parameters of a law, which make it.
+/// Parameters of an algorithm.
 trait Start {
-    /// The law.
+    /// State of the algorithm.
     type Law: Law;
 
     /// Checks that every value is allowed.
     fn check(&self) -> Result<(), ParameterError>;
 
-    /// The law of a buffer of this size; `None` when the size alone decides.
+    /// Returns the state for a buffer of this size. `None` if the algorithm only limits the size.
     fn start(self, buffer: Bytes, stream: Stream) -> Result<Option<Self::Law>, ParameterError>;
 }
 
-/// When an SDU is dropped or marked. Nothing has a default: a law that does nothing at one of these
-/// says so.
+/// Decisions to drop or mark SDUs. There are no default methods, so every algorithm states which
+/// events it ignores.
 trait Law {
-    /// Makes up for timer actions before any SDU enters or leaves. `head` is the SDU that is sent
-    /// next. `None` for an empty buffer.
+    /// Processes timer events that were due. Must be called before any SDU enters or leaves. `head`
+    /// is the SDU that is sent next. `None` for an empty buffer.
     fn catch_up(&mut self, now: Time, head: Option<&Sdu>);
 
-    /// Decides on an SDU of `size` bytes that fits, behind `waiting` bytes.
+    /// Decides on an arriving SDU of `size` bytes that fits, after `waiting` bytes.
     fn on_arrival(&mut self, size: u32, waiting: Bytes) -> Verdict;
 
-    /// Settles the head, which is about to be sent at `now`. The SDU left at the head is sent.
+    /// Drops or marks SDUs at the head before one is sent at `now`. The SDU that remains at the
+    /// head is sent.
     fn settle(&mut self, now: Time, queue: &mut impl Heads);
 }
 
@@ -90,7 +93,7 @@ impl Start for CoDelConfig {
     }
 }
 
-/// CoDel with its parameters.
+/// CoDel and its parameters.
 #[derive(Clone, Debug)]
 struct CoDelLaw {
     config: CoDelConfig,
@@ -121,11 +124,11 @@ impl Start for PieConfig {
     }
 }
 
-/// PIE, which is off while the buffer is nearly empty.
+/// PIE, which is inactive while the buffer is nearly empty.
 #[derive(Clone, Debug)]
 struct PieLaw {
     law: Pie,
-    /// A third of the buffer, above which it wakes.
+    /// Third of the buffer. PIE becomes active above it.
     third: Bytes,
 }
 
@@ -164,7 +167,7 @@ impl Law for EcnStep {
 }
 
 impl Default for AqmConfig {
-    /// Drop tail.
+    /// Returns drop tail.
     fn default() -> AqmConfig {
         AqmConfig::DropTail(DropTailConfig)
     }
@@ -174,23 +177,24 @@ impl AqmConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, the given and the allowed value.
+    /// Returns an error with the parameter, the given and the allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         aqms!(self, config => Start::check(config))
     }
 }
 
-/// The queue management of one transmission buffer.
+/// Queue management of one transmission buffer.
 #[derive(Clone, Debug)]
 pub struct Aqm {
     law: Laws,
 }
 
 impl Aqm {
-    /// The queue management of an entity; `None` when it has none. `stream` is for PIE's draws.
+    /// Returns the queue management of an entity. `None` for drop tail. `stream` serves the draws
+    /// of PIE.
     ///
     /// # Errors
-    /// A parameter has a value that is not allowed.
+    /// Returns an error if a parameter has a value that is not allowed.
     pub fn new(config: &RlcConfig, stream: Stream) -> Result<Option<Aqm>, ParameterError> {
         config.aqm.check()?;
         let law = aqms!(config.aqm, aqm => Laws(match aqm.start(config.buffer, stream)? {
@@ -200,15 +204,16 @@ impl Aqm {
         Ok(Some(Aqm { law }))
     }
 
-    /// Makes up for a law's timer actions. Must be called before any SDU enters or leaves the
+    /// Processes timer events that were due. Must be called before any SDU enters or leaves the
     /// buffer. `head` is the SDU that is sent next. `None` for an empty buffer.
     #[inline]
     pub fn catch_up(&mut self, now: Time, head: Option<&Sdu>) {
         laws!(&mut self.law, law => law.catch_up(now, head));
     }
 
-    /// Returns true if an SDU of `size` bytes that fits may be pushed behind `waiting` bytes, after
-    /// [`Aqm::catch_up`]. The SDU may be marked, which is counted in `marked`.
+    /// Returns true if an arriving SDU of `size` bytes may enter the buffer after `waiting` bytes.
+    /// Must be called after [`Aqm::catch_up`], for an SDU that fits. The SDU may be marked, which
+    /// is counted in `marked`.
     pub fn admits(&mut self, size: u32, waiting: Bytes, ecn: &mut Ecn, marked: &mut u64) -> bool {
         match laws!(&mut self.law, law => law.on_arrival(size, waiting)) {
             Verdict::Pass => true,
@@ -217,8 +222,8 @@ impl Aqm {
         }
     }
 
-    /// Returns a view of the buffer's head, which is about to be sent. Marks go to the packets in
-    /// `pool` and are counted in `marked`.
+    /// Returns the queue management for the buffer's head, which is about to be sent. It marks
+    /// packets in `pool` and counts marks in `marked`.
     pub fn at_head<'a>(&'a mut self, pool: &'a mut PacketPool, marked: &'a mut u64) -> AtHead<'a> {
         AtHead {
             law: &mut self.law,
@@ -228,7 +233,7 @@ impl Aqm {
     }
 }
 
-/// Queue management with the packets that it marks.
+/// Queue management and the packets that it may mark.
 #[derive(Debug)]
 pub struct AtHead<'a> {
     law: &'a mut Laws,
@@ -247,7 +252,7 @@ impl QueueManagement for AtHead<'_> {
     }
 }
 
-/// The buffer and the packets in it.
+/// Buffer and the packets in it.
 struct MarkedQueue<'a, 'b> {
     queue: &'a mut SduQueue<'b>,
     pool: &'a mut PacketPool,

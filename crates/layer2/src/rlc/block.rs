@@ -1,12 +1,12 @@
-//! The RLC content of a transport block, in recycled storage.
+//! RLC content of a transport block, in recycled storage.
 
 use super::SduPart;
 use std::ops::Range;
 
-/// The kind of an RLC PDU.
+/// Kind of an RLC PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PduKind {
-    /// TMD PDU: an SDU without header.
+    /// TMD PDU: an SDU without a header.
     #[default]
     Tmd,
     /// NR UMD PDU with a complete SDU and no SN.
@@ -15,27 +15,27 @@ pub enum PduKind {
     Umd,
     /// AMD PDU.
     Amd,
-    /// LTE AMD PDU segment: some bytes of the data field of an AMD PDU that was too large to be
-    /// retransmitted whole.
+    /// LTE AMD PDU segment: a part of the data field of an AMD PDU that was too large to be
+    /// retransmitted as a whole.
     AmdSegment,
     /// STATUS PDU.
     Status,
 }
 
-/// An RLC PDU. Its parts or NACKs lie in the [`TransportBlock`].
+/// RLC PDU. Its parts or NACKs are in the [`TransportBlock`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Pdu {
     /// Kind.
     pub kind: PduKind,
-    /// Poll bit (AMD PDUs).
+    /// Poll bit of an AMD PDU.
     pub is_polling: bool,
-    /// LSF of an AMD PDU segment: it reaches the end of the data field.
+    /// LSF of an AMD PDU segment. True if the segment reaches the end of the data field.
     pub is_last_segment: bool,
-    /// SN, or ACK_SN of a STATUS PDU; as many bits as the SN field has.
+    /// SN, or ACK_SN of a STATUS PDU. It has as many bits as the SN field.
     pub sn: u32,
-    /// SO of an AMD PDU segment: its first byte in the data field of the AMD PDU.
+    /// SO of an AMD PDU segment: position of its first byte in the data field of the AMD PDU.
     pub segment_offset: u32,
-    /// Bytes, RLC header included, MAC subheader excluded.
+    /// Bytes of the PDU with its RLC header, without the MAC subheader.
     pub size: u32,
     /// Index of its first part or NACK in the block.
     pub first: u32,
@@ -50,26 +50,28 @@ impl Pdu {
     }
 }
 
-/// One NACK of a STATUS PDU.
+/// NACK of a STATUS PDU.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Nack {
     /// NACK_SN.
     pub sn: u32,
-    /// SNs that are missing from `sn` on: the NACK range field (NR), 1 without it.
+    /// Number of missing SNs from `sn` on: the NACK range field of NR, or 1 without it.
     pub range: u16,
-    /// SOstart and SOend where only some bytes are missing. SOend is the last missing byte;
-    /// [`Nack::TO_THE_END`] when the missing bytes reach the end.
+    /// SOstart and SOend. `None` if all bytes are missing. SOend is the last missing byte, or
+    /// [`Nack::TO_THE_END`] if the missing bytes reach the end.
     pub segment: Option<(u32, u32)>,
 }
 
 impl Nack {
-    /// SOend of a NACK that reaches to the end, which the receiver does not know (TS 38.322
-    /// clause 6.2.3.17 and TS 36.322 clause 6.2.2.18: all ones).
+    /// SOend of a NACK that reaches the end of the SDU, whose size the receiver does not know. All
+    /// bits are ones.
+    ///
+    /// Standard: TS 38.322 §6.2.3.17; TS 36.322 §6.2.2.18.
     pub const TO_THE_END: u32 = u32::MAX;
 }
 
-/// The RLC PDUs that one transport block carries for one bearer, or for several whose PDUs follow
-/// each other. Cleared and used again, never dropped.
+/// RLC PDUs of one transport block, for one bearer or several. The PDUs of each bearer are
+/// consecutive. The storage is cleared and reused, never freed.
 #[derive(Clone, Default, Debug)]
 pub struct TransportBlock {
     /// PDUs in the order of the block.
@@ -83,7 +85,7 @@ pub struct TransportBlock {
 }
 
 impl TransportBlock {
-    /// An empty block.
+    /// Returns an empty block.
     pub fn new() -> Self {
         Self::default()
     }
@@ -98,12 +100,12 @@ impl TransportBlock {
     pub fn is_empty(&self) -> bool {
         self.pdus.is_empty()
     }
-    /// The parts of a PDU.
+    /// Returns the parts of a PDU.
     #[inline]
     pub fn parts_of(&self, pdu: &Pdu) -> &[SduPart] {
         &self.parts[pdu.range()]
     }
-    /// The parts of a PDU; none of a STATUS PDU.
+    /// Returns the parts of a PDU. A STATUS PDU has none.
     #[inline]
     pub fn data_parts(&self, pdu: &Pdu) -> &[SduPart] {
         match pdu.kind {
@@ -111,7 +113,7 @@ impl TransportBlock {
             _ => self.parts_of(pdu),
         }
     }
-    /// The NACKs of a STATUS PDU.
+    /// Returns the NACKs of a STATUS PDU.
     #[inline]
     pub fn nacks_of(&self, pdu: &Pdu) -> &[Nack] {
         &self.nacks[pdu.range()]
@@ -140,20 +142,20 @@ impl TransportBlock {
     }
 }
 
-/// Bytes that wait at a transmitter, headers and MAC subheaders included. A grant of
-/// [`Backlog::total`] bytes empties it, unless the window stalls.
+/// Bytes that wait at a transmitter, including headers and MAC subheaders. A grant of
+/// [`Backlog::total`] bytes empties it unless the window stalls.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Backlog {
     /// A STATUS PDU.
     pub status: u64,
     /// Retransmissions.
     pub retransmission: u64,
-    /// SDUs, or the rest of one, that were not sent yet.
+    /// SDUs, or parts of an SDU, that were never sent.
     pub new: u64,
 }
 
 impl Backlog {
-    /// All of it.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         self.status + self.retransmission + self.new
     }
@@ -163,16 +165,16 @@ impl Backlog {
     }
 }
 
-/// The MAC subheader in front of every RLC PDU, which takes its bytes from the same grant.
+/// MAC subheader in front of each RLC PDU. Its bytes count toward the grant.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum MacSubheader {
-    /// None, or counted elsewhere.
+    /// No subheader, or one that is counted elsewhere.
     None,
-    /// NR: 2 bytes, 3 for PDUs of 256 bytes and more (TS 38.321 clause 6.1.2).
+    /// Subheader of NR: 2 bytes, or 3 for PDUs of 256 bytes and more (TS 38.321 clause 6.1.2).
     #[default]
     Nr,
-    /// LTE: 2 bytes, 3 for PDUs of 128 bytes and more (TS 36.321 clause 6.2.1). The last
-    /// subheader of a block has no length and would need 1.
+    /// Subheader of LTE: 2 bytes, or 3 for PDUs of 128 bytes and more (TS 36.321 clause 6.2.1). The
+    /// last subheader of a block has no length and would need 1 byte.
     Lte,
 }
 
@@ -185,13 +187,13 @@ impl MacSubheader {
             MacSubheader::Lte => Some(128),
         }
     }
-    /// Bytes in front of a PDU of `pdu` bytes.
+    /// Returns the size of the subheader for a PDU with `pdu` bytes.
     #[inline]
     pub fn size(self, pdu: u32) -> u32 {
         self.long_from()
             .map_or(0, |long| 2 + u32::from(pdu >= long))
     }
-    /// The largest PDU that fits into `room` bytes together with its subheader.
+    /// Returns the size of the largest PDU that fits into `room` bytes together with its subheader.
     #[inline]
     pub fn largest_pdu(self, room: u32) -> u32 {
         let Some(long) = self.long_from() else {
@@ -201,7 +203,7 @@ impl MacSubheader {
         if short < long {
             short
         } else {
-            // One byte is lost where only the short form would fit.
+            // One byte stays unused if only the short form would fit.
             (room - 3).max(long - 1)
         }
     }

@@ -1,21 +1,21 @@
-//! The transmission buffer: SDUs of which nothing was sent yet.
+//! Transmission buffer: SDUs of which no part was sent.
 
 use super::Sdu;
 use fadeout_core::{Bytes, Ring, Time};
 
 /// Active queue management at the head of the transmission buffer.
 ///
-/// An arrival is the caller's to refuse or to mark before it is pushed.
+/// The caller drops or marks arriving SDUs before they are pushed.
 pub trait QueueManagement {
-    /// True if the law never acts and need not be called.
+    /// True if the algorithm never acts and need not be called.
     const IS_PASSIVE: bool = false;
 
-    /// Settles the head before an SDU is sent: drops heads until one stays. Called once for each
-    /// SDU that is sent, even if it waits on for a larger grant, and when a grant finds none.
+    /// Drops or marks SDUs at the head until one remains. Called once for each SDU that is sent,
+    /// even if the SDU then waits for a larger grant. Also called if a grant finds no SDU.
     fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>);
 }
 
-/// Drops nothing at the head: a full buffer is the only reason to drop.
+/// Queue management that never drops at the head. Only a full buffer drops.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct DropTail;
 
@@ -26,7 +26,7 @@ impl QueueManagement for DropTail {
     fn settle(&mut self, _now: Time, _queue: &mut SduQueue<'_>) {}
 }
 
-/// The SDUs of which nothing was sent yet, as queue management sees them.
+/// View of the unsent SDUs for queue management.
 #[derive(Debug)]
 pub struct SduQueue<'a> {
     buffer: &'a mut TxBuffer,
@@ -34,12 +34,13 @@ pub struct SduQueue<'a> {
 }
 
 impl SduQueue<'_> {
-    /// The SDU that is sent next; `entered_at` says since when it waits.
+    /// Returns the SDU that is sent next. It has waited since `entered_at`. `None` if the buffer is
+    /// empty.
     #[inline]
     pub fn head(&self) -> Option<&Sdu> {
         self.buffer.head()
     }
-    /// Bytes in the buffer, the head's included.
+    /// Returns the bytes in the buffer, including the head.
     #[inline]
     pub fn bytes(&self) -> Bytes {
         Bytes(self.buffer.bytes)
@@ -50,16 +51,16 @@ impl SduQueue<'_> {
     }
 }
 
-/// First in, first out, with a limit in bytes.
+/// First-in, first-out buffer with a limit in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct TxBuffer {
     sdus: Ring<Sdu>,
     bytes: u64,
     limit: u64,
     closes_gaps: bool,
-    /// COUNTs freed by drops, which the SDUs behind move down by.
+    /// Number of COUNTs freed by drops. Later SDUs move down by this number.
     gaps: u32,
-    /// Queue management was asked about the SDUs below this number.
+    /// Number below which queue management has decided on all SDUs.
     settled_to: u64,
 }
 
@@ -110,12 +111,12 @@ impl TxBuffer {
         );
         Ok(())
     }
-    /// Appends an SDU that was in the buffer before, at any fill level.
+    /// Appends an SDU that was in the buffer before, without checking the limit.
     pub(super) fn push_again(&mut self, sdu: Sdu) {
         self.bytes += u64::from(sdu.size);
         self.sdus.push(sdu);
     }
-    /// Takes the head to send it.
+    /// Removes the head in order to send it.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Sdu> {
         let mut sdu = self.sdus.pop()?;
@@ -128,7 +129,7 @@ impl TxBuffer {
         sdu.count = sdu.count.wrapping_sub(self.gaps);
         Some(sdu)
     }
-    /// Takes the head to drop it.
+    /// Removes the head in order to drop it.
     pub(super) fn drop_head(&mut self) -> Option<Sdu> {
         let sdu = self.pop()?;
         self.gaps += u32::from(self.closes_gaps);
@@ -138,7 +139,7 @@ impl TxBuffer {
         );
         Some(sdu)
     }
-    /// Drops heads as `aqm` wants and shows the first that stays.
+    /// Drops SDUs at the head as `aqm` decides, and returns the first one that remains.
     #[inline]
     pub(super) fn next<Q: QueueManagement>(
         &mut self,
@@ -153,8 +154,8 @@ impl TxBuffer {
         }
         self.sdus.front().copied()
     }
-    /// Freezes COUNTs, so that drops no longer change them. Returns the number of COUNTs that drops
-    /// had freed before.
+    /// Freezes COUNTs, so that drops no longer change them. Returns the number of COUNTs freed by
+    /// drops so far.
     pub(super) fn settle_counts(&mut self) -> u32 {
         for number in self.sdus.first()..self.sdus.end() {
             let count = &mut self.sdus[number].count;
@@ -163,7 +164,7 @@ impl TxBuffer {
         self.closes_gaps = false;
         std::mem::take(&mut self.gaps)
     }
-    /// Empties the buffer into `out`; returns the COUNTs that drops freed and starts afresh.
+    /// Empties the buffer into `out`. Returns the number of COUNTs freed by drops, and resets it.
     pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         while let Some(sdu) = self.pop() {
             out.push(sdu);

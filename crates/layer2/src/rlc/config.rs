@@ -1,4 +1,4 @@
-//! Parameters of an RLC entity, under the names of RLC-Config, with the values that it allows.
+//! Parameters of an RLC entity, under the names of RLC-Config, and their allowed values.
 //!
 //! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
@@ -9,47 +9,47 @@ use fadeout_core::{Bytes, Span};
 
 pub use super::allowed::ParameterError;
 
-/// Which radio access the entity belongs to.
+/// Generation of the radio access.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Generation {
-    /// TS 36.322: concatenation, delivery in order.
+    /// LTE (TS 36.322), with concatenation and in-order delivery.
     Lte,
-    /// TS 38.322: no concatenation, SDUs are delivered when they are complete.
+    /// NR (TS 38.322), without concatenation. SDUs are delivered when they are complete.
     #[default]
     Nr,
 }
 
-/// Parameters of one RLC entity. Both ends of a bearer have the same.
+/// Parameters of one RLC entity, equal at both ends of a bearer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RlcConfig {
     /// LTE or NR.
     pub generation: Generation,
-    /// Mode with its timers and counters.
+    /// Mode, with its timers and counters.
     pub mode: Mode,
-    /// Limit of the transmission buffer: SDUs of which nothing was sent yet. An SDU that does not
-    /// fit is refused.
+    /// Limit of the transmission buffer, which holds SDUs of which no part was sent. An SDU that
+    /// does not fit is rejected.
     pub buffer: Bytes,
-    /// Queue management of the transmission buffer, at the sending end of each direction.
+    /// Queue management of the transmission buffer.
     pub aqm: AqmConfig,
-    /// MAC subheader that each PDU needs.
+    /// MAC subheader of each PDU.
     pub subheader: MacSubheader,
-    /// True if the SDUs behind a dropped unsent SDU take over its COUNT. So the receiver's PDCP
-    /// does not wait for a PDU that never comes (TS 38.323 clause 5.3 leaves the sender to keep
-    /// gaps small). False for a bearer of several legs.
+    /// True if later SDUs take over the COUNT of a dropped unsent SDU. The receiving PDCP then does
+    /// not wait for a PDU that never arrives. TS 38.323 clause 5.3 leaves it to the sender to keep
+    /// gaps small. False for a bearer of several legs.
     pub closes_count_gaps: bool,
-    /// True if values outside the enumerated ones are accepted, as in other simulators. They still
-    /// have to make sense.
+    /// True if values outside the enumerated ones are allowed, as in other simulators. They still
+    /// must make sense.
     pub is_beyond_standard: bool,
 }
 
 /// Mode of an RLC entity.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Mode {
-    /// Transparent: no header, no segmentation.
+    /// Transparent mode: no header, no segmentation.
     Tm,
-    /// Unacknowledged.
+    /// Unacknowledged mode.
     Um(UmConfig),
-    /// Acknowledged.
+    /// Acknowledged mode.
     Am(AmConfig),
 }
 
@@ -67,29 +67,31 @@ pub struct UmConfig {
 pub struct AmConfig {
     /// sn-FieldLength in bits: 12 or 18 in NR, 10 or 16 in LTE.
     pub sn_bits: u8,
-    /// t-PollRetransmit: after a poll without an answer, poll again.
+    /// t-PollRetransmit: time without an answer after which a poll is repeated.
     pub t_poll_retransmit: Span,
-    /// pollPDU: poll after so many PDUs; `None` is infinity.
+    /// pollPDU: number of PDUs after which the entity polls. `None` is infinity.
     pub poll_pdu: Option<u32>,
-    /// pollByte: poll after so many bytes; `None` is infinity.
+    /// pollByte: number of bytes after which the entity polls. `None` is infinity.
     pub poll_byte: Option<Bytes>,
-    /// maxRetxThreshold: so many retransmissions after the first make a failure.
+    /// maxRetxThreshold: number of retransmissions after the first one that is a failure.
     pub max_retx_threshold: u32,
-    /// t-Reassembly (NR), t-Reordering (LTE): how long a gap may be HARQ's before it is reported.
+    /// t-Reassembly (NR), t-Reordering (LTE): time for which HARQ may fill a gap before it is
+    /// reported.
     pub t_reassembly: Span,
-    /// t-StatusProhibit: least time between STATUS PDUs.
+    /// t-StatusProhibit: least time between two STATUS PDUs.
     pub t_status_prohibit: Span,
 }
 
-/// Named sets. A column is a parameter, and a row without the parameter leaves it empty.
+/// Named parameter sets. Each column is a parameter, and its cell is empty in sets without the
+/// parameter.
 pub(super) const SETS: &str = include_str!("../../../../data/rlc_sets.csv");
 
-/// A cell of [`SETS`] in the column of a parameter.
+/// Returns a cell of [`SETS`] in the column of a parameter.
 pub(super) const fn text(set: &str, column: Column) -> &'static str {
     data::cell(SETS, set, column as usize)
 }
 
-/// The columns of [`SETS`].
+/// Columns of [`SETS`].
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Column {
     SnBits = 1,
@@ -106,7 +108,7 @@ const fn integer(set: &str, column: Column) -> u64 {
     data::number(SETS, set, column as usize) as u64
 }
 
-/// A number, or none for infinity.
+/// Returns a number. `None` for infinity.
 const fn finite(set: &str, column: Column) -> Option<u64> {
     match text(set, column).as_bytes() {
         b"none" => None,
@@ -114,7 +116,7 @@ const fn finite(set: &str, column: Column) -> Option<u64> {
     }
 }
 
-/// A length of time in whole milliseconds.
+/// Returns a time in whole milliseconds.
 const fn timer(set: &str, column: Column) -> Span {
     let (number, unit) = text(set, column).split_at(text(set, column).len() - 3);
     assert!(
@@ -167,7 +169,8 @@ const fn with_mode(set: &str, generation: Generation, mode: Mode) -> RlcConfig {
     }
 }
 
-/// Polls more often than the standard has names for.
+/// Returns the parameters with values outside the standard allowed, because they poll more often
+/// than the standard permits.
 const fn beyond(config: RlcConfig) -> RlcConfig {
     RlcConfig {
         is_beyond_standard: true,
@@ -175,7 +178,7 @@ const fn beyond(config: RlcConfig) -> RlcConfig {
     }
 }
 
-/// Every named set by its name, which is that of its row in `data/rlc_sets.csv`.
+/// Parameter sets by name, which is that of the row in `data/rlc_sets.csv`.
 pub const NAMED: &[(&str, RlcConfig)] = &[
     ("nr-am", RlcConfig::NR_AM),
     ("nr-um", RlcConfig::NR_UM),
@@ -190,7 +193,7 @@ pub const NAMED: &[(&str, RlcConfig)] = &[
 ];
 
 impl RlcConfig {
-    /// NR acknowledged mode for data: the default.
+    /// NR acknowledged mode for data, the default.
     pub const NR_AM: RlcConfig = with_mode("nr-am", Generation::Nr, am("nr-am"));
     /// NR unacknowledged mode for data.
     pub const NR_UM: RlcConfig = with_mode("nr-um", Generation::Nr, um("nr-um"));
@@ -204,23 +207,23 @@ impl RlcConfig {
     pub const LTE_SRB: RlcConfig = with_mode("lte-srb", Generation::Lte, am("lte-srb"));
     /// Transparent mode.
     pub const TM: RlcConfig = with_mode("tm", Generation::Nr, Mode::Tm);
-    /// srsRAN's, for 5QI 6 and 8.
+    /// Parameters of srsRAN for 5QI 6 and 8.
     pub const SRSRAN_5QI_6_8: RlcConfig =
         with_mode("srsran-5qi-6-8", Generation::Nr, am("srsran-5qi-6-8"));
-    /// srsRAN's, for 5QI 9.
+    /// Parameters of srsRAN for 5QI 9.
     pub const SRSRAN_5QI_9: RlcConfig =
         with_mode("srsran-5qi-9", Generation::Nr, am("srsran-5qi-9"));
-    /// ns-3's LTE module.
+    /// Parameters of ns-3's LTE module.
     pub const NS3_LTE_AM: RlcConfig =
         beyond(with_mode("ns3-lte-am", Generation::Lte, am("ns3-lte-am")));
-    /// ns-3's mmWave module.
+    /// Parameters of ns-3's mmWave module.
     pub const NS3_MMWAVE_AM: RlcConfig = beyond(with_mode(
         "ns3-mmwave-am",
         Generation::Lte,
         am("ns3-mmwave-am"),
     ));
 
-    /// The set called `name`.
+    /// Returns the set called `name`. `None` if there is none.
     pub fn named(name: &str) -> Option<RlcConfig> {
         let mut sets = NAMED.iter();
         sets.find(|(known, _)| *known == name)
@@ -230,7 +233,7 @@ impl RlcConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, the given and the allowed value.
+    /// Returns an error with the parameter, the given and the allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         allowed::at_least("buffer", self.buffer.0, 1, "bytes")?;
         self.aqm.check()?;
@@ -262,12 +265,12 @@ fn reassembly(lte: bool) -> &'static str {
 }
 
 impl AmConfig {
-    /// SNs that may be under way without acknowledgement: half of all.
+    /// Returns the number of SNs that may be unacknowledged: half of all.
     pub const fn window(&self) -> u64 {
         1 << (self.sn_bits - 1)
     }
 
-    /// Refuses values with which an entity makes no progress.
+    /// Returns an error for values with which an entity makes no progress.
     fn check_sense(&self) -> Result<(), ParameterError> {
         let poll = self.t_poll_retransmit.as_nanos();
         allowed::at_least("t-PollRetransmit", poll, 1, "ns")?;

@@ -1,4 +1,4 @@
-//! Entity at one end of a bearer, in any mode.
+//! RLC entity at one end of a bearer, in any mode.
 
 use super::buffer::TxBuffer;
 use super::pull::Pull;
@@ -11,26 +11,26 @@ use fadeout_core::{Bytes, Time};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Entity at one end of a bearer, with its transmitting and its receiving side.
+/// RLC entity at one end of a bearer, with its transmitting and its receiving side.
 ///
-/// Fields stand in the order in which they are needed.
+/// Fields are in the order in which they are accessed.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Entity {
-    /// Backlog as of the latest change, once it was asked for, because a cell asks in every slot.
+    /// Cached backlog, because a cell reads it in every slot. `None` after a change.
     waiting: Cell<Option<Waiting>>,
     machine: Machine,
     config: RlcConfig,
 }
 
-/// Backlog of a transmitter until something changes.
+/// Backlog of a transmitter, valid until something changes.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// All but a STATUS PDU.
+    /// Backlog without STATUS PDUs.
     data: Backlog,
-    /// From when on a STATUS PDU is to be sent.
+    /// Time from which a STATUS PDU is due.
     status_from: Time,
-    /// Its bytes, with its subheader, once they were asked for.
+    /// Bytes of the STATUS PDU with its subheader. `None` before they are computed.
     status: Option<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Machine {
             status: None,
         }
     }
-    /// Bytes of a STATUS PDU as of now, with its subheader.
+    /// Returns the current bytes of a STATUS PDU with its subheader.
     fn status_bytes(&self) -> u64 {
         match self {
             Machine::NrAm(_, rx) => rx.reception.status_bytes(),
@@ -103,10 +103,10 @@ impl Machine {
 }
 
 impl Entity {
-    /// An entity as after establishment.
+    /// Returns an entity as after establishment.
     ///
     /// # Errors
-    /// A parameter has a value that is not allowed.
+    /// Returns an error if a parameter has a value that is not allowed.
     pub fn new(config: &RlcConfig) -> Result<Entity, ParameterError> {
         config.check()?;
         Ok(Entity {
@@ -116,14 +116,14 @@ impl Entity {
         })
     }
 
-    /// Its machine, to be changed.
+    /// Returns the state machine for a change, which clears the cached backlog.
     #[inline]
     fn machine_mut(&mut self) -> &mut Machine {
         self.waiting.set(None);
         &mut self.machine
     }
 
-    /// Its parameters.
+    /// Returns the parameters.
     pub fn config(&self) -> &RlcConfig {
         &self.config
     }
@@ -134,8 +134,8 @@ impl Entity {
         self.machine.buffer().has_room(size)
     }
 
-    /// Returns the bytes of the smallest grant that takes a part of an SDU of `size` bytes.
-    /// Transparent mode cuts nothing and needs the whole SDU. The other modes need 1.
+    /// Returns the bytes of the smallest grant that can carry a part of an SDU of `size` bytes.
+    /// Transparent mode does not segment, so the whole SDU must fit. The other modes need 1 byte.
     #[inline]
     pub fn least_grant(&self, size: u32) -> u32 {
         match &self.machine {
@@ -144,7 +144,7 @@ impl Entity {
         }
     }
 
-    /// Takes an SDU to send. An SDU that does not fit into the buffer comes back.
+    /// Adds an SDU to be sent. An SDU that does not fit into the buffer is returned.
     #[inline]
     pub fn push_sdu(&mut self, sdu: Sdu) -> Result<(), Sdu> {
         debug_assert!(
@@ -154,13 +154,14 @@ impl Entity {
         self.machine_mut().buffer_mut().push(sdu)
     }
 
-    /// Takes an SDU back after re-establishment or [`Entity::take_head`], at any fill level of the
-    /// buffer.
+    /// Adds an SDU again after re-establishment or [`Entity::take_head`]. The limit of the buffer
+    /// is not checked.
     pub fn push_again(&mut self, sdu: Sdu) {
         self.machine_mut().buffer_mut().push_again(sdu);
     }
 
-    /// Takes the SDU back that would be sent next. Its COUNT stays its own.
+    /// Removes the SDU that would be sent next, and returns it with its COUNT. `None` if there is
+    /// none.
     pub fn take_head(&mut self, now: Time) -> Option<Sdu> {
         let sdu = self.machine_mut().buffer_mut().pop();
         match self.machine_mut() {
@@ -171,20 +172,20 @@ impl Entity {
         sdu
     }
 
-    /// Bytes of the SDUs of which nothing was sent yet, without headers.
+    /// Returns the bytes of the SDUs of which no part was sent, without headers.
     #[inline]
     pub fn queued(&self) -> Bytes {
         Bytes(self.machine.buffer().bytes())
     }
 
-    /// The SDU that is sent next, of which nothing was sent yet.
+    /// Returns the SDU that is sent next, of which no part was sent. `None` if there is none.
     #[inline]
     pub fn head(&self) -> Option<&Sdu> {
         self.machine.buffer().head()
     }
 
-    /// Returns the bytes of headers that the [`Entity::backlog`] counts for an unsent SDU, with the
-    /// MAC subheader.
+    /// Returns the header bytes that [`Entity::backlog`] counts for an unsent SDU, with the MAC
+    /// subheader.
     pub fn headers(&self) -> u32 {
         let own = match &self.machine {
             Machine::Tm(_) => 0,
@@ -197,7 +198,7 @@ impl Entity {
     }
 
     /// Returns the first SDU, in the order of arrival, that is not confirmed (acknowledged mode) or
-    /// not completely sent. `None` if there is none.
+    /// not completely sent (other modes). `None` if there is none.
     pub fn oldest_unconfirmed(&self) -> Option<&Sdu> {
         let begun = match &self.machine {
             Machine::Tm(_) => None,
@@ -209,7 +210,8 @@ impl Entity {
         begun.or_else(|| self.head())
     }
 
-    /// Drops that SDU: its discardTimer expired, or queue management chose it.
+    /// Drops the SDU that would be sent next, because its discardTimer expired or queue management
+    /// chose it.
     ///
     /// Standard: TS 38.322 §5.4.
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
@@ -222,7 +224,7 @@ impl Entity {
         sdu
     }
 
-    /// The bytes that wait to be sent.
+    /// Returns the bytes that wait to be sent.
     #[inline]
     pub fn backlog(&self, now: Time) -> Backlog {
         let Some(mut waiting) = self.waiting.get() else {
@@ -237,7 +239,7 @@ impl Entity {
         waiting.data
     }
 
-    /// Notes the backlog, which is not known yet, or not the size of a STATUS PDU.
+    /// Computes the backlog, or the missing size of a STATUS PDU, and caches it.
     fn note_waiting(&self, now: Time, mut waiting: Waiting) -> Backlog {
         let mut backlog = waiting.data;
         if now >= waiting.status_from {
@@ -248,16 +250,16 @@ impl Entity {
         backlog
     }
 
-    /// Fills up to `grant` bytes of a block: STATUS PDU first, then retransmissions, then new
+    /// Fills up to `grant` bytes of a block: first a STATUS PDU, then retransmissions, then new
     /// SDUs. Returns the bytes used, with MAC subheaders.
     #[inline]
     pub fn pull(&mut self, now: Time, grant: u32, block: &mut TransportBlock) -> u32 {
-        // Never drops, so the list stays empty and does not allocate.
+        // Drop tail never drops here, so the list stays empty and does not allocate.
         self.pull_managed(now, grant, block, &mut DropTail, &mut Vec::new())
     }
 
-    /// As [`Entity::pull`], with queue management that may drop SDUs into `dropped`, which must
-    /// be empty, as they come to be sent.
+    /// Fills a block as [`Entity::pull`] does, with queue management. SDUs that it drops go to
+    /// `dropped`, which must be empty.
     #[inline]
     pub fn pull_managed(
         &mut self,
@@ -296,13 +298,14 @@ impl Entity {
         block.bytes - before
     }
 
-    /// A block arrived that is all for this bearer. Complete SDUs go to `delivered`.
+    /// Processes a received block whose PDUs are all of this bearer. Complete SDUs go to
+    /// `delivered`.
     #[inline]
     pub fn on_block(&mut self, now: Time, block: &TransportBlock, delivered: &mut Vec<Sdu>) {
         self.on_pdus(now, block, 0..block.pdus.len(), delivered);
     }
 
-    /// A block arrived whose PDUs with these indices are for this bearer.
+    /// Processes a received block whose PDUs with the indexes `pdus` are of this bearer.
     pub fn on_pdus(
         &mut self,
         now: Time,
@@ -348,8 +351,8 @@ impl Entity {
         }
     }
 
-    /// Lets timers expire. The backlog may have grown: ask for it. `delivered` takes SDUs that an
-    /// LTE entity held back.
+    /// Handles expired timers. The backlog may grow, so the caller must read it again. SDUs that an
+    /// LTE entity held back go to `delivered`.
     pub fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
         match self.machine_mut() {
             Machine::Tm(_) => {}
@@ -370,7 +373,7 @@ impl Entity {
         );
     }
 
-    /// When the next timer expires.
+    /// Returns the expiry of the next timer.
     #[inline]
     pub fn wake_at(&self) -> Time {
         match &self.machine {
@@ -393,8 +396,8 @@ impl Entity {
         }
     }
 
-    /// Moves the complete SDUs that the receiving side of LTE holds behind gaps to `held`. Must be
-    /// called before [`Entity::reestablish`]. NR holds none.
+    /// Moves the complete SDUs that the receiving side of LTE holds after gaps to `held`. Must be
+    /// called before [`Entity::reestablish`]. NR holds no SDUs.
     ///
     /// Standard: TS 36.322 §5.4.
     pub fn hand_up(&mut self, held: &mut Vec<Sdu>) {
@@ -419,8 +422,8 @@ impl Entity {
 
     /// Re-establishes the entity: drops partly received SDUs, and resets counters and timers. All
     /// unacknowledged SDUs, then all unsent ones, go to `unconfirmed` in the order of COUNT. Some
-    /// of them may have arrived. Returns the number of COUNTs by which unsent SDUs have moved down
-    /// to close the gaps of dropped ones.
+    /// of them may have arrived. Returns the number of COUNTs by which unsent SDUs were moved down
+    /// to close gaps.
     ///
     /// Standard: TS 38.322 §5.1.2.
     pub fn reestablish(&mut self, unconfirmed: &mut Vec<Sdu>) -> u32 {

@@ -8,9 +8,9 @@
 //!                          └────────── STATUS PDUs ◄────────────────┘
 //! ```
 //!
-//! An [`Entity`] has both directions of one end of a bearer. The entity learns of the other end
-//! only by the contents of [`TransportBlock`]s. Sequence numbers on the air have the standard's
-//! length. Inside they never wrap.
+//! An [`Entity`] has both directions of one end of a bearer. It communicates with the other end
+//! only by [`TransportBlock`]s. Sequence numbers in PDUs have the standard's length, and internal
+//! ones never wrap.
 
 pub(crate) mod allowed;
 mod aqm;

@@ -1,5 +1,5 @@
-//! The PDUs that are not acknowledged, in acknowledged mode of LTE and NR alike: polls,
-//! their timer, and the retransmission when no answer comes.
+//! Unacknowledged PDUs in acknowledged mode, for LTE and NR: polls, their timer, and the
+//! retransmission if no answer arrives.
 //!
 //! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.
 
@@ -11,7 +11,7 @@ use fadeout_core::Time;
 /// State of the bytes that were never sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum New {
-    /// Bytes wait, and the window lets them go.
+    /// Bytes wait, and the window allows sending them.
     Ready,
     /// No bytes wait.
     Nothing,
@@ -19,7 +19,7 @@ pub(super) enum New {
     Stalled,
 }
 
-/// The PDUs that were sent and are not acknowledged, and the polls that ask about them.
+/// PDUs that were sent and are not acknowledged, and the polls about them.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding<T> {
     pub(super) unacked: Unacked<T>,
@@ -40,7 +40,7 @@ impl<T: Copy + Default> Outstanding<T> {
         self.poll.on_new(bytes);
     }
 
-    /// Returns true if the PDU just made polls, because a poll is due or nothing may follow it.
+    /// Returns true if the current PDU polls, because a poll is due or no PDU can follow.
     #[inline]
     pub(super) fn polls(&mut self, now: Time, new: New) -> bool {
         let is_last = new == New::Stalled || self.nothing_goes(new);
@@ -53,11 +53,11 @@ impl<T: Copy + Default> Outstanding<T> {
         self.unacked.pending_pieces == 0 && new != New::Ready
     }
 
-    /// Runs t-PollRetransmit when nothing else would cause an answer: nothing can be sent and
-    /// something is not acknowledged. This closes two holes of the standard. First, the SDUs behind
-    /// the last PDU may be dropped, so that it did not poll. Second, a STATUS PDU older than the
-    /// poll may stop the timer, and the answer may be lost. This happens because POLL_SN of a
-    /// stalled window stays the same.
+    /// Starts t-PollRetransmit if no other event would cause an answer: nothing can be sent, and
+    /// something is not acknowledged. This covers two cases that the standard misses. First, the
+    /// SDUs after the last PDU may be dropped, so that PDU did not poll. Second, a STATUS PDU older
+    /// than the poll may stop the timer, and the answer may be lost. POLL_SN of a stalled window
+    /// stays the same, which makes this possible.
     pub(super) fn ensure_answer(&mut self, now: Time, new: New) {
         if self.nothing_goes(new) && !self.unacked.is_empty() {
             self.poll.expect_answer(now, self.unacked.highest());
@@ -73,8 +73,8 @@ impl<T: Copy + Default> Outstanding<T> {
         ack.is_some()
     }
 
-    /// t-PollRetransmit may have expired: with no new bytes to carry the poll, something that was
-    /// sent goes again.
+    /// Handles a possible expiry of t-PollRetransmit. If no new bytes can carry the poll, a sent
+    /// PDU is retransmitted.
     pub(super) fn on_wake(&mut self, now: Time, new: New) {
         let carries_nothing = new == New::Stalled || self.nothing_goes(new);
         if self.poll.expires(now) && !self.unacked.is_empty() && carries_nothing {
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// One item of 100 bytes, sent at zero, with or without a poll.
+    /// Returns one item of 100 bytes, sent at time zero, with or without a poll.
     fn sent(polled: bool) -> Outstanding<u8> {
         let mut outstanding = Outstanding::new(&parameters());
         outstanding.unacked.push(0, 100);

@@ -1,40 +1,40 @@
-//! Which bytes of a numbered SDU or PDU a receiver has.
+//! Received bytes of a numbered SDU or PDU.
 
-/// Slot of a receive window: nothing, everything, or some pieces.
+/// State of a number in a receive window.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Received {
-    /// No byte.
+    /// No byte is received.
     #[default]
     Nothing,
-    /// All bytes.
+    /// All bytes are received.
     All,
-    /// The list of pieces of this number.
+    /// Some bytes are received: the list with this index.
     Some(u32),
 }
 
-/// Byte ranges received, in order and disjoint.
+/// Received byte ranges, in order and disjoint.
 #[derive(Clone, Default, Debug)]
 struct List {
     ranges: Vec<(u32, u32)>,
-    /// One past the last byte, once the piece with it was received.
+    /// Position after the last byte. `None` before the part with that byte is received.
     end: Option<u32>,
 }
 
-/// Recycled lists of pieces.
+/// Recycled lists of byte ranges.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Pieces {
     lists: Vec<List>,
     free: Vec<u32>,
 }
 
-/// The bytes that a piece added.
+/// Result of adding a byte range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Insertion {
     /// No new byte.
     Duplicate,
     /// Some bytes are still missing.
     Incomplete,
-    /// Now everything is there.
+    /// All bytes are received now.
     Complete,
 }
 
@@ -60,7 +60,7 @@ impl Pieces {
         );
         self.free.push(id);
     }
-    /// Adds `start .. end`.
+    /// Adds the byte range `start .. end`.
     pub(super) fn insert(&mut self, id: u32, start: u32, end: u32, is_last: bool) -> Insertion {
         debug_assert!(start < end, "a segment from {start} to {end}");
         let list = &mut self.lists[id as usize];
@@ -72,7 +72,7 @@ impl Pieces {
             list.end = Some(end);
         }
         let ranges = &mut list.ranges;
-        // The ranges that touch the new one: from..to.
+        // Ranges `from..to` touch the new one.
         let from = ranges.partition_point(|range| range.1 < start);
         let to = ranges.partition_point(|range| range.0 <= end);
         if from == to {
@@ -99,8 +99,8 @@ impl Pieces {
         let ranges = &self.lists[id as usize].ranges;
         ranges.len() != 1 || ranges[0].0 != 0
     }
-    /// Returns the missing ranges as first byte and one past the last byte. The end is `None` if it
-    /// is unknown.
+    /// Returns the missing ranges, each as first byte and position after the last byte. The end is
+    /// `None` if it is unknown.
     pub(super) fn missing(&self, id: u32) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
         let list = &self.lists[id as usize];
         let starts = std::iter::once(0).chain(list.ranges.iter().map(|range| range.1));

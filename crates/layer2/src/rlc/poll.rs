@@ -1,4 +1,4 @@
-//! When the transmitting side of acknowledged mode polls.
+//! Polling by the transmitting side of acknowledged mode.
 //!
 //! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.
 
@@ -12,11 +12,11 @@ pub(super) struct Poll {
     poll_byte: u64,
     pdu_without_poll: u32,
     byte_without_poll: u64,
-    /// POLL_SN; meaningful while the timer runs.
+    /// POLL_SN, valid while the timer runs.
     poll_sn: u64,
     /// t-PollRetransmit.
     expires_at: Time,
-    /// The timer expired: the next PDU polls.
+    /// True if the next PDU must poll.
     is_due: bool,
 }
 
@@ -41,8 +41,8 @@ impl Poll {
         self.is_due |=
             self.pdu_without_poll >= self.poll_pdu || self.byte_without_poll >= self.poll_byte;
     }
-    /// Returns true if the PDU just made polls. `is_last`: true if nothing may follow it now.
-    /// `highest` is the highest number sent.
+    /// Returns true if the current PDU polls. `is_last`: true if no PDU can follow now. `highest`
+    /// is the highest number sent.
     #[inline]
     pub(super) fn decide(&mut self, now: Time, is_last: bool, highest: u64) -> bool {
         if !(self.is_due || is_last) {
@@ -55,21 +55,21 @@ impl Poll {
         self.expires_at = now.saturating_add(self.t_poll_retransmit);
         true
     }
-    /// Runs t-PollRetransmit for `highest` unless it runs already.
+    /// Starts t-PollRetransmit for `highest` unless it is running.
     pub(super) fn expect_answer(&mut self, now: Time, highest: u64) {
         if self.expires_at.is_never() {
             self.poll_sn = highest;
             self.expires_at = now.saturating_add(self.t_poll_retransmit);
         }
     }
-    /// A STATUS PDU acknowledged, positively or not, everything below `ack`.
+    /// Processes a STATUS PDU that acknowledges all numbers below `ack`, positively or negatively.
     #[inline]
     pub(super) fn on_status(&mut self, ack: u64) {
         if self.poll_sn < ack {
             self.expires_at = Time::NEVER;
         }
     }
-    /// Returns true if t-PollRetransmit has expired. Then the next PDU polls.
+    /// Returns true if t-PollRetransmit has expired. The next PDU then polls.
     pub(super) fn expires(&mut self, now: Time) -> bool {
         let expired = self.expires_at <= now;
         if expired {

@@ -1,4 +1,4 @@
-//! State of the receiving side of acknowledged mode: detection of missing data, and its reports.
+//! Receiving side of acknowledged mode: detection of missing data, and status reports.
 //!
 //! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.
 
@@ -12,18 +12,18 @@ use fadeout_core::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Reception {
     pub(super) space: SnSpace,
-    /// From RX_Next to RX_Next_Highest (NR), VR(R) to VR(H) (LTE).
+    /// Window from RX_Next to RX_Next_Highest (NR), or from VR(R) to VR(H) (LTE).
     pub(super) window: Window<Received>,
     pub(super) pieces: Pieces,
-    /// The first number whose reception is not decided, up to which a report goes:
-    /// RX_Highest_Status (NR), VR(MS) (LTE).
+    /// First number whose reception is undecided, and end of a report: RX_Highest_Status (NR),
+    /// VR(MS) (LTE).
     pub(super) decided: u64,
     generation: Generation,
-    /// t-Reassembly (NR), t-Reordering (LTE).
+    /// Duration of t-Reassembly (NR) or t-Reordering (LTE).
     wait: Span,
-    /// When it expires.
+    /// Expiry of that timer.
     expires_at: Time,
-    /// One past the number that started it: RX_Next_Status_Trigger (NR), VR(X) (LTE).
+    /// Number after the one that started the timer: RX_Next_Status_Trigger (NR), VR(X) (LTE).
     trigger: u64,
     format: StatusFormat,
     report: Report,
@@ -45,13 +45,13 @@ impl Reception {
         }
     }
 
-    /// One past the last number that fits into the window.
+    /// Returns the number after the last one that fits into the window.
     #[inline]
     pub(super) fn limit(&self) -> u64 {
         self.window.first() + self.space.window
     }
 
-    /// The first number from `number` on that is not completely received.
+    /// Returns the first number from `number` on that is not completely received.
     #[inline]
     pub(super) fn first_missing(&self, mut number: u64) -> u64 {
         while number < self.window.end() && self.window[number] == Received::All {
@@ -60,7 +60,7 @@ impl Reception {
         number
     }
 
-    /// Bytes `start .. end` of a number of which not all is here arrived.
+    /// Adds received bytes `start .. end` of a number that is incomplete.
     #[inline]
     pub(super) fn insert(
         &mut self,
@@ -98,7 +98,7 @@ impl Reception {
         moves
     }
 
-    /// A PDU has arrived, with something new (`is_placed`) or not. A poll is answered once the
+    /// Processes a PDU. `is_placed`: true if it has new bytes. A poll is answered when the
     /// reception of its PDU is decided.
     ///
     /// Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
@@ -119,7 +119,7 @@ impl Reception {
     }
 
     /// Returns true if bytes of a number in the window are missing before received ones. LTE counts
-    /// in PDUs: a PDU with only segments received is missing.
+    /// PDUs, so a PDU of which only segments are received is missing.
     #[inline]
     fn has_gap_in(&self, number: u64) -> bool {
         match self.window[number] {
@@ -129,7 +129,7 @@ impl Reception {
         }
     }
 
-    /// Returns true if a byte is missing before the last byte received, from `first` on.
+    /// Returns true if a byte from number `first` on is missing before the last byte received.
     #[inline]
     fn has_gap_from(&self, first: u64) -> bool {
         let end = self.window.end();
@@ -140,7 +140,7 @@ impl Reception {
     fn update_timer(&mut self, now: Time) {
         let first = self.window.first();
         if !self.expires_at.is_never() {
-            // The window only moves up, so the trigger never lies above it.
+            // The window only moves up, so the trigger is never above it.
             let is_resolved =
                 self.trigger <= first || (self.trigger == first + 1 && !self.has_gap_in(first));
             if is_resolved {
@@ -157,8 +157,8 @@ impl Reception {
         self.trigger = self.window.end();
     }
 
-    /// Handles expiries of t-StatusProhibit and of the timer for missing data, which is then
-    /// reported.
+    /// Handles expiries of t-StatusProhibit and of the timer for missing data. Missing data is
+    /// reported after its timer.
     ///
     /// Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
     pub(super) fn on_wake(&mut self, now: Time) {
@@ -177,7 +177,7 @@ impl Reception {
         debug_assert!(self.wake_at() > now, "a timer is left in the past");
     }
 
-    /// When a timer expires or a STATUS PDU that is held back becomes due.
+    /// Returns the next timer expiry, or the time at which a held STATUS PDU becomes due.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
         self.expires_at.min(self.report.wake_at())
@@ -214,12 +214,12 @@ impl Reception {
         );
     }
 
-    /// From when on a STATUS PDU is to be sent.
+    /// Returns the time from which a STATUS PDU is due.
     pub(super) fn status_from(&self) -> Time {
         self.report.due_from()
     }
 
-    /// Bytes of a STATUS PDU as of now, with its subheader.
+    /// Returns the current bytes of a STATUS PDU with its subheader.
     pub(super) fn status_bytes(&self) -> u64 {
         self.format.size(self)
     }
@@ -261,14 +261,14 @@ mod tests {
     }
 
     impl Reception {
-        /// All of SN `sn` arrives.
+        /// Receives all bytes of SN `sn`.
         fn whole(&mut self, now: Time, sn: u64, is_polling: bool) {
             let number = START + sn;
             self.window.extend_to(number + 1);
             self.complete(number);
             self.on_pdu(now, number, true, is_polling);
         }
-        /// Bytes of SN `sn`, which has 100, arrive.
+        /// Receives a byte range of SN `sn`, which has 100 bytes.
         fn piece(&mut self, now: Time, sn: u64, bytes: (u32, u32), is_polling: bool) {
             let number = START + sn;
             self.window.extend_to(number + 1);
@@ -294,7 +294,7 @@ mod tests {
             reception.whole(at_ms(0), 1, false);
             reception.whole(at_ms(10), 3, false);
             assert_eq!(reception.wake_at(), at_ms(0) + WAIT);
-            // The timer was started below 2. The gap of 2 has its own.
+            // The timer was started for the numbers below 2. The gap at 2 starts its own timer.
             reception.whole(at_ms(20), 0, false);
             assert_eq!(reception.wake_at(), at_ms(20) + WAIT);
             reception.whole(at_ms(30), 2, false);
@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    /// VR(H) of LTE is above VR(R) as soon as a segment is received. RX_Next_Highest of NR needs a
-    /// byte that is missing before one that is not.
+    /// VR(H) of LTE is above VR(R) after the first segment. RX_Next_Highest of NR needs a missing
+    /// byte before a received one.
     #[test]
     fn the_beginning_of_an_sdu_is_a_gap_in_lte_and_none_in_nr() {
         for (generation, wake_at) in [
@@ -330,7 +330,7 @@ mod tests {
     fn the_timer_goes_on_while_something_is_missing_below_what_started_it() {
         let mut reception = reception(Generation::Nr);
         reception.whole(at_ms(0), 2, false);
-        // No byte is missing before the last one of 0, but 1 is.
+        // SDU 0 has no gap before its last received byte, but SDU 1 is missing.
         reception.piece(at_ms(10), 0, (0, 50), false);
         assert_eq!(reception.wake_at(), at_ms(0) + WAIT);
         reception.on_wake(at_ms(35));

@@ -1,4 +1,4 @@
-//! The RLC modes that a scenario can name.
+//! Registry of the RLC modes that a scenario can name.
 
 use super::config::{Column, text};
 use super::{AqmConfig, Generation, Mode, RlcConfig};
@@ -15,7 +15,7 @@ const BUFFER: Parameter = number(
      above it adds delay. LTE and NR have the same default.",
 )
 .depending();
-/// Buffer of transparent mode, which carries little.
+/// Default buffer of transparent mode, which carries little data.
 const SMALL_BUFFER: Parameter = Parameter {
     default: text("tm", Column::Buffer),
     ..BUFFER
@@ -40,20 +40,20 @@ const T_REASSEMBLY: Parameter = span(
 )
 .depending();
 
-/// Replaces a value by the one given for the parameter called `name`. Without one the value stays
-/// that of the generation's named set.
+/// Replaces a value by the parameter called `name`, if given. Otherwise the value of the
+/// generation's named set stays.
 fn replace<T: FromSetting>(value: &mut T, settings: &Settings<'_>, name: &str) {
     if let Some(given) = settings.get::<Option<T>>(name) {
         *value = given;
     }
 }
 
-/// Returns the generation's named set with the parameters of every mode.
+/// Returns the generation's named set, with the parameters that all modes share.
 fn shared(settings: &Settings<'_>, set: RlcConfig) -> RlcConfig {
     let mut config = set;
     replace(&mut config.buffer, settings, BUFFER.name);
     let (aqm, given) = settings.named(AQM.name);
-    // The reader of scenarios refuses an unknown name.
+    // The reader of scenarios rejects unknown names.
     config.aqm = AqmConfig::new(aqm, given).unwrap_or_default();
     config
 }
@@ -203,7 +203,7 @@ fadeout_core::registry! {
 }
 
 impl RlcMode {
-    /// Parameters of an entity.
+    /// Returns the parameters of an entity.
     pub fn config(self) -> RlcConfig {
         rlc_modes!(self, mode => mode.0)
     }

@@ -1,4 +1,4 @@
-//! When the receiving side of acknowledged mode sends a STATUS PDU.
+//! Timing of STATUS PDUs of the receiving side in acknowledged mode.
 //!
 //! Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
 
@@ -12,10 +12,11 @@ pub(super) struct Report {
     /// End of t-StatusProhibit.
     prohibited_until: Time,
     is_triggered: bool,
-    /// Triggered while t-StatusProhibit ran, and it has not been noticed yet that it ended.
+    /// True if a report was triggered while t-StatusProhibit ran, and its end has not been
+    /// processed.
     is_held: bool,
-    /// Lowest and highest number of the PDUs whose poll waits until their reception is decided.
-    /// Those between are answered with them: a STATUS covers everything.
+    /// Lowest and highest number of the PDUs whose polls wait until their reception is decided. One
+    /// STATUS PDU answers all polls in between.
     delayed: (u64, u64),
 }
 
@@ -34,7 +35,7 @@ impl Report {
         self.is_triggered = true;
         self.is_held = now < self.prohibited_until;
     }
-    /// A poll arrived in PDU `number` whose reception is not decided yet.
+    /// Records a poll in PDU `number`, whose reception is not decided yet.
     #[inline]
     pub(super) fn delay(&mut self, number: u64) {
         let (low, high) = self.delayed;
@@ -47,7 +48,7 @@ impl Report {
             },
         );
     }
-    /// Everything below `decided` is now known to be received or missing.
+    /// Records that the reception of all numbers below `decided` is decided.
     #[inline]
     pub(super) fn on_decided(&mut self, now: Time, decided: u64) {
         debug_assert!(
@@ -66,7 +67,7 @@ impl Report {
             };
         }
     }
-    /// From when on a STATUS PDU is to be sent in the next grant.
+    /// Returns the time from which a STATUS PDU is due in the next grant.
     #[inline]
     pub(super) fn due_from(&self) -> Time {
         if self.is_triggered {
@@ -75,22 +76,22 @@ impl Report {
             Time::NEVER
         }
     }
-    /// Returns true if a report is to be sent in the next grant.
+    /// Returns true if a STATUS PDU is due in the next grant.
     #[inline]
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.is_triggered && now >= self.prohibited_until
     }
-    /// A STATUS PDU was sent.
+    /// Records that a STATUS PDU was sent.
     pub(super) fn on_sent(&mut self, now: Time) {
         debug_assert!(self.is_due(now), "a STATUS PDU leaves that was not due");
         self.is_triggered = false;
         self.prohibited_until = now.saturating_add(self.t_status_prohibit);
     }
-    /// t-StatusProhibit may have expired.
+    /// Handles a possible expiry of t-StatusProhibit.
     pub(super) fn on_wake(&mut self, now: Time) {
         self.is_held &= now < self.prohibited_until;
     }
-    /// When a STATUS PDU that is held back becomes due.
+    /// Returns the time at which a held STATUS PDU becomes due.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
         if self.is_held {
@@ -107,8 +108,8 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    /// Returns true if a report becomes due when everything below `number` is decided. It is then
-    /// sent.
+    /// Returns true if a report becomes due when the reception of all numbers below `number` is
+    /// decided. The report is then sent.
     fn reports(report: &mut Report, number: u64) -> bool {
         report.on_decided(NOW, number);
         let is_due = report.is_due(NOW);

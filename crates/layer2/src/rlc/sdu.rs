@@ -1,39 +1,38 @@
-//! SDUs, and the parts of them that a PDU holds.
+//! SDUs, and the parts of them in PDUs.
 
 use fadeout_core::{PacketId, Time};
 
-/// An RLC SDU, which is a PDCP PDU: one IP packet with the headers above RLC.
+/// RLC SDU, which is a PDCP PDU: one IP packet with the headers above RLC.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sdu {
-    /// The packet inside.
+    /// Packet in the SDU.
     pub packet: PacketId,
-    /// Bytes, PDCP and SDAP headers included. At most 65 535, as far as the SO field reaches.
+    /// Bytes with PDCP and SDAP headers, at most 65 535 because of the SO field.
     pub size: u32,
-    /// COUNT of the PDCP PDU. Only its SN part is on the air; the rest is for the records.
+    /// COUNT of the PDCP PDU. Only its SN part is transmitted, and the remainder serves records.
     pub count: u32,
-    /// Running number on the bearer, for the books of [`Ledger`](crate::pdcp::Ledger); not on the
-    /// air.
+    /// Serial number on the bearer for the [`Ledger`](crate::pdcp::Ledger). It is not transmitted.
     pub serial: u32,
-    /// When PDCP took it; not on the air.
+    /// Time at which PDCP received the packet. It is not transmitted.
     pub entered_at: Time,
 }
 
-/// Some bytes of an SDU: `offset .. offset + len`.
+/// Bytes `offset .. offset + len` of an SDU.
 ///
-/// A receiver learns from a part only the fields of a header. These are the offset, and whether the
-/// part is the first or the last of its SDU. The size is not read before the last part is received.
+/// The receiver uses only header fields of a part. These are the offset, and whether the part is
+/// the first or the last one. It reads the size only from the last part.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SduPart {
-    /// The SDU.
+    /// SDU of the part.
     pub sdu: Sdu,
-    /// First byte.
+    /// Position of the first byte.
     pub offset: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub len: u32,
 }
 
 impl SduPart {
-    /// The whole of `sdu`.
+    /// Returns a part with all bytes of `sdu`.
     #[inline]
     pub fn whole(sdu: Sdu) -> SduPart {
         SduPart {
@@ -42,7 +41,7 @@ impl SduPart {
             len: sdu.size,
         }
     }
-    /// One past the last byte.
+    /// Returns the position after the last byte.
     #[inline]
     pub fn end(&self) -> u32 {
         self.offset + self.len

@@ -1,13 +1,13 @@
-//! Sequence numbers: on the air they wrap, inside they do not.
+//! Sequence numbers, which wrap in PDUs and do not wrap internally.
 
-/// The first number. A multiple of every modulus, so the first SN on the air is 0, and large
+/// First internal number. It is a multiple of every modulus, so the first SN is 0. It is large
 /// enough that a window below it does not underflow.
 pub(crate) const START: u64 = 1 << 24;
 
-/// Slots that the first item makes room for: more than most bearers ever use at once.
+/// Initial number of slots, more than most bearers ever use at once.
 const SMALLEST: usize = 4;
 
-/// A field of `bits` bits and the window that goes with it, half of its numbers.
+/// SN field of `bits` bits, and its window, which is half of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SnSpace {
     mask: u64,
@@ -21,12 +21,12 @@ impl SnSpace {
             window: 1 << (bits - 1),
         }
     }
-    /// The SN field of `number`.
+    /// Returns the SN field of `number`.
     #[inline]
     pub(crate) fn on_air(&self, number: u64) -> u32 {
         (number & self.mask) as u32
     }
-    /// The number at or above `base` whose SN field is `sn`.
+    /// Returns the number at or above `base` whose SN field is `sn`.
     #[inline]
     pub(crate) fn extend(&self, sn: u32, base: u64) -> u64 {
         debug_assert!(
@@ -37,8 +37,8 @@ impl SnSpace {
     }
 }
 
-/// Items numbered `first .. end` in a ring. The number of slots is a power of two that covers the
-/// largest number of items ever in use at once. The ring takes no memory before the first item.
+/// Items with the numbers `first .. end` in a ring. The number of slots is a power of two that
+/// covers the largest number of items so far. The ring uses no memory before the first item.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<T> {
     slots: Vec<T>,
@@ -87,14 +87,14 @@ impl<T: Copy + Default> Window<T> {
         self.slots[slot] = item;
         self.end += 1;
     }
-    /// Makes `end` the end, with default items where there were none.
+    /// Extends the window to `end` with default items.
     #[inline]
     pub(crate) fn extend_to(&mut self, end: u64) {
         while self.end < end {
             self.push(T::default());
         }
     }
-    /// Drops the items below `first`, which may lie beyond the end.
+    /// Drops the items below `first`, which may be beyond the end.
     #[inline]
     pub(crate) fn advance_to(&mut self, first: u64) {
         debug_assert!(first >= self.first, "a window never moves back");

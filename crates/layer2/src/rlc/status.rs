@@ -1,4 +1,4 @@
-//! The STATUS PDU: its contents and its length.
+//! STATUS PDU: content and length.
 //!
 //! Standard: TS 38.322 §6.2.2.5; TS 36.322 §6.2.1.6.
 
@@ -6,10 +6,10 @@ use super::pieces::Received;
 use super::reception::Reception;
 use super::{Generation, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 
-/// Bits of the fields.
+/// Bits of the fields of a STATUS PDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StatusFormat {
-    /// D/C, CPT, ACK_SN and E1; NR fills up to whole bytes.
+    /// D/C, CPT, ACK_SN and E1. NR adds padding to whole bytes.
     header: u32,
     /// NACK_SN with its extension bits.
     nack: u32,
@@ -17,7 +17,7 @@ pub(super) struct StatusFormat {
     segment: u32,
     /// NACK range.
     range: u32,
-    /// SNs that one NACK covers at most.
+    /// Largest number of SNs that one NACK covers.
     longest_range: u64,
     subheader: MacSubheader,
 }
@@ -54,7 +54,7 @@ impl StatusFormat {
             + if nack.range > 1 { self.range } else { 0 }
     }
 
-    /// Bytes of the whole report, MAC subheader included.
+    /// Returns the bytes of the complete report, with its MAC subheader.
     pub(super) fn size(&self, reception: &Reception) -> u64 {
         let mut bits = self.header;
         self.for_each_nack(reception, |nack| {
@@ -65,8 +65,8 @@ impl StatusFormat {
         u64::from(size + self.subheader.size(size))
     }
 
-    /// Writes a report of as much as fits into `grant` bytes. Returns false if not even the header
-    /// fits.
+    /// Writes the part of a report that fits into `grant` bytes. Returns false if not even the
+    /// header fits.
     pub(super) fn write(
         &self,
         reception: &Reception,
@@ -89,7 +89,7 @@ impl StatusFormat {
             } else {
                 ack = reception.space.extend(nack.sn, reception.window.first());
                 if block.nacks[first..].last().is_some_and(|n| n.sn == nack.sn) {
-                    // Some of its gaps are named, so ACK_SN is the next that is missing.
+                    // Some gaps of this number are reported, so ACK_SN is the next missing number.
                     ack = reception.first_missing(ack + 1).min(reception.decided);
                 }
             }

@@ -1,4 +1,4 @@
-//! Transparent mode: SDUs pass as they are.
+//! Transparent mode: SDUs are sent unchanged.
 //!
 //! Standard: TS 38.322 §5.2.1; TS 36.322 §5.1.1.
 
@@ -26,11 +26,11 @@ impl Tm {
             ..Backlog::default()
         }
     }
-    /// Bytes of the smallest grant that an SDU of `size` bytes fits into.
+    /// Returns the bytes of the smallest grant that an SDU of `size` bytes fits into.
     pub(super) fn least_grant(&self, size: u32) -> u32 {
         size + self.subheader.size(size)
     }
-    /// An SDU that does not fit waits for a larger grant.
+    /// Fills a block with complete SDUs. An SDU that does not fit waits for a larger grant.
     pub(super) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         while let Some(Sdu { size, .. }) = pull.next(&mut self.buffer) {
             let overhead = self.subheader.size(size);

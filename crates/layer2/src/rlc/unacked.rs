@@ -1,5 +1,4 @@
-//! PDUs of acknowledged mode that are kept until they are acknowledged, and those to be
-//! retransmitted.
+//! PDUs of acknowledged mode that are stored until they are acknowledged, and bytes to retransmit.
 //!
 //! Standard: TS 38.322 §5.3.2; TS 36.322 §5.2.1.
 
@@ -7,23 +6,23 @@ use super::sequence::{START, SnSpace, Window};
 use super::{AmConfig, Nack, Pdu};
 use fadeout_core::Ring;
 
-/// Something with a sequence number: an SDU (NR) or a PDU (LTE).
+/// Numbered item: an SDU (NR) or a PDU (LTE).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Sent<T> {
     pub(super) item: T,
-    /// Bytes that were sent at least once.
+    /// Number of bytes that were sent at least once.
     pub(super) len: u32,
-    /// Bytes and pieces that wait for retransmission.
+    /// Bytes and byte ranges that wait for retransmission.
     pending_bytes: u32,
     pending_pieces: u32,
-    /// The report that asked for retransmission last.
+    /// Number of the last report that requested retransmission.
     reported_by: u32,
-    /// RETX_COUNT; `None` before the first retransmission.
+    /// RETX_COUNT. `None` before the first retransmission.
     retx_count: Option<u32>,
     is_acked: bool,
 }
 
-/// Bytes to retransmit: `start .. end` of item `number`.
+/// Bytes `start .. end` of item `number` that wait for retransmission.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Piece {
     pub(super) number: u64,
@@ -34,9 +33,9 @@ pub(super) struct Piece {
 #[derive(Clone, Debug)]
 pub(super) struct Unacked<T> {
     pub(super) space: SnSpace,
-    /// From TX_Next_Ack to TX_Next (NR), VT(A) to VT(S) (LTE).
+    /// Window from TX_Next_Ack to TX_Next (NR), or from VT(A) to VT(S) (LTE).
     window: Window<Sent<T>>,
-    /// In the order of the reports; pieces of acknowledged items stay inside and are skipped.
+    /// Byte ranges in the order of the reports. Ranges of acknowledged items are skipped.
     pieces: Ring<Piece>,
     pub(super) pending_bytes: u64,
     pub(super) pending_pieces: u64,
@@ -72,7 +71,7 @@ impl<T: Copy + Default> Unacked<T> {
     pub(super) fn is_empty(&self) -> bool {
         self.window.is_empty()
     }
-    /// The highest number sent, when there is one.
+    /// Returns the highest number sent. Valid only if there is one.
     #[inline]
     pub(super) fn highest(&self) -> u64 {
         self.window.end() - 1
@@ -94,24 +93,24 @@ impl<T: Copy + Default> Unacked<T> {
     pub(super) fn item(&self, number: u64) -> &Sent<T> {
         &self.window[number]
     }
-    /// More bytes of the newest item were sent.
+    /// Records that more bytes of the newest item were sent.
     #[inline]
     pub(super) fn grow(&mut self, bytes: u32) {
         let number = self.highest();
         self.window[number].len += bytes;
     }
-    /// The oldest item that is not acknowledged.
+    /// Returns the oldest item that is not acknowledged. `None` if there is none.
     pub(super) fn oldest(&self) -> Option<&Sent<T>> {
         (!self.window.is_empty()).then(|| &self.window[self.window.first()])
     }
-    /// The PDUs that are not acknowledged.
+    /// Returns the items that are not acknowledged.
     pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &Sent<T>> {
         (self.window.first()..self.window.end())
             .map(|number| &self.window[number])
             .filter(|sent| !sent.is_acked)
     }
 
-    /// The piece to retransmit next.
+    /// Returns the byte range to retransmit next. `None` if there is none.
     #[inline]
     pub(super) fn front(&mut self) -> Option<Piece> {
         while let Some(&piece) = self.pieces.front() {
@@ -122,7 +121,7 @@ impl<T: Copy + Default> Unacked<T> {
         }
         None
     }
-    /// Its first `len` bytes were retransmitted.
+    /// Records that the first `len` bytes of that range were retransmitted.
     pub(super) fn on_retransmitted(&mut self, len: u32) {
         let first = self.pieces.first();
         let piece = &mut self.pieces[first];
@@ -144,8 +143,8 @@ impl<T: Copy + Default> Unacked<T> {
         self.assert_invariants();
     }
 
-    /// Asserts that the PDUs in the window agree with the list of bytes to send again. Looks at
-    /// the whole of a short window.
+    /// Asserts that the items in the window agree with the list of bytes to retransmit. If the
+    /// window is short, all its items are checked.
     fn assert_invariants(&self) {
         let (first, end) = (self.window.first(), self.window.end());
         debug_assert!(
@@ -174,8 +173,8 @@ impl<T: Copy + Default> Unacked<T> {
         );
     }
 
-    /// A STATUS PDU arrived. Returns the number that ACK_SN names; `None` when it is older than
-    /// the window.
+    /// Processes a STATUS PDU. Returns the number of ACK_SN. `None` if the PDU is older than the
+    /// window.
     pub(super) fn on_status(&mut self, pdu: &Pdu, nacks: &[Nack]) -> Option<u64> {
         let oldest = self.window.first();
         let ack = self.space.extend(pdu.sn, oldest);
@@ -187,7 +186,7 @@ impl<T: Copy + Default> Unacked<T> {
         for nack in nacks {
             let number = self.space.extend(nack.sn, oldest);
             if number >= ack {
-                continue; // Acknowledged by a STATUS PDU that overtook this one.
+                continue; // A STATUS PDU that overtook this one has acknowledged the number.
             }
             self.acknowledge(next, number);
             let end = (number + u64::from(nack.range)).min(ack);
@@ -207,8 +206,8 @@ impl<T: Copy + Default> Unacked<T> {
         Some(ack)
     }
 
-    /// t-PollRetransmit expired with nothing else to send: the highest number is sent again, or
-    /// the oldest when that one is acknowledged.
+    /// Retransmits the highest number, or the oldest if that one is acknowledged. Called if
+    /// t-PollRetransmit expired and nothing else can be sent.
     pub(super) fn retransmit_one(&mut self) {
         self.reports = self.reports.wrapping_add(1);
         let mut number = self.highest();
@@ -218,7 +217,7 @@ impl<T: Copy + Default> Unacked<T> {
         self.retransmit(number, 0, u32::MAX);
     }
 
-    /// Everything from `first` to before `end` was received.
+    /// Records that all items from `first` to before `end` were received.
     #[inline]
     fn acknowledge(&mut self, first: u64, end: u64) {
         for number in first..end {
@@ -231,12 +230,12 @@ impl<T: Copy + Default> Unacked<T> {
         }
     }
 
-    /// Bytes `start .. end` of an item are considered for retransmission.
+    /// Requests retransmission of bytes `start .. end` of an item.
     fn retransmit(&mut self, number: u64, start: u32, end: u32) {
         let sent = &mut self.window[number];
         let end = end.min(sent.len);
         let is_of_this_report = sent.reported_by == self.reports;
-        // Items already waiting for retransmission are not counted or queued again.
+        // Items that already wait for retransmission are not counted or queued again.
         let is_pending = sent.pending_pieces > 0 && !is_of_this_report;
         if sent.is_acked || start >= end || is_pending {
             return;
@@ -264,7 +263,7 @@ mod tests {
     use super::*;
     use crate::rlc::{Mode, RlcConfig};
 
-    /// Items of 300 bytes.
+    /// Returns a window with `items` items of 300 bytes each.
     fn sent(items: u32) -> Unacked<u32> {
         let Mode::Am(am) = RlcConfig::NR_AM.mode else {
             unreachable!("acknowledged mode");
@@ -320,7 +319,7 @@ mod tests {
         assert_eq!(unacked.item(START).retx_count, Some(0));
     }
 
-    /// The end of an SDU that was never sent is missing to the receiver too.
+    /// The unsent end of an SDU is missing at the receiver too.
     #[test]
     fn bytes_that_were_never_sent_are_not_sent_again() {
         let mut unacked = sent(1);

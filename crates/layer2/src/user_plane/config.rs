@@ -1,35 +1,35 @@
-//! Parameters of flow control.
+//! Parameters of flow control between base stations.
 
 use fadeout_core::{Bytes, Span};
 
-/// Bytes that the corresponding node wants to be on their way to the UE: sent to it and not
-/// delivered.
+/// Desired buffer size: bytes that the corresponding node wants to be sent to it and not yet
+/// delivered to the UE.
 ///
 /// Standard: TS 38.425 §5.4.2.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DesiredBuffer {
     /// Fixed number of bytes.
     Fixed(Bytes),
-    /// Number of bytes delivered within the recent past of this length, but no fewer than the
-    /// minimum. The time must be longer than from the sending of a frame to the status that reports
-    /// its delivery.
+    /// Number of bytes delivered within a recent time of this length, at least the minimum. The
+    /// time must exceed the delay from the sending of a frame to the status that reports its
+    /// delivery.
     Lasting(Span, Bytes),
 }
 
-/// Parameters of the flow control of a bearer's downlink, the same at both nodes.
+/// Parameters of the flow control of a bearer's downlink, equal at both nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowControlConfig {
-    /// The bytes that the corresponding node asks for.
+    /// Desired buffer size of the corresponding node.
     pub desired: DesiredBuffer,
     /// Least time between two delivery statuses.
     pub status_period: Span,
-    /// The hosting node asks for a status when it has heard none for so long and waits for one.
+    /// Time without an expected status after which the hosting node polls for one.
     pub poll_after: Span,
 }
 
 impl FlowControlConfig {
-    /// Usual parameters: the bytes delivered in 60 ms, at least 50 kB, with a status each 5 ms and
-    /// a poll after 100 ms.
+    /// Default parameters: the bytes delivered in 60 ms, at least 50 kB, with a status every 5 ms
+    /// and a poll after 100 ms.
     pub const USUAL: FlowControlConfig = FlowControlConfig {
         desired: DesiredBuffer::Lasting(Span::from_millis(60), Bytes(50_000)),
         status_period: Span::from_millis(5),

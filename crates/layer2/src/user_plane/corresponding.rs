@@ -1,10 +1,10 @@
-//! The other node: received frames, their fate, and the desired amount of data.
+//! Corresponding node: received frames, their delivery, and the desired buffer size.
 
 use super::{DeliveryStatus, DesiredBuffer, FlowControlConfig, ServedRate};
 use crate::rlc::Sdu;
 use fadeout_core::{Ring, Span, Time};
 
-/// A PDU that RLC has.
+/// PDU that was passed to RLC.
 #[derive(Clone, Copy, Default, Debug)]
 struct Received {
     number: u64,
@@ -12,46 +12,46 @@ struct Received {
     size: u32,
 }
 
-/// Frames that were lost on the way.
+/// Range of frames that were lost between the nodes.
 #[derive(Clone, Copy, Default, Debug)]
 struct Lost {
     first: u64,
     end: u64,
-    /// In how many statuses it was named.
+    /// Number of statuses that have reported the range.
     told: u8,
 }
 
-/// A status may be lost: a range is named in so many.
+/// Number of statuses that report a lost range, because a status may be lost.
 const TIMES_TOLD: u8 = 4;
-/// Statuses over which a rate is taken, because RLC learns of deliveries in lumps.
+/// Number of statuses over which the rate is averaged, because RLC learns of deliveries in bursts.
 const RATED_STATUSES: usize = 8;
 
-/// The sender of DL DATA DELIVERY STATUS.
+/// Corresponding node of a bearer's downlink, the sender of DL DATA DELIVERY STATUS.
 ///
 /// Standard: TS 38.425 §5.4.2.
 #[derive(Clone, Debug)]
 pub struct Corresponding {
     config: FlowControlConfig,
-    /// PDUs that RLC has and has not confirmed, in the order of arrival.
+    /// PDUs passed to RLC and not confirmed, in the order of arrival.
     received: Ring<Received>,
     /// Highest received number plus one.
     expected: u64,
     lost: Ring<Lost>,
-    /// True if there is news that no status has reported.
+    /// True if an event was not reported by any status yet.
     has_news: bool,
     sent_at: Option<Time>,
     /// Discarded bytes that count as delivered.
     discarded: u64,
-    /// Bytes delivered before each of the latest statuses, and the time since the one before.
+    /// Bytes delivered before each of the latest statuses, and the time since the previous status.
     served: [(u64, Span); RATED_STATUSES],
     next_served: usize,
     rate: ServedRate,
-    /// First received frame of which RLC has sent nothing.
+    /// First received frame of which RLC has sent no part.
     unsent: u64,
 }
 
 impl Corresponding {
-    /// Returns a node that reports its desired buffer as soon as it is asked.
+    /// Returns a node that reports its desired buffer size at the first opportunity.
     pub fn new(config: &FlowControlConfig) -> Corresponding {
         Corresponding {
             config: *config,
@@ -69,7 +69,7 @@ impl Corresponding {
     }
 
     /// Resets the node. Frames are expected from `number` on, and the first status reports the
-    /// desired buffer.
+    /// desired buffer size.
     pub fn restart(&mut self, number: u64) {
         *self = Corresponding {
             expected: number,
@@ -79,8 +79,8 @@ impl Corresponding {
         };
     }
 
-    /// Processes a frame with a PDU. Returns true if RLC must get it. Links keep their order, so a
-    /// late frame was reported lost.
+    /// Processes a frame with a PDU. Returns true if the PDU must be passed to RLC. Links keep the
+    /// order, so a frame with an old number was reported as lost.
     #[inline]
     pub fn on_data(&mut self, number: u64, sdu: &Sdu) -> bool {
         if number < self.expected {
@@ -101,15 +101,15 @@ impl Corresponding {
         true
     }
 
-    /// A poll has come with the number of the next frame.
+    /// Processes a poll, which has the number of the next frame.
     pub fn on_poll(&mut self, number: u64) {
         self.miss_below(number);
         self.expected = self.expected.max(number);
         self.has_news = true;
     }
 
-    /// Records that RLC has discarded `bytes`, which the hosting node knows to be delivered
-    /// elsewhere. Those bytes say nothing about the node's speed.
+    /// Records that RLC has discarded `bytes`, because the hosting node knows that they were
+    /// delivered elsewhere. These bytes do not count for the rate.
     pub fn on_discarded(&mut self, bytes: u64) {
         self.discarded += bytes;
     }
@@ -120,7 +120,8 @@ impl Corresponding {
         self.rate.on_block(now, bytes, is_left);
     }
 
-    /// RLC has sent something of all before `head`, or of all.
+    /// Records that RLC has sent a part of each PDU before `head`. `None` if it has sent a part of
+    /// all PDUs.
     pub fn on_sent(&mut self, head: Option<&Sdu>) {
         self.unsent = self.unsent.max(self.received.first());
         while self.received.contains(self.unsent)
@@ -144,7 +145,7 @@ impl Corresponding {
         }
     }
 
-    /// When the next status is due; never without anything to tell.
+    /// Returns the time at which the next status is due. Never if there is nothing to report.
     #[inline]
     pub fn status_at(&self) -> Time {
         if !self.has_news && self.received.is_empty() && self.lost.is_empty() {
@@ -155,7 +156,7 @@ impl Corresponding {
     }
 
     /// Returns the status that is due. `oldest` is the first PDU that RLC has not confirmed. `None`
-    /// if there is no news.
+    /// if there is nothing to report.
     pub fn status(&mut self, now: Time, oldest: Option<&Sdu>) -> Option<DeliveryStatus> {
         let mut bytes = 0;
         while let Some(&first) = self.received.front()
@@ -172,7 +173,7 @@ impl Corresponding {
         let period = self.config.status_period;
         let since = self.sent_at.map_or(period, |at| now.since(at));
         self.sent_at = Some(now);
-        // A node that had nothing for long has not been slow.
+        // A node without data for a long time was not slow, so the time is limited.
         self.served[self.next_served] = (bytes, since.min(period * 2).max(period));
         self.next_served = (self.next_served + 1) % RATED_STATUSES;
         if !is_new && !self.has_news && self.lost.is_empty() {
@@ -190,7 +191,7 @@ impl Corresponding {
             let range = &mut self.lost[number];
             debug_assert!(range.first < range.end, "an empty range was lost");
             if !status.name_lost((range.first, range.end)) {
-                // A lost frame must not count as delivered.
+                // A lost frame that is not reported must not count as delivered.
                 if range.told == 0 {
                     status.through = status.through.min(range.first);
                 }
@@ -205,7 +206,7 @@ impl Corresponding {
         Some(status)
     }
 
-    /// Desired buffer size in bytes.
+    /// Returns the desired buffer size in bytes.
     fn desired(&self) -> u64 {
         match self.config.desired {
             DesiredBuffer::Fixed(bytes) => bytes.0,

@@ -1,49 +1,49 @@
-//! The node with PDCP, and its frames to the corresponding node.
+//! Hosting node, which has PDCP, and its frames to the corresponding node.
 
 use super::rate::takes_less;
 use super::{DeliveryStatus, FlowControlConfig, time_for};
 use crate::rlc::Sdu;
 use fadeout_core::{Ring, Span, Time};
 
-/// The shortest time to a status rises by this part of it with each.
+/// Divisor of the shortest time to a status. The time rises by this share with each status.
 const RISES: u64 = 128;
 
-/// A PDU that was sent, until it is told to be delivered.
+/// Sent PDU, stored until it is reported as delivered.
 #[derive(Clone, Copy, Default, Debug)]
 struct Kept {
     sdu: Sdu,
     sent_at: Time,
-    /// True if the PDU was lost between the nodes or is given up, so that it is no longer this
-    /// node's.
+    /// True if the PDU was lost between the nodes or given up. The PDU then no longer belongs to
+    /// this node.
     is_gone: bool,
 }
 
-/// The sender of DL USER DATA.
+/// Hosting node of a bearer's downlink, the sender of DL USER DATA.
 ///
 /// Standard: TS 38.425 §5.4.1, §5.4.2.
 #[derive(Clone, Debug)]
 pub struct Hosting {
     poll_after: Span,
-    /// PDUs by NR-U sequence number.
+    /// Sent PDUs by NR-U sequence number.
     kept: Ring<Kept>,
     /// Bytes of the PDUs that are not gone.
     outstanding: u64,
     desired: u64,
-    /// Time of the latest status, or of the first frame after a silence.
+    /// Time of the latest status, or of the first frame after a pause.
     heard_at: Time,
     /// Rate in bytes per second at which the other node's cell serves the bearer, as last reported.
     /// `None` before the first report.
     rate: Option<u64>,
-    /// Recent shortest time from a frame to the status that reports it as begun by RLC. `None`
-    /// before the first.
+    /// Shortest recent time from a frame to the status that reports that RLC has begun to send it.
+    /// `None` before the first.
     shortest: Option<Span>,
-    /// First frame without a known transmission, and the bytes from there on.
+    /// First frame that RLC may not have begun to send, and the bytes from that frame on.
     unsent_from: u64,
     unsent: u64,
 }
 
 impl Hosting {
-    /// Nothing may be sent before the first status.
+    /// Returns a node that must not send before the first status.
     pub fn new(config: &FlowControlConfig) -> Hosting {
         Hosting {
             poll_after: config.poll_after,
@@ -58,24 +58,25 @@ impl Hosting {
         }
     }
 
-    /// Bytes that were sent and are not known to be delivered or lost.
+    /// Returns the bytes that were sent and are not known to be delivered or lost.
     pub fn outstanding(&self) -> u64 {
         self.outstanding
     }
 
-    /// The desired buffer size that was told last, in bytes.
+    /// Returns the last reported desired buffer size in bytes.
     pub fn desired(&self) -> u64 {
         self.desired
     }
 
-    /// Bytes a second that the other node's cell serves the bearer with, as far as it told.
+    /// Returns the rate in bytes per second at which the other node's cell serves the bearer.
+    /// `None` before the first report.
     pub fn served_rate(&self) -> Option<u64> {
         self.rate
     }
 
-    /// Returns the time until a PDU of `size` bytes that is sent now has gone over the air. The
-    /// PDUs before it leave at the given rate. Half of the shortest time to a status is the way
-    /// there, the other half the way of the status.
+    /// Returns the time until a PDU of `size` bytes that is sent now has been sent on the air. The
+    /// PDUs before it leave at the given rate. Half of the shortest time to a status is the delay
+    /// of the frame, and the other half is that of the status.
     #[inline]
     pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
         let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
@@ -91,15 +92,15 @@ impl Hosting {
         way < than && takes_less(self.unsent + u64::from(size), bytes_per_s, told_before)
     }
 
-    /// Returns true if a PDU of `size` bytes may be sent. With it no more than the desired buffer
-    /// size is outstanding, or nothing else is.
+    /// Returns true if a PDU of `size` bytes may be sent. The outstanding bytes must stay within
+    /// the desired buffer size, or be zero before.
     #[inline]
     pub fn has_room(&self, size: u32) -> bool {
         let with_it = self.outstanding + u64::from(size);
         with_it <= self.desired || (self.outstanding == 0 && self.desired > 0)
     }
 
-    /// Sends a PDU. Its NR-U sequence number.
+    /// Sends a PDU. Returns its NR-U sequence number.
     #[inline]
     pub fn send(&mut self, now: Time, sdu: Sdu) -> u64 {
         if self.outstanding == 0 {
@@ -115,19 +116,19 @@ impl Hosting {
         })
     }
 
-    /// The NR-U sequence number of the next frame, which a poll without data has.
+    /// Returns the NR-U sequence number of the next frame. A poll without data carries this number.
     pub fn next_number(&self) -> u64 {
         self.kept.end()
     }
 
-    /// Returns the PDU that a frame carries. `None` if the PDU is known to be delivered or lost.
+    /// Returns the PDU of a frame. `None` if it is known to be delivered or lost.
     #[inline]
     pub fn pdu(&self, number: u64) -> Option<Sdu> {
         let kept = self.kept.contains(number).then(|| self.kept[number])?;
         (!kept.is_gone).then_some(kept.sdu)
     }
 
-    /// The oldest PDU that is not known to be delivered.
+    /// Returns the oldest PDU that is not known to be delivered. `None` if there is none.
     pub fn oldest(&self) -> Option<&Sdu> {
         self.kept.front().map(|kept| &kept.sdu)
     }
@@ -148,7 +149,7 @@ impl Hosting {
         let last = status.transmitted.checked_sub(1);
         if let Some(last) = last.filter(|&last| self.pdu(last).is_some()) {
             let took = now.since(self.kept[last].sent_at);
-            // The shortest time rises slowly when no frame is that quick any more.
+            // The shortest time rises slowly while no frame is as fast.
             let before = self.shortest.map(|it| it + it / RISES);
             self.shortest = Some(before.map_or(took, |before| took.min(before)));
         }
@@ -167,8 +168,8 @@ impl Hosting {
         self.assert_invariants();
     }
 
-    /// Asserts that the bytes outstanding are those of the PDUs kept. Looks at the whole of a
-    /// short list.
+    /// Asserts that the outstanding bytes are those of the stored PDUs. If the list is short, all
+    /// its PDUs are checked.
     fn assert_invariants(&self) {
         let numbers = self.kept.first()..self.kept.end();
         let here = |number| self.pdu(number).map_or(0, |sdu| u64::from(sdu.size));
@@ -187,7 +188,7 @@ impl Hosting {
         );
     }
 
-    /// RLC of the other node has begun to send each frame below this number.
+    /// Records that the other node's RLC has begun to send each frame below this number.
     fn on_transmitted(&mut self, number: u64) {
         let end = number.min(self.kept.end());
         for number in self.unsent_from.max(self.kept.first())..end {
@@ -197,7 +198,7 @@ impl Hosting {
         self.unsent_from = self.unsent_from.max(end);
     }
 
-    /// The PDU of a frame is no longer ours.
+    /// Removes the PDU of a frame from this node. `None` if it was removed before.
     fn give_up(&mut self, number: u64) -> Option<Sdu> {
         let sdu = self.pdu(number)?;
         self.kept[number].is_gone = true;
@@ -209,7 +210,8 @@ impl Hosting {
         Some(sdu)
     }
 
-    /// When a poll is due; never while nothing is outstanding and more may be sent.
+    /// Returns the time at which a poll is due. Never while nothing is outstanding and more may be
+    /// sent.
     #[inline]
     pub fn poll_at(&self) -> Time {
         match (self.outstanding, self.desired) {
@@ -218,13 +220,13 @@ impl Hosting {
         }
     }
 
-    /// A poll is sent.
+    /// Records that a poll was sent.
     pub fn on_poll_sent(&mut self, now: Time) {
         self.heard_at = now;
     }
 
-    /// Empties the bearer after the corresponding node has nothing of it any more. PDUs not known
-    /// to be delivered go to `out`, oldest first. Nothing may be sent before the next status.
+    /// Empties the bearer when the corresponding node has no data of it. PDUs not known to be
+    /// delivered go to `out`, oldest first. Nothing may be sent before the next status.
     pub fn flush(&mut self, out: &mut Vec<Sdu>) {
         while let Some(Kept { sdu, is_gone, .. }) = self.kept.pop() {
             if !is_gone {

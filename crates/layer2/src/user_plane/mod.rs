@@ -1,15 +1,15 @@
-//! The user plane between base stations: downlink PDCP PDUs of a bearer on their way to another
-//! base station, and their flow control.
+//! User plane between base stations: transfer of a bearer's downlink PDCP PDUs to another base
+//! station, and flow control.
 //!
 //! ```text
-//! Hosting (the node with PDCP) ── DL USER DATA: an NR-U sequence number and a PDU ──► Corresponding
-//!        ▲                                                                                │
-//!        └──── DL DATA DELIVERY STATUS: delivered up to, lost, desired buffer size ◄──────┘
+//! Hosting (node with PDCP) ── DL USER DATA: an NR-U sequence number and a PDU ──► Corresponding
+//!        ▲                                                                            │
+//!        └──── DL DATA DELIVERY STATUS: delivered up to, lost, desired buffer size ◄──┘
 //! ```
 //!
-//! Each node knows of the other only the contents of these frames, and links may drop either kind.
-//! Delivered frames are reported by their NR-U sequence number. The standard reports the PDCP SN
-//! that they carried.
+//! Each node knows the other only by the content of these frames, and links may drop frames in both
+//! directions. Delivered frames are reported by their NR-U sequence number. The standard reports
+//! the PDCP SN in the frames instead.
 //!
 //! Standard: TS 38.425 §5.
 

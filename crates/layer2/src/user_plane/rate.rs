@@ -1,4 +1,4 @@
-//! The rate at which a cell serves a bearer while something waits.
+//! Rate at which a cell serves a bearer while data waits.
 
 use fadeout_core::{Span, Time};
 
@@ -7,22 +7,22 @@ const SECOND: u64 = Span::from_secs(1).as_nanos();
 /// Divisor of the newest sample's share in the mean.
 const SHARE: u64 = 16;
 
-/// Rate of a bearer's transport blocks from one to the next, while data waited in between. This is
-/// the rate that a cell gives it with enough data. Times without data do not count.
+/// Rate of a bearer's transport blocks while data waits. It is the rate that a cell gives the
+/// bearer if there is enough data. Times without data do not count.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ServedRate {
-    /// Time of the latest block, if data was left behind. `None` otherwise.
+    /// Time of the latest block. `None` if that block left no data.
     left_at: Option<Time>,
     bytes: u64,
     nanos: u64,
 }
 
 impl ServedRate {
-    /// A block has taken so many bytes; data is left, or not.
+    /// Records a transport block of `bytes` bytes. `is_left`: true if more data waits.
     #[inline]
     pub fn on_block(&mut self, now: Time, bytes: u32, is_left: bool) {
         if let Some(left_at) = self.left_at {
-            // Counted in sixteenths, of which small blocks have some too.
+            // Values are counted in sixteenths, so that small blocks are not rounded to zero.
             self.bytes += SHARE * u64::from(bytes);
             self.bytes -= self.bytes / SHARE;
             self.nanos += SHARE * now.since(left_at).as_nanos();
@@ -31,14 +31,14 @@ impl ServedRate {
         self.left_at = is_left.then_some(now);
     }
 
-    /// Bytes in a second; none before it is known.
+    /// Returns the rate in bytes per second. `None` if it is not known.
     pub fn bytes_per_s(&self) -> Option<u64> {
         let bytes = self.bytes.saturating_mul(SECOND);
         (self.nanos > 0 && bytes > 0).then(|| (bytes / self.nanos).max(1))
     }
 }
 
-/// Returns the time that a rate takes for some bytes, of which there are less than 10 GB.
+/// Returns the time that `bytes` take at a rate. `bytes` must be below 10 GB.
 #[inline]
 pub fn time_for(bytes: u64, bytes_per_s: u64) -> Span {
     Span::from_nanos(bytes.saturating_mul(SECOND) / bytes_per_s.max(1))
@@ -64,16 +64,16 @@ mod tests {
         for millis in 1..200 {
             rate.on_block(at(millis), 1000, millis < 199);
         }
-        // Sixteenths are rounded down, of bytes more than of nanoseconds.
+        // Sixteenths are rounded down, which has a larger effect on bytes than on nanoseconds.
         let steady = rate.bytes_per_s().expect("known");
         assert!((1_000_000..1_000_100).contains(&steady), "{steady}");
-        // A second without data says nothing.
+        // A second without data does not change the rate.
         rate.on_block(at(1200), 10, true);
         assert_eq!(rate.bytes_per_s(), Some(steady));
         for millis in 1201..1400 {
             rate.on_block(at(millis), 3000, true);
         }
-        // e^(-200/16) of the old rate is left.
+        // A share of e^(-200/16) of the old rate remains.
         let now = rate.bytes_per_s().expect("known");
         assert!((2_990_000..3_000_100).contains(&now), "{now}");
     }

@@ -1,6 +1,6 @@
-//! Reports of the corresponding node.
+//! Status reports of the corresponding node.
 
-/// Most ranges of lost frames that a status names.
+/// Largest number of ranges of lost frames in a status.
 pub const MOST_LOST_RANGES: usize = 16;
 
 /// DL DATA DELIVERY STATUS.
@@ -8,25 +8,26 @@ pub const MOST_LOST_RANGES: usize = 16;
 /// Standard: TS 38.425 §5.5.2.2.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DeliveryStatus {
-    /// NR-U sequence number below which every frame has a known fate. The frame was delivered
-    /// (acknowledged mode) or sent on the air (unacknowledged mode), or this or an earlier status
-    /// names it as lost.
+    /// NR-U sequence number below which the result of every frame is known. A frame was delivered
+    /// (acknowledged mode), sent on the air (unacknowledged mode), or reported as lost by this or
+    /// an earlier status.
     pub through: u64,
-    /// NR-U sequence number below which RLC has begun to send each received frame. No more than
+    /// NR-U sequence number below which RLC has begun to send each received frame. At most
     /// `through` if that is not known.
     pub transmitted: u64,
     /// Desired buffer size in bytes.
     pub desired: u64,
-    /// Desired data rate in bytes per second. `None` until the node knows the speed at which its
+    /// Desired data rate in bytes per second. `None` until the node knows the rate at which its
     /// cell serves the bearer.
     pub rate: Option<u64>,
-    /// First and one past the last of lost frames, oldest first.
+    /// Ranges of lost frames, oldest first. Each has the first number and the number after the
+    /// last.
     lost: [(u64, u64); MOST_LOST_RANGES],
     lost_count: u8,
 }
 
 impl DeliveryStatus {
-    /// Returns a status that names no lost frame.
+    /// Returns a status without lost frames.
     pub(super) fn new(through: u64, desired: u64) -> DeliveryStatus {
         DeliveryStatus {
             through,
@@ -35,7 +36,7 @@ impl DeliveryStatus {
         }
     }
 
-    /// Names a range of lost frames. False when there is no place for it.
+    /// Adds a range of lost frames. Returns false if there is no room.
     pub(super) fn name_lost(&mut self, range: (u64, u64)) -> bool {
         let Some(place) = self.lost.get_mut(usize::from(self.lost_count)) else {
             return false;
@@ -45,7 +46,8 @@ impl DeliveryStatus {
         true
     }
 
-    /// First and one past the last of lost frames, oldest first.
+    /// Returns the ranges of lost frames, oldest first. Each has the first number and the number
+    /// after the last.
     pub fn lost(&self) -> &[(u64, u64)] {
         &self.lost[..usize::from(self.lost_count)]
     }

@@ -1,6 +1,6 @@
-//! Fields of some bits, the most significant first.
+//! Writer of bit fields, the most significant bit first.
 
-/// Appends fields to a header. Whole bytes go out as they are complete.
+/// Writer that appends bit fields to a header. Complete bytes are written at once.
 #[derive(Debug)]
 pub(super) struct Bits<'a> {
     bytes: &'a mut Vec<u8>,
@@ -17,7 +17,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// A field of `width` bits, at most 32.
+    /// Appends a field of `width` bits, at most 32.
     pub(super) fn put(&mut self, value: u32, width: u32) -> &mut Self {
         debug_assert!(
             width == 32 || value >> width == 0,
@@ -33,12 +33,12 @@ impl<'a> Bits<'a> {
         self
     }
 
-    /// A field of one bit.
+    /// Appends a field of one bit.
     pub(super) fn flag(&mut self, is_set: bool) -> &mut Self {
         self.put(u32::from(is_set), 1)
     }
 
-    /// Zeros up to the end of a byte.
+    /// Appends zeros up to the end of a byte.
     pub(super) fn pad(&mut self) {
         if self.count > 0 {
             self.put(0, 8 - self.count);
@@ -56,7 +56,7 @@ mod tests {
         let mut bits = Bits::new(&mut bytes);
         bits.flag(true).put(0b01, 2).put(0x1_2345, 17).put(3, 2);
         bits.pad();
-        // 1 01 1 0010 0011 0100 0101 11 00
+        // Bits: 1 01 1 0010 0011 0100 0101 11 00.
         assert_eq!(bytes, [7, 0b1011_0010, 0b0011_0100, 0b0101_1100]);
     }
 

@@ -1,15 +1,16 @@
-//! Buffer status reports: the bytes that a UE reports as waiting, and the bytes that the base
-//! station assumes.
+//! Buffer status reports: the bytes that wait at a UE, and the bytes that the base station assumes.
 
 use std::sync::LazyLock;
 
 /// Format of buffer status reports: their bytes in a transport block, and their steps.
 ///
-/// One report covers all logical channels of the UE. LTE's short report has the steps of TS 36.321
-/// Table 6.1.3.1-1. For a UE with several carriers in the uplink it has those of Table 6.1.3.1-2.
-/// Both tables' formulas hold within one byte. NR reports use the long format's 8-bit steps. Here
-/// these are the exponential series between the ends of TS 38.321 Table 6.1.3.1-2. The table's own
-/// entries differ from it by less than a step.
+/// One report covers all logical channels of the UE. The short report of LTE has the steps of TS
+/// 36.321 Table 6.1.3.1-1. For a UE with several uplink carriers it has those of Table 6.1.3.1-2.
+/// The formulas of both tables are exact within one byte.
+///
+/// NR reports use the 8-bit steps of the long format. Here these are an exponential series between
+/// the ends of TS 38.321 Table 6.1.3.1-2. The entries of the table differ from it by less than a
+/// step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferStatus {
     /// 6 bits: up to 150 kB.
@@ -24,20 +25,21 @@ static LTE_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 150_000.0));
 static LTE_EXTENDED_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 3_000_000.0));
 static NR_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(254, 81_338_368.0));
 
-// Upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
+// Returns the upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
 fn steps(count: u32, last: f64) -> Vec<u32> {
     let ratio = last / 10.0;
     let at = |n: u32| {
         let exponent = f64::from(n) / f64::from(count - 1);
-        // A hair less, lest rounding of the power puts an exact value one byte higher.
+        // A small amount is subtracted, because rounding of the power could make an exact value one
+        // byte higher.
         (10.0 * fadeout_core::math::pow(ratio, exponent) - 1e-6).ceil() as u32
     };
     (0..count).map(at).collect()
 }
 
 impl BufferStatus {
-    /// Bytes of a report in a transport block, subheader included: LTE's short BSR, NR's long BSR
-    /// of one group.
+    /// Returns the bytes of a report in a transport block, subheader included. It is LTE's short
+    /// BSR, or NR's long BSR of one group.
     ///
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub const fn size(self) -> u32 {
@@ -47,8 +49,8 @@ impl BufferStatus {
         }
     }
 
-    /// Returns the bytes that the base station reads from a report of `bytes`: the upper end of the
-    /// range. Above the last step, the result is the last step and half as much again.
+    /// Returns the bytes that the base station assumes for a report of `bytes`, the upper end of
+    /// the range. Above the last step it is the last step times 1.5.
     ///
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub fn reported(self, bytes: u64) -> u64 {
@@ -62,8 +64,8 @@ impl BufferStatus {
         }
     }
 
-    /// The buffer size field of a report of `bytes`: the number of their range, from 0 for
-    /// nothing to one above the last step.
+    /// Returns the buffer size field of a report of `bytes`. It is the index of their range, 0 for
+    /// no bytes and one more than the last step for larger values.
     ///
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub fn index(self, bytes: u64) -> u8 {
@@ -74,7 +76,7 @@ impl BufferStatus {
         self.steps().partition_point(below) as u8 + 1
     }
 
-    /// Upper ends of the ranges, from index 1 on.
+    /// Returns the upper ends of the ranges, from index 1 on.
     fn steps(self) -> &'static [u32] {
         match self {
             BufferStatus::Lte => &LTE_STEPS,
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn lte_reports_have_the_steps_of_the_table() {
-        // Every fifth entry of TS 36.321 Table 6.1.3.1-1.
+        // The table has every fifth entry of TS 36.321 Table 6.1.3.1-1.
         let table = [
             (1, 10),
             (6, 22),
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn extended_reports_have_the_steps_of_theirs() {
-        // Entries of TS 36.321 Table 6.1.3.1-2.
+        // The table has entries of TS 36.321 Table 6.1.3.1-2.
         let table = [
             (24, 1_162),
             (31, 4_940),

@@ -1,34 +1,34 @@
-//! Format of the headers of a bearer, and its LCID.
+//! Format of a bearer's headers, and its LCID.
 
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{Generation, Mode, RlcConfig};
 
-/// A bearer as its headers show it.
+/// Format of a bearer's headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BearerFormat {
     /// Logical channel identity.
     pub lcid: u8,
     /// LTE or NR.
     pub generation: Generation,
-    /// RLC.
+    /// Mode of RLC.
     pub rlc: Form,
-    /// PDCP.
+    /// Parameters of PDCP.
     pub pdcp: PdcpConfig,
 }
 
 /// RLC mode with its sn-FieldLength in bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Transparent.
+    /// Transparent mode.
     Tm,
-    /// Unacknowledged.
+    /// Unacknowledged mode.
     Um(u8),
-    /// Acknowledged.
+    /// Acknowledged mode.
     Am(u8),
 }
 
 impl Form {
-    /// The form of an entity.
+    /// Returns the form of an entity.
     pub fn of(rlc: &RlcConfig) -> Form {
         match rlc.mode {
             Mode::Tm => Form::Tm,
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Its place among the forms of a generation, the usual ones first.
+    /// Returns the rank of the form within its generation, common forms first.
     fn rank(self) -> u8 {
         match self {
             Form::Am(10 | 18) => 0,
@@ -49,16 +49,16 @@ impl Form {
     }
 }
 
-/// LCIDs of data in LTE and NR. TS 36.321 Table 6.2.1-1 has 10, of which SRBs take two. TS 38.321
-/// Table 6.2.1-1 has 32, of which they take three.
+/// LCIDs of data in LTE and NR. TS 36.321 Table 6.2.1-1 has 10 LCIDs, of which SRBs use two. TS
+/// 38.321 Table 6.2.1-1 has 32, of which SRBs use three.
 const LCIDS: [std::ops::RangeInclusive<u8>; 2] = [3..=10, 4..=32];
 const FORMS: u8 = 5;
 
 impl BearerFormat {
-    /// The format of the UE's `nth` bearer of this form.
+    /// Returns the format of the UE's `nth` bearer of this form.
     ///
-    /// RRC is free in its choice of LCIDs. Here one tells the form, the same in every run: a
-    /// reader that knows the table needs no signalling. Bearers beyond the table share one.
+    /// RRC may choose any LCID. Here the LCID identifies the form, the same in every run. So a
+    /// reader that knows the table needs no signalling. Bearers beyond the table share one LCID.
     pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> BearerFormat {
         let form = Form::of(rlc);
         let lcids = &LCIDS[usize::from(rlc.generation == Generation::Nr)];
@@ -72,7 +72,7 @@ impl BearerFormat {
         }
     }
 
-    /// Identity of the data radio bearer, counted from 1.
+    /// Returns the identity of the data radio bearer, counted from 1.
     pub fn drb(&self) -> u8 {
         self.lcid + 1 - LCIDS[usize::from(self.generation == Generation::Nr)].start()
     }

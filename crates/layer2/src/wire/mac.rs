@@ -14,12 +14,12 @@ mod nr {
 mod lte {
     pub(super) const SHORT_BSR: u8 = 0b11101;
     pub(super) const PADDING: u8 = 0b11111;
-    /// E: another subheader follows.
+    /// E bit: another subheader follows.
     pub(super) const MORE: u8 = 0x20;
 }
 
-/// SubPDUs one after the other: SDUs, the control element of the uplink, padding (clause 6.1.2;
-/// long BSR: clause 6.1.3.1).
+/// Writes subPDUs one after the other: SDUs, the control element of the uplink, padding (clause
+/// 6.1.2). The long BSR is in clause 6.1.3.1.
 pub(super) fn write_nr<'a>(
     out: &mut Encoder,
     load: &Load<'_>,
@@ -27,7 +27,7 @@ pub(super) fn write_nr<'a>(
 ) {
     for run in runs {
         for pdu in run.pdus {
-            // R, F, LCID, L.
+            // Fields R, F, LCID and L.
             match u8::try_from(pdu.size) {
                 Ok(short) => out.bytes.extend([run.format.lcid, short]),
                 Err(_) => {
@@ -40,7 +40,7 @@ pub(super) fn write_nr<'a>(
         }
     }
     if let Some(index) = load.status {
-        // One logical channel group, number 0.
+        // The report has one logical channel group, number 0.
         out.bytes.extend([nr::LONG_BSR, 2, 0b1, index]);
     }
     let size = load.size as usize;
@@ -55,8 +55,8 @@ pub(super) fn write_nr<'a>(
     }
 }
 
-/// Writes all subheaders in front: the control element of the uplink, SDUs, padding. Then their
-/// contents follow (clause 6.1.2; short BSR: clause 6.1.3.1).
+/// Writes all subheaders first: the control element of the uplink, SDUs, padding. Their contents
+/// follow (clause 6.1.2). The short BSR is in clause 6.1.3.1.
 pub(super) fn write_lte<'a>(
     out: &mut Encoder,
     load: &Load<'_>,
@@ -67,10 +67,11 @@ pub(super) fn write_lte<'a>(
     let sdus: usize = sizes().map(|pdu| pdu as usize).sum();
     let subheaders: usize = sizes().map(|pdu| 1 + length_field(pdu)).sum();
     let report = 2 * usize::from(load.status.is_some());
-    // The last subheader needs no length field.
+    // The last subheader has no length field.
     let spared = sizes().last().map_or(0, length_field);
     let padding = size.saturating_sub(report + subheaders + sdus - spared);
-    // One or two bytes are subheaders at the beginning, more are at the end behind one of theirs.
+    // Padding of one or two bytes consists of subheaders at the beginning. Longer padding is at the
+    // end, with a subheader after the others.
     let is_padded_behind = padding > 2;
     for _ in 0..if is_padded_behind { 0 } else { padding } {
         out.bytes.push(lte::MORE | lte::PADDING);
@@ -90,7 +91,7 @@ pub(super) fn write_lte<'a>(
     } else if let Some(last) = last {
         out.bytes[last] &= !lte::MORE;
         if spared > 0 {
-            // Only F2, E and LCID are left of it.
+            // Only F2, E and LCID of that subheader remain.
             out.bytes.truncate(last + 1);
             out.bytes[last] &= 0x1f;
         }
@@ -113,12 +114,12 @@ pub(super) fn write_lte<'a>(
     }
 }
 
-/// Bytes of the F and L fields of an SDU.
+/// Returns the bytes of the F and L fields of an SDU.
 fn length_field(sdu: u32) -> usize {
     if sdu < 128 { 1 } else { 2 }
 }
 
-/// R, F2, E, LCID, and F with an L of 7 or 15 bits, or L of 16 bits.
+/// Writes R, F2, E and LCID, then F with an L of 7 or 15 bits, or an L of 16 bits.
 fn write_lte_subheader(bytes: &mut Vec<u8>, lcid: u8, sdu: u32) {
     let first = lte::MORE | lcid;
     match sdu {

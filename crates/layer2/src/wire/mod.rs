@@ -1,11 +1,11 @@
-//! Transport blocks as the bytes of the standards: MAC subheaders and control elements, RLC and
-//! PDCP headers.
+//! Transport blocks in the byte formats of the standards: MAC subheaders and control elements, RLC
+//! and PDCP headers.
 //!
-//! The layers hold PDUs as short descriptions, because nothing in a simulation reads bytes. A
-//! capture does. [`Encoder`] writes a block of descriptions as its MAC PDU, with zeros for the
-//! packets inside and a list of where they are.
+//! In the simulation PDUs are short descriptions, because no layer reads bytes. A capture needs
+//! bytes. [`Encoder`] writes the descriptions of a block as its MAC PDU. The packets inside are
+//! zeros, and a list has their positions.
 //!
-//! Nothing is ciphered, no PDCP PDU has a MAC-I, and no header is compressed.
+//! Nothing is ciphered, PDCP PDUs have no MAC-I, and headers are not compressed.
 
 mod bits;
 mod buffer_status;
@@ -24,34 +24,34 @@ use crate::pdcp::Ledger;
 use crate::rlc::{Pdu, TransportBlock};
 use fadeout_core::{Direction, PacketBytes};
 
-/// PDUs of one bearer, one after the other in a block.
+/// Consecutive PDUs of one bearer in a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// Format of the PDUs.
     pub format: &'a BearerFormat,
-    /// Ledger with the packets that are still on the bearer. The others are not in the pool any
-    /// more.
+    /// Ledger with the packets that are still on the bearer. Other packets are no longer in the
+    /// pool.
     pub ledger: &'a Ledger,
     /// The PDUs.
     pub pdus: &'a [Pdu],
 }
 
-/// The PDUs that a transport block carries.
+/// PDUs of a transport block.
 #[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
-    /// NR; LTE otherwise.
+    /// True for NR, false for LTE.
     pub is_nr: bool,
     /// Direction.
     pub direction: Direction,
     /// Bytes of the block.
     pub size: u32,
-    /// Where the parts and NACKs of the PDUs are.
+    /// Parts and NACKs of the PDUs.
     pub block: &'a TransportBlock,
-    /// Index of the buffer size in the buffer status report, where it has one.
+    /// Index of the buffer size in the buffer status report. `None` without a report.
     pub status: Option<u8>,
 }
 
-/// Writes MAC PDUs into storage that is used again.
+/// Writer of MAC PDUs, whose storage is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Encoder {
     bytes: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder that has written nothing.
+    /// Returns an empty encoder.
     pub fn new() -> Encoder {
         Encoder::default()
     }
@@ -75,12 +75,12 @@ impl Encoder {
         }
     }
 
-    /// The bytes of the latest PDU: as many as the block has.
+    /// Returns the bytes of the latest PDU, as many as the block has.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The packets in it, in order.
+    /// Returns the packets in the latest PDU, in order.
     pub fn packets(&self) -> &[PacketBytes] {
         &self.packets
     }

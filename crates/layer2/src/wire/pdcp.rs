@@ -1,4 +1,4 @@
-//! PDCP data PDUs, and SDAP's header in them.
+//! PDCP data PDUs with their SDAP header.
 
 use super::bits::Bits;
 use super::{BearerFormat, Encoder, Run};
@@ -9,8 +9,8 @@ use fadeout_core::{Direction, PacketBytes};
 /// QoS flow identifier in SDAP headers.
 const QFI: u32 = 1;
 
-/// Writes the header: TS 38.323 clauses 6.2.2.2 and 6.2.2.3, TS 37.324 clause 6.2.2. For LTE: TS
-/// 36.323 clauses 6.2.3 and 6.2.9 (12 and 18 bits, the same in both).
+/// Writes the header: TS 38.323 clauses 6.2.2.2 and 6.2.2.3, TS 37.324 clause 6.2.2. LTE's 12 and
+/// 18 bits (TS 36.323 clauses 6.2.3 and 6.2.9) are the same.
 fn write_header(
     bytes: &mut Vec<u8>,
     pdcp: &PdcpConfig,
@@ -20,16 +20,16 @@ fn write_header(
 ) {
     let sn = count & ((1 << pdcp.sn_bits) - 1);
     let mut bits = Bits::new(bytes);
-    // D/C says data; the rest up to whole bytes is reserved.
+    // D/C is 1 for data. The remaining bits up to whole bytes are reserved.
     let reserved = if pdcp.sn_bits == 18 { 5 } else { 3 };
     bits.flag(true)
         .put(0, reserved)
         .put(sn, pdcp.sn_bits.into());
     if pdcp.has_sdap_header && generation == Generation::Nr {
         match direction {
-            // RDI and RQI: no mapping for the UE to learn.
+            // RDI and RQI are 0, because the UE has no mapping to learn.
             Direction::Downlink => bits.put(0, 2).put(QFI, 6),
-            // D/C says data, one bit is reserved.
+            // D/C is 1 for data, and one bit is reserved.
             Direction::Uplink => bits.put(0b10, 2).put(QFI, 6),
         };
     } else if pdcp.has_sdap_header {
@@ -37,7 +37,7 @@ fn write_header(
     }
 }
 
-/// The header of a PDCP PDU, with SDAP's.
+/// Returns the header of a PDCP PDU, including that of SDAP.
 ///
 /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2; TS 37.324 §6.2.
 pub fn pdcp_header(format: &BearerFormat, direction: Direction, count: u32) -> Vec<u8> {
@@ -52,7 +52,7 @@ pub fn pdcp_header(format: &BearerFormat, direction: Direction, count: u32) -> V
     bytes
 }
 
-/// Writes some bytes of a PDCP PDU.
+/// Writes a part of a PDCP PDU.
 ///
 /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2.
 pub(super) fn write_part(out: &mut Encoder, run: &Run<'_>, direction: Direction, part: &SduPart) {
@@ -63,7 +63,7 @@ pub(super) fn write_part(out: &mut Encoder, run: &Run<'_>, direction: Direction,
     if part.offset < header {
         let at = out.bytes.len();
         write_header(&mut out.bytes, pdcp, *generation, direction, part.sdu.count);
-        // Segmentation may cut it.
+        // A segment may contain only a part of the header.
         out.bytes.truncate(at + part.end().min(header) as usize);
         out.bytes.drain(at..at + part.offset as usize);
     }

@@ -33,14 +33,14 @@ pub(super) fn write(out: &mut Encoder, load: &Load<'_>, run: &Run<'_>, pdu: &Pdu
     );
 }
 
-/// UMD PDU with an SN and AMD PDU: clauses 6.2.2.3 and 6.2.2.4.
+/// Writes the header of a UMD PDU with an SN, or of an AMD PDU: clauses 6.2.2.3 and 6.2.2.4.
 fn write_nr_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart]) {
     let Some(part) = parts.first() else { return };
     let mut bits = Bits::new(bytes);
     if let Form::Am(_) = form {
         bits.flag(true).flag(pdu.is_polling); // D/C says data
     }
-    // SI: all, first, last, neither.
+    // SI: complete SDU, first, last or middle segment.
     let segment = u32::from(!part.is_first()) << 1 | u32::from(!part.is_last());
     bits.put(segment, 2);
     match form {
@@ -54,7 +54,7 @@ fn write_nr_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart]
     }
 }
 
-/// STATUS PDU: clause 6.2.2.5.
+/// Writes a STATUS PDU: clause 6.2.2.5.
 fn write_nr_status(bytes: &mut Vec<u8>, pdu: &Pdu, nacks: &[Nack], sn_bits: u32) {
     let mut bits = Bits::new(bytes);
     bits.flag(false).put(0, 3).put(pdu.sn, sn_bits); // D/C and CPT
@@ -72,12 +72,13 @@ fn write_nr_status(bytes: &mut Vec<u8>, pdu: &Pdu, nacks: &[Nack], sn_bits: u32)
     }
 }
 
-/// UMD PDU, AMD PDU and AMD PDU segment: clauses 6.2.1.3, 6.2.1.4 and 6.2.1.5.
+/// Writes the header of a UMD PDU, AMD PDU or AMD PDU segment: clauses 6.2.1.3, 6.2.1.4 and
+/// 6.2.1.5.
 fn write_lte_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart]) {
     let (Some(first), Some((last, others))) = (parts.first(), parts.split_last()) else {
         return;
     };
-    // FI: whether the data field begins and ends in the middle of an SDU.
+    // FI: true bits if the data field begins or ends in the middle of an SDU.
     let framing = u32::from(!first.is_first()) << 1 | u32::from(!last.is_last());
     let has_indicators = !others.is_empty();
     let is_segment = pdu.kind == PduKind::AmdSegment;
@@ -107,7 +108,7 @@ fn write_lte_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart
             bits.put(framing, 2).flag(has_indicators).put(pdu.sn, 5);
         }
     }
-    // The 16-bit SN comes with LI fields of 15 bits.
+    // LI fields have 15 bits with the 16-bit SN.
     let indicator_bits = if form == Form::Am(16) { 15 } else { 11 };
     for (index, part) in others.iter().enumerate() {
         bits.flag(index + 1 < others.len());
@@ -116,7 +117,7 @@ fn write_lte_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart
     bits.pad();
 }
 
-/// STATUS PDU: clause 6.2.1.6.
+/// Writes a STATUS PDU: clause 6.2.1.6.
 fn write_lte_status(bytes: &mut Vec<u8>, pdu: &Pdu, nacks: &[Nack], sn_bits: u32) {
     let offset_bits = if sn_bits == 16 { 16 } else { 15 };
     let longest = (1 << offset_bits) - 1;

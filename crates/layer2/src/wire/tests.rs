@@ -1,5 +1,5 @@
-//! Headers against bytes worked out from the clauses by hand, and what the entities send against a
-//! small decoder that shares nothing with the encoder.
+//! Tests of headers against bytes worked out by hand from the clauses. The PDUs of the entities are
+//! also checked by a small decoder that shares no code with the encoder.
 
 use super::*;
 use crate::pdcp::PdcpConfig;
@@ -39,7 +39,7 @@ const fn am(config: RlcConfig, sn_bits: u8) -> RlcConfig {
 const LONG_PDCP: PdcpConfig = PdcpConfig::NR;
 const SHORT_PDCP: PdcpConfig = PdcpConfig::LTE;
 
-/// A packet of 10 bytes with a PDCP header, COUNT 5 and serial 0.
+/// Returns a packet of 10 bytes with a PDCP header, COUNT 5 and serial 0.
 fn sdu(pdcp: &PdcpConfig) -> Sdu {
     Sdu {
         size: 10 + pdcp.header(),
@@ -48,7 +48,7 @@ fn sdu(pdcp: &PdcpConfig) -> Sdu {
     }
 }
 
-/// Writes a block with one PDU, downlink, as large as it has to be.
+/// Writes a downlink block with one PDU, as large as needed.
 fn written(
     rlc: RlcConfig,
     pdcp: PdcpConfig,
@@ -90,7 +90,8 @@ fn written(
     encoder
 }
 
-/// The RLC PDU alone: NR's subheader has two bytes, LTE's only one has one.
+/// Returns the RLC PDU without its MAC subheader. NR's subheader has two bytes, and LTE's single
+/// one has one.
 fn rlc_pdu(rlc: RlcConfig, pdcp: PdcpConfig, pdu: Pdu, parts: &[SduPart]) -> Vec<u8> {
     let encoder = written(rlc, pdcp, pdu, parts, &[]);
     let subheader = if rlc.generation == crate::rlc::Generation::Nr {
@@ -136,7 +137,7 @@ fn nr_amd_pdus_have_si_sn_and_so() {
         ..data(PduKind::Amd, 0x2_0401, 3 + 13)
     };
     let bytes = rlc_pdu(RlcConfig::NR_AM, LONG_PDCP, polling, &[SduPart::whole(sdu)]);
-    // Behind it PDCP's D/C, five reserved bits and SN 5.
+    // PDCP follows with D/C, five reserved bits and SN 5.
     assert_eq!(bytes, with_zeros(&[0b1100_0010, 4, 1, 0x80, 0, 5], 10));
 
     let part = |offset, len| SduPart { sdu, offset, len };
@@ -276,7 +277,7 @@ fn nr_status_pdus_name_sns_ranges_and_bytes() {
     };
     // TS 38.322 Figure 6.2.2.5-2: D/C, CPT, 18 bits of ACK_SN 7, E1, R.
     assert_eq!(status(RlcConfig::NR_AM, 3, 7, &[]), [0, 0, 7 << 2]);
-    // NACK_SN, E1 E2 E3 R R R; SOstart and SOend; NACK range.
+    // Each NACK: NACK_SN, E1 E2 E3 R R R. Then SOstart and SOend, and the NACK range.
     let nacks = [whole(3, 1), some(4, 100, Nack::TO_THE_END), whole(5, 2)];
     assert_eq!(
         status(RlcConfig::NR_AM, 3 + 3 + 7 + 4, 7, &nacks),
@@ -320,8 +321,8 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     let bytes = of(RlcConfig::LTE_AM, polling, &[part(0, 12)]);
     assert_eq!(bytes, with_zeros(&[0b1010_0010, 1, 0x80, 5], 10));
 
-    // Figure 6.2.1.4-2, odd number of LIs: the end of one, a whole one, the begin of a third. E and
-    // LI 8, E and LI 12: 1 000 0000 1000, 0 000 0000 1100.
+    // Figure 6.2.1.4-2 with an odd number of LIs. The parts are the end of one SDU, a complete one,
+    // and the beginning of a third. E and LI 8, E and LI 12: 1 000 0000 1000, 0 000 0000 1100.
     let bytes = of(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 3 + 8 + 12 + 2),
@@ -332,7 +333,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     expected.extend([0x80, 5]);
     assert_eq!(bytes, expected);
 
-    // One LI of 12 bits is padded with four.
+    // One LI of 12 bits has four bits of padding.
     let bytes = of(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 2 + 2 + 1),
@@ -340,7 +341,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     );
     assert_eq!(bytes, [0b1001_1100, 1, 0, 0x20, 0, 0, 0x80]);
 
-    // 16-bit SN (Rel-13): two reserved bits, then the SN; LIs of 15 bits.
+    // The 16-bit SN (Rel-13) follows two reserved bits, and LIs have 15 bits.
     let bytes = of(
         LTE_AM16,
         data(PduKind::Amd, 0x8001, 3 + 2 + 2 + 1),
@@ -362,10 +363,10 @@ fn lte_amd_pdu_segments_have_lsf_and_so() {
         segment_offset: 0x108,
         ..data(PduKind::AmdSegment, 2, size)
     };
-    // TS 36.322 Figure 6.2.1.5-1: D/C RF=1 P FI=10 E, SN; LSF and 15 bits of SO.
+    // TS 36.322 Figure 6.2.1.5-1: D/C RF=1 P FI=10 E, SN, then LSF and 15 bits of SO.
     let bytes = rlc_pdu(RlcConfig::LTE_AM, SHORT_PDCP, segment(4 + 4), &parts);
     assert_eq!(bytes, [0b1101_0000, 2, 0x81, 8, 0, 0, 0, 0]);
-    // With the 16-bit SN: LSF in the first byte, 16 bits of SO.
+    // With the 16-bit SN, LSF is in the first byte, and SO has 16 bits.
     let bytes = rlc_pdu(LTE_AM16, SHORT_PDCP, segment(5 + 4), &parts);
     assert_eq!(bytes, [0b1101_0010, 0, 2, 1, 8, 0, 0, 0, 0]);
 }
@@ -428,7 +429,7 @@ fn lte_status_pdus_are_a_string_of_bits() {
     );
 }
 
-/// LTE has no SDAP: a configuration that counts its byte leaves it empty.
+/// LTE has no SDAP. A configuration that counts its byte leaves that byte empty.
 #[test]
 fn lte_leaves_the_byte_of_sdap_empty() {
     let pdcp = PdcpConfig {

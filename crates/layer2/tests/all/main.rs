@@ -1,4 +1,4 @@
-//! All integration tests of this crate, in one binary: what they share is compiled and linked once.
+//! Integration tests of this crate in one binary, so that shared code is compiled and linked once.
 
 mod rlc;
 mod user_plane;

@@ -1,4 +1,5 @@
-//! Flow control between two base stations beside a slow reference, over links that lose frames of either kind.
+//! Tests of flow control between two base stations against a slow reference. Links lose frames in
+//! both directions.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, Span, Time};
@@ -9,14 +10,14 @@ use fadeout_layer2::user_plane::{
 use fadeout_testkit::Cases;
 use std::collections::{BTreeSet, VecDeque};
 
-/// All that was ever sent, looked through from its start each time.
+/// All frames ever sent, searched from the start each time.
 #[derive(Default)]
 struct Reference {
     sent: Vec<Sdu>,
-    /// Numbers that RLC got, and those that came back as lost.
+    /// Numbers passed to RLC, and numbers returned as lost.
     delivered: BTreeSet<u64>,
     returned: BTreeSet<u64>,
-    /// Those that were told to be delivered.
+    /// Numbers reported as delivered.
     told: BTreeSet<u64>,
     heard: Vec<DeliveryStatus>,
 }
@@ -91,7 +92,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
             if node.status_at() <= now
                 && let Some(status) = node.status(now, rlc.front())
             {
-                // A range is told four times.
+                // A range is reported four times.
                 lost_in_a_row = match draws.below(3) == 0 && lost_in_a_row < 3 && !is_calm {
                     true => lost_in_a_row + 1,
                     false => {
@@ -114,7 +115,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
                 assert_eq!(hosting.outstanding(), reference.outstanding());
             }
         }
-        // Each frame was delivered, or came back.
+        // Each frame was either delivered or returned as lost.
         let both = reference.delivered.intersection(&reference.returned);
         assert_eq!(both.count(), 0);
         let known = reference.delivered.len() + reference.returned.len();
@@ -124,7 +125,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
     });
 }
 
-/// A node that delivers 10 MB/s wants what lasts for its time.
+/// A node that delivers 10 MB/s asks for the bytes of its buffer time.
 #[test]
 fn the_desired_buffer_lasts_for_its_time_at_the_rate_of_late() {
     let config = FlowControlConfig {
@@ -151,8 +152,9 @@ fn the_desired_buffer_lasts_for_its_time_at_the_rate_of_late() {
     assert_eq!(last.desired, 600_000);
 }
 
-/// Flow control beside a node that delivers so many bytes each millisecond, behind links of a delay, while the hosting
-/// node always has more. By millisecond: bytes that it delivered, and that wait there.
+/// Runs flow control with a node that delivers `rate` bytes each millisecond, over links of a
+/// delay. The hosting node always has data. Returns for each millisecond the bytes delivered, and
+/// the bytes that wait at the node.
 fn run(
     config: &FlowControlConfig,
     delay: u64,
@@ -192,7 +194,7 @@ fn run(
             credit -= 1000;
             delivered += 1000;
         }
-        // What a node without anything could have delivered is gone.
+        // Unused rate of a node without data is lost.
         credit = credit.min(999);
         steps.push((delivered, 1000 * rlc.len() as u64));
         if node.status_at() <= now
@@ -204,15 +206,16 @@ fn run(
     steps
 }
 
-/// Once it has found its rate, a node always has something to deliver if the time that its buffer lasts is longer than
-/// the loop, and never more than lasts for that time.
+/// A node always has data if the buffer time exceeds the control loop's delay. It never has more
+/// than the buffer time's data. Both hold after the node has found its rate.
 #[test]
 fn a_node_neither_starves_nor_has_more_than_lasts_for_its_time() {
     Cases::new(200).run(|seed| {
         let mut draws = Stream::new(seed, "starve", 0);
         let (delay, period) = (1 + draws.below(15), 2 + draws.below(8));
         let rate = 500 + draws.below(20_000);
-        // Of frame and status, until the next status, and what falls between steps and whole packets.
+        // Delay of frame and status, time until the next status, and rounding to steps and whole
+        // packets.
         let time = 2 * delay + 2 * period + 4 + 4000 / rate + draws.below(40);
         let config = FlowControlConfig {
             desired: DesiredBuffer::Lasting(Span::from_millis(time), Bytes(3000)),
@@ -225,7 +228,7 @@ fn a_node_neither_starves_nor_has_more_than_lasts_for_its_time() {
         let whole = rate * settled.len() as u64;
         let claim = format!("{rate} bytes/ms, {delay} ms, a status each {period} ms, {time} ms");
         assert!(delivered + 2000 >= whole, "{claim}: {delivered} of {whole}");
-        // The mean over eight statuses is of whole packets.
+        // The mean over eight statuses counts whole packets.
         let most = (rate * time + 1000 * time / (8 * period) + 2000).max(3000);
         assert!(steps.iter().all(|step| step.1 <= most), "{claim}");
     });

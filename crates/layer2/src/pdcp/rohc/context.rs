@@ -1,22 +1,22 @@
-//! Contexts at both ends.
+//! Compression contexts at both ends.
 
 use super::field::Header;
 use super::options::{Known, Structure};
 use super::{RohcConfig, tcp, udp};
 use fadeout_core::{EndpointId, Flags, FlowId, Packet, Protocol, Span, Time};
 
-/// Most CIDs that are small ones.
+/// Largest CID with the short encoding.
 ///
 /// Standard: RFC 5795 §5.
 const SMALL_CIDS: u16 = 15;
 
-/// Knowledge of a flow that an end has after a packet.
+/// State of a flow that an end knows after a packet.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Reference {
     pub header: Header,
     pub structure: Structure,
     pub known: Known,
-    /// True if each header has ECN's bits.
+    /// True if each header carries the ECN bits.
     pub uses_ecn: bool,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Reference {
 pub(super) struct Sent {
     form: Form,
     cid: u16,
-    /// Which of the contexts that had this CID.
+    /// Number of the context, because contexts may have the same CID one after the other.
     incarnation: u32,
-    /// Knowledge of a decompressor that understands the header.
+    /// State of the decompressor after it has decompressed this header.
     new: Reference,
-    /// Bytes of the header with its CID.
+    /// Bytes of the header, including its CID.
     pub bytes: u16,
 }
 
@@ -54,18 +54,18 @@ type Stream = (FlowId, EndpointId, Protocol);
 struct Context {
     stream: Stream,
     incarnation: u32,
-    /// Possible latest knowledge of the decompressor: that of the latest packets.
+    /// States that the decompressor may have, one for each of the latest packets.
     references: Vec<Reference>,
     /// Position of the oldest reference.
     oldest: usize,
     refreshed_at: Time,
     /// Number of the last packet among all packets.
     used: u64,
-    /// Shift of the sender's windows, as its SYN said.
+    /// Window scale of the sender, from its SYN.
     shift: u8,
 }
 
-/// The compressing end.
+/// Compressor of one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Compressor {
     /// Contexts by CID.
@@ -97,8 +97,8 @@ impl Compressor {
         }
     }
 
-    /// Returns the CID of a stream. If none is left, the stream takes that of the one silent for
-    /// the longest time.
+    /// Returns the CID of a stream. If no CID is free, the stream takes that of the stream with the
+    /// oldest last packet.
     ///
     /// Standard: RFC 5795 §5.
     fn context(&mut self, stream: Stream) -> usize {
@@ -150,7 +150,7 @@ impl Compressor {
         let is_old =
             !self.refresh.is_zero() && now >= context.refreshed_at.saturating_add(self.refresh);
         let is_tcp = packet.protocol == Protocol::Tcp;
-        // A context that is sent anew has only the contents of the packet.
+        // A context that is sent again contains only the fields of the packet.
         let known = match is_sure && !is_old {
             true => Known::common(references.iter().map(|it| &it.known)),
             false => Known::default(),
@@ -193,10 +193,10 @@ impl Compressor {
     }
 }
 
-/// The decompressing end.
+/// Decompressor of one direction.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Decompressor {
-    /// For each CID, the context that last had it, and the knowledge since the last packet.
+    /// Last context of each CID, and its state after the last packet.
     contexts: Vec<Option<(u32, Reference)>>,
 }
 
@@ -205,8 +205,8 @@ impl Decompressor {
         self.contexts.clear();
     }
 
-    /// Returns true if the header is recovered. Otherwise the CRC shows the failure, and the
-    /// context stays unchanged.
+    /// Decompresses a header. Returns false if that fails, which the CRC detects. The context then
+    /// stays unchanged.
     pub(super) fn decompress(&mut self, sent: &Sent) -> bool {
         let cid = usize::from(sent.cid);
         if self.contexts.len() <= cid {

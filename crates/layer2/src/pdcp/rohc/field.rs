@@ -2,14 +2,14 @@
 
 use fadeout_core::{Ecn, Flags, Packet, Protocol, Segment};
 
-/// Fields of a packet's headers, as far as they change within a flow.
+/// Header fields of a packet that change within a flow.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Header {
     pub protocol: Protocol,
     pub ecn: Ecn,
-    /// Links that it has passed: the TTL has gone down by as many.
+    /// Number of links that the packet has passed. The TTL is lower by this number.
     pub hop: u8,
-    /// As in the header: not scaled.
+    /// Window field of the header, not scaled.
     pub window: u16,
     pub segment: Segment,
 }
@@ -36,7 +36,7 @@ impl Header {
         self.segment.seq as u32
     }
 
-    /// Zero where the segment acknowledges nothing.
+    /// Returns the acknowledgment number. Zero if the segment acknowledges nothing.
     pub(super) fn ack(&self) -> u32 {
         match self.segment.flags.has(Flags::ACK) {
             true => self.segment.ack as u32,
@@ -44,13 +44,13 @@ impl Header {
         }
     }
 
-    /// Returns true if a bit of ECN is set in one of the headers.
+    /// Returns true if an ECN bit is set in the IP or TCP header.
     pub(super) fn has_ecn(&self) -> bool {
         const BITS: u16 = Flags::ECE.0 | Flags::CWR.0 | Flags::AE.0;
         self.ecn != Ecn::NotEct || self.segment.flags.0 & BITS != 0
     }
 
-    /// RST, SYN and FIN.
+    /// Returns the flags RST, SYN and FIN.
     pub(super) fn rsf(&self) -> u16 {
         self.segment.flags.0 & (Flags::RST.0 | Flags::SYN.0 | Flags::FIN.0)
     }

@@ -1,4 +1,4 @@
-//! Robust header compression, as PDCP has it for IP, TCP and UDP over one direction of a bearer.
+//! Robust header compression (ROHC) of PDCP for IP, TCP and UDP, in one direction of a bearer.
 //!
 //! ```text
 //! packet ─► Compressor: IR until it is sure, then the shortest header that will do ─► Sent
@@ -6,10 +6,10 @@
 //! packet ◄─ Decompressor: does the header mean the same with what it knows? ◄──────────┘
 //! ```
 //!
-//! No header is written as bytes. A sent header consists of its format, the number of bits of each
-//! field, and the original header. The decompressor recovers the same fields from its own context,
-//! or fails and notices it by the CRC. The flow of feedback is not modelled. The compressor relies
-//! on repetition (the optimistic approach) and refreshes its contexts now and then.
+//! Headers are not written as bytes. A sent header consists of its format, the number of bits of
+//! each field, and the original header. The decompressor recovers the fields from its own context.
+//! If that fails, the CRC detects it. ROHC feedback is not modelled. The compressor repeats values
+//! (the optimistic approach) and refreshes its contexts from time to time.
 //!
 //! Standard: TS 38.323 §5.7; TS 36.323 §5.5; RFC 5795 §5.
 
@@ -29,13 +29,13 @@ use fadeout_core::{Packet, Ring, Span, Time};
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RohcConfig {
-    /// maxCID: contexts beside the first. Up to 15 the CIDs are small ones.
+    /// Number of contexts besides the first (maxCID). CIDs up to 15 have the short encoding.
     pub max_cid: u16,
     /// Number of times that the compressor sends new values before it relies on them, 1 to 16.
     pub repetitions: u8,
-    /// Time after which a context is sent anew. Zero for never.
+    /// Time after which a context is sent again. Zero for never.
     pub refresh: Span,
-    /// True if contexts outlast a handover within a base station (drb-ContinueROHC).
+    /// True if contexts survive a handover within a base station (drb-ContinueROHC).
     pub continues: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct RohcConfig {
 pub struct RohcCounts {
     /// Headers compressed, including those compressed again for another cell.
     pub packets: u64,
-    /// Headers that were sent as IR.
+    /// Headers sent as IR packets.
     pub initialisations: u64,
     /// Bytes of the headers before compression.
     pub header_bytes: u64,
@@ -52,7 +52,7 @@ pub struct RohcCounts {
     pub compressed_bytes: u64,
     /// Packets whose header the decompressor could not recover.
     pub failures: u64,
-    /// Times that all contexts were reset.
+    /// Number of resets of all contexts.
     pub resets: u64,
 }
 
@@ -69,12 +69,12 @@ pub struct Rohc {
 #[derive(Clone, Copy, Default, Debug)]
 struct UnderWay {
     sent: Sent,
-    /// True if the header has been recovered, independent of the packet.
+    /// True if the header has been decompressed, independent of the packet.
     is_whole: bool,
 }
 
 impl Rohc {
-    /// Returns a pair without a context.
+    /// Returns compressor and decompressor without contexts.
     pub fn new(config: &RohcConfig) -> Rohc {
         Rohc {
             compressor: Compressor::new(config),
@@ -89,8 +89,8 @@ impl Rohc {
         &self.counts
     }
 
-    /// Compresses the packet with the next serial number. `first` is that of the oldest packet in
-    /// flight. Returns the bytes of the packet with its compressed header.
+    /// Compresses the packet with the next serial number. `first` is the serial number of the
+    /// oldest packet in flight. Returns the bytes of the packet with its compressed header.
     pub fn compress(&mut self, now: Time, packet: &Packet, first: u32) -> u32 {
         while self.under_way.first() < u64::from(first) && self.under_way.pop().is_some() {}
         let (sent, size) = self.encode(now, packet);
@@ -101,8 +101,8 @@ impl Rohc {
         size
     }
 
-    /// Compresses a packet again, to be sent after contexts were reset or went on. Returns the
-    /// bytes of the packet with its compressed header.
+    /// Compresses a packet again, after contexts were reset or continued. Returns the bytes of the
+    /// packet with its compressed header.
     pub fn compress_again(&mut self, now: Time, serial: u32, packet: &Packet) -> u32 {
         let serial = u64::from(serial);
         if !self.under_way.contains(serial) {
@@ -124,7 +124,7 @@ impl Rohc {
         (sent, packet.segment.len + bytes)
     }
 
-    /// Processes a packet that has arrived. Returns true if its header was recovered.
+    /// Processes a received packet. Returns true if its header was decompressed.
     pub fn decompress(&mut self, serial: u32) -> bool {
         let serial = u64::from(serial);
         if !self.under_way.contains(serial) {
@@ -140,7 +140,7 @@ impl Rohc {
         is_whole
     }
 
-    /// PDCP is re-established: both ends forget their contexts.
+    /// Resets the contexts of both ends, because PDCP is re-established.
     ///
     /// Standard: TS 38.323 §5.1.2; TS 36.323 §5.2.
     pub fn reset(&mut self) {

@@ -1,12 +1,12 @@
-//! TCP's options in a compressed header: a list of the present options, items with their content,
-//! and the irregular chain with changing values.
+//! TCP options in a compressed header. They consist of a list of the present options, items with
+//! their content, and the irregular chain with changing values.
 //!
 //! Standard: RFC 6846 §6.3, §8.2.
 
 use super::field::{Header, lsb};
 use fadeout_core::{Flags, MptcpOption, SackBlock, Segment};
 
-/// Options of a header, and their lengths where these vary. No-operations follow from them.
+/// Options of a header, and their lengths if these vary. No-operation options follow from them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Structure {
     has_timestamps: bool,
@@ -32,7 +32,7 @@ impl Structure {
         }
     }
 
-    /// The options that have content.
+    /// Returns the options that have content.
     fn kinds(&self) -> Items {
         let mut kinds = Items::default();
         for (is_there, kind) in [
@@ -51,7 +51,7 @@ impl Structure {
     }
 }
 
-/// A set of options.
+/// Set of options.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Items(u8);
 
@@ -62,9 +62,9 @@ impl Items {
     const SCALE: Items = Items(8);
     const ACCURATE: Items = Items(16);
     const MPTCP: Items = Items(32);
-    /// Options that only a list transmits anew.
+    /// Options whose new content only a list transmits.
     const FIXED: Items = Items(4 | 8);
-    /// Options that the irregular chain transmits anew, except timestamps.
+    /// Options whose new content the irregular chain transmits, except timestamps.
     const CHANGING: Items = Items(2 | 16 | 32);
 
     fn has(self, other: Items) -> bool {
@@ -86,22 +86,22 @@ impl Items {
     }
 }
 
-/// The contents of options that a decompressor knows: the latest of each.
+/// Option contents that a decompressor knows, the latest of each option.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Known {
-    /// Options that the decompressor had in a list.
+    /// Options that were in a list.
     items: Items,
-    /// Options of `items` with certainly known content.
+    /// Options of `items` whose content is known for certain.
     is_sure: Items,
-    /// Lengths of options that are known by their content alone.
+    /// Lengths of options whose content determines the length.
     accurate: u8,
     mptcp: u8,
-    /// The latest content of each, in the fields of a segment.
+    /// Latest content of each option, in the fields of a segment.
     content: Segment,
 }
 
 impl Known {
-    /// Returns the knowledge after a header that stands for this one.
+    /// Returns the known contents after a compressed header.
     pub(super) fn after(&self, header: &Header, structure: &Structure) -> Known {
         let mut known = *self;
         let (now, segment) = (structure.kinds(), &header.segment);
@@ -129,7 +129,8 @@ impl Known {
         known
     }
 
-    /// Returns the knowledge common to all of these, which the decompressor certainly has.
+    /// Returns the contents that all candidates have in common. The decompressor knows these for
+    /// certain.
     pub(super) fn common<'a>(mut all: impl Iterator<Item = &'a Known>) -> Known {
         let mut common = all.next().copied().unwrap_or_default();
         for known in all {
@@ -150,8 +151,8 @@ impl Known {
         common
     }
 
-    /// Returns the options of a header that a list has to carry in full: new ones, and those that
-    /// do not change elsewhere.
+    /// Returns the options of a header that a list must transmit in full. These are new options,
+    /// and changed options that only a list can transmit.
     fn lacks(&self, segment: &Segment, structure: &Structure) -> Items {
         let there = structure.kinds();
         let mut lacks = there.without(self.items);
@@ -161,14 +162,14 @@ impl Known {
         lacks
     }
 
-    /// Returns the options of a segment with possibly changed content.
+    /// Returns the options of a segment whose content may have changed.
     fn changed(&self, segment: &Segment) -> Items {
         let mut changed = changed(&self.content, segment);
         changed.add(Items::CHANGING.without(self.is_sure));
         changed
     }
 
-    /// Returns true if `bytes` bytes identify the timestamps of a segment.
+    /// Returns true if `bytes` bytes are enough to identify the timestamps of a segment.
     fn gives_stamp(&self, of: fn(&Segment) -> u32, segment: &Segment, bytes: u8) -> bool {
         self.is_sure.has(Items::TIMESTAMPS) && stamp(of(&self.content), of(segment), bytes)
     }
@@ -177,19 +178,19 @@ impl Known {
 /// Encoding of the options of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Content {
-    /// True if the list is in the header.
+    /// True if the header has a list.
     pub has_list: bool,
-    /// Items in the list.
+    /// Items of the list.
     items: Items,
     /// Bytes of the timestamps' value and echo in the irregular chain.
     timestamps: [u8; 2],
-    /// Options that are unchanged in the irregular chain.
+    /// Unchanged options in the irregular chain.
     is_same: Items,
 }
 
 impl Content {
-    /// Returns the shortest encoding from which every decompressor of `known` recovers the options
-    /// of a header.
+    /// Returns the shortest encoding of a header's options. Decompressors with any of the states
+    /// `known` can decompress it.
     pub(super) fn choose<'a>(
         header: &Header,
         structure: &Structure,
@@ -222,7 +223,8 @@ impl Content {
         content
     }
 
-    /// Returns true if a decompressor with this knowledge recovers the options of a header.
+    /// Returns true if a decompressor with these known contents can decompress the options of a
+    /// header.
     pub(super) fn means(
         &self,
         header: &Header,
@@ -245,7 +247,7 @@ impl Content {
                 && known.gives_stamp(|it| it.ts_echo, segment, echo))
     }
 
-    /// Bytes of the list in the header.
+    /// Returns the bytes of the list in the header.
     pub(super) fn list_bytes(&self, header: &Header, structure: &Structure) -> u32 {
         match self.has_list {
             true => list_bytes(header, structure, self.items),
@@ -253,7 +255,7 @@ impl Content {
         }
     }
 
-    /// Bytes of the irregular chain.
+    /// Returns the bytes of the irregular chain.
     pub(super) fn irregular_bytes(&self, header: &Header, structure: &Structure) -> u32 {
         let there = structure.kinds().without(self.items);
         let full = |kind: Items, bytes: u32| match (there.has(kind), self.is_same.has(kind)) {
@@ -265,7 +267,7 @@ impl Content {
             true => u32::from(self.timestamps[0] + self.timestamps[1]),
             false => 0,
         };
-        // Type and length of the other options stay in the list. A discriminator comes before their
+        // The list has type and length of the other options. A discriminator precedes their
         // content.
         stamps
             + full(Items::SACK, sack_bytes(header))
@@ -274,12 +276,13 @@ impl Content {
     }
 }
 
-/// Bytes of a list with all its items.
+/// Returns the bytes of a list with all its items.
 pub(super) fn full_list_bytes(header: &Header, structure: &Structure) -> u32 {
     list_bytes(header, structure, structure.kinds())
 }
 
-/// A byte with their number, one XI each (8 bits where an index exceeds 7), and items.
+/// Returns the bytes of a list: one byte for the number of items, one XI for each item, and the
+/// items. An XI has 8 bits if an index exceeds 7.
 ///
 /// Standard: RFC 6846 §6.3.3, §6.3.4.
 fn list_bytes(header: &Header, structure: &Structure, items: Items) -> u32 {
@@ -322,7 +325,7 @@ fn changed(known: &Segment, segment: &Segment) -> Items {
     Items(sack.0 | accurate.0 | mptcp.0)
 }
 
-/// The options of which something is another that only a list says anew.
+/// Returns the options with a change that only a list can transmit.
 fn fixed(known: &Known, segment: &Segment, (accurate, mptcp): (u8, u8)) -> Items {
     let before = &known.content;
     let mss = choose(before.mss != segment.mss, Items::MSS);
@@ -379,7 +382,7 @@ fn accurate_len(segment: &Segment) -> u8 {
     }
 }
 
-/// Without its padding.
+/// Returns the length of the MPTCP option without its padding.
 ///
 /// Standard: RFC 8684 §3.3.
 fn mptcp_len(segment: &Segment) -> u8 {

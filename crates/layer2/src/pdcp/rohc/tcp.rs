@@ -1,5 +1,5 @@
-//! The profile of TCP over IP: compressed headers for an IP identification of zero, as in packets
-//! that are not fragmented.
+//! TCP/IP profile. Compressed headers assume an IP identification of zero, as in packets that are
+//! not fragmented.
 //!
 //! Standard: RFC 6846 §7, §8.2.
 
@@ -8,7 +8,7 @@ use super::field::{Header, lsb};
 use super::options::{Content, full_list_bytes};
 use fadeout_core::Flags;
 
-/// A compressed base header.
+/// Format of a compressed base header.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Format {
     Rnd1,
@@ -22,7 +22,7 @@ pub(super) enum Format {
     Common,
 }
 
-/// Each with its bytes, the shortest first; co_common has fields beside.
+/// Formats with their bytes, the shortest first. co_common has further fields.
 const FORMATS: [(Format, u32); 7] = [
     (Format::Rnd2, 2),
     (Format::Rnd3, 3),
@@ -34,8 +34,8 @@ const FORMATS: [(Format, u32); 7] = [
 ];
 const COMMON: u32 = 5;
 
-/// Bytes of type, profile and CRC, static and dynamic chain of IPv4 and TCP, without the
-/// acknowledgment number and the list of options.
+/// Bytes of type, profile and CRC, and of the static and dynamic chains of IPv4 and TCP. The
+/// acknowledgment number and the list of options are not included.
 ///
 /// Standard: RFC 6846 §7.1, §8.2.
 const INITIALISATION: u32 = 3 + (10 + 4) + (3 + 8 + 4);
@@ -51,14 +51,14 @@ pub(super) struct Compressed {
     has_ttl: bool,
 }
 
-/// Bytes of an IR packet's header, without its CID.
+/// Returns the bytes of an IR packet's header, without its CID.
 pub(super) fn initialisation_bytes(new: &Reference) -> u32 {
     let acknowledgment = if new.header.ack() == 0 { 0 } else { 4 };
     INITIALISATION + acknowledgment + full_list_bytes(&new.header, &new.structure)
 }
 
 impl Compressed {
-    /// Returns the shortest header that a decompressor understands with any of `references`, and
+    /// Returns the shortest header that a decompressor with any of `references` can decompress, and
     /// its bytes without a CID.
     ///
     /// Standard: RFC 6846 §5.2.
@@ -69,7 +69,7 @@ impl Compressed {
         let beside = options.list_bytes(header, &new.structure)
             + options.irregular_bytes(header, &new.structure)
             + u32::from(new.uses_ecn)
-            // TCP's checksum.
+            // The checksum of TCP has two bytes.
             + 2;
         let mut compressed = Compressed {
             options,
@@ -96,13 +96,14 @@ impl Compressed {
         (compressed, COMMON + fields + beside)
     }
 
-    /// Returns true if a decompressor with this reference recovers the header that was compressed.
+    /// Returns true if a decompressor with this reference can decompress the header.
     pub(super) fn means(&self, new: &Reference, reference: &Reference) -> bool {
         let before = (&reference.structure, &reference.known);
         self.options.means(&new.header, &new.structure, before) && self.carries(new, reference)
     }
 
-    /// Returns true if a decompressor with this reference recovers the header, options aside.
+    /// Returns true if a decompressor with this reference can decompress the header without its
+    /// options.
     ///
     /// Standard: RFC 6846 §8.2.
     fn carries(&self, new: &Reference, reference: &Reference) -> bool {
@@ -145,7 +146,7 @@ fn has_ack(header: &Header) -> bool {
     header.segment.flags.has(Flags::ACK)
 }
 
-/// Returns true if `bytes` bytes of a number identify it.
+/// Returns true if `bytes` bytes are enough to identify a number.
 ///
 /// Standard: RFC 6846 §8.2.
 fn number(before: u32, now: u32, bytes: u8) -> bool {
@@ -157,7 +158,8 @@ fn number(before: u32, now: u32, bytes: u8) -> bool {
     }
 }
 
-/// Returns true if 4 bits of the sequence number, counted in payloads of this size, identify it.
+/// Returns true if 4 bits of the scaled sequence number are enough to identify it. It counts
+/// payloads of this size.
 ///
 /// Standard: RFC 6846 §8.2.
 fn scaled(before: &Header, now: &Header) -> bool {

@@ -1,4 +1,5 @@
-//! Sizes are counted by hand from the formats of RFC 6846 (clauses 7.1, 7.3, 6.3 and 8.2) and RFC 5225 (6.8.2).
+//! Sizes are computed by hand from the formats of RFC 6846 (clauses 7.1, 7.3, 6.3 and 8.2) and RFC
+//! 5225 (6.8.2).
 
 use super::*;
 use fadeout_core::{Ecn, EndpointId, Flags, FlowId, Protocol, SackBlock, SackList, Segment};
@@ -13,7 +14,7 @@ const CONFIG: RohcConfig = RohcConfig {
 };
 const MSS: u32 = 1448;
 
-/// One end of a flow, and the compressor of its packets.
+/// Sender of a flow, and the compressor of its packets.
 struct Rig {
     rohc: Rohc,
     now: Time,
@@ -31,7 +32,7 @@ impl Rig {
         }
     }
 
-    /// A sender of data with timestamps.
+    /// Returns a sender of data with timestamps.
     fn data() -> Rig {
         Rig::new(Packet {
             segment: Segment {
@@ -49,14 +50,14 @@ impl Rig {
         })
     }
 
-    /// A receiver of data, which acknowledges it.
+    /// Returns a receiver that acknowledges data.
     fn acknowledgments() -> Rig {
         let mut rig = Rig::data();
         rig.packet.segment.len = 0;
         rig
     }
 
-    /// Sends the packet as it is: its serial number, and bytes of its header.
+    /// Sends the packet. Returns its serial number, and the bytes of its header.
     fn send(&mut self) -> (u32, u32) {
         let serial = self.next;
         self.next += 1;
@@ -64,7 +65,8 @@ impl Rig {
         (serial, bytes - self.packet.segment.len)
     }
 
-    /// Sends and receives the next packet of data, of a payload and later by `ms` on both clocks.
+    /// Sends and receives the next packet. Its sequence number is `payloads` higher, and both
+    /// clocks are `ms` later. Returns the bytes of its header.
     fn pass(&mut self, payloads: u32, ms: u32) -> u32 {
         self.step(payloads, ms);
         let (serial, bytes) = self.send();
@@ -82,7 +84,7 @@ impl Rig {
         segment.ts_echo += ms;
     }
 
-    /// Past the whole headers.
+    /// Sends the first packets, which have whole headers.
     fn settled(mut self) -> Rig {
         (0..4).for_each(|_| {
             self.pass(1, 1);
@@ -94,8 +96,9 @@ impl Rig {
 #[test]
 fn whole_headers_come_first_as_often_as_is_said() {
     let mut rig = Rig::data();
-    // Type, profile and CRC; IPv4 10 and TCP 4; IPv4 3 and TCP 12 with the acknowledgment number 4; a list of two
-    // no-operations and timestamps: 1, three fields of 4 bits in 2, and 8.
+    // The header has type, profile and CRC (3), the static chains of IPv4 (10) and TCP (4), and
+    // their dynamic chains (3 and 12). The acknowledgment number has 4. The list of two
+    // no-operations and timestamps has 1, three fields of 4 bits in 2, and 8.
     let whole = 3 + 14 + 3 + 12 + 4 + 11;
     for _ in 0..4 {
         assert_eq!(rig.pass(1, 1), whole);
@@ -108,14 +111,15 @@ fn whole_headers_come_first_as_often_as_is_said() {
 
 #[test]
 fn headers_have_the_bytes_of_their_formats() {
-    // rnd_2: 2, TCP's checksum 2, and a byte for each timestamp.
+    // rnd_2 has 2 bytes, the checksum of TCP 2, and each timestamp one.
     let mut data = Rig::data().settled();
     assert_eq!(data.pass(1, 1), 6);
-    // A timestamp that stays what it was does not fit into 7 or 14 bits (lsb(7, -1)): 21 bits in 3 bytes.
+    // An unchanged timestamp does not fit into 7 or 14 bits (lsb(7, -1)), so it takes 21 bits in 3
+    // bytes.
     assert_eq!(data.pass(1, 0), 2 + 2 + 3 + 3);
-    // More payloads are left out than four bits tell: rnd_1.
+    // Four bits cannot encode a gap of this many payloads, so the format is rnd_1.
     assert_eq!(data.pass(9, 1), 4 + 2 + 2);
-    // rnd_3, until four references say that the window has changed; then rnd_7.
+    // The format is rnd_3. A changed window needs rnd_7 until four references contain it.
     let mut acks = Rig::acknowledgments().settled();
     assert_eq!(acks.pass(2, 1), 3 + 2 + 2);
     acks.packet.segment.window -= 100;
@@ -123,12 +127,12 @@ fn headers_have_the_bytes_of_their_formats() {
         assert_eq!(acks.pass(2, 1), 6 + 2 + 2);
     }
     assert_eq!(acks.pass(2, 1), 3 + 2 + 2);
-    // An acknowledgment and data: rnd_6.
+    // A packet with new data and a new acknowledgment uses rnd_6.
     let mut both = Rig::data().settled();
     both.packet.segment.ack += 100;
     assert_eq!(both.pass(1, 1), 4 + 2 + 2);
-    // FIN: rnd_8 has no room for a sequence number that grows (lsb(16, 65535)), so co_common: 5, two bytes of the
-    // sequence number.
+    // With FIN, rnd_8 has no room for a larger sequence number (lsb(16, 65535)). So the format is
+    // co_common: 5 bytes, and two of the sequence number.
     let mut last = Rig::data().settled();
     last.packet.segment.flags = Flags::ACK | Flags::FIN;
     assert_eq!(last.pass(1, 1), 5 + 2 + 2 + 2);
@@ -139,17 +143,18 @@ fn a_new_option_is_listed_as_often_as_whole_headers_are() {
     let mut rig = Rig::acknowledgments().settled();
     let (start, end) = (1 + 20 * u64::from(MSS), 1 + 21 * u64::from(MSS));
     assert!(rig.packet.segment.sack.push(SackBlock { start, end }));
-    // rnd_8 7; a list of six fields: 1 + 3; one block: 1 and two edges of 2; checksum and timestamps.
+    // rnd_8 has 7 bytes, and a list of six fields 1 + 3. One block has 1 byte and two edges of 2.
+    // Checksum and timestamps follow.
     for _ in 0..4 {
         assert_eq!(rig.pass(0, 1), 7 + 4 + 5 + 2 + 2);
     }
-    // Known by now: that nothing has changed takes a byte.
+    // The block is known, so a byte that says "unchanged" is enough.
     assert_eq!(rig.pass(0, 1), 3 + 2 + 2 + 1);
     rig.packet.segment.sack = SackList::EMPTY;
     let end = end + u64::from(MSS);
     assert!(rig.packet.segment.sack.push(SackBlock { start, end }));
     assert_eq!(rig.pass(0, 1), 3 + 2 + 2 + 5);
-    // Without it, the list is another one, of known options.
+    // Without the block the list differs, but all its options are known.
     rig.packet.segment.sack = SackList::EMPTY;
     assert_eq!(rig.pass(2, 1), 7 + 3 + 2 + 2);
 }
@@ -181,12 +186,13 @@ fn datagrams_take_three_bytes() {
     }
     rig.packet.hop = 1;
     assert_eq!(rig.send().1, 4 + 1 + 2);
-    // Whatever was lost before: nothing depends on it but that there is a context.
+    // Earlier losses have no effect, because the packet needs only an existing context.
     assert!(!rig.rohc.decompress(5) && rig.rohc.decompress(3) && rig.rohc.decompress(5));
 }
 
-/// Four bits of a scaled sequence number span eight payloads (lsb(4, 7)): as many losses in a row as the library `rohc`
-/// of D. Barvaux (commit 70589cc) bears for a flow of this simulator.
+/// Four bits of a scaled sequence number cover eight payloads (lsb(4, 7)). The library `rohc` of D.
+/// Barvaux (commit 70589cc) tolerates the same number of consecutive losses for a flow of this
+/// simulator.
 #[test]
 fn after_eight_losses_in_a_row_headers_are_not_found_before_a_whole_one() {
     for (lost, is_found) in [(7, true), (8, false)] {
@@ -239,14 +245,14 @@ fn more_flows_than_contexts_take_them_from_each_other() {
         };
         rohc.compress(Time::ZERO, &packet, 0) - MSS
     };
-    // The second CID takes a byte before each header.
+    // The second CID adds a byte before each header.
     assert_eq!([0, 1].map(&mut send), [47, 48]);
     assert!(send(0) < 47 && send(1) < 48);
     assert_eq!(send(2), 47, "that of flow 0, which was silent longest");
     assert_eq!(send(0), 48);
 }
 
-/// What happens to a flow from one packet to the next.
+/// Changes of a flow from one packet to the next.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     payloads: i64,
@@ -258,7 +264,7 @@ struct Step {
     hop: u8,
     len: u32,
     blocks: u8,
-    /// The context's age.
+    /// Age of the context, ms.
     age_ms: u64,
     is_lost: bool,
     resets: bool,
@@ -303,8 +309,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(Cases::new(2000).proptest())]
 
-    /// A decompressor that has one of the latest packets, as many as whole headers are sent, finds every header; and
-    /// no header grows.
+    /// A decompressor that received one of the latest packets decompresses every header, and no
+    /// header is longer than the original. The number of latest packets is that of whole headers at
+    /// the start.
     #[test]
     fn headers_are_found_as_long_as_one_of_the_latest_was(steps in steps()) {
         let mut rig = Rig::data();

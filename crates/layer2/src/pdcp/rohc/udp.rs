@@ -1,12 +1,12 @@
-//! The second profile of UDP over IP. With an IP identification of zero only the compressor's own
-//! number and UDP's checksum change from packet to packet.
+//! Second profile of UDP/IP. With an IP identification of zero, only the compressor's own number
+//! and the checksum of UDP change between packets.
 //!
 //! Standard: RFC 5225 §6.8.2.
 
 use super::context::Reference;
 use super::field::Header;
 
-/// Bytes of an IR packet's header, without its CID: type, profile and CRC, static and dynamic chain
+/// Bytes of an IR packet's header without its CID: type, profile and CRC, static and dynamic chains
 /// of IPv4 and UDP.
 ///
 /// Standard: RFC 5225 §6.8.1.
@@ -20,7 +20,7 @@ pub(super) struct Compressed {
 }
 
 impl Compressed {
-    /// Returns the shortest header that a decompressor understands with any of `references`, and
+    /// Returns the shortest header that a decompressor with any of `references` can decompress, and
     /// its bytes without a CID.
     pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
         let all = |is_so: &dyn Fn(&Header) -> bool| references.iter().all(|it| is_so(&it.header));
@@ -29,12 +29,12 @@ impl Compressed {
             has_ttl: !all(&|it| it.hop == new.header.hop),
         };
         let fields = u32::from(compressed.has_tos) + u32::from(compressed.has_ttl);
-        // co_common has the number's low byte beside flags and both CRCs.
+        // co_common has flags, both CRCs and the low byte of the number.
         let base = if fields > 0 { 4 + fields } else { 1 };
         (compressed, base + 2)
     }
 
-    /// Returns true if a decompressor with this reference recovers the header that was compressed.
+    /// Returns true if a decompressor with this reference can decompress the header.
     pub(super) fn means(&self, new: &Reference, reference: &Reference) -> bool {
         let (now, before) = (&new.header, &reference.header);
         (self.has_tos || before.ecn == now.ecn) && (self.has_ttl || before.hop == now.hop)

@@ -1,4 +1,4 @@
-//! The receiving side of LTE acknowledged mode.
+//! Receiving side of LTE acknowledged mode.
 //!
 //! Standard: TS 36.322 §5.1.3.2, §5.2.3.
 
@@ -39,13 +39,13 @@ impl AmRx {
             .on_pdu(now, number, is_placed, pdu.is_polling);
     }
 
-    /// Hands up the complete received SDUs in spite of gaps. A PDU with missing segments is a gap
-    /// for the SDUs that it would complete, because its parts do not follow each other.
+    /// Delivers the complete received SDUs in spite of gaps. A PDU with missing segments counts as
+    /// a gap, so SDUs with a part in it are dropped.
     pub(in crate::rlc) fn hand_up(&mut self, held: &mut Vec<Sdu>) {
         self.store.take_all(&mut self.reassembler, held);
     }
 
-    /// Takes a PDU or a segment of one; false when it brings nothing new.
+    /// Stores a PDU or a segment of one. Returns false if it has no new bytes.
     fn place(
         &mut self,
         number: u64,

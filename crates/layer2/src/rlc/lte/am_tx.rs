@@ -1,4 +1,4 @@
-//! The transmitting side of LTE acknowledged mode.
+//! Transmitting side of LTE acknowledged mode.
 //!
 //! Standard: TS 36.322 §5.1.3.1, §5.2.1, §5.2.2.
 
@@ -10,7 +10,7 @@ use crate::rlc::unacked::Piece;
 use crate::rlc::{AmConfig, Backlog, MacSubheader, Nack, Pdu, PduKind, RlcConfig, Sdu, SduPart};
 use fadeout_core::{Ring, Time};
 
-/// The LSF and SO fields of an AMD PDU segment.
+/// Bytes of the LSF and SO fields of an AMD PDU segment.
 const SEGMENT_FIELDS: u32 = 2;
 
 /// Numbers of the parts of an AMD PDU.
@@ -24,9 +24,9 @@ struct PartRange {
 pub(in crate::rlc) struct AmTx {
     subheader: MacSubheader,
     pub(in crate::rlc) assembly: Assembly,
-    /// AMD PDUs; their length is that of the data field.
+    /// Unacknowledged AMD PDUs. Their length is that of the data field.
     outstanding: Outstanding<PartRange>,
-    /// Their parts.
+    /// Parts of these PDUs.
     parts: Ring<SduPart>,
 }
 
@@ -61,7 +61,7 @@ impl AmTx {
         }
     }
 
-    /// See [`Outstanding::ensure_answer`].
+    /// Calls [`Outstanding::ensure_answer`].
     pub(in crate::rlc) fn ensure_answer(&mut self, now: Time) {
         let new = self.new_bytes();
         self.outstanding.ensure_answer(now, new);
@@ -70,7 +70,8 @@ impl AmTx {
     pub(in crate::rlc) fn backlog(&self) -> Backlog {
         let subheader = self.subheader.size(u32::MAX);
         let header = u64::from(self.assembly.header + SEGMENT_FIELDS + subheader);
-        // Parts of a piece are not counted here: all that wait bound their LI fields.
+        // The parts of a segment are not counted here. All stored parts give an upper bound of the
+        // LI fields.
         let indicators = if self.outstanding.unacked.pending_pieces == 0 {
             0
         } else {
@@ -131,8 +132,8 @@ impl AmTx {
         }
     }
 
-    /// Retransmits a piece: the whole AMD PDU when that is wanted and fits, else a segment of it
-    /// of at most `room` bytes. False when nothing fits.
+    /// Retransmits bytes of an AMD PDU. The whole PDU is sent if all of it is requested and fits.
+    /// Otherwise a segment of at most `room` bytes is sent. Returns false if nothing fits.
     fn retransmit(
         &mut self,
         piece: Piece,
@@ -194,7 +195,7 @@ impl AmTx {
         true
     }
 
-    /// Adds a PDU whose size lacks its LI fields and whose poll is undecided.
+    /// Adds a PDU. Its size does not include LI fields yet, and its poll bit is not set.
     fn emit(&mut self, mut pdu: Pdu, pull: &mut Pull<'_, impl QueueManagement>) {
         let new = self.new_bytes();
         pdu.is_polling = self.outstanding.polls(pull.now, new);
@@ -203,7 +204,7 @@ impl AmTx {
         pull.block.pdus.push(pdu);
     }
 
-    /// A STATUS PDU arrived.
+    /// Processes a STATUS PDU.
     pub(in crate::rlc) fn on_status(&mut self, now: Time, pdu: &Pdu, nacks: &[Nack]) {
         if !self.outstanding.on_status(pdu, nacks) {
             return;
@@ -228,21 +229,23 @@ impl AmTx {
         self.outstanding.wake_at()
     }
 
-    /// The oldest SDU with a part in a PDU that is not acknowledged, or that is being segmented.
+    /// Returns the oldest SDU that has a part in an unacknowledged PDU, or that is being segmented.
+    /// `None` if there is none.
     pub(in crate::rlc) fn oldest(&self) -> Option<&Sdu> {
         let sent = self.outstanding.unacked.oldest();
         let begun = sent.map(|sent| &self.parts[sent.item.first].sdu);
         begun.or_else(|| self.assembly.segmenting())
     }
 
-    /// SDUs with a part in a PDU that is not acknowledged, then those not sent.
+    /// Appends the SDUs with a part in an unacknowledged PDU, then those not sent. Returns the
+    /// number of COUNTs freed by drops.
     pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         let before = out.len();
         for sent in self.outstanding.unacked.unacknowledged() {
             let PartRange { first, count } = sent.item;
             for number in first..first + u64::from(count) {
                 let sdu = self.parts[number].sdu;
-                // The parts of an SDU follow each other.
+                // The parts of an SDU are consecutive.
                 if out[before..].last() != Some(&sdu) {
                     out.push(sdu);
                 }

@@ -1,4 +1,4 @@
-//! Assembly of the data field of an LTE PDU: SDUs are concatenated and the last one segmented.
+//! Assembly of an LTE PDU's data field. SDUs are concatenated, and the last one may be segmented.
 //!
 //! Standard: TS 36.322 §6.2.1.
 
@@ -6,17 +6,17 @@ use crate::rlc::buffer::{QueueManagement, TxBuffer};
 use crate::rlc::pull::Pull;
 use crate::rlc::{Sdu, SduPart};
 
-/// Most bytes of a data field that a 15-bit SO reaches.
+/// Largest data field in bytes that a 15-bit SO can address.
 ///
 /// Standard: TS 36.322 §6.2.2.7.
 pub const LONGEST_DATA_FIELD: u32 = 32_767;
 
-/// Length of the LI fields: one for every part but the last.
+/// Length of the LI fields. Every part except the last has one.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::rlc) struct LengthIndicators {
     /// Bits of an LI with its E bit.
     bits: u32,
-    /// Longest part that an LI can count; a longer one must be the last.
+    /// Longest part that an LI can count, in bytes. A longer part must be the last one.
     longest: u32,
 }
 
@@ -26,27 +26,27 @@ impl LengthIndicators {
         bits: 12,
         longest: 2047,
     };
-    /// LI fields of 15 bits, which come with the 16-bit SN.
+    /// LI fields of 15 bits, used with the 16-bit SN.
     pub(in crate::rlc) const LONG: LengthIndicators = LengthIndicators {
         bits: 16,
         longest: LONGEST_DATA_FIELD,
     };
 
-    /// Bytes of the fields in a PDU of `parts` parts.
+    /// Returns the bytes of the LI fields in a PDU of `parts` parts.
     #[inline]
     pub(in crate::rlc) fn size(self, parts: u32) -> u32 {
         (parts.saturating_sub(1) * self.bits).div_ceil(8)
     }
 }
 
-/// The SDUs to send, the one being segmented in front.
+/// SDUs to send. One of them may be partly sent.
 #[derive(Clone, Debug)]
 pub(in crate::rlc) struct Assembly {
     pub(in crate::rlc) buffer: TxBuffer,
     pub(in crate::rlc) indicators: LengthIndicators,
-    /// Fixed part of the header.
+    /// Bytes of the fixed part of the header.
     pub(in crate::rlc) header: u32,
-    /// The SDU being segmented and its bytes sent.
+    /// SDU that is partly sent, and the number of its bytes sent.
     segmenting: Option<(Sdu, u32)>,
 }
 
@@ -69,7 +69,7 @@ impl Assembly {
         self.segmenting.is_none() && self.buffer.is_empty()
     }
 
-    /// Bytes that wait, with headers as if each SDU had its own.
+    /// Returns the bytes that wait, with a header for each SDU.
     pub(in crate::rlc) fn backlog(&self, subheader: u32) -> u64 {
         let each = u64::from(self.header + 2 + subheader);
         let rest = self
@@ -78,8 +78,8 @@ impl Assembly {
         rest + self.buffer.bytes() + self.buffer.len() * each
     }
 
-    /// Fills a PDU of at most `room` bytes, header included. Appends the parts to the block and
-    /// returns their number and bytes. Both are zero if not even one byte fits.
+    /// Fills a PDU of at most `room` bytes, header included, and appends its parts to the block.
+    /// Returns their number and bytes. Both are zero if not even one byte fits.
     pub(in crate::rlc) fn fill(
         &mut self,
         room: u32,
@@ -122,7 +122,7 @@ impl Assembly {
         self.buffer.flush(out)
     }
 
-    /// The SDU being segmented.
+    /// Returns the SDU that is partly sent. `None` if there is none.
     pub(in crate::rlc) fn segmenting(&self) -> Option<&Sdu> {
         self.segmenting.as_ref().map(|(sdu, _)| sdu)
     }

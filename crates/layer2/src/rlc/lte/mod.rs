@@ -1,4 +1,4 @@
-//! The sides of an LTE entity.
+//! Transmitting and receiving sides of an LTE entity.
 //!
 //! Standard: TS 36.322.
 

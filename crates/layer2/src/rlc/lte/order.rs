@@ -5,15 +5,15 @@ use crate::rlc::{Sdu, SduPart};
 
 const NONE: u32 = u32::MAX;
 
-/// Puts consecutive parts together.
+/// Reassembler of consecutive parts.
 #[derive(Clone, Default, Debug)]
 pub(in crate::rlc) struct Reassembler {
-    /// The next byte of the SDU that has begun and not ended.
+    /// Next expected byte of the incomplete SDU. `None` if there is none.
     expects: Option<u32>,
 }
 
 impl Reassembler {
-    /// The next part in order.
+    /// Adds the next part in order.
     #[inline]
     pub(in crate::rlc) fn on_part(&mut self, part: &SduPart, delivered: &mut Vec<Sdu>) {
         let continues = part.is_first() || self.expects == Some(part.offset);
@@ -28,7 +28,7 @@ impl Reassembler {
     }
 }
 
-/// A stored part and its place in the data field of its PDU.
+/// Stored part, and its position in the data field of its PDU.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     part: SduPart,
@@ -36,11 +36,11 @@ struct Node {
     next: u32,
 }
 
-/// First node of a PDU, plus one so that zero is none.
+/// Index of the first node of a PDU plus one. Zero if there is none.
 #[derive(Clone, Copy, Default, Debug)]
 struct Head(u32);
 
-/// Parts of PDUs that cannot be put together yet, in recycled nodes.
+/// Parts of PDUs that cannot be reassembled yet, in recycled nodes.
 #[derive(Clone, Debug)]
 pub(in crate::rlc) struct Store {
     heads: Window<Head>,
@@ -57,7 +57,7 @@ impl Store {
         }
     }
 
-    /// Keeps the parts of PDU `number`. The first one lies at `position` of the data field.
+    /// Stores the parts of PDU `number`. The first part is at `position` of the data field.
     pub(in crate::rlc) fn put(&mut self, number: u64, mut position: u32, parts: &[SduPart]) {
         self.heads.extend_to(number + 1);
         for part in parts {
@@ -94,7 +94,7 @@ impl Store {
         }
     }
 
-    /// Takes the PDUs below `end` out, in order. A PDU without parts is a gap.
+    /// Reassembles and removes the PDUs below `end`, in order. A PDU without parts is a gap.
     pub(in crate::rlc) fn take_below(
         &mut self,
         end: u64,
@@ -110,7 +110,7 @@ impl Store {
             if id == NONE {
                 reassembler.on_gap();
             }
-            // Segments of a PDU may overlap: a byte is taken once.
+            // Segments of a PDU may overlap, so bytes that were already used are skipped.
             let mut taken = 0;
             while id != NONE {
                 let Node {
@@ -133,7 +133,7 @@ impl Store {
         self.heads.advance_to(end.max(self.heads.first()));
     }
 
-    /// Takes all PDUs out, those behind gaps too. An SDU with a gap in it is gone.
+    /// Reassembles and removes all PDUs, including those after gaps. An SDU with a gap is lost.
     pub(in crate::rlc) fn take_all(
         &mut self,
         reassembler: &mut Reassembler,

@@ -65,11 +65,11 @@ impl UmTx {
 pub(in crate::rlc) struct UmRx {
     space: SnSpace,
     t_reordering: Span,
-    /// VR(UR): the earliest PDU that may still be reordered.
+    /// VR(UR): number of the earliest PDU that may still be reordered.
     vr_ur: u64,
-    /// VR(UX): the number that started t-Reordering.
+    /// VR(UX): number that started t-Reordering.
     vr_ux: u64,
-    /// VR(UH): above the highest PDU received.
+    /// VR(UH): number after the highest received PDU.
     vr_uh: u64,
     /// PDUs from VR(UR) on.
     store: Store,
@@ -114,7 +114,7 @@ impl UmRx {
         if self.store.holds(self.vr_ur) {
             self.move_to(self.vr_ur, delivered);
         }
-        // VR(UR) lies in the window, so a number outside lies below VR(UR).
+        // VR(UR) is in the window, so a number outside the window is below VR(UR).
         if self.vr_ux <= self.vr_ur {
             self.expires_at = Time::NEVER;
         }
@@ -123,13 +123,12 @@ impl UmRx {
         }
     }
 
-    /// The complete SDUs that are here go up, gaps or not.
+    /// Delivers the complete received SDUs in spite of gaps.
     pub(in crate::rlc) fn hand_up(&mut self, held: &mut Vec<Sdu>) {
         self.store.take_all(&mut self.reassembler, held);
     }
 
-    /// Moves VR(UR) to the first PDU from `number` on that is not received, and delivers the PDUs
-    /// below.
+    /// Moves VR(UR) to the first missing PDU from `number` on, and delivers the PDUs below it.
     fn move_to(&mut self, number: u64, delivered: &mut Vec<Sdu>) {
         self.vr_ur = number;
         while self.store.holds(self.vr_ur) {
@@ -171,7 +170,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// 5 bits of SN: a window of 16.
+    /// Returns a receiver with an SN of 5 bits, whose window is 16.
     fn rx() -> UmRx {
         UmRx::new(&UmConfig {
             sn_bits: 5,
@@ -180,8 +179,8 @@ mod tests {
     }
 
     impl UmRx {
-        /// Receives PDU `number` at `ms`, with an SDU of the same COUNT. Returns the delivered
-        /// COUNTs.
+        /// Receives PDU `number` at `ms`, with an SDU of the same COUNT. Returns the COUNTs
+        /// delivered.
         fn take(&mut self, ms: u64, number: u32) -> Vec<u32> {
             let sdu = Sdu {
                 size: 100,
@@ -197,7 +196,7 @@ mod tests {
             self.on_pdu(at_ms(ms), &pdu, &[SduPart::whole(sdu)], &mut delivered);
             delivered.iter().map(|sdu| sdu.count).collect()
         }
-        /// VR(UR) and VR(UH).
+        /// Returns VR(UR) and VR(UH).
         fn ends(&self) -> (u64, u64) {
             (self.vr_ur - START, self.vr_uh - START)
         }

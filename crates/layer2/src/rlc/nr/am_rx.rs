@@ -1,4 +1,4 @@
-//! The receiving side of NR acknowledged mode.
+//! Receiving side of NR acknowledged mode.
 //!
 //! Standard: TS 38.322 §5.2.3.2, §5.3.4.
 
@@ -34,12 +34,12 @@ impl AmRx {
             .on_pdu(now, number, is_placed, pdu.is_polling);
     }
 
-    /// Takes a part; false when it brings nothing new.
+    /// Stores a part of an SDU. Returns false if it has no new bytes.
     #[inline]
     fn place(&mut self, number: u64, part: &SduPart, delivered: &mut Vec<Sdu>) -> bool {
         let reception = &mut self.reception;
         let window = &mut reception.window;
-        // The usual case: the next SDU, whole, and nothing waits.
+        // The usual case is a complete next SDU while no other is incomplete.
         if number == window.end() && window.is_empty() && part.is_whole() {
             window.advance_to(number + 1);
             reception.decided = number + 1;

@@ -1,4 +1,4 @@
-//! The sides of an NR entity.
+//! Transmitting and receiving sides of an NR entity.
 //!
 //! Standard: TS 38.322.
 

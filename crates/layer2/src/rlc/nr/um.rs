@@ -9,23 +9,23 @@ use crate::rlc::sequence::{START, SnSpace, Window};
 use crate::rlc::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, UmConfig};
 use fadeout_core::{Span, Time};
 
-/// The SO field.
+/// Bytes of the SO field.
 const OFFSET_FIELD: u32 = 2;
 
 #[derive(Clone, Debug)]
 pub(in crate::rlc) struct UmTx {
     space: SnSpace,
-    /// Header of a first segment; the others have the SO field too.
+    /// Header bytes of a first segment. Other segments have the SO field too.
     header: u32,
     subheader: MacSubheader,
     pub(in crate::rlc) buffer: TxBuffer,
     tx_next: u64,
-    /// The SDU being segmented and its bytes sent.
+    /// SDU that is partly sent, and the number of its bytes sent.
     segmenting: Option<(Sdu, u32)>,
 }
 
 impl UmTx {
-    /// Header of a PDU with a complete SDU: no SN.
+    /// Header bytes of a PDU with a complete SDU, which has no SN.
     pub(in crate::rlc) const COMPLETE_HEADER: u32 = 1;
 
     pub(in crate::rlc) fn new(config: &RlcConfig, um: &UmConfig) -> UmTx {
@@ -52,7 +52,7 @@ impl UmTx {
         }
     }
 
-    /// Fills a transport block with SDUs, whole where they fit; only segments have numbers.
+    /// Fills a transport block with SDUs, complete if they fit. Only segments have SNs.
     ///
     /// Standard: TS 38.322 §5.2.2.1.
     pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
@@ -79,7 +79,8 @@ impl UmTx {
                 continue;
             }
             let header = self.header + if sent == 0 { 0 } else { OFFSET_FIELD };
-            // All of an SDU does not fit with a header of one byte, so a first segment leaves some.
+            // The complete SDU does not fit with a header of one byte, so bytes remain after a
+            // first segment.
             let len = self.subheader.largest_pdu(room).saturating_sub(header);
             let len = len.min(left);
             if len == 0 {
@@ -112,7 +113,7 @@ impl UmTx {
         }
     }
 
-    /// The SDU being segmented.
+    /// Returns the SDU that is partly sent. `None` if there is none.
     pub(in crate::rlc) fn segmenting(&self) -> Option<&Sdu> {
         self.segmenting.as_ref().map(|(sdu, _)| sdu)
     }
@@ -127,7 +128,7 @@ impl UmTx {
 pub(in crate::rlc) struct UmRx {
     space: SnSpace,
     t_reassembly: Span,
-    /// From RX_Next_Reassembly to RX_Next_Highest.
+    /// Window from RX_Next_Reassembly to RX_Next_Highest.
     window: Window<Received>,
     pieces: Pieces,
     rx_timer_trigger: u64,
@@ -147,7 +148,8 @@ impl UmRx {
         }
     }
 
-    /// Takes a PDU: a whole SDU goes up at once, segments once all of theirs are here.
+    /// Processes a PDU. A complete SDU is delivered at once, and segments are delivered when all
+    /// have arrived.
     ///
     /// Standard: TS 38.322 §5.2.2.2.
     #[inline]
@@ -206,8 +208,8 @@ impl UmRx {
         self.assert_invariants();
     }
 
-    /// Asserts that the window is no larger than UM_Window_Size, and that the timer waits for
-    /// something in it.
+    /// Asserts that the window is no larger than UM_Window_Size, and that the timer waits for a
+    /// number in it.
     ///
     /// Standard: TS 38.322 §5.2.2.2.
     fn assert_invariants(&self) {
@@ -228,7 +230,7 @@ impl UmRx {
     }
 
     /// Moves RX_Next_Reassembly to the first number from `number` on that was not delivered, and
-    /// drops the numbers below.
+    /// drops all numbers below it.
     fn discard_below(&mut self, number: u64) {
         let mut next = self.window.first();
         while next < self.window.end() && (next < number || self.window[next] == Received::All) {
@@ -252,7 +254,8 @@ impl UmRx {
     }
 
     fn update_timer(&mut self, now: Time) {
-        // The window begins at RX_Next_Reassembly or below it: outside is below.
+        // The window begins at or below RX_Next_Reassembly, so a number outside the window is below
+        // it.
         let is_outside = self.rx_timer_trigger <= self.window.first();
         if is_outside || !self.has_gap() {
             self.expires_at = Time::NEVER;
@@ -295,7 +298,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// 6 bits of SN: a window of 32.
+    /// Returns a receiver with an SN of 6 bits, whose window is 32.
     fn rx() -> UmRx {
         UmRx::new(&UmConfig {
             sn_bits: 6,
@@ -304,8 +307,8 @@ mod tests {
     }
 
     impl UmRx {
-        /// Receives bytes of the SDU of 100 with number `number` at `ms`. Returns true if it is
-        /// delivered.
+        /// Receives bytes `start .. end` of SDU `number`, which has 100, at `ms`. Returns true if
+        /// it is delivered.
         fn take(&mut self, ms: u64, number: u32, (start, end): (u32, u32)) -> bool {
             let sdu = Sdu {
                 size: 100,
@@ -322,7 +325,7 @@ mod tests {
             assert!(delivered.len() <= 1 && delivered.iter().all(|&it| it == sdu));
             !delivered.is_empty()
         }
-        /// RX_Next_Reassembly and RX_Next_Highest.
+        /// Returns RX_Next_Reassembly and RX_Next_Highest.
         fn ends(&self) -> (u64, u64) {
             (self.window.first() - START, self.window.end() - START)
         }
@@ -398,7 +401,7 @@ mod tests {
         rx.take(2, 40, (0, 50));
         assert_eq!(rx.ends(), (9, 41));
         assert_eq!(rx.pieces.open(), 2, "the list of 0 is used for 40");
-        // The SN of 0 is by now that of 64.
+        // The SN of number 0 now belongs to number 64.
         assert!(!rx.take(3, 64, (50, 100)));
         assert_eq!(rx.ends(), (33, 65));
     }

@@ -1,13 +1,13 @@
-//! A decoder of MAC and RLC PDUs from bytes alone, as a receiver has it.
+//! Decoder of MAC and RLC PDUs that reads bytes only, like a receiver.
 
 use super::Form;
 
-/// The subPDUs of a MAC PDU.
+/// SubPDUs of a MAC PDU.
 #[derive(Debug, Default)]
 pub(super) struct Mac<'a> {
     /// LCID and bytes of each SDU.
     pub(super) sdus: Vec<(u8, &'a [u8])>,
-    /// Index of the buffer status report.
+    /// Index of the buffer status report. `None` without one.
     pub(super) status: Option<u8>,
     /// Bytes of padding with their subheaders.
     pub(super) padding: usize,
@@ -39,7 +39,7 @@ pub(super) fn mac_nr(mut bytes: &[u8]) -> Mac<'_> {
 
 pub(super) fn mac_lte(bytes: &[u8]) -> Mac<'_> {
     let mut mac = Mac::default();
-    // LCID, and the length where it is given.
+    // LCID of each subheader, and the length if the subheader has one.
     let mut subheaders = Vec::new();
     let mut at = 0;
     loop {
@@ -93,7 +93,7 @@ fn number(bytes: &[u8]) -> usize {
         .fold(0, |sum, &byte| sum << 8 | usize::from(byte))
 }
 
-/// Reads bits from the front.
+/// Reader of bits from the front.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -118,16 +118,16 @@ impl Reader<'_> {
 /// NACK_SN, range, SOstart and SOend.
 pub(super) type Missing = (u32, u32, Option<(u32, u32)>);
 
-/// The fields of an RLC PDU.
+/// Fields of an RLC PDU.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Rlc<'a> {
     pub(super) is_status: bool,
     pub(super) is_polling: bool,
     pub(super) sn: Option<u32>,
-    /// SO: of the SDU (NR), of the data field (LTE).
+    /// SO, relative to the SDU (NR) or to the data field (LTE).
     pub(super) offset: Option<u32>,
     pub(super) is_last_segment: Option<bool>,
-    /// The data field begins, ends in the middle of an SDU.
+    /// True if the data field begins, or ends, in the middle of an SDU.
     pub(super) is_cut: (bool, bool),
     /// Data of each SDU.
     pub(super) parts: Vec<&'a [u8]>,

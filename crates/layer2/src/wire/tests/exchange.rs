@@ -1,4 +1,4 @@
-//! Two entities talk over a bearer that loses blocks; everything they send is encoded, decoded and
+//! Test of two entities over a bearer that loses blocks. All PDUs are encoded, decoded and
 //! compared.
 
 use super::decode::{self, Rlc};
@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 const RUNS: u64 = 250;
 const BLOCKS: u64 = 120;
 
-/// Every form of RLC with a PDCP.
+/// Every form of RLC, with a PDCP.
 const BEARERS: [(RlcConfig, PdcpConfig); 9] = [
     (RlcConfig::NR_AM, LONG_PDCP),
     (NR_AM12, SHORT_PDCP),
@@ -24,7 +24,7 @@ const BEARERS: [(RlcConfig, PdcpConfig); 9] = [
     (LTE_UM5, SHORT_PDCP),
 ];
 
-/// Forms of PDUs that were seen.
+/// Forms of PDUs that occurred.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     polls: bool,
@@ -135,7 +135,7 @@ fn check(load: &Load<'_>, format: &BearerFormat, encoder: &Encoder, seen: &mut S
     if load.is_nr {
         assert_eq!(mac.padding, bytes.len() - used);
     } else {
-        // RLC counts a length for each subheader, and the last one may have none.
+        // RLC counts a length for each subheader, but the last one may have none.
         assert!(mac.padding >= bytes.len() - used);
     }
     let mut packets = encoder.packets().iter();
@@ -205,7 +205,7 @@ fn check_pdu(load: &Load<'_>, format: &BearerFormat, pdu: &Pdu, rlc: &Rlc<'_>, s
     seen.lists |= parts.len() > 1;
 }
 
-/// The data is PDCP's header as far as it reaches, then zeros.
+/// Checks that the data is the PDCP header, or the part of it in this segment, followed by zeros.
 fn check_part(format: &BearerFormat, part: &SduPart, data: &[u8]) {
     assert_eq!(data.len(), part.len as usize);
     let sn = part.sdu.count;

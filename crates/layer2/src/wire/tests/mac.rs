@@ -1,8 +1,8 @@
-//! MAC PDUs by hand.
+//! Tests of MAC PDUs against bytes worked out by hand.
 
 use super::*;
 
-/// A block of TMD PDUs of these sizes, so that RLC adds nothing.
+/// Returns a block of TMD PDUs of these sizes, for which RLC adds no header.
 fn block(sizes: &[u32]) -> TransportBlock {
     let mut block = TransportBlock::new();
     for (index, &size) in (0..).zip(sizes) {
@@ -23,7 +23,7 @@ fn block(sizes: &[u32]) -> TransportBlock {
     block
 }
 
-/// The MAC PDU of `size` bytes with these SDUs.
+/// Returns the MAC PDU of `size` bytes with these SDUs.
 fn mac_pdu(rlc: RlcConfig, size: u32, sizes: &[u32], status: Option<u8>) -> Vec<u8> {
     let block = block(sizes);
     let pdcp = SHORT_PDCP;
@@ -53,14 +53,14 @@ fn mac_pdu(rlc: RlcConfig, size: u32, sizes: &[u32], status: Option<u8>) -> Vec<
     bytes.to_vec()
 }
 
-/// The PDCP PDU of COUNT 0 in `size` bytes.
+/// Returns the PDCP PDU of COUNT 0 in `size` bytes.
 fn sdu_bytes(size: usize) -> Vec<u8> {
     with_zeros(&[0x80], size - 1)
 }
 
 #[test]
 fn nr_sub_pdus_follow_each_other() {
-    // TS 38.321 Figures 6.1.2-1 and 6.1.2-2: R F LCID 4, L of 8 or 16 bits; padding has no L.
+    // TS 38.321 Figures 6.1.2-1 and 6.1.2-2: R F LCID 4, L of 8 or 16 bits. Padding has no L.
     let bytes = mac_pdu(
         RlcConfig::NR_AM,
         2 + 255 + 3 + 256 + 1 + 2,
@@ -78,7 +78,7 @@ fn nr_sub_pdus_follow_each_other() {
 
 #[test]
 fn an_nr_report_stands_behind_the_sdus() {
-    // Long BSR: LCID 62, two bytes: LCG 0 is there, its index.
+    // Long BSR: LCID 62 and two bytes. These are the presence of LCG 0, and its index.
     let bytes = mac_pdu(RlcConfig::NR_AM, 2 + 3 + 4 + 1, &[3], Some(77));
     assert_eq!(bytes, [4, 3, 0x80, 0, 0, 62, 2, 1, 77, 63]);
     assert_eq!(
@@ -89,7 +89,7 @@ fn an_nr_report_stands_behind_the_sdus() {
 
 #[test]
 fn lte_subheaders_stand_in_front() {
-    // TS 36.321 Figures 6.1.2-1 and 6.1.2-2: R F2 E LCID 3; F and L of 7 or 15 bits.
+    // TS 36.321 Figures 6.1.2-1 and 6.1.2-2: R F2 E LCID 3, then F and L of 7 or 15 bits.
     let size = (2 + 3 + 1) + 127 + 128 + 200;
     let bytes = mac_pdu(RlcConfig::LTE_AM, size as u32, &[127, 128, 200], None);
     let mut expected = vec![0x23, 127, 0x23, 0x80, 128, 3];
@@ -105,9 +105,10 @@ fn one_or_two_bytes_of_lte_padding_are_subheaders_in_front() {
     assert_eq!(of(1 + 4), [3, 0x80, 0, 0, 0]);
     assert_eq!(of(1 + 5), [0x3f, 3, 0x80, 0, 0, 0]);
     assert_eq!(of(1 + 6), [0x3f, 0x3f, 3, 0x80, 0, 0, 0]);
-    // Three: the SDU gets its length, padding a subheader behind it and one byte.
+    // With three bytes the SDU has its length, and the padding has a subheader after it and one
+    // byte.
     assert_eq!(of(1 + 7), [0x23, 4, 0x1f, 0x80, 0, 0, 0, 0]);
-    // The length of 15 bits takes two of three bytes, and padding's subheader the third.
+    // The length of 15 bits takes two of three bytes. The subheader of the padding takes the third.
     let bytes = mac_pdu(RlcConfig::LTE_AM, 1 + 300 + 3, &[300], None);
     assert_eq!(bytes[..5], [0x23, 0x81, 0x2c, 0x1f, 0x80]);
 }

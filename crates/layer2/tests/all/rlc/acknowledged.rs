@@ -1,4 +1,4 @@
-//! The rules of NR acknowledged mode, one by one.
+//! Tests of the rules of NR acknowledged mode, one by one.
 
 use crate::rlc::rig::{Source, am, at_ms, data, entity, pull, receive};
 use fadeout_core::{Bytes, Span, Time};
@@ -96,7 +96,7 @@ fn a_stalled_window_asks_again_when_no_answer_comes() {
     }
 }
 
-/// SDU 1 loses its middle, SDUs 2 and 3 are lost whole.
+/// SDU 1 loses its middle, and SDUs 2 and 3 are lost completely.
 #[test]
 fn a_status_names_ranges_and_segments_and_only_they_are_sent_again() {
     let config = am(RlcConfig::NR_AM, |am| am.poll_pdu = None);
@@ -116,7 +116,8 @@ fn a_status_names_ranges_and_segments_and_only_they_are_sent_again() {
     assert_eq!(receive(&mut rx, now, &last), [4]);
     assert!(last.pdus[0].is_polling, "the buffer is empty");
 
-    // The poll waits for t-Reassembly, which SDU 1's gap started and SDU 4 outlives.
+    // The poll waits for t-Reassembly. The gap of SDU 1 started the timer, so its expiry does not
+    // decide SDU 4, and the timer runs again.
     assert!(rx.backlog(now).is_empty());
     assert_eq!(rx.wake_at(), at_ms(35));
     rx.on_wake(at_ms(35), &mut Vec::new());
@@ -200,7 +201,8 @@ fn a_full_buffer_gives_the_sdu_back() {
     assert_eq!(tx.queued(), Bytes(600));
 }
 
-/// SDUs 0, 2 and 4 of five are lost: each NACK has two bytes, the header of the STATUS PDU three.
+/// SDUs 0, 2 and 4 of five are lost. Each NACK has two bytes, and the header of the STATUS PDU
+/// three.
 #[test]
 fn a_status_is_cut_to_the_grant_and_acknowledges_up_to_what_it_does_not_name() {
     let config = am(RlcConfig::NR_AM, |am| {
@@ -238,7 +240,7 @@ fn a_status_is_cut_to_the_grant_and_acknowledges_up_to_what_it_does_not_name() {
     }
 }
 
-/// Of SDU 0, two gaps are missing; the grant takes the NACK of the first only.
+/// SDU 0 has two gaps, and the grant has room for the NACK of the first only.
 #[test]
 fn a_status_cut_within_an_sdu_acknowledges_up_to_the_next_that_is_missing() {
     let config = am(RlcConfig::NR_AM, |am| {
@@ -262,7 +264,7 @@ fn a_status_cut_within_an_sdu_acknowledges_up_to_the_next_that_is_missing() {
     assert_eq!(status.pdus[0].sn, 3, "the others are here");
 }
 
-/// Each entity counts its own bytes, and each STATUS PDU finds its own NACKs.
+/// Each entity counts its own bytes, and each STATUS PDU uses its own NACKs.
 #[test]
 fn two_entities_share_a_block() {
     let config = am(RlcConfig::NR_AM, |am| {
@@ -318,8 +320,8 @@ fn one_byte_needs_a_header_too() {
     assert_eq!(pull(&mut tx, Time::ZERO, 4).bytes, 4);
 }
 
-/// SN 0 comes again when RX_Next is half of all SNs further: seen from there it lies one above
-/// the window, where nothing can be.
+/// SN 0 arrives again when RX_Next has advanced by half of all SNs. From there its number is one
+/// above the window, where no PDU can be.
 #[test]
 fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
     let config = am(RlcConfig::NR_AM, |am| {
@@ -338,7 +340,7 @@ fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
     assert!(rx.wake_at().is_never(), "no gap");
 }
 
-/// TS 38.322 clause 6.2.3.18: the range field has eight bits.
+/// The NACK range field has eight bits (TS 38.322 clause 6.2.3.18).
 #[test]
 fn a_nack_names_255_sns_at_most() {
     let config = am(RlcConfig::NR_AM, |am| {

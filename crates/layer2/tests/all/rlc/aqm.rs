@@ -1,4 +1,4 @@
-//! Queue management at the transmission buffer, step by step.
+//! Tests of queue management at the transmission buffer, step by step.
 
 use crate::rlc::rig::{Source, am, at_ms, entity};
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
@@ -9,7 +9,7 @@ use fadeout_layer2::rlc::{
     Aqm, AqmConfig, MacSubheader, QueueManagement, RlcConfig, SduQueue, TransportBlock,
 };
 
-/// Drops the first head that it sees and counts how often it is asked.
+/// Queue management that drops only the first head, and counts its calls.
 #[derive(Default)]
 struct First {
     asked: u32,
@@ -58,8 +58,8 @@ fn it_is_asked_once_about_an_sdu_that_waits_for_room() {
     }
 }
 
-/// Delivers to PDCP what an NR bearer sends after a drop at the head; when the last of three SDUs
-/// goes up.
+/// Passes the SDUs of an NR bearer to PDCP after a drop at the head. Returns the time at which the
+/// last of three SDUs is delivered.
 fn last_delivery(closes_count_gaps: bool) -> Time {
     let config = RlcConfig {
         closes_count_gaps,
@@ -105,7 +105,7 @@ fn managed(aqm: AqmConfig) -> (RlcConfig, Aqm) {
     (config, aqm.expect("not drop-tail"))
 }
 
-/// Codepoints of packets that a step of the delay has looked at, and how many marks it counted.
+/// Returns the codepoints of packets after a step marking by delay, and the number of marks.
 fn behind_a_step(codepoints: [Ecn; 5]) -> (Vec<Ecn>, u64) {
     let (config, mut aqm) = managed(AqmConfig::EcnStep(EcnStepConfig::default()));
     let mut pool = PacketPool::new();
@@ -131,7 +131,8 @@ fn behind_a_step(codepoints: [Ecn; 5]) -> (Vec<Ecn>, u64) {
 #[test]
 fn a_mark_is_on_the_packet_inside() {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
-    // The first owes a whole mark and does not exceed it; the last has nothing behind it.
+    // The first packet brings the sum of marking probabilities to one, which does not exceed one.
+    // No packet waits after the last one.
     let marks = behind_a_step([Ect1, Ect1, NotEct, Ect0, Ect0]);
     assert_eq!(marks, (vec![Ect1, Ce, NotEct, Ce, Ect0], 2));
 }
@@ -158,7 +159,7 @@ fn pie_that_switches_off_wakes_at_a_third_of_the_buffer() {
         let mut marked = 0;
         aqm.admits(100, Bytes(waiting), &mut Ecn::NotEct, &mut marked)
     };
-    // 2 MB: off up to 666,666 bytes with the arrival, whatever the delay.
+    // The buffer has 2 MB. PIE is inactive up to 666,666 bytes including the arrival, at any delay.
     let fill = |ms: u64, waiting, admits: &mut dyn FnMut(u64, u64) -> bool| {
         (0..100).filter(|n| !admits(ms + n, waiting)).count()
     };

@@ -1,4 +1,4 @@
-//! The rules of LTE, whose PDUs hold parts of several SDUs, one by one.
+//! Tests of the rules of LTE, whose PDUs hold parts of several SDUs, one by one.
 
 use crate::rlc::rig::{Source, am, at_ms, data, entity, missing, pull, receive, status};
 use fadeout_core::{Span, Time};
@@ -16,7 +16,7 @@ fn um(sn_bits: u8) -> RlcConfig {
     }
 }
 
-/// Acknowledged mode that polls at the end only.
+/// Returns acknowledged mode that polls only at the end.
 fn quiet(sn_bits: u8) -> RlcConfig {
     am(RlcConfig::LTE_AM, |am| {
         am.sn_bits = sn_bits;
@@ -25,7 +25,7 @@ fn quiet(sn_bits: u8) -> RlcConfig {
     })
 }
 
-/// TS 36.322 clause 6.2.2.5: an LI field has 11 bits.
+/// An LI field has 11 bits (TS 36.322 clause 6.2.2.5).
 #[test]
 fn a_part_that_an_li_field_cannot_count_is_the_last_of_its_pdu() {
     for (size, pdus) in [(2047, 1), (2048, 2)] {
@@ -78,12 +78,12 @@ fn what_is_to_be_sent_again_is_counted_with_the_fields_of_a_segment() {
     pull(&mut tx, now, 1000);
     assert!(tx.backlog(now).is_empty());
     receive(&mut tx, now, &status(1, &[missing(0)]));
-    // The header with LSF and SO, a subheader, and LI fields for as many parts as are kept.
+    // The header with LSF and SO, a subheader, and LI fields for as many parts as are stored.
     let backlog = tx.backlog(now);
     assert_eq!(backlog.retransmission, 400 + (3 + 2 + 3) + 3 * 2);
     assert_eq!(pull(&mut tx, now, backlog.total() as u32).parts.len(), 2);
     assert!(tx.backlog(now).is_empty());
-    // Once SN 0 is acknowledged, its two parts are not kept any more.
+    // After SN 0 is acknowledged, its two parts are no longer stored.
     receive(&mut tx, now, &status(2, &[missing(1)]));
     assert_eq!(tx.backlog(now).retransmission, 70 + (3 + 2 + 3) + 2);
 }
@@ -92,14 +92,14 @@ fn what_is_to_be_sent_again_is_counted_with_the_fields_of_a_segment() {
 fn the_last_pdu_polls_and_one_with_bytes_behind_it_does_not() {
     let (mut tx, mut source) = (entity(&quiet(10)), Source::default());
     source.push(&mut tx, Time::ZERO, &[100, 100]);
-    // All of the first SDU, half of the second, the rest.
+    // The grants take all of the first SDU, half of the second, and the remainder.
     let polls = [102, 52, 100].map(|grant| pull(&mut tx, Time::ZERO, grant).pdus[0].is_polling);
     assert_eq!(polls, [false, false, true]);
 }
 
 #[test]
 fn a_pdu_is_sent_again_whole_where_it_fits_and_in_segments_where_not() {
-    // With one SDU and with two, which have an LI field between them.
+    // One case has one SDU, the other two SDUs with an LI field between them.
     for (sizes, whole) in [(&[300][..], 302), (&[100, 200], 304)] {
         for (grant, kind, is_last) in [
             (whole, PduKind::Amd, true),
@@ -117,7 +117,7 @@ fn a_pdu_is_sent_again_whole_where_it_fits_and_in_segments_where_not() {
     }
 }
 
-/// As in NR: the first transmission, and four again, are no failure yet.
+/// The first transmission and four retransmissions are no failure, as in NR.
 #[test]
 fn the_fifth_retransmission_of_a_pdu_is_a_failure_when_the_threshold_is_four() {
     let config = am(RlcConfig::LTE_AM, |am| am.max_retx_threshold = 4);
@@ -133,8 +133,8 @@ fn the_fifth_retransmission_of_a_pdu_is_a_failure_when_the_threshold_is_four() {
     }
 }
 
-/// SN 0 comes again when VR(R) is half of all SNs further: seen from there it lies one above the
-/// window, where nothing can be.
+/// SN 0 arrives again when VR(R) has advanced by half of all SNs. From there its number is one
+/// above the window, where no PDU can be.
 #[test]
 fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
     let (mut tx, mut rx) = (entity(&quiet(10)), entity(&quiet(10)));

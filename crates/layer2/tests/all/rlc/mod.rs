@@ -1,5 +1,5 @@
-//! RLC and PDCP from outside: rules of the standard step by step, and random runs against naive
-//! models.
+//! Tests of RLC and PDCP through their public interface: rules of the standard step by step, and
+//! random runs against simple models.
 
 mod acknowledged;
 mod aqm;

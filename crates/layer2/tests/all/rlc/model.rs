@@ -1,5 +1,5 @@
-//! A naive model of what a bearer's direction does: plain sets of bytes, no windows, no timers.
-//! It shares no code with the entities and knows both ends.
+//! Simple model of a bearer's direction: sets of bytes, without windows and timers. It shares no
+//! code with the entities and knows both ends.
 
 use fadeout_layer2::rlc::{
     Generation, MacSubheader, Mode, Nack, Pdu, PduKind, RlcConfig, Sdu, SduPart, TransportBlock,
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Bytes(BTreeMap<u32, Vec<bool>>);
 
 impl Bytes {
-    /// Marks the bytes; the number of those that were not marked before.
+    /// Marks the bytes. Returns the number of bytes that were not marked before.
     fn mark(&mut self, part: &SduPart) -> u32 {
         let bytes = self.0.entry(part.sdu.serial).or_default();
         bytes.resize(part.sdu.size as usize, false);
@@ -31,19 +31,19 @@ impl Bytes {
     }
 }
 
-/// One direction of a bearer: what its sender sent and what arrived.
+/// One direction of a bearer: the bytes that its sender sent, and those that arrived.
 pub(crate) struct Direction {
     config: RlcConfig,
     sent: Bytes,
     arrived: Bytes,
     /// Content of each SN of acknowledged mode, in order of first transmission.
     numbered: Vec<Vec<SduPart>>,
-    /// Which of them the sender knows to be received.
+    /// Indexes of numbers that the sender knows to be received.
     acknowledged: BTreeSet<usize>,
     lowest_unacknowledged: usize,
     pdu_without_poll: u32,
     byte_without_poll: u64,
-    /// SDUs handed up, with their number of times.
+    /// Serial numbers of delivered SDUs, and how many times each was delivered.
     delivered: BTreeMap<u32, u32>,
     pub(crate) retransmitted_bytes: u64,
 }
@@ -72,7 +72,7 @@ impl Direction {
         }
     }
 
-    /// Size of a data PDU from its fields, in bits.
+    /// Returns the size of a data PDU from its fields, in bits.
     fn size(&self, pdu: &Pdu, parts: &[SduPart]) -> u32 {
         let offset = if parts[0].offset > 0 { 16 } else { 0 };
         let header = match (self.config.generation, pdu.kind, self.sn_bits()) {
@@ -96,7 +96,7 @@ impl Direction {
         header / 8 + indicators.div_ceil(8) + bytes
     }
 
-    /// The sender made a block; afterwards `is_drained` tells that it has nothing more to send.
+    /// Processes a block of the sender. `is_drained`: true if the sender has nothing more to send.
     pub(crate) fn on_sent(&mut self, block: &TransportBlock, is_drained: bool) {
         let mut total = 0;
         let last_data = block.pdus.iter().rposition(|p| p.kind != PduKind::Status);
@@ -129,7 +129,7 @@ impl Direction {
         assert_eq!(block.bytes, total);
     }
 
-    /// SNs count up from zero and stay in the window.
+    /// Checks that SNs count up from zero and stay in the window.
     fn number(&mut self, pdu: &Pdu, parts: &[SduPart], is_fresh: bool) {
         let modulus = 1_usize << self.sn_bits();
         let follows = parts[0].offset > 0 && self.config.generation == Generation::Nr;
@@ -184,7 +184,7 @@ impl Direction {
         }
     }
 
-    /// The block arrived; the SDUs that it completes, in order.
+    /// Processes a block that arrived. Returns the SDUs that it completes, in order.
     pub(crate) fn on_arrival(&mut self, block: &TransportBlock) -> Vec<Sdu> {
         let mut complete = Vec::new();
         for pdu in &block.pdus {
@@ -201,7 +201,7 @@ impl Direction {
         complete
     }
 
-    /// The receiver reports: what it says must be true.
+    /// Checks that a status report of the receiver is true.
     pub(crate) fn check_status(&self, block: &TransportBlock) {
         for pdu in block.pdus.iter().filter(|p| p.kind == PduKind::Status) {
             let nacks = block.nacks_of(pdu);
@@ -211,7 +211,7 @@ impl Direction {
             for number in self.lowest_unacknowledged..ack {
                 let mut position = 0;
                 for part in &self.numbered[number] {
-                    // Each byte on its own: missing if and only if a NACK covers it.
+                    // Each byte is checked alone: it is missing if and only if a NACK covers it.
                     for byte in 0..part.len {
                         let byte_part = SduPart {
                             offset: part.offset + byte,
@@ -253,13 +253,13 @@ impl Direction {
         (header + nacks.iter().map(bits).sum::<u32>()).div_ceil(8)
     }
 
-    /// A block with a report reached the sender.
+    /// Processes a block with a report at the sender.
     pub(crate) fn on_report(&mut self, block: &TransportBlock) {
         for pdu in block.pdus.iter().filter(|p| p.kind == PduKind::Status) {
             let nacks = block.nacks_of(pdu);
             let ack = self.unwrap(pdu.sn);
             if ack > self.numbered.len() {
-                continue; // Overtaken by a later one.
+                continue; // A later report overtook this one.
             }
             let nacked: BTreeSet<usize> = nacks
                 .iter()
@@ -276,7 +276,7 @@ impl Direction {
         }
     }
 
-    /// The receiver handed these up.
+    /// Checks SDUs that the receiver delivered.
     pub(crate) fn on_delivered(&mut self, sdus: &[Sdu]) {
         for sdu in sdus {
             assert!(self.arrived.is_whole(sdu), "{sdu:?} is not complete");
@@ -284,7 +284,7 @@ impl Direction {
         }
     }
 
-    /// Serial numbers of the SDUs that arrived whole.
+    /// Returns the serial numbers of the SDUs that arrived completely.
     pub(crate) fn arrived(&self) -> Vec<u32> {
         let whole = self
             .arrived
@@ -294,7 +294,7 @@ impl Direction {
         whole.map(|(&serial, _)| serial).collect()
     }
 
-    /// Serial numbers of the SDUs that RLC handed up.
+    /// Returns the serial numbers of the SDUs that RLC delivered.
     pub(crate) fn delivered(&self) -> Vec<u32> {
         self.delivered.keys().copied().collect()
     }

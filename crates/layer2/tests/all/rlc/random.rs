@@ -1,4 +1,5 @@
-//! Bearers under random loss, duplication, reordering and grants, watched by the naive model.
+//! Tests of bearers under random loss, duplication, reordering and grants, checked by the simple
+//! model.
 
 use crate::rlc::model::Direction;
 use fadeout_core::aqm::ecn_step::Ramp;
@@ -13,7 +14,7 @@ use proptest::prelude::*;
 
 /// Length of a slot.
 const SLOT: Span = Span::from_micros(500);
-/// Slots in which everything must be delivered once blocks are not lost any more: 30 s, where the
+/// Number of slots within which everything must be delivered after losses have ended: 30 s. The
 /// longest timer has 80 ms.
 const PATIENCE: u64 = 60_000;
 
@@ -23,21 +24,21 @@ struct Case {
     /// Index of the RLC parameters.
     set: u64,
     seed: u64,
-    /// SDUs of each direction.
+    /// Number of SDUs in each direction.
     sdus: u64,
-    /// Chance that a block is lost or comes twice, in percent.
+    /// Probability that a block is lost or arrives twice, in percent.
     loss: u64,
     twice: u64,
-    /// Slots that a block is under way at most.
+    /// Largest delay of a block in slots.
     delay: u64,
-    /// The largest SDU and the largest grant in bytes.
+    /// Largest SDU and largest grant in bytes.
     sdu: u64,
     grant: u64,
     /// Index of the queue management.
     aqm: u64,
 }
 
-/// Queue management that acts soon.
+/// Returns queue management that acts early.
 fn aqms() -> [AqmConfig; 4] {
     [
         AqmConfig::default(),
@@ -114,15 +115,15 @@ fn case() -> impl Strategy<Value = Case> {
         0..aqms().len() as u64,
     )
         .prop_map(|(set, seed, sdus, loss, twice, delay, sdu, grant, aqm)| {
-            // A grant that brings no SDU along in 1000 slots tests patience only.
+            // A grant that carries no SDU in 1000 slots would only test the time limit.
             let mut grant = grant.max(sdu * sdus / 1000);
-            // Behind a gap, UM gives up an SDU that takes longer than t-Reassembly to send, even
-            // if nothing of it is lost. The model does not know that.
+            // After a gap, UM gives up an SDU whose sending takes longer than t-Reassembly, even
+            // without a loss. The model does not include this.
             let mut sdu = sdu;
             if matches!(sets()[set as usize].mode, Mode::Um(_)) {
                 grant = grant.max(sdu);
-                // One PDU a block in LTE, whose LI counts 2047 bytes: else two lost blocks may
-                // exceed the window of a 5-bit SN.
+                // Each LTE block has one PDU, whose LI counts up to 2047 bytes. Otherwise two lost
+                // blocks may exceed the window of a 5-bit SN.
                 sdu = sdu.min(2000);
             }
             Case {
@@ -139,7 +140,7 @@ fn case() -> impl Strategy<Value = Case> {
         })
 }
 
-/// One end: RLC and PDCP, and the model of the direction that it sends in.
+/// State of one end: RLC and PDCP, and the model of the direction that it sends.
 struct End {
     rlc: Entity,
     aqm: Option<Aqm>,
@@ -148,14 +149,14 @@ struct End {
     ledger: Ledger,
     pool: PacketPool,
     pushed: Vec<Sdu>,
-    /// What queue management dropped at the head, and arrivals that it did not let in.
+    /// SDUs that queue management dropped at the head, and the number of rejected arrivals.
     dropped: Vec<Sdu>,
     refused: u64,
     marked: u64,
     direction: Direction,
-    /// Arrival slot and content of the blocks under way to the other end.
+    /// Blocks in transit to the other end, each with its arrival slot.
     under_way: Vec<(u64, TransportBlock)>,
-    /// What PDCP at the other end delivered.
+    /// SDUs that PDCP at the other end delivered.
     delivered: Vec<Sdu>,
 }
 
@@ -163,9 +164,9 @@ fn end(rlc: &RlcConfig) -> End {
     let pdcp = PdcpConfig {
         delivery: match (rlc.generation, rlc.mode) {
             (Generation::Lte, _) => Delivery::FromRlc,
-            // A repair has all the time that it needs.
+            // Retransmissions may take any time.
             (Generation::Nr, Mode::Am(_)) => Delivery::InOrder(None),
-            // Longer than t-Reassembly, so that a gap is a loss.
+            // The time exceeds t-Reassembly, so that a gap is a loss.
             (Generation::Nr, _) => Delivery::InOrder(Some(Span::from_millis(100))),
         },
         ..PdcpConfig::NR
@@ -188,7 +189,7 @@ fn end(rlc: &RlcConfig) -> End {
 }
 
 impl End {
-    /// SDUs that came, refused ones included.
+    /// Returns the number of SDUs that arrived, including rejected ones.
     fn offered(&self) -> u64 {
         self.pushed.len() as u64 + self.refused
     }
@@ -222,7 +223,7 @@ impl Run {
         matches!(self.config.mode, Mode::Am(_))
     }
 
-    /// Moves SDUs that RLC at the receiver of `from` handed up through PDCP.
+    /// Passes SDUs that RLC delivered at the receiver of `from` through PDCP.
     fn hand_up(&mut self, from: usize, now: Time, sdus: &[Sdu]) {
         self.ends[from].direction.on_delivered(sdus);
         let mut out = Vec::new();
@@ -318,7 +319,7 @@ impl Run {
             grant,
             ..
         } = self.case;
-        // No lasting famine: a status of several NACKs must fit now and then.
+        // A larger grant now and then ensures that a status with several NACKs fits.
         let most = if slot.is_multiple_of(16) {
             grant.max(400)
         } else {
@@ -358,7 +359,7 @@ impl Run {
         }
     }
 
-    /// Nothing waits, nothing is under way, no timer runs.
+    /// Returns true if nothing waits, no block is in transit, and no timer runs.
     fn is_done(&self, now: Time) -> bool {
         self.ends.iter().all(|end| {
             end.offered() == self.case.sdus
@@ -370,7 +371,7 @@ impl Run {
     }
 }
 
-/// Runs a case; packets that queue management dropped and marked.
+/// Runs a case. Returns the number of packets that queue management dropped and marked.
 fn run(case: Case) -> (u64, u64) {
     let config = RlcConfig {
         buffer: Bytes(100_000_000),
@@ -383,7 +384,7 @@ fn run(case: Case) -> (u64, u64) {
         ends: [end(&config), end(&config)],
         random: Stream::new(case.seed, "test.rlc", 0),
     };
-    // Long enough for every SDU to be sent once.
+    // The time is long enough to send every SDU once.
     let lossy = 60 + 2 * case.sdus + 4 * case.sdus * (case.sdu + 20) / case.grant;
     let mut slot = 0;
     while slot < lossy || (slot < lossy + PATIENCE && !run.is_done(Time::ZERO + SLOT * slot)) {
@@ -397,7 +398,7 @@ fn run(case: Case) -> (u64, u64) {
         assert!(serials.is_sorted(), "PDCP delivers in order");
         for sdu in &end.delivered {
             let pushed = Sdu {
-                // Those behind a dropped one take over its COUNT.
+                // SDUs after a dropped one take over its COUNT.
                 count: sdu.count,
                 ..end.pushed[sdu.serial as usize]
             };
@@ -415,7 +416,7 @@ fn run(case: Case) -> (u64, u64) {
             assert!(end.ledger.is_empty() && end.pool.is_empty());
             assert!(!end.direction.has_duplicates());
         } else {
-            // Only what was lost is missing.
+            // Only lost SDUs are missing.
             assert_eq!(end.direction.delivered(), end.direction.arrived());
             assert_eq!(serials, end.direction.arrived());
             assert_eq!(end.direction.retransmitted_bytes, 0);
@@ -435,7 +436,7 @@ proptest! {
     }
 }
 
-/// More SDUs than the window holds, in grants that fill it.
+/// More SDUs than the window holds are sent in grants that fill it.
 #[test]
 fn a_stalled_window_moves_again() {
     for (set, sdu, grant) in [(1, 10, 20_000), (2, 10, 20_000), (3, 40, 40), (5, 40, 40)] {
@@ -453,7 +454,7 @@ fn a_stalled_window_moves_again() {
     }
 }
 
-/// The random cases do have drops and marks in each of the sets.
+/// The random cases include drops and marks in each set.
 #[test]
 fn queue_management_acts_in_every_mode() {
     for set in 0..sets().len() as u64 {

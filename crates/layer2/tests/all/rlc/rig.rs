@@ -1,4 +1,4 @@
-//! Small tools: SDUs, entities, blocks.
+//! Helpers for tests: SDUs, entities, blocks.
 
 use fadeout_core::{Packet, PacketPool, Span, Time};
 use fadeout_layer2::rlc::{
@@ -9,7 +9,7 @@ pub(crate) fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Numbers SDUs as PDCP does.
+/// Source that numbers SDUs as PDCP does.
 #[derive(Default)]
 pub(crate) struct Source {
     pool: PacketPool,
@@ -36,7 +36,8 @@ impl Source {
     }
 }
 
-/// `config` without MAC subheaders, so that a grant is RLC's alone, and with other parameters.
+/// Returns `config` with changed parameters and without MAC subheaders, so that RLC gets the whole
+/// grant.
 pub(crate) fn am(config: RlcConfig, change: impl FnOnce(&mut AmConfig)) -> RlcConfig {
     let Mode::Am(mut am) = config.mode else {
         unreachable!("acknowledged mode");
@@ -62,7 +63,7 @@ pub(crate) fn pull(entity: &mut Entity, now: Time, grant: u32) -> TransportBlock
     block
 }
 
-/// Counts of the SDUs that `block` completes.
+/// Returns the COUNTs of the SDUs that `block` completes.
 pub(crate) fn receive(entity: &mut Entity, now: Time, block: &TransportBlock) -> Vec<u32> {
     let mut out = Vec::new();
     entity.on_block(now, block, &mut out);
@@ -74,7 +75,7 @@ pub(crate) fn data(block: &TransportBlock) -> Vec<Pdu> {
     block.pdus.iter().filter(is_data).copied().collect()
 }
 
-/// A block with one STATUS PDU.
+/// Returns a block with one STATUS PDU.
 pub(crate) fn status(ack: u32, nacks: &[Nack]) -> TransportBlock {
     let pdu = Pdu {
         kind: PduKind::Status,
@@ -89,7 +90,7 @@ pub(crate) fn status(ack: u32, nacks: &[Nack]) -> TransportBlock {
     }
 }
 
-/// All of one SN is missing.
+/// Returns a NACK for all bytes of one SN.
 pub(crate) fn missing(sn: u32) -> Nack {
     Nack {
         sn,

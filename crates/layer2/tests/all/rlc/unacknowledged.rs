@@ -1,4 +1,4 @@
-//! Unacknowledged and transparent mode, discard, queue management.
+//! Tests of unacknowledged and transparent mode, discard, and queue management.
 
 use crate::rlc::rig::{Source, am, at_ms, data, entity, pull, receive};
 use fadeout_core::{Bytes, Span, Time};
@@ -34,7 +34,7 @@ fn nr_headers_have_one_byte_for_a_whole_sdu_and_the_sn_for_a_segment() {
     }
 }
 
-/// Three SDUs in one PDU have two LI fields of 12 bits, which fill three bytes.
+/// Three SDUs in one PDU have two LI fields of 12 bits, which take three bytes.
 #[test]
 fn lte_concatenates_with_length_indicators() {
     for (bits, header) in [(5, 1), (10, 2)] {
@@ -53,7 +53,7 @@ fn a_lost_segment_loses_its_sdu_and_no_other() {
     source.push(&mut tx, Time::ZERO, &[100, 100, 100, 100]);
     let blocks = [152, 50, 100, 200].map(|grant| pull(&mut tx, Time::ZERO, grant));
     assert_eq!(receive(&mut rx, Time::ZERO, &blocks[0]), [0]);
-    // Block 1 is lost, with the rest of SDU 1 or a part of it.
+    // Block 1 is lost, with the remainder of SDU 1 or a part of it.
     let mut got = receive(&mut rx, Time::ZERO, &blocks[2]);
     got.extend(receive(&mut rx, Time::ZERO, &blocks[3]));
     assert_eq!(got, [2, 3]);
@@ -78,7 +78,7 @@ fn lte_delivers_in_order_after_t_reordering() {
     assert_eq!(receive(&mut rx, Time::ZERO, &blocks[3]), [0_u32; 0]);
     let mut out = Vec::new();
     rx.on_wake(at_ms(35), &mut out);
-    // SDU 1 lost its end and SDU 2 its beginning with block 1.
+    // The end of SDU 1 and the beginning of SDU 2 were lost with block 1.
     assert_eq!(out.iter().map(|sdu| sdu.count).collect::<Vec<_>>(), [3]);
 }
 
@@ -155,7 +155,7 @@ fn an_expired_sdu_is_discarded_unless_a_segment_of_it_was_sent() {
     );
 }
 
-/// Drops every second head.
+/// Queue management that drops every second head.
 struct EverySecond(bool);
 
 impl QueueManagement for EverySecond {
@@ -189,7 +189,7 @@ fn queue_management_drops_at_the_head_and_the_tail_is_still_acknowledged() {
             [0, 2]
         );
         assert_eq!(block.parts.len(), 1);
-        // The last SDU went after the only PDU had been made without a poll.
+        // The last SDU was dropped after the only PDU had been made without a poll.
         assert!(!block.pdus[0].is_polling);
         assert_eq!(tx.wake_at(), at_ms(t_poll_retransmit));
     }
