@@ -1,4 +1,4 @@
-//! Whether a kernel works: `check_kernel KERNEL AGENT DELAY_MS COUNT`.
+//! Checks that a guest kernel works: `check_kernel KERNEL AGENT DELAY_MS COUNT`.
 
 use fadeout_guest::{Config, check};
 

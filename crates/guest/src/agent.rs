@@ -1,29 +1,30 @@
-//! Messages between us and the program inside a guest.
+//! Messages between the simulator and the agent, the program that controls a guest's sockets.
 //!
-//! It is `agent/agent.c`, the guest's first program. The messages are Ethernet frames of a device of
-//! their own, little-endian after the Ethernet header: what, about which socket, a number, bytes.
+//! The agent is `agent/agent.c`, the first program of a guest. Messages are Ethernet frames on a
+//! network device of their own. After the Ethernet header they have a kind, a socket number, a
+//! value and bytes, in little-endian order.
 
 use crate::Fault;
 use crate::frame::{ETHERNET_LEN, ethernet_type};
 
-/// Ethernet type of these frames: the first one for experiments.
+/// Ethernet type of the messages, the first one reserved for experiments.
 ///
 /// Standard: RFC 9542 §3.
 pub const TYPE: u16 = 0x88b5;
 const HEAD_LEN: usize = ETHERNET_LEN + 16;
-/// Longest text or structure in a message.
+/// Longest text or structure in a message, bytes.
 const MAX_BYTES: usize = 1480 - 16;
 
-/// The source of the agent, which is built with the user's compiler.
+/// Source code of the agent, which the user's compiler builds.
 pub const SOURCE: &str = include_str!("../agent/agent.c");
 
-/// What a guest's kernel has in addition to Linux: reading the clock takes no time.
+/// Source code of the guest kernel's addition to Linux: the time that reading the clock takes.
 pub const CLOCK: &str = include_str!("../agent/clock.c");
 
-/// The name of the agent's file beside a kernel: each version of it has its own, as has each of how
-/// kernels are built.
+/// Returns the file name of the agent next to a kernel. Each version of the agent and of the
+/// kernel's build has a name of its own.
 pub fn file_name() -> String {
-    // FNV-1a: it tells versions apart, and protects from nobody.
+    // The FNV-1a hash only distinguishes versions. It is no protection against attackers.
     let bytes = SOURCE.bytes().chain(CLOCK.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -31,7 +32,7 @@ pub fn file_name() -> String {
     format!("agent-{hash:016x}")
 }
 
-/// An end of a connection, as sockets name it.
+/// Address of one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     /// IPv4 address.
@@ -43,72 +44,72 @@ pub struct Address {
 /// A command to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// Gives the network device one more address.
+    /// Adds an address to the network device.
     AddAddress([u8; 4]),
     /// Writes a value into a file below `/proc/sys`.
     Set {
-        /// The file and the value, parted by `=`.
+        /// File and value, separated by `=`.
         assignment: &'a str,
     },
     /// Waits for a connection.
     Listen {
-        /// The socket.
+        /// Number of the socket.
         socket: u32,
-        /// Its own end.
+        /// Address of the socket.
         own: Address,
-        /// How it is.
+        /// Options of the socket.
         options: SocketOptions<'a>,
     },
     /// Opens a connection.
     Connect {
-        /// The socket.
+        /// Number of the socket.
         socket: u32,
-        /// Its own end.
+        /// Address of the socket.
         own: Address,
-        /// The other end.
+        /// Address of the other end.
         peer: Address,
-        /// How it is.
+        /// Options of the socket.
         options: SocketOptions<'a>,
     },
-    /// Writes this many bytes more.
+    /// Writes a number of bytes.
     Write {
-        /// The socket.
+        /// Number of the socket.
         socket: u32,
-        /// Bytes.
+        /// Number of bytes.
         bytes: u64,
     },
     /// Writes without end.
     WriteForever {
-        /// The socket.
+        /// Number of the socket.
         socket: u32,
     },
-    /// Closes once all is written.
+    /// Closes the connection after everything is written.
     Close {
-        /// The socket.
+        /// Number of the socket.
         socket: u32,
     },
-    /// Sends ICMP echo requests and tells how long each answer takes.
+    /// Sends ICMP echo requests and reports the time of each answer.
     Ping {
-        /// To this address.
+        /// Destination address.
         address: [u8; 4],
-        /// How many.
+        /// Number of requests.
         count: u32,
     },
-    /// Whether segments that arrive together are put together before TCP sees them; they are not
-    /// unless this is given.
+    /// Switches receive offload: Linux then merges segments that arrive together before TCP handles
+    /// them. It is off by default.
     ReceiveOffload(bool),
-    /// Gives the network device one more address, from which connections by several paths open a subflow.
+    /// Adds an address to the network device, from which multipath connections open a subflow.
     Subflow {
         /// The address.
         address: [u8; 4],
-        /// For use when no other works.
+        /// True if the subflow is used only when no other works.
         is_backup: bool,
     },
-    /// Adds lines to the file in which programs look for names: an address and a name each.
+    /// Adds lines to the file of host names. Each line has an address and a name.
     Hosts(&'a str),
-    /// Runs a program of the host's file system, which the guest sees read-only.
+    /// Runs a program of the host's file system, which the guest can read but not write.
     Run {
-        /// As a shell takes it.
+        /// Command line for a shell.
         command: &'a str,
     },
 }
@@ -116,45 +117,45 @@ pub enum Command<'a> {
 /// Options of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SocketOptions<'a> {
-    /// Congestion control; the kernel's default when empty.
+    /// Name of the congestion control. The kernel's default if empty.
     pub congestion: &'a str,
-    /// Multipath TCP.
+    /// True for Multipath TCP.
     pub is_multipath: bool,
-    /// Tells of its state every so many ms; never when zero.
+    /// Time between two reports of the connection's state, ms. No reports if zero.
     pub sample_ms: u16,
 }
 
 /// A report of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report<'a> {
-    /// It is there: release of the kernel.
+    /// The agent is ready. The text is the release of the kernel.
     Ready(&'a str),
-    /// A connection was opened.
+    /// A connection was established.
     Established(u32),
-    /// This many bytes more were read; of connections by several paths alone.
+    /// A number of further bytes was read. Only multipath connections have this report.
     Delivered(u32, u64),
-    /// The other end has closed its half, after so many bytes; of a connection by several paths this says
-    /// nothing of bytes.
+    /// Number of bytes after which the other end closed its direction. The number has no meaning
+    /// for multipath connections.
     PeerClosed(u32, u64),
-    /// A connection is closed.
+    /// A connection was closed.
     Closed(u32),
-    /// A connection was ended by an error of this number.
+    /// A connection failed with this error number.
     Aborted(u32, u64),
-    /// `struct tcp_info` of a connection; of the path of it between two addresses, its own first, where
-    /// it has several.
+    /// `struct tcp_info` of a connection. For a multipath connection it is that of the path between
+    /// two addresses, of which the guest's own is the first.
     Sample(u32, Option<[[u8; 4]; 2]>, &'a [u8]),
-    /// An echo came back after so many ns.
+    /// An echo reply arrived after this time, ns.
     Echo(u64),
-    /// A program wrote something.
+    /// A program wrote this output.
     Output(&'a [u8]),
     /// A program ended with this status.
     Ended(u64),
-    /// Something could not be done, in words.
+    /// A command failed. The text describes the reason.
     Failed(u32, &'a str),
 }
 
 impl Command<'_> {
-    /// The frame that carries it.
+    /// Returns the frame of a command.
     pub fn write(&self) -> Vec<u8> {
         let text = |text: &str| text.as_bytes()[..text.len().min(MAX_BYTES)].to_vec();
         let (op, socket, number, bytes) = match self {
@@ -198,7 +199,7 @@ impl Command<'_> {
     }
 }
 
-/// Both ends with their options, as `struct ends` of the agent.
+/// Returns both addresses and the options as `struct ends` of the agent.
 fn ends(own: Address, peer: Option<Address>, options: &SocketOptions<'_>) -> Vec<u8> {
     let peer = peer.unwrap_or(Address {
         ip: [0; 4],
@@ -221,10 +222,10 @@ fn ends(own: Address, peer: Option<Address>, options: &SocketOptions<'_>) -> Vec
 }
 
 impl<'a> Report<'a> {
-    /// Reads a frame of the agent; none for frames of another kind.
+    /// Reads a frame of the agent. `None` for frames of other kinds.
     ///
     /// # Errors
-    /// [`Fault`] for one that the agent does not send.
+    /// Returns a [`Fault`] for a message that the agent does not send.
     pub fn read(frame: &'a [u8]) -> Result<Option<Report<'a>>, Fault> {
         if ethernet_type(frame) != Some(TYPE) {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! The file system that a guest begins with: an archive of one program and its folders.
+//! The initial file system of a guest: an archive with one program and its folders.
 
-/// A `newc` archive, as Linux unpacks it at boot, with `init` as its first program.
+/// Returns a `newc` archive, which Linux unpacks at boot. Its first program is `init`.
 pub fn with_init(init: &[u8]) -> Vec<u8> {
     let mut archive = Vec::with_capacity(init.len() + 4096);
     for folder in ["dev", "proc", "sys", "host", "tmp"] {

@@ -1,35 +1,36 @@
-//! How a guest is started, what it gives, and why it fails.
+//! Configuration of a guest, its outputs and its errors.
 
 use crate::Fault;
 use crate::agent::Report;
 use std::path::PathBuf;
 
-/// How a guest is started.
+/// Configuration of a guest.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Name of its node, for messages.
+    /// Name of the node, for messages.
     pub name: String,
-    /// The kernel: an executable of user-mode Linux.
+    /// Path of the kernel, an executable of user-mode Linux.
     pub kernel: PathBuf,
-    /// The agent, built from [`crate::agent::SOURCE`].
+    /// Path of the agent, built from [`crate::agent::SOURCE`].
     pub agent: PathBuf,
-    /// Where what its console says is kept; nowhere when none.
+    /// File for the console output. `None` if it is discarded.
     pub log: Option<PathBuf>,
-    /// Its memory, MB.
+    /// Memory of the guest, MB.
     pub memory_mb: u32,
-    /// How long it may compute without coming to rest, s of the wall clock.
+    /// Longest computing time before the guest must be idle, seconds of the wall clock.
     pub patience_s: u64,
-    /// Address of its network device.
+    /// MAC address of the network device.
     pub mac: [u8; 6],
-    /// Whether it sees what arrives at one instant together, as by a network card that puts segments
-    /// together; otherwise each packet has an interrupt of its own, and programs read it before the next.
+    /// True if the guest receives all packets of one instant together, as from a network card with
+    /// receive offload. Otherwise each packet causes an interrupt of its own, and programs read it
+    /// before the next one.
     pub receive_offload: bool,
-    /// Whether it runs programs beside the agent.
+    /// True if the guest runs programs besides the agent.
     pub has_programs: bool,
 }
 
 impl Config {
-    /// A guest with what most want.
+    /// Returns a configuration with the usual settings.
     pub fn new(name: &str, kernel: PathBuf, agent: PathBuf) -> Config {
         Config {
             name: name.to_owned(),
@@ -45,98 +46,98 @@ impl Config {
     }
 }
 
-/// Takes what a guest sends.
+/// Receiver of a guest's frames and reports.
 pub trait Sink {
-    /// A frame on the network: one packet, with its checksums.
+    /// Receives a frame of the network device: one packet with its checksums.
     fn frame(&mut self, frame: &[u8]);
-    /// Takes a report of the agent.
+    /// Receives a report of the agent.
     fn report(&mut self, report: Report<'_>);
 }
 
-/// The features that a kernel was found to have.
+/// Results of the check of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Its release.
+    /// Release of the kernel.
     pub release: String,
     /// Round-trip times of the echo requests, ns.
     pub echoes: Vec<u64>,
 }
 
-/// Why a guest ended, or never began.
+/// Reasons why a guest ended or did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    /// The machine refuses something.
+    /// The operating system of the host refuses an operation.
     #[error("kernel of \"{name}\": {what}: {error}")]
     Machine {
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// The step that failed.
+        /// The operation that failed.
         what: &'static str,
-        /// The error of the operating system.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// The kernel ended.
     #[error("kernel of \"{name}\" ended{why}")]
     Ended {
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// How, and what it said last.
+        /// The reason, with the last output of the kernel.
         why: String,
     },
-    /// The kernel does not come to rest.
+    /// The kernel does not become idle.
     #[error(
         "kernel of \"{name}\" did not become idle at {at_s} s of its time, within {seconds} s or \
          the largest number of steps: a program in it runs forever{last}"
     )]
     Spins {
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// How long it may compute, of the wall clock.
+        /// Longest allowed computing time, seconds of the wall clock.
         seconds: u64,
-        /// Where.
+        /// Simulated time, seconds.
         at_s: f64,
-        /// Its last output.
+        /// Last output of the kernel.
         last: String,
     },
-    /// The kernel does something that it must not.
+    /// The kernel violates the protocol of its clock or of a device.
     #[error("kernel of \"{name}\" broke the protocol: {fault}")]
     Fault {
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// The rule that it broke.
+        /// The violated rule.
         fault: Fault,
     },
-    /// There is no agent in it.
+    /// The agent does not answer.
     #[error("kernel of \"{name}\" was not ready after {seconds} s of its time{last}")]
     Silent {
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// How long it was waited for.
+        /// Waiting time, seconds.
         seconds: u64,
-        /// Its last output.
+        /// Last output of the kernel.
         last: String,
     },
-    /// The kernel was built before it could do this.
+    /// The kernel is older than this feature of Linux.
     #[error(
         "kernel of \"{name}\" does not report its timers in shared memory; expected Linux 6.11 or \
          later"
     )]
     Old {
-        /// Its name.
+        /// Name of the node.
         name: String,
     },
-    /// The machine is not one for it.
+    /// Guests need Linux on a supported processor.
     #[error("kernel of \"{name}\": user-mode Linux runs only on Linux")]
     Elsewhere {
-        /// Its name.
+        /// Name of the node.
         name: String,
     },
     /// A file cannot be read.
     #[error("{path}: {error}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }

@@ -1,51 +1,51 @@
-//! Machines that cannot run user-mode Linux say so.
+//! Stand-in for machines that cannot run user-mode Linux. All functions return an error.
 
 use crate::agent::Command;
 use crate::{Checked, Config, GuestError, Port, Sink};
 
-/// A guest, of which there is none here.
+/// A guest, which cannot exist on this machine.
 #[derive(Debug)]
 pub enum Guest {}
 
 impl Guest {
-    /// Says that there is none.
+    /// Refuses to start a guest.
     ///
     /// # Errors
-    /// [`GuestError::Elsewhere`], always.
+    /// Always returns [`GuestError::Elsewhere`].
     pub fn boot(config: Config) -> Result<Guest, GuestError> {
         Err(GuestError::Elsewhere { name: config.name })
     }
-    /// Release of its kernel.
+    /// Returns the release of the kernel.
     pub fn release(&self) -> &str {
         match *self {}
     }
-    /// When it wants to run next.
+    /// Returns the time at which the guest wants to run next.
     pub fn next_at(&self) -> Option<u64> {
         match *self {}
     }
-    /// Takes a frame for it.
+    /// Queues a frame for the guest.
     pub fn deliver(&mut self, _: Port, _: &[u8]) {
         match *self {}
     }
-    /// Takes a command for its agent.
+    /// Queues a command for the agent.
     pub fn command(&mut self, _: &Command<'_>) {
         match *self {}
     }
-    /// Runs it.
+    /// Runs the guest.
     ///
     /// # Errors
-    /// None.
+    /// Returns no error, because no guest exists.
     pub fn run(&mut self, _: u64, _: &mut impl Sink) -> Result<(), GuestError> {
         match *self {}
     }
 }
 
-/// The processor of a run's guests, of which there are none here.
+/// The processor core of a run's guests, which cannot exist on this machine.
 #[derive(Debug)]
 pub enum Place {}
 
 impl Place {
-    /// None.
+    /// Returns `None`.
     pub fn take() -> Option<Place> {
         None
     }
@@ -55,10 +55,10 @@ impl Place {
     }
 }
 
-/// Says that no kernel works here.
+/// Refuses to check a kernel.
 ///
 /// # Errors
-/// [`GuestError::Elsewhere`], always.
+/// Always returns [`GuestError::Elsewhere`].
 pub fn check(config: &Config, _: u64, _: u32) -> Result<Checked, GuestError> {
     Err(GuestError::Elsewhere {
         name: config.name.clone(),

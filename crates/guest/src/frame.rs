@@ -1,9 +1,10 @@
-//! Frames of a guest: what is in them, and segments that it leaves to us to split.
+//! Frames of a guest: their headers, and the split of large segments, which Linux leaves to its
+//! network device.
 
 use crate::Fault;
 use crate::vhost::Offload;
 
-/// Bytes of an Ethernet header.
+/// Length of an Ethernet header, bytes.
 pub const ETHERNET_LEN: usize = 14;
 /// Ethernet type of IPv4.
 pub const IPV4: u16 = 0x0800;
@@ -12,52 +13,52 @@ const FIN: u8 = 1;
 const PSH: u8 = 8;
 const CWR: u8 = 0x80;
 
-/// An IPv4 packet's fields, as far as its way depends on them.
+/// Fields of an IPv4 packet that its routing depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ip {
-    /// Address of its sender.
+    /// Address of the sender.
     pub source: [u8; 4],
-    /// Address that it is for.
+    /// Address of the receiver.
     pub destination: [u8; 4],
     /// The ECN field.
     pub ecn: u8,
-    /// Bytes of the packet, without Ethernet's.
+    /// Length of the packet without its Ethernet header, bytes.
     pub len: usize,
-    /// Bytes of the IP header.
+    /// Length of the IP header, bytes.
     pub header_len: usize,
-    /// The TCP header, where there is one.
+    /// The TCP header. `None` for other protocols.
     pub tcp: Option<Tcp>,
 }
 
-/// A TCP header's fields.
+/// Fields of a TCP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tcp {
-    /// Port of its sender.
+    /// Port of the sender.
     pub source_port: u16,
-    /// Port that it is for.
+    /// Port of the receiver.
     pub destination_port: u16,
-    /// Sequence number, as on the wire.
+    /// Sequence number of the header.
     pub seq: u32,
     /// Acknowledgment number.
     pub ack: u32,
-    /// Flags, FIN first.
+    /// Flags. FIN is the lowest bit.
     pub flags: u8,
-    /// Window, not scaled.
+    /// Window field, without scaling.
     pub window: u16,
-    /// Bytes of the header with its options.
+    /// Length of the header with its options, bytes.
     pub header_len: usize,
-    /// Bytes after it.
+    /// Length of the payload, bytes.
     pub payload: usize,
 }
 
-/// The Ethernet type of a frame.
+/// Returns the Ethernet type of a frame. `None` if the frame is too short.
 pub fn ethernet_type(frame: &[u8]) -> Option<u16> {
     half(frame, 12)
 }
 
 impl Ip {
-    /// Reads the IPv4 packet of a frame; none in frames of other kinds, or with lengths that do not
-    /// fit. Fragments have no TCP header here.
+    /// Reads the IPv4 packet of a frame. `None` for other kinds of frames, and for inconsistent
+    /// lengths. Fragments have no TCP header here.
     pub fn read(frame: &[u8]) -> Option<Ip> {
         if ethernet_type(frame)? != IPV4 {
             return None;
@@ -101,7 +102,7 @@ impl Tcp {
     }
 }
 
-/// Sets Congestion Experienced.
+/// Sets the codepoint CE (congestion experienced).
 ///
 /// Standard: RFC 3168 §5.
 pub fn mark(frame: &mut [u8]) {
@@ -114,11 +115,11 @@ pub fn mark(frame: &mut [u8]) {
     }
 }
 
-/// Splits a frame into the segments that the guest asks for, and finishes its checksum; hands each
-/// to `sink`. A frame that is one is handed on.
+/// Splits a frame into the segments that the guest asks for, and completes their checksums. Calls
+/// `sink` for each segment. A frame with a single segment is passed on.
 ///
 /// # Errors
-/// [`Fault`] for a segmentation that does not fit the frame.
+/// Returns a [`Fault`] if the segmentation does not fit the frame.
 pub fn split(
     offload: Offload,
     frame: &mut [u8],
@@ -177,7 +178,7 @@ pub fn split(
     Ok(())
 }
 
-/// The sum of a pseudo header.
+/// Returns the sum over a pseudo header.
 ///
 /// Standard: RFC 9293 §3.1.
 fn pseudo_sum(ip: &Ip, len: usize) -> u64 {
@@ -186,7 +187,7 @@ fn pseudo_sum(ip: &Ip, len: usize) -> u64 {
     folded(of(ip.source)) + folded(of(ip.destination)) + u64::from(TCP) + len as u64
 }
 
-/// The Internet checksum of `bytes`, on top of `sum`.
+/// Returns the Internet checksum of `bytes`. `sum` is the sum over preceding data.
 ///
 /// Standard: RFC 1071 §1.
 fn internet_sum(bytes: &[u8], mut sum: u64) -> u16 {
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A frame of TCP over IPv4 with this payload.
+    /// Returns a frame of TCP over IPv4 with this payload.
     fn frame(payload: &[u8], flags: u8) -> Vec<u8> {
         let mut frame = vec![0; ETHERNET_LEN];
         frame[12..14].copy_from_slice(&IPV4.to_be_bytes());

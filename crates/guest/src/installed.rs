@@ -1,5 +1,5 @@
-//! The kernels that were built on this machine: one folder each in the user's cache, with the kernel
-//! (`linux`), the agents of the versions of fadeout that were there (`agent-…`) and the release
+//! Kernels that were built on this machine. Each has a folder in the user's cache. It contains the
+//! kernel (`linux`), the agents for different versions of fadeout (`agent-…`) and the release
 //! (`release`).
 
 use crate::agent;
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 /// A kernel that was built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// As `uname -r` says.
+    /// Release, as printed by `uname -r`.
     pub release: String,
-    /// Where it is.
+    /// Folder of the kernel.
     pub folder: PathBuf,
 }
 
 impl Installed {
-    /// The executable.
+    /// Returns the path of the executable.
     pub fn kernel(&self) -> PathBuf {
         self.folder.join("linux")
     }
-    /// The agent.
+    /// Returns the path of the agent.
     pub fn agent(&self) -> PathBuf {
         self.folder.join(agent::file_name())
     }
 }
 
-/// Where kernels are kept: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`.
+/// Returns the folder of all kernels: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`.
 pub fn folder() -> PathBuf {
     let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = given.filter(|path| path.is_absolute()).or_else(|| {
@@ -36,7 +36,7 @@ pub fn folder() -> PathBuf {
     cache.join("fadeout").join("kernels")
 }
 
-/// Every kernel there is that this version can use, the newest release first.
+/// Returns every kernel that this version of fadeout can use, the newest release first.
 pub fn list() -> Vec<Installed> {
     list_in(&folder())
 }
@@ -46,7 +46,7 @@ fn list_in(folder: &Path) -> Vec<Installed> {
     let mut found: Vec<Installed> = entries
         .filter_map(|entry| {
             let folder = entry.path();
-            // One that is being put there has a name with a dot.
+            // The name of an incomplete installation begins with a dot.
             if entry.file_name().to_string_lossy().starts_with('.') {
                 return None;
             }
@@ -63,7 +63,7 @@ fn list_in(folder: &Path) -> Vec<Installed> {
     found
 }
 
-/// The newest kernel of a version: `6.12` means any 6.12.x.
+/// Returns the newest kernel of a version. `6.12` means any 6.12.x. `None` if there is none.
 pub fn find(version: &str) -> Option<Installed> {
     let mut kernels = list().into_iter();
     kernels.find(|kernel| is_of(&kernel.release, version))
@@ -91,7 +91,7 @@ mod tests {
             std::fs::write(folder.join(name).join("release"), release).expect("a file");
             std::fs::write(folder.join(name).join(agent::file_name()), "").expect("a file");
         }
-        // Built by another version, with another agent.
+        // This kernel was built by another version of fadeout, with another agent.
         std::fs::create_dir_all(folder.join("old")).expect("a folder");
         std::fs::write(folder.join("old").join("release"), "6.13.0").expect("a file");
         std::fs::create_dir_all(folder.join("empty")).expect("a folder");

@@ -1,10 +1,12 @@
 //! User-mode Linux as a machine in virtual time.
 //!
-//! A guest is a kernel in a process. It asks us for time ([`time`]), its network devices are ours
-//! ([`vhost`], [`ring`]), and a small program inside it ([`agent`]) opens and watches its sockets. What
-//! it writes is untrusted: every length and address is checked, and a mistake of it is a [`Fault`].
+//! A guest is a Linux kernel in a process of its own. It gets its time from the simulator
+//! ([`time`]). The simulator also implements its network devices ([`vhost`], [`ring`]). A small
+//! program in the guest ([`agent`]) opens its sockets and reports their state. Data from a guest is
+//! not trusted: every length and address is checked, and a violation is a [`Fault`].
 //!
-//! The protocols are plain functions and structs; only `linux` knows processes and sockets.
+//! The protocols are plain functions and structs. Only the module `linux` uses processes and
+//! sockets.
 
 pub mod agent;
 pub mod archive;
@@ -27,16 +29,16 @@ pub use elsewhere::{Guest, Place, check};
 #[cfg(target_os = "linux")]
 pub use linux::{Guest, Place, check};
 
-/// Something that a guest must not do, in words.
+/// A violation of a protocol by a guest, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub &'static str);
 
-/// Which of a guest's devices.
+/// A network device of a guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Port {
     /// The network of the simulation.
     Network,
-    /// Between us and the agent.
+    /// The connection between the simulator and the agent.
     Control,
 }

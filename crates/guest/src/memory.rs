@@ -1,26 +1,26 @@
-//! The memory of a guest, as its devices see it.
+//! The memory of a guest, as its devices access it.
 
 use crate::Fault;
 
 /// Memory at guest addresses.
 pub trait Memory {
-    /// Fills `into` from `at`.
+    /// Reads memory from address `at` into `into`.
     ///
     /// # Errors
-    /// [`Fault`] when not all of it is the guest's memory.
+    /// Returns a [`Fault`] if a part of it is not memory of the guest.
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Fault>;
-    /// Writes `from` to `at`.
+    /// Writes `from` to address `at`.
     ///
     /// # Errors
-    /// As [`Memory::read`].
+    /// Returns the errors of [`Memory::read`].
     fn write(&self, at: u64, from: &[u8]) -> Result<(), Fault>;
 }
 
-/// A file or a buffer with the bytes of a region.
+/// A file or buffer that contains the bytes of a region.
 pub trait Backing {
-    /// Fills `into` from `offset`; false when that is not possible.
+    /// Reads from `offset` into `into`. Returns false if this is not possible.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> bool;
-    /// Writes `from` to `offset`; false when that is not possible.
+    /// Writes `from` to `offset`. Returns false if this is not possible.
     fn write_at(&self, offset: u64, from: &[u8]) -> bool;
 }
 
@@ -47,20 +47,20 @@ impl Backing for std::cell::RefCell<Vec<u8>> {
     }
 }
 
-/// A run of guest addresses, and where its bytes are.
+/// A range of guest addresses, with the position of its bytes.
 #[derive(Debug)]
 pub struct Region<B> {
-    /// First address.
+    /// First guest address.
     pub address: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Where the first byte is in the backing.
+    /// Position of the first byte in the backing.
     pub offset: u64,
-    /// The memory that has the bytes.
+    /// File or buffer with the bytes.
     pub backing: B,
 }
 
-/// The memory that a guest told of.
+/// All memory regions of a guest.
 #[derive(Debug)]
 pub struct Regions<B>(pub Vec<Region<B>>);
 
@@ -71,7 +71,8 @@ impl<B> Default for Regions<B> {
 }
 
 impl<B> Regions<B> {
-    /// The region that holds all of `len` bytes at `at`, and where they are in its backing.
+    /// Returns the region that contains `len` bytes at address `at`, and their position in its
+    /// backing.
     fn find(&self, at: u64, len: usize) -> Result<(&Region<B>, u64), Fault> {
         let len = len as u64;
         self.0

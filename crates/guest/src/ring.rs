@@ -1,7 +1,7 @@
-//! Split virtqueues, from the side of the device.
+//! Split virtqueues, as the device handles them.
 //!
-//! A ring is in the guest's memory, which the guest may fill with anything: indices, chains and lengths
-//! are checked as they are read.
+//! A ring lies in the guest's memory, and the guest may write anything there. So indices, chains
+//! and lengths are checked when they are read.
 //!
 //! Standard: VIRTIO 1.2 §2.7.
 
@@ -11,11 +11,11 @@ use crate::memory::Memory;
 const HAS_NEXT: u16 = 1;
 const IS_WRITABLE: u16 = 2;
 const IS_INDIRECT: u16 = 4;
-/// In the flags of the used ring: no need to tell us of new buffers.
+/// Flag of the used ring: the device needs no notification of new buffers.
 const NO_NOTIFY: u16 = 1;
-/// In the flags of the available ring: no need to tell the guest of used ones.
+/// Flag of the available ring: the guest needs no interrupt for used buffers.
 const NO_INTERRUPT: u16 = 1;
-/// Largest ring of the standard.
+/// Largest size of a ring in the standard.
 const MAX_SIZE: u32 = 32768;
 
 /// A part of a buffer.
@@ -23,13 +23,13 @@ const MAX_SIZE: u32 = 32768;
 pub struct Part {
     /// Guest address.
     pub at: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// Whether the device writes it; it reads it otherwise.
+    /// True if the device writes this part. Otherwise the device reads it.
     pub is_writable: bool,
 }
 
-/// A ring with its place in the guest's memory.
+/// A ring in the guest's memory.
 #[derive(Debug, Default)]
 pub struct Ring {
     size: u16,
@@ -37,16 +37,16 @@ pub struct Ring {
     available: u64,
     used: u64,
     next_available: u16,
-    /// The guest's index of available descriptors, as last seen.
+    /// Index of available descriptors in the guest at the last check.
     seen_available: u16,
     next_used: u16,
 }
 
 impl Ring {
-    /// Sets how many descriptors it has.
+    /// Sets the number of descriptors.
     ///
     /// # Errors
-    /// [`Fault`] unless it is a power of two up to 32768.
+    /// Returns a [`Fault`] unless the size is a power of two up to 32768.
     pub fn set_size(&mut self, size: u32) -> Result<(), Fault> {
         if !size.is_power_of_two() || size > MAX_SIZE {
             return Err(Fault("a ring whose size is not a power of two up to 32768"));
@@ -55,48 +55,49 @@ impl Ring {
         Ok(())
     }
 
-    /// Sets which entry is the first.
+    /// Sets the index of the first entry.
     pub fn set_base(&mut self, base: u16) {
         self.next_available = base;
         self.seen_available = base;
         self.next_used = base;
     }
 
-    /// The entry that is next.
+    /// Returns the index of the next entry.
     pub fn base(&self) -> u16 {
         self.next_available
     }
 
-    /// Sets where its three tables are.
+    /// Sets the addresses of the three tables.
     pub fn set_addresses(&mut self, descriptors: u64, available: u64, used: u64) {
         (self.descriptors, self.available, self.used) = (descriptors, available, used);
     }
 
-    /// Whether it can be used.
+    /// True if the ring has a size and addresses.
     pub fn is_ready(&self) -> bool {
         self.size > 0 && self.used != 0
     }
 
-    /// Tells the guest not to tell us: we look whenever it waits.
+    /// Tells the guest to send no notifications, because the device checks the ring whenever the
+    /// guest is idle.
     ///
     /// # Errors
-    /// [`Fault`] when the ring is not in the guest's memory.
+    /// Returns a [`Fault`] if the ring is not in the guest's memory.
     pub fn silence(&self, memory: &impl Memory) -> Result<(), Fault> {
         memory.write(self.used, &NO_NOTIFY.to_le_bytes())
     }
 
-    /// Whether the guest wants to be told of used buffers.
+    /// Returns true if the guest needs an interrupt for used buffers.
     ///
     /// # Errors
-    /// As [`Ring::silence`].
+    /// Returns the errors of [`Ring::silence`].
     pub fn wants_interrupt(&self, memory: &impl Memory) -> Result<bool, Fault> {
         Ok(u16_at(memory, self.available)? & NO_INTERRUPT == 0)
     }
 
-    /// Takes the next buffer, and puts its parts into `parts`; none when there is none.
+    /// Takes the next buffer, and stores its parts in `parts`. `None` if no buffer is available.
     ///
     /// # Errors
-    /// [`Fault`] for a ring that is not one.
+    /// Returns a [`Fault`] for an invalid ring.
     pub fn take(
         &mut self,
         memory: &impl Memory,
@@ -122,11 +123,11 @@ impl Ring {
         Ok(Some(head))
     }
 
-    /// The parts of the buffer that begins at descriptor `head`.
+    /// Stores the parts of the buffer that begins at descriptor `head`.
     fn chain(&self, memory: &impl Memory, head: u16, parts: &mut Vec<Part>) -> Result<(), Fault> {
         parts.clear();
         let mut next = head;
-        // A chain that goes in a circle has more parts than the ring has descriptors.
+        // A circular chain would have more parts than the ring has descriptors.
         for _ in 0..self.size {
             if next >= self.size {
                 return Err(Fault("a descriptor beyond the ring"));
@@ -156,10 +157,10 @@ impl Ring {
         Err(Fault("a chain of descriptors in a circle"))
     }
 
-    /// Gives a buffer back, of which `written` bytes were written.
+    /// Returns a buffer to the guest, of which the device wrote `written` bytes.
     ///
     /// # Errors
-    /// [`Fault`] when the ring is not in the guest's memory.
+    /// Returns a [`Fault`] if the ring is not in the guest's memory.
     pub fn give_back(
         &mut self,
         memory: &impl Memory,
@@ -175,10 +176,10 @@ impl Ring {
         Ok(())
     }
 
-    /// Lets the guest see what was given back.
+    /// Publishes the returned buffers to the guest.
     ///
     /// # Errors
-    /// As [`Ring::give_back`].
+    /// Returns the errors of [`Ring::give_back`].
     pub fn publish(&self, memory: &impl Memory) -> Result<(), Fault> {
         memory.write(place(self.used, 2)?, &self.next_used.to_le_bytes())
     }
@@ -187,7 +188,7 @@ impl Ring {
 /// Reads all parts that the device reads, up to `limit` bytes.
 ///
 /// # Errors
-/// [`Fault`] for more than that, or parts beyond the guest's memory.
+/// Returns a [`Fault`] for more bytes, or for parts outside the guest's memory.
 pub fn gather(
     memory: &impl Memory,
     parts: &[Part],
@@ -207,11 +208,11 @@ pub fn gather(
     Ok(())
 }
 
-/// Writes `from` to the parts that the device writes; how many bytes, or none when they have too
-/// little room.
+/// Writes `from` to the parts that the device writes. Returns the number of bytes. `None` if the
+/// parts are too small.
 ///
 /// # Errors
-/// [`Fault`] for parts beyond the guest's memory.
+/// Returns a [`Fault`] for parts outside the guest's memory.
 pub fn scatter(
     memory: &impl Memory,
     parts: &[Part],

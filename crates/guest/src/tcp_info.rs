@@ -1,52 +1,52 @@
 //! State of a connection in a kernel: `struct tcp_info` of `include/uapi/linux/tcp.h`.
 //!
-//! It grows from version to version, at its end; what an older kernel does not have is zero.
+//! New versions of Linux add fields at the end. Fields that an older kernel does not have are zero.
 
-/// The state of a connection, as far as tables have it.
+/// The part of a connection's state that result tables use.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TcpInfo {
-    /// State of the connection; 1 is established.
+    /// State of the connection. 1 is established.
     pub state: u8,
-    /// State of congestion: open, disorder, cwr, recovery, loss.
+    /// Congestion state: open, disorder, cwr, recovery, loss.
     pub ca_state: u8,
-    /// Timeouts in a row.
+    /// Number of consecutive timeouts.
     pub backoff: u8,
     /// Retransmission timeout, µs.
     pub rto_us: u32,
-    /// Maximum segment size of what it sends, bytes.
+    /// Maximum segment size for sending, bytes.
     pub snd_mss: u32,
-    /// Segments sent and not cumulatively acknowledged.
+    /// Number of segments sent and not cumulatively acknowledged.
     pub unacked: u32,
-    /// Of them, SACKed.
+    /// Number of outstanding segments that were SACKed.
     pub sacked: u32,
-    /// Of them, held lost.
+    /// Number of outstanding segments marked as lost.
     pub lost: u32,
-    /// Of them, sent again.
+    /// Number of outstanding segments that were retransmitted.
     pub retrans: u32,
     /// Smoothed round-trip time, µs.
     pub rtt_us: u32,
-    /// Slow-start threshold, segments; 0x7fffffff when there is none.
+    /// Slow-start threshold, segments. 0x7fffffff before the first loss.
     pub snd_ssthresh: u32,
     /// Congestion window, segments.
     pub snd_cwnd: u32,
-    /// Segments sent again, ever.
+    /// Total number of retransmitted segments.
     pub total_retrans: u32,
-    /// Pacing rate, byte/s; all ones without pacing.
+    /// Pacing rate, byte/s. All bits are set without pacing.
     pub pacing_rate: u64,
-    /// Bytes acknowledged.
+    /// Number of bytes acknowledged.
     pub bytes_acked: u64,
-    /// Segments sent.
+    /// Number of segments sent.
     pub segs_out: u32,
     /// Smallest round-trip time, µs.
     pub min_rtt_us: u32,
-    /// Segments with data that were sent.
+    /// Number of data segments sent.
     pub data_segs_out: u32,
-    /// Timeouts.
+    /// Total number of timeouts.
     pub total_rto: u16,
 }
 
 impl TcpInfo {
-    /// Reads what a kernel wrote, of any length.
+    /// Reads a structure of any length from a kernel.
     pub fn read(bytes: &[u8]) -> TcpInfo {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let word = |at: usize| {
@@ -77,7 +77,7 @@ impl TcpInfo {
         }
     }
 
-    /// The name of the state of congestion, as the tables have it.
+    /// Returns the name of the congestion state in the tables.
     pub fn ca_state_name(&self) -> &'static str {
         match self.ca_state {
             0 => "open",
@@ -88,7 +88,7 @@ impl TcpInfo {
         }
     }
 
-    /// Segments in the network (RFC 6675 pipe), as Linux counts them.
+    /// Returns the number of segments in the network (pipe of RFC 6675), as Linux counts them.
     pub fn in_flight(&self) -> u32 {
         let gone = self.sacked.saturating_add(self.lost);
         self.unacked

@@ -1,65 +1,66 @@
-//! The protocol by which a guest asks for time.
+//! The protocol by which a guest gets its time.
 //!
-//! Messages of 16 bytes on a stream, and a page of shared memory in which both sides leave their times.
-//! The layout is that of `include/uapi/linux/um_timetravel.h`, version 2 of the shared memory. Each guest
-//! has a page of its own with two places: ours, and the guest's.
+//! The protocol has messages of 16 bytes on a stream, and a page of shared memory in which both
+//! sides write their times. The layout is that of `include/uapi/linux/um_timetravel.h`, version 2
+//! of the shared memory. Each guest has a page of its own with two slots: one for the simulator and
+//! one for the guest.
 
 use crate::Fault;
 
-/// Bytes of a message.
+/// Length of a message, bytes.
 pub const MESSAGE_LEN: usize = 16;
-/// Bytes of the shared memory.
+/// Length of the shared memory, bytes.
 pub const PAGE_LEN: usize = HEADER_LEN + 2 * SLOT_LEN;
-/// Where the times and who runs stand in the shared memory.
+/// Offset of the times, and of the number of the running side, in shared memory.
 pub const TIMES_AT: u64 = 8;
-/// Bytes that stand there.
+/// Length of these fields, bytes.
 pub const TIMES_LEN: usize = 18;
-/// Where the guest's place is.
+/// Offset of the guest's slot.
 pub const GUEST_AT: u64 = (HEADER_LEN + SLOT_LEN) as u64;
-/// Number of the guest's place, which the answer to its start tells.
+/// Number of the guest's slot, which the answer to its start message contains.
 pub const GUEST_ID: u16 = 1;
 
 const HEADER_LEN: usize = 4096;
 const SLOT_LEN: usize = 128;
 const VERSION: u32 = 2;
-/// A client that works by shared memory.
+/// Flag of a client that uses shared memory.
 const TIME_SHARE: u32 = 1;
 const REQUESTED: u32 = 1;
-/// A guest that waits for nothing asks for this much.
+/// Time that a guest requests if it waits for no timer.
 const FOR_EVER: u64 = i64::MAX as u64;
 
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
-    /// The answer to a message.
+    /// Answer to a message.
     Ack = 0,
-    /// A guest is there.
+    /// Start of a guest.
     Start = 1,
-    /// The guest wants to run at this time.
+    /// Request of the guest to run at this time.
     Request = 2,
-    /// The guest has nothing to do before the time that it asked for.
+    /// The guest is idle until the time that it requested.
     Wait = 3,
-    /// Which time is it?
+    /// Question of the guest for the current time.
     Get = 4,
-    /// The guest's time, before it turns to somebody else.
+    /// Time of the guest, sent before it communicates with another client.
     Update = 5,
-    /// Ours: run at this time.
+    /// Message of the simulator: run at this time.
     Run = 6,
-    /// Ours: no need to ask before this time.
+    /// Message of the simulator: no request is needed before this time.
     FreeUntil = 7,
-    /// The time of day, once at boot.
+    /// Question for the time of day, sent once at boot.
     GetTimeOfDay = 8,
-    /// To all.
+    /// Message to all clients.
     Broadcast = 9,
 }
 
-/// A message, either way.
+/// A message in either direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// Its kind.
+    /// Kind of the message.
     pub op: Op,
-    /// Its number, which the answer repeats.
+    /// Number of the message, which the answer repeats.
     pub seq: u32,
     /// A time, ns.
     pub time: u64,
@@ -69,7 +70,7 @@ impl Message {
     /// Reads a message.
     ///
     /// # Errors
-    /// [`Fault`] for an operation that there is not.
+    /// Returns a [`Fault`] for an unknown operation.
     pub fn read(bytes: &[u8; MESSAGE_LEN]) -> Result<Message, Fault> {
         let op = match u32_at(bytes, 0) {
             0 => Op::Ack,
@@ -91,7 +92,7 @@ impl Message {
         })
     }
 
-    /// The message as it is sent.
+    /// Returns the bytes of the message.
     pub fn write(self) -> [u8; MESSAGE_LEN] {
         let mut bytes = [0; MESSAGE_LEN];
         bytes[..4].copy_from_slice(&(self.op as u32).to_le_bytes());
@@ -101,32 +102,32 @@ impl Message {
     }
 }
 
-/// The action that a guest's message asks for.
+/// Action that a message of the guest requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Answer it.
+    /// Send this answer.
     Answer(Message),
-    /// Answer it, with the shared memory.
+    /// Send this answer with the shared memory.
     Welcome(Message),
-    /// The guest waits: it is our turn.
+    /// The guest is idle, and the simulator continues.
     Yield,
-    /// Nothing.
+    /// Do nothing.
     Nothing,
 }
 
-/// Our side of the protocol with one guest.
+/// The simulator's side of the protocol with one guest.
 #[derive(Debug, Default)]
 pub struct Clock {
     now: u64,
     requested: Option<u64>,
     is_running: bool,
     has_started: bool,
-    /// How often it may come to rest before it is our turn.
+    /// Number of times that the guest may become idle before the simulator continues.
     ahead: u8,
 }
 
 impl Clock {
-    /// The shared memory before the guest starts.
+    /// Returns the shared memory before the guest starts.
     pub fn page() -> Vec<u8> {
         let mut page = vec![0; PAGE_LEN];
         page[..4].copy_from_slice(&VERSION.to_le_bytes());
@@ -134,13 +135,14 @@ impl Clock {
         page[TIMES_AT as usize..TIMES_AT as usize + TIMES_LEN]
             .copy_from_slice(&Clock::default().times());
         page[26..28].copy_from_slice(&2u16.to_le_bytes());
-        // So that the guest leaves its wishes in the memory while we run.
+        // With this flag the guest writes its requests to shared memory while the simulator runs.
         page[HEADER_LEN..HEADER_LEN + 4].copy_from_slice(&TIME_SHARE.to_le_bytes());
         page
     }
 
-    /// Bytes at [`TIMES_AT`]: how far the guest may go alone, the time, and who runs. It never goes on by
-    /// itself, so that it does nothing at a time which we do not see.
+    /// Returns the bytes at [`TIMES_AT`]: the time up to which the guest may run alone, the current
+    /// time, and the running side. The guest may never advance its time alone, so that it does
+    /// nothing at unknown times.
     pub fn times(&self) -> [u8; TIMES_LEN] {
         let mut bytes = [0; TIMES_LEN];
         bytes[..8].copy_from_slice(&(self.now + 1).to_le_bytes());
@@ -150,21 +152,21 @@ impl Clock {
         bytes
     }
 
-    /// The guest's time, ns.
+    /// Returns the guest's time, ns.
     pub fn now(&self) -> u64 {
         self.now
     }
-    /// Whether the guest runs, and we wait for it.
+    /// True if the guest runs and the simulator waits for it.
     pub fn is_running(&self) -> bool {
         self.is_running
     }
-    /// Whether the guest has told that it is there.
+    /// True if the guest has sent its start message.
     pub fn has_started(&self) -> bool {
         self.has_started
     }
 
-    /// Lets the guest run at `at`, or now if that has passed; what to send after [`Clock::times`] has
-    /// been written.
+    /// Lets the guest run at `at`, or at the current time if that is later. Returns the message to
+    /// send after [`Clock::times`] has been written.
     pub fn run(&mut self, at: u64) -> Message {
         self.now = self.now.max(at);
         self.is_running = true;
@@ -176,20 +178,21 @@ impl Clock {
         }
     }
 
-    /// The guest has been told to run twice: it goes on when it comes to rest once.
+    /// Records that the guest was told to run twice. It continues after it has become idle once.
     pub fn run_ahead(&mut self) {
         self.ahead = 1;
     }
 
-    /// The guest was not told to run after all.
+    /// Records that the guest was not told to run after all.
     pub fn rest(&mut self) {
         self.is_running = false;
     }
 
-    /// Takes a message of the guest; the action that it asks for.
+    /// Handles a message of the guest. Returns the required action.
     ///
     /// # Errors
-    /// [`Fault`] for a message that only we may send, or at a wrong moment.
+    /// Returns a [`Fault`] for a message that only the simulator may send, or that comes at a wrong
+    /// time.
     pub fn on_message(&mut self, message: Message, time_of_day: u64) -> Result<Step, Fault> {
         let answer = |time| Message {
             op: Op::Ack,
@@ -232,14 +235,14 @@ impl Clock {
         })
     }
 
-    /// Whether the guest works by shared memory, as it has to; Linux does since 6.11. `slot` is what
-    /// stands at [`GUEST_AT`] once it has run.
+    /// Returns true if the guest uses shared memory, which is required. Linux supports it since
+    /// 6.11. `slot` has the bytes at [`GUEST_AT`] after the guest has run.
     pub fn is_shared(slot: &[u8; 16]) -> bool {
         u32_at(slot, 0) & TIME_SHARE != 0
     }
 
-    /// When a guest that waits wants to run next, ns; none when it waits for its devices alone. `slot`
-    /// is what stands at [`GUEST_AT`].
+    /// Returns the time at which an idle guest wants to run next, ns. `None` if it waits only for
+    /// its devices. `slot` has the bytes at [`GUEST_AT`].
     pub fn next_at(&self, slot: &[u8; 16]) -> Option<u64> {
         let left = u32_at(slot, 4) & REQUESTED != 0;
         let left = left.then(|| u64_at(slot, 8)).filter(|&at| at < FOR_EVER);

@@ -1,7 +1,8 @@
-//! The back end of vhost-user for a network device, as far as user-mode Linux speaks it.
+//! The back end of vhost-user for a network device, with the part that user-mode Linux uses.
 //!
-//! Kicks and calls are messages on the sockets (`INBAND_NOTIFICATIONS`), so that they have a place in
-//! virtual time. There is no clock and no socket here: a message comes in, an answer comes out.
+//! Notifications and interrupts are messages on the sockets (`INBAND_NOTIFICATIONS`), so that they
+//! have a defined virtual time. This module has no clock and no socket: it converts a message into
+//! an answer.
 //!
 //! Standard: VIRTIO 1.2 §5.1.
 
@@ -10,21 +11,21 @@ use crate::memory::{Backing, Region, Regions};
 use crate::ring::{Part, Ring, gather, scatter};
 use std::collections::VecDeque;
 
-/// Bytes before the payload of a message.
+/// Length of the header in front of a message's payload, bytes.
 pub const HEADER_LEN: usize = 12;
-/// Bytes of a message of ours to the guest.
+/// Length of an interrupt message to the guest, bytes.
 pub const CALL_LEN: usize = HEADER_LEN + 8;
-/// Bytes of the guest's answer to one.
+/// Length of the guest's answer to an interrupt message, bytes.
 pub const ANSWER_LEN: usize = HEADER_LEN + 8;
-/// Longest payload.
+/// Longest payload, bytes.
 pub const MAX_PAYLOAD: usize = 512;
-/// Bytes before a frame in a buffer.
+/// Length of the header in front of a frame in a buffer, bytes.
 ///
 /// Standard: VIRTIO 1.2 §5.1.6.
 pub const NET_HEADER_LEN: usize = 12;
-/// Longest frame with its header: a segment of 64 KB for us to split.
+/// Longest frame with its header, bytes: a segment of 64 KB that the device has to split.
 const MAX_FRAME: usize = NET_HEADER_LEN + 14 + 65536;
-/// Most file descriptors with a message.
+/// Maximum number of file descriptors with a message.
 pub const MAX_FDS: usize = 8;
 
 const RECEIVE: usize = 0;
@@ -69,28 +70,28 @@ mod request {
     pub(super) const VRING_KICK: u32 = 35;
 }
 
-/// Ours to the guest: buffers of a ring were used.
+/// Message to the guest: buffers of a ring were used.
 const VRING_CALL: u32 = 4;
 
 const VERSION: u32 = 1;
 const IS_REPLY: u32 = 1 << 2;
 const NEEDS_REPLY: u32 = 1 << 3;
 
-/// The head of a message.
+/// Header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Number of the request.
     pub request: u32,
     flags: u32,
-    /// Bytes that follow, at most [`MAX_PAYLOAD`].
+    /// Length of the payload in bytes, at most [`MAX_PAYLOAD`].
     pub size: usize,
 }
 
 impl Header {
-    /// Reads a head.
+    /// Reads a header.
     ///
     /// # Errors
-    /// [`Fault`] for another version, or a message that is too long.
+    /// Returns a [`Fault`] for another version, or for a message that is too long.
     pub fn read(bytes: &[u8; HEADER_LEN]) -> Result<Header, Fault> {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
         let (request, flags, size) = (word(0), word(4), word(8) as usize);
@@ -117,26 +118,26 @@ pub struct Device<B> {
     memory: Regions<B>,
     rings: [Ring; 2],
     is_enabled: [bool; 2],
-    /// Frames that wait for room in the guest.
+    /// Frames that wait for a buffer of the guest.
     waiting: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     parts: Vec<Part>,
     buffer: Vec<u8>,
-    /// Whether a ring has buffers that the guest has not been told of.
+    /// For each ring: true if the guest has not been informed of used buffers.
     is_used: [bool; 2],
 }
 
-/// The answer to a message, and what follows from it.
+/// Answer to a message, and its consequences.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The bytes to send back; nothing when empty.
+    /// Bytes of the answer. Empty if there is no answer.
     pub bytes: Vec<u8>,
-    /// The first descriptor that came along is for our calls to the guest.
+    /// True if the first descriptor with the message is the socket for interrupts.
     pub takes_request_fd: bool,
 }
 
 impl<B: Backing> Device<B> {
-    /// A device with this address.
+    /// Creates a device with this address.
     pub fn new(mac: [u8; 6]) -> Device<B> {
         Device {
             mac,
@@ -153,10 +154,10 @@ impl<B: Backing> Device<B> {
         }
     }
 
-    /// Carries out a message; `files` came along with it and are those of memory regions.
+    /// Carries out a message. `files` are its descriptors, which contain memory regions.
     ///
     /// # Errors
-    /// [`Fault`] for a message that is not one, after which the guest cannot be trusted to go on.
+    /// Returns a [`Fault`] for an invalid message. The guest cannot be trusted afterwards.
     pub fn on_message(
         &mut self,
         header: Header,
@@ -213,7 +214,7 @@ impl<B: Backing> Device<B> {
             request::SET_VRING_ADDR => {
                 let (ring, _) = state()?;
                 let at = |place| long(payload, place);
-                // In the order of the message: descriptors, used, available.
+                // The order in the message is: descriptors, used, available.
                 self.rings[ring].set_addresses(at(8)?, at(24)?, at(16)?);
             }
             request::SET_VRING_ENABLE => {
@@ -258,7 +259,7 @@ impl<B: Backing> Device<B> {
         Ok(())
     }
 
-    /// The part of the device's configuration that is asked for, and zeros beyond it.
+    /// Returns the requested part of the device's configuration, with zeros beyond its end.
     fn config(&self, payload: &[u8]) -> Result<Vec<u8>, Fault> {
         let (offset, size) = (word(payload, 0)? as usize, word(payload, 4)? as usize);
         if size > MAX_PAYLOAD - 12 || offset > MAX_PAYLOAD {
@@ -272,27 +273,29 @@ impl<B: Backing> Device<B> {
         Ok(bytes)
     }
 
-    /// Takes a frame for the guest, which it sees when it is called.
+    /// Queues a frame for the guest. The guest receives it with its next interrupt.
     pub fn deliver(&mut self, frame: &[u8]) {
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
         let mut head = [0; NET_HEADER_LEN];
-        // The checksum is right, though it may not stand there; one buffer.
+        // The header says that the checksum is valid, even if it is not filled in, and that there
+        // is one buffer.
         head[0] = 2;
         head[10] = 1;
         buffer.extend_from_slice(&head);
         buffer.extend_from_slice(frame);
-        // There is no neighbour discovery: whatever comes is for the guest.
+        // There is no ARP, so every frame gets the guest's address.
         if let Some(to) = buffer.get_mut(NET_HEADER_LEN..NET_HEADER_LEN + 6) {
             to.copy_from_slice(&self.mac);
         }
         self.waiting.push_back(buffer);
     }
 
-    /// Puts what waits into the guest's buffers, as far as there are any, and at most `most` frames.
+    /// Writes waiting frames into the guest's buffers, at most `most` frames and as many as there
+    /// are buffers.
     ///
     /// # Errors
-    /// [`Fault`] for a ring that is not one.
+    /// Returns a [`Fault`] for an invalid ring.
     pub fn fill(&mut self, most: usize) -> Result<(), Fault> {
         if self.waiting.is_empty() || !self.is_enabled[RECEIVE] {
             return Ok(());
@@ -304,7 +307,7 @@ impl<B: Backing> Device<B> {
             && let Some(head) = ring.take(&self.memory, &mut self.parts)?
         {
             let frame = self.waiting.pop_front().expect("a frame waits");
-            // A buffer that is too small goes back empty, and the frame is lost.
+            // A buffer that is too small goes back empty, and its frame is lost.
             let written = scatter(&self.memory, &self.parts, &frame)?.unwrap_or(0);
             ring.give_back(&self.memory, head, written)?;
             self.spare.push(frame);
@@ -317,10 +320,10 @@ impl<B: Backing> Device<B> {
         Ok(())
     }
 
-    /// Hands `take` each frame that the guest sent, with its [`Offload`].
+    /// Calls `take` for each frame that the guest sent, with its [`Offload`].
     ///
     /// # Errors
-    /// [`Fault`] for a ring that is not one.
+    /// Returns a [`Fault`] for an invalid ring.
     pub fn drain(&mut self, mut take: impl FnMut(Offload, &mut [u8])) -> Result<(), Fault> {
         if !self.is_enabled[TRANSMIT] {
             return Ok(());
@@ -342,11 +345,11 @@ impl<B: Backing> Device<B> {
         Ok(())
     }
 
-    /// The messages that tell the guest of what was used, as far as it wants to know; put behind
-    /// `into`. Where `asks`, the guest answers each with [`ANSWER_LEN`] bytes.
+    /// Appends the interrupt messages for used buffers to `into`, if the guest wants them. With
+    /// `asks` the guest answers each with [`ANSWER_LEN`] bytes.
     ///
     /// # Errors
-    /// [`Fault`] for a ring that is not one.
+    /// Returns a [`Fault`] for an invalid ring.
     pub fn calls(&mut self, asks: bool, into: &mut Vec<u8>) -> Result<(), Fault> {
         let flags = VERSION | if asks { NEEDS_REPLY } else { 0 };
         for (number, is_used) in self.is_used.iter_mut().enumerate() {
@@ -359,25 +362,26 @@ impl<B: Backing> Device<B> {
         Ok(())
     }
 
-    /// Whether the descriptor that comes along with this message is for our calls.
+    /// True if the descriptor with this message is the socket for interrupts.
     pub fn is_for_calls(&self, header: Header) -> bool {
         header.request == request::SET_BACKEND_REQUEST_FD
     }
 
-    /// Whether there may be something to tell the guest: frames that wait, buffers that were used.
+    /// True if frames wait for the guest, or if it has not been informed of used buffers.
     pub fn has_something(&self) -> bool {
         !self.waiting.is_empty() || self.is_used.contains(&true)
     }
 }
 
-/// The work on a frame that the guest leaves to us.
+/// Work on a frame that the guest leaves to the device.
 ///
 /// Standard: VIRTIO 1.2 §5.1.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offload {
-    /// Payload of each segment that the frame is to be split into; zero when it is one.
+    /// Payload of each segment that the frame is split into. Zero if the frame is not split.
     pub segment: u16,
-    /// Where the checksum is to be taken from and to be put to, from there; none when it stands there.
+    /// Start of the data for the checksum, and offset of the checksum field from there. `None` if
+    /// the checksum is complete.
     pub checksum: Option<(u16, u16)>,
 }
 
@@ -447,7 +451,8 @@ mod tests {
             .expect("a message as it should be")
     }
 
-    /// A device as a guest sets it up: rings of four at 0x100 and 0x400, 8 KB of memory.
+    /// Returns a device as a guest configures it: rings with four entries at 0x100 and 0x400, and 8
+    /// KB of memory.
     fn device() -> Device<Buffer> {
         let mut device = Device::new([2, 0, 0, 0, 0, 9]);
         ask(&mut device, request::SET_FEATURES, &[OFFERED], vec![]);

@@ -1,14 +1,15 @@
-//! Whether a kernel works: two guests of it, a fixed delay between them, and echo requests.
+//! Check of a kernel: two guests exchange echo requests over a fixed delay.
 
 use super::Guest;
 use crate::agent::{Command, Report};
 use crate::{Checked, Config, GuestError, Port, Sink};
 use std::collections::VecDeque;
 
-/// Sends `count` echo requests from one guest to another over `delay_ns` each way.
+/// Sends `count` echo requests from one guest to another, with a delay of `delay_ns` in each
+/// direction.
 ///
 /// # Errors
-/// [`GuestError`] when a guest does not come up, or ends.
+/// Returns a [`GuestError`] if a guest does not start, or if it ends.
 pub fn check(config: &Config, delay_ns: u64, count: u32) -> Result<Checked, GuestError> {
     let addresses = [[10, 0, 0, 1], [10, 0, 0, 2]];
     let mut guests = Vec::new();

@@ -1,4 +1,4 @@
-//! A guest: it is told the time, given frames, and hands over what it sent.
+//! A guest: it receives the time and frames, and returns the frames that it sent.
 
 use super::mapped::Mapped;
 use super::process::{Process, arguments};
@@ -16,57 +16,59 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
-/// Virtual time that a guest has for its boot, ns.
+/// Longest virtual time of a guest's boot, ns.
 const LONGEST_BOOT: u64 = 40 * SECOND;
-/// The guest's time when the simulation begins, ns. Its count of ticks, which begins 300 s before zero,
-/// is then a whole number of 512 ticks, so that its timers lie where those of a clock that begins with
-/// the simulation do: from 63 ticks on they fire at every 8th, from 504 on at every 64th.
+/// Time of the guest at the start of the simulation, ns. The guest's tick count starts at minus 300
+/// s (`INITIAL_JIFFIES`), and is a multiple of 512 at this time. So its timers fire at the same
+/// times as those of a clock that starts with the simulation. Timers beyond 63 ticks fire at every
+/// 8th tick, and those beyond 504 ticks at every 64th.
 const ORIGIN: u64 = 44 * SECOND;
-/// 2020-01-01, ns: the time of day of a guest is the same in every run.
+/// Time of day of every guest at its time zero, ns: 2020-01-01. It is the same in every run.
 const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
-/// How long a program of a guest takes to read its clock, ns.
+/// Time that a program of a guest needs to read its clock, ns.
 const CLOCK_READ: u64 = 256;
-/// How soon a timer fires whose time had passed when it was set, ns (`TIMER_MIN_DELTA`, and one to
-/// round up).
+/// Delay of a timer whose time has passed when it is set, ns (`TIMER_MIN_DELTA`, and one to round
+/// up).
 const LATE_TIMER: u64 = 501;
-/// How long a call of a process that fails takes, ns (`um_udelay(1)`).
+/// Duration of a failing system call of a process, ns (`um_udelay(1)`).
 const FAILED_CALL: u64 = 1_000;
-/// How long only its clock is listened to, before its devices are too.
+/// Time in which only the guest's clock is polled. After it, its devices are polled too.
 const QUIET: Duration = Duration::from_millis(20);
-/// Rounds of a guest at one instant before it is held to spin.
+/// Maximum number of steps of a guest at one instant. With more it counts as an endless loop.
 const MOST_ROUNDS: u32 = 100_000;
-/// Messages of a guest during its boot, or at one instant after it, before it is held to spin.
+/// Maximum number of messages of a guest during its boot, or at one instant after it. With more it
+/// counts as an endless loop.
 const MOST_MESSAGES: u32 = 100_000;
 
 #[derive(Debug)]
 struct Socketed {
     device: Device<Mapped>,
     socket: UnixStream,
-    /// By which we call the guest.
+    /// Socket for interrupts to the guest. `None` until the guest has sent it.
     calls: Option<UnixStream>,
 }
 
-/// A guest.
+/// A guest, which is a running kernel.
 #[derive(Debug)]
 pub struct Guest {
     config: Config,
-    // Before the rest: it ends first.
+    // The first field is dropped first, so the process ends before the other fields.
     process: Process,
     clock: Clock,
     socket: UnixStream,
-    /// The memory in which both leave their times.
+    /// Shared memory for the times of both sides.
     page: Mapped,
     page_file: File,
-    /// Whether the guest has told of all that it has: it is seldom that it speaks of its devices then.
+    /// True after the boot. The guest seldom sends messages about its devices then.
     is_up: bool,
-    /// How many it has sent so far.
+    /// Number of messages in the current step.
     messages: u32,
-    /// The network's and the agent's; they come as the guest finds them.
+    /// The network device and the agent's device. `None` until the guest has connected to it.
     devices: [Option<Socketed>; 2],
     doors: [Door; 2],
-    /// Times that it left in shared memory when it last came to rest.
+    /// Times that the guest left in shared memory when it was last idle.
     slot: [u8; 16],
-    /// Times that it was last shown there.
+    /// Times that were last written to shared memory for the guest.
     shown: Option<[u8; TIMES_LEN]>,
     calls: Vec<u8>,
     buffer: Vec<u8>,
@@ -74,10 +76,10 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Starts a guest, and brings it to where the simulation begins.
+    /// Starts a guest, and runs it to the start of the simulation.
     ///
     /// # Errors
-    /// [`GuestError`] when it does not come so far.
+    /// Returns a [`GuestError`] if the guest does not get that far.
     pub fn boot(config: Config) -> Result<Guest, GuestError> {
         let init = std::fs::read(&config.agent).map_err(|error| GuestError::File {
             path: config.agent.clone(),
@@ -155,7 +157,7 @@ impl Guest {
         Ok(guest)
     }
 
-    /// Runs it until its agent is ready, and to a whole second after that.
+    /// Runs the guest until its agent is ready, and then to the next full second.
     fn begin(&mut self) -> Result<(), GuestError> {
         let mut ready = Ready::default();
         self.serve()?;
@@ -186,38 +188,39 @@ impl Guest {
         Ok(())
     }
 
-    /// The number of its process.
+    /// Returns the id of the guest's process.
     pub(super) fn process_id(&self) -> rustix::process::Pid {
         self.process.id()
     }
 
-    /// Release of its kernel.
+    /// Returns the release of the kernel.
     pub fn release(&self) -> &str {
         &self.release
     }
 
-    /// When it wants to run next, ns since the simulation began; none when it waits for frames alone.
+    /// Returns the time at which the guest wants to run next, ns since the start of the simulation.
+    /// `None` if it waits for frames only.
     pub fn next_at(&self) -> Option<u64> {
         self.requested().map(|at| at.saturating_sub(ORIGIN))
     }
 
-    /// Takes a frame for it, which it sees the next time it runs.
+    /// Queues a frame for the guest. The guest receives it in its next step.
     pub fn deliver(&mut self, port: Port, frame: &[u8]) {
         if let Some(device) = &mut self.devices[port as usize] {
             device.device.deliver(frame);
         }
     }
 
-    /// Takes a command for its agent, which sees it the next time it runs.
+    /// Queues a command for the agent. The agent receives it in the next step.
     pub fn command(&mut self, command: &Command<'_>) {
         self.deliver(Port::Control, &command.write());
     }
 
-    /// Runs it at `now`, ns since the simulation began, until it has nothing more to do at that time.
-    /// Its frames and reports go to `sink`.
+    /// Runs the guest at `now`, ns since the start of the simulation, until it is idle. Its frames
+    /// and reports go to `sink`.
     ///
     /// # Errors
-    /// [`GuestError`] when it ends, spins or does what no kernel does.
+    /// Returns a [`GuestError`] if the guest ends, does not become idle or violates a protocol.
     pub fn run(&mut self, now: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
         self.messages = 0;
         self.run_at(ORIGIN.saturating_add(now), sink)
@@ -225,13 +228,14 @@ impl Guest {
 
     fn run_at(&mut self, at: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
         for _ in 0..MOST_ROUNDS {
-            // Only a guest that has something to do then may be told of a time.
+            // The guest accepts a time only if it has work at this time.
             let next = self.requested();
             let is_due = next.is_some_and(|next| next <= at);
             let within = |span| next.is_some_and(|next| next <= at.saturating_add(span));
-            // One whose timer came late is idle. Who else wants to run so soon has had a call that failed: what
-            // came waits until that is over. What a program does between two steps of the clock is not
-            // foreseen and may have no end: it is interrupted, but when it reads its clock.
+            // If the next time is that of a late timer, the guest is idle. Another next time within
+            // this range means that a system call failed. Frames then wait until this call is over.
+            // A program's computing between two readings of the clock cannot be predicted and may
+            // have no end. So it is interrupted, except while it reads the clock.
             let is_late = next == Some(at.saturating_add(LATE_TIMER));
             let (takes, is_asked) = match self.config.has_programs {
                 true => (is_due || !within(CLOCK_READ), true),
@@ -253,8 +257,8 @@ impl Guest {
             }
             let run = run.write();
             if is_woken && !is_asked {
-                // It was idle: it finds that it has an interrupt to take now, and rests once more to be
-                // told that it is now.
+                // The guest was idle. The first message makes it take its interrupt, and the second
+                // one tells it to run at the same time.
                 self.clock.run_ahead();
                 self.send([run, run].as_flattened())?;
             } else {
@@ -275,11 +279,12 @@ impl Guest {
         }
     }
 
-    /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
-    /// tell. The message is a signal for it, which it takes before it reads that it is to run: it then has
-    /// an interrupt to take now. One that is asked answers, and has then left the time at which it wants
-    /// to run: now, unless it has an interrupt yet to take. A guest that is run at a time at which it has
-    /// nothing to do stops.
+    /// Hands queued frames to the guest, and sends interrupts for used buffers. Returns true if an
+    /// interrupt was sent.
+    ///
+    /// An interrupt is a signal, which the guest handles before it reads its message to run. With
+    /// `asks` the guest answers, and leaves the time at which it wants to run. This time is now,
+    /// unless it still has to handle the interrupt. A guest that runs at a time without work stops.
     fn call(&mut self, asks: bool) -> Result<bool, GuestError> {
         let mut any = false;
         let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
@@ -308,7 +313,7 @@ impl Guest {
         Ok(any)
     }
 
-    /// Looks at what it has left in shared memory.
+    /// Reads the times that the guest left in shared memory.
     fn look(&mut self) -> Result<(), GuestError> {
         match self.page.read_at(GUEST_AT, &mut self.slot) {
             true => Ok(()),
@@ -316,7 +321,7 @@ impl Guest {
         }
     }
 
-    /// Serves its messages until it waits.
+    /// Handles the guest's messages until it is idle.
     fn serve(&mut self) -> Result<(), GuestError> {
         while !self.clock.has_started() || self.clock.is_running() {
             self.messages += 1;
@@ -336,12 +341,12 @@ impl Guest {
                 self.serve_clock()?;
             }
         }
-        // We run now: it has left its wishes in the memory.
+        // The guest is idle, and has left the time of its next step in shared memory.
         self.share_times()?;
         self.look()
     }
 
-    /// Which of its sockets have something: the clock's, and each device's.
+    /// Returns which sockets have data: that of the clock, and that of each device.
     fn poll(&self) -> Result<[bool; 3], GuestError> {
         let mut polled = [
             PollFd::new(&self.socket, PollFlags::IN),
@@ -378,7 +383,7 @@ impl Guest {
         }
     }
 
-    /// Serves a message of its clock, if one comes soon.
+    /// Handles a message of the guest's clock, if one arrives soon. Returns false if none does.
     fn serve_clock(&mut self) -> Result<bool, GuestError> {
         let mut bytes = [0; MESSAGE_LEN];
         match self.socket.read(&mut bytes) {
@@ -392,7 +397,7 @@ impl Guest {
             Step::Answer(message) => self.send(&message.write())?,
             Step::Welcome(message) => {
                 self.share_times()?;
-                // The second is a log, which it does not use.
+                // The second file is a log, which the guest does not use.
                 let files = [&self.page_file, &self.page_file];
                 let sent = send_with(&self.socket, &message.write(), &files);
                 sent.map_err(|_| ended(&self.config, &mut self.process))?;
@@ -468,7 +473,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Hands `sink` what it has sent.
+    /// Passes the frames and reports of the guest to `sink`.
     fn collect(&mut self, sink: &mut impl Sink) -> Result<(), GuestError> {
         let mut fault: Result<(), Fault> = Ok(());
         for (port, device) in self.devices.iter_mut().enumerate() {
@@ -523,7 +528,7 @@ impl Guest {
     }
 }
 
-/// Sees nothing but the agent's first word.
+/// A sink that ignores everything except the agent's first report.
 #[derive(Debug, Default)]
 struct Ready {
     release: Option<String>,
@@ -538,7 +543,7 @@ impl Sink for Ready {
     }
 }
 
-/// Whether nothing came, though it may yet.
+/// True if no data arrived within the timeout, so that data may still arrive.
 fn is_quiet(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
@@ -558,7 +563,7 @@ fn ended(config: &Config, process: &mut Process) -> GuestError {
     }
 }
 
-/// The guest's connection to its clock.
+/// Returns the guest's connection for its clock.
 fn wait_for(door: &Door, process: &mut Process, config: &Config) -> Result<UnixStream, GuestError> {
     let mut polled = [PollFd::new(door.listener(), PollFlags::IN)];
     let step = Timespec {

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::io;
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
-/// A file that is mapped whole. A call for each index and descriptor of a ring costs more than TCP does.
+/// A completely mapped file. A system call for each index and descriptor of a ring would cost more
+/// than TCP does.
 ///
-/// Software inside a guest cannot make the file shorter. The process of the guest could, which would end ours
-/// by a signal; it is a process of the same user, and could do that anyway.
+/// Software inside a guest cannot shorten the file. The guest's process could, which would end the
+/// simulator by a signal. But it is a process of the same user, who could do this anyway.
 #[derive(Debug)]
 pub(super) struct Mapped(MmapRegion);
 
 impl Mapped {
-    /// Maps all of a file.
+    /// Maps the whole file.
     pub(super) fn whole(file: File) -> io::Result<Mapped> {
         let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         let region = MmapRegion::from_file(FileOffset::new(file, 0), len);

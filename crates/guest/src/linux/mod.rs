@@ -1,4 +1,4 @@
-//! Guests on this machine: processes, their sockets and descriptors.
+//! Guests on this machine: their processes, sockets and file descriptors.
 
 mod check;
 mod guest;

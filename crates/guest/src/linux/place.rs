@@ -1,31 +1,32 @@
-//! The processor on which the guests of a run compute: that of the thread which tells them the time.
+//! The processor core for all guests of a run, which is that of the thread that controls them.
 //!
-//! Of them and that thread one computes at a time, and hands over several times for each packet. To wake
-//! a process on another processor costs more than TCP does with the packet. Nor is one that is told
-//! something to interrupt who tells it: that has more to tell.
+//! Either the thread or one of the guests runs at any time, and control changes several times for
+//! each packet. Waking a process on another core would cost more than TCP does for the packet. A
+//! guest that is woken must not interrupt the thread either, because the thread has more messages
+//! to send.
 
 use super::Guest;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::fs;
 
-/// After how many rounds another processor may be taken: about a second.
+/// Number of rounds after which another core may be chosen, about one second.
 const STAY: u32 = 30_000;
 
-/// Holds a thread and the guests that it starts on one processor, until it is dropped.
+/// Keeps a thread and the guests that it starts on one processor core until it is dropped.
 #[derive(Debug)]
 pub struct Place {
     thread: Pid,
-    /// Where the thread was allowed to be.
+    /// Cores that the thread was allowed to use before.
     allowed: CpuSet,
     processor: usize,
     rounds: u32,
-    /// Whether the thread may be woken anywhere at present.
+    /// True while the thread may be woken on any core.
     is_free: bool,
 }
 
 impl Place {
-    /// Holds this thread where it is; none where the machine does not allow it.
+    /// Keeps this thread on its current core. `None` if the machine does not allow it.
     pub fn take() -> Option<Place> {
         let allowed = sched_getaffinity(None).ok()?;
         let processor = sched_getcpu();
@@ -43,9 +44,9 @@ impl Place {
         })
     }
 
-    /// To be called each time before a guest runs. From time to time the thread is let free for one round,
-    /// so that it is woken on a processor that is idle, if there is one; then it stays there, and the
-    /// guests follow.
+    /// Must be called each time before a guest runs. From time to time the thread may use any core
+    /// for one round, so that the system wakes it on an idle one. It then stays on this core, and
+    /// the guests follow.
     pub fn look<'a>(&mut self, guests: impl Iterator<Item = &'a Guest>) {
         self.rounds += 1;
         if self.is_free {
@@ -70,11 +71,12 @@ impl Drop for Place {
     }
 }
 
-/// Whether a thread may interrupt another when it is woken; none that cannot be set is an error.
+/// Sets the scheduling policy of a thread, which decides if it interrupts others when it is woken.
+/// Errors are ignored.
 fn set_policy(thread: i32, policy: i32) {
-    // Some systems have more fields.
+    // The structure has more fields on some systems.
     #[allow(unsafe_code, reason = "there is no safe call of it")]
-    // SAFETY: a structure of numbers, for which zero is right, and a call that reads it.
+    // SAFETY: zero is valid for all fields of this structure, and the call only reads it.
     unsafe {
         let parameters: libc::sched_param = std::mem::zeroed();
         libc::sched_setscheduler(thread, policy, &raw const parameters);
@@ -87,7 +89,7 @@ fn only(processor: usize) -> CpuSet {
     set
 }
 
-/// Moves a process and all below it.
+/// Moves a process and all its descendants to these cores.
 fn move_all(process: Pid, to: &CpuSet) {
     let _ = sched_setaffinity(Some(process), to);
     let number = process.as_raw_nonzero();

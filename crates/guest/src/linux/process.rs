@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// A running guest. It ends with us, whatever ends us.
+/// A running guest. It ends with the simulator, even if the simulator is killed.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -16,7 +16,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts `kernel` with these arguments; what it says goes to `log`.
+    /// Starts `kernel` with these arguments. Its output goes to `log`.
     pub(super) fn start(kernel: &Path, arguments: &[String], log: File) -> io::Result<Process> {
         Ok(Process {
             child: Child::spawn(kernel, arguments, &log)?,
@@ -24,17 +24,17 @@ impl Process {
         })
     }
 
-    /// Its number.
+    /// Returns the process id.
     pub(super) fn id(&self) -> Pid {
         self.child.id()
     }
 
-    /// Whether it is gone.
+    /// True if the process has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         self.child.has_ended().is_some()
     }
 
-    /// How it ended and what it said last, after its sockets broke.
+    /// Ends the process after its sockets broke. Returns its exit status and its last output.
     pub(super) fn last_words(&mut self) -> String {
         self.end();
         let status = self.child.has_ended();
@@ -42,7 +42,7 @@ impl Process {
         status + &self.last_lines()
     }
 
-    /// The panic, or else the last lines of its log.
+    /// Returns the kernel's panic, or the last lines of its log.
     pub(super) fn last_lines(&self) -> String {
         let len = self.log.metadata().map_or(0, |meta| meta.len());
         let start = len.saturating_sub(4096);
@@ -63,7 +63,7 @@ impl Process {
         }
     }
 
-    /// Ends it, and every process in it.
+    /// Kills the process and all its children.
     fn end(&mut self) {
         if self.child.has_ended().is_none() {
             let _ = kill_process(self.id(), Signal::KILL);
@@ -79,7 +79,8 @@ impl Drop for Process {
     }
 }
 
-/// The arguments of user-mode Linux on our clock, which takes `clock_read` ns to read, with our devices.
+/// Returns the arguments of user-mode Linux for the simulator's clock and devices. `clock_read` is
+/// the time of reading the clock, ns.
 pub(super) fn arguments(
     memory_mb: u32,
     clock_read: u64,
@@ -93,15 +94,14 @@ pub(super) fn arguments(
         format!("clock-costs={clock_read}"),
         format!("initrd={}", path_of(init)),
         "rdinit=/init".to_owned(),
-        // Sent segments are the wire's at once: there is no queue in the device that would free them
-        // later.
+        // Without NAPI, sent segments leave at once, and no queue of the device holds them.
         "virtio_net.napi_tx=0".to_owned(),
         "con=null".to_owned(),
         "con0=null,fd:1".to_owned(),
         "loglevel=5".to_owned(),
         "norandmaps".to_owned(),
         "panic=-1".to_owned(),
-        // It has no name in a folder.
+        // The guest has no name in a folder, so no file is left behind.
         "uml_dir=/dev/null".to_owned(),
     ];
     let devices = devices.map(|device| format!("virtio_uml.device={device}:1"));

@@ -1,4 +1,4 @@
-//! Sockets that a guest connects to, and descriptors that come along with messages.
+//! Sockets that a guest connects to, and messages with file descriptors.
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
 use rustix::io::IoSliceMut;
@@ -13,12 +13,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A socket to connect to that has a name in no folder: the guest reaches it through our own list of
-/// descriptors, so that nothing is left of it whatever becomes of us.
+/// A listening socket without a name in any folder. The guest connects through the simulator's list
+/// of file descriptors in `/proc`. So no file is left behind, even if the simulator is killed.
 #[derive(Debug)]
 pub(super) struct Door {
     listener: UnixListener,
-    /// Holds the socket's place once its name is gone.
+    /// Descriptor of the socket's file after its name was removed.
     place: OwnedFd,
 }
 
@@ -35,12 +35,12 @@ impl Door {
         Ok(Door { listener, place })
     }
 
-    /// The path by which another process of this user comes to it.
+    /// Returns the path by which another process of this user can connect.
     pub(super) fn path(&self) -> String {
         path_of(&self.place)
     }
 
-    /// The connection that waits, or comes.
+    /// Waits for a connection and returns it.
     pub(super) fn accept(&self) -> io::Result<UnixStream> {
         Ok(self.listener.accept()?.0)
     }
@@ -54,19 +54,19 @@ impl Door {
     }
 }
 
-/// The path by which another process of this user comes to a descriptor of ours.
+/// Returns the path by which another process of this user can open a descriptor.
 pub(super) fn path_of(file: &impl AsRawFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
-/// A file without a name that holds `content`.
+/// Returns an unnamed file with this content.
 pub(super) fn anonymous(name: &str, content: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
     file.write_all(content)?;
     Ok(file)
 }
 
-/// Sends bytes with descriptors.
+/// Sends bytes together with file descriptors.
 pub(super) fn send_with(socket: &UnixStream, bytes: &[u8], files: &[&File]) -> io::Result<()> {
     let borrowed: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -81,7 +81,7 @@ pub(super) fn send_with(socket: &UnixStream, bytes: &[u8], files: &[&File]) -> i
     Ok(())
 }
 
-/// Receives at most `into.len()` bytes, and the descriptors that come along.
+/// Receives at most `into.len()` bytes, and the file descriptors sent with them.
 pub(super) fn receive_with(
     socket: &UnixStream,
     into: &mut [u8],

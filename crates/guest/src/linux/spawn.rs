@@ -1,8 +1,8 @@
-//! Starting a process that ends with us.
+//! Start of a process that ends with the simulator.
 //!
-//! Not by the C library's `fork`, as [`std::process::Command`] does where something is to be done between fork and exec:
-//! that calls what libraries have registered for it first. OpenBLAS, which comes with NumPy and SciPy, joins threads there,
-//! and waits for ever when it has joined them before.
+//! The C library's `fork` is not used, although [`std::process::Command`] uses it for work between
+//! fork and exec. It first calls functions that libraries have registered. OpenBLAS, which comes
+//! with NumPy and SciPy, joins threads there, and waits without end if it has joined them before.
 
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, waitpid};
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::{iter, ptr};
 
-/// A process that was started, and has to be waited for.
+/// A started process, which has to be waited for.
 #[derive(Debug)]
 pub(super) struct Child {
     id: Pid,
@@ -24,8 +24,8 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts `program` with these arguments, no environment and no input, in a group of its own; what it says goes to
-    /// `output`. It is killed when the thread that calls ends.
+    /// Starts `program` in a process group of its own, with these arguments, no environment and no
+    /// input. Its output goes to `output`. It is killed when the calling thread ends.
     pub(super) fn spawn(program: &Path, arguments: &[String], output: &File) -> io::Result<Child> {
         let program = CString::new(program.as_os_str().as_bytes())?;
         let arguments: Result<Vec<_>, _> =
@@ -35,7 +35,7 @@ impl Child {
             .chain(&arguments)
             .map(|one| one.as_ptr());
         let list: Vec<*const c_char> = pointers.chain([ptr::null()]).collect();
-        // Not among the first three, which they are to become.
+        // Descriptors 0 to 2 are avoided, because they are the targets of the copies below.
         let input: OwnedFd = fcntl_dupfd_cloexec(File::open("/dev/null")?, 3)?;
         let output = fcntl_dupfd_cloexec(output, 3)?;
         let (mut why, fails) = io::pipe()?;
@@ -52,8 +52,9 @@ impl Child {
             unsafe_code,
             reason = "no safe call makes a process without what is registered for fork"
         )]
-        // SAFETY: without flags the new process has a copy of this memory, as after `fork`. There `become_it` makes system
-        // calls alone, and never returns; what it points to was made before.
+        // SAFETY: without flags the new process has a copy of this memory, as after `fork`. In it,
+        // `become_it` only makes system calls and never returns. The data that it points to exists
+        // before the call.
         let id = unsafe {
             let id = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
             if id == 0 {
@@ -80,17 +81,17 @@ impl Child {
         }
     }
 
-    /// Its number.
+    /// Returns the process id.
     pub(super) fn id(&self) -> Pid {
         self.id
     }
 
-    /// How it ended; none while it runs.
+    /// Returns the exit status. `None` while the process runs.
     pub(super) fn has_ended(&mut self) -> Option<ExitStatus> {
         self.look(WaitOptions::NOHANG)
     }
 
-    /// Waits until it has ended.
+    /// Waits until the process has ended.
     pub(super) fn wait(&mut self) {
         self.look(WaitOptions::empty());
     }
@@ -103,7 +104,7 @@ impl Child {
                     break;
                 }
                 Err(rustix::io::Errno::INTR) => {}
-                // Someone else has waited for it.
+                // Another part of the program has waited for the process.
                 Err(_) => break,
             }
         }
@@ -112,28 +113,30 @@ impl Child {
     }
 }
 
-/// What the new process needs, made before it is.
+/// Data for the new process, allocated before it exists.
 struct Start {
     program: *const c_char,
     arguments: *const *const c_char,
     input: RawFd,
     output: RawFd,
-    /// Where to say why it could not become the program; closed by that.
+    /// Pipe for the error if the program cannot be executed. Executing the program closes it.
     fails: RawFd,
     parent: libc::pid_t,
 }
 
 impl Start {
-    /// Makes of the new process the program.
+    /// Replaces the new process by the program.
     ///
     /// # Safety
-    /// To be called in a process of one thread whose memory is a copy: it must not allocate nor lock.
+    /// The caller must be a process with one thread, whose memory is a copy. The function neither
+    /// allocates nor locks.
     #[allow(
         unsafe_code,
         reason = "what runs between fork and exec must not allocate or lock: system calls alone"
     )]
     unsafe fn become_it(&self) -> ! {
-        // SAFETY: system calls on numbers, and on texts and lists that end with a zero and outlive the call.
+        // SAFETY: these are system calls on numbers, and on texts and lists that end with a zero
+        // and outlive the call.
         unsafe {
             let none: *const c_char = ptr::null();
             let mut signals: libc::sigset_t = std::mem::zeroed();
@@ -146,7 +149,7 @@ impl Start {
                     && libc::dup2(self.output, 1) == 1
                     && libc::dup2(self.output, 2) == 2
                     && libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0;
-            // The parent may have ended before the last call.
+            // The parent may have ended before the call of `prctl`.
             if is_ready && libc::getppid() == self.parent {
                 libc::execve(self.program, self.arguments, &raw const none);
             }
