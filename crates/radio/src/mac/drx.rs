@@ -1,25 +1,26 @@
-//! Discontinuous reception: when a UE listens.
+//! Discontinuous reception (DRX): the times at which a UE listens.
 //!
 //! Standard: TS 36.321 §5.7; TS 38.321 §5.7.
 
 use fadeout_core::{Span, Time};
 
-/// A long DRX cycle. Between its times of listening nothing new can be sent to a UE;
-/// retransmissions can, as their timers keep it awake.
+/// Long DRX cycle. Between its listening times, a UE gets no new data. Retransmissions still reach
+/// it, because their timers keep it awake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrxConfig {
-    /// drx-LongCycle: from one on-duration to the next. Each UE has its own offset, drawn from its
-    /// random stream.
+    /// Time from one on-duration to the next (drx-LongCycle). Each UE has its own offset, drawn
+    /// from its random stream.
     pub cycle: Span,
-    /// drx-onDurationTimer: how long it listens in each cycle.
+    /// Time for which a UE listens in each cycle (drx-onDurationTimer).
     pub on_duration: Span,
-    /// drx-InactivityTimer: how long it listens on after new data in either direction.
+    /// Time for which a UE continues to listen after new data in either direction
+    /// (drx-InactivityTimer).
     pub inactivity: Span,
 }
 
 impl DrxConfig {
-    /// The first instant from `at` on at which a UE listens whose on-durations start at `offset`
-    /// after each multiple of the cycle, and which listens until `awake_until` anyway.
+    /// Returns the first time from `at` at which a UE listens. Its on-durations start `offset`
+    /// after each multiple of the cycle. It also listens until `awake_until`.
     pub fn awake_from(&self, at: Time, offset: Span, awake_until: Time) -> Time {
         if at < awake_until {
             return at;

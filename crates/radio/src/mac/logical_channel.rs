@@ -1,27 +1,27 @@
-//! Logical channels: who of a UE's bearers fills a transport block.
+//! Logical channels: the shares of a UE's bearers in a transport block.
 
 use fadeout_core::registry::{Parameter, integer, span};
 use fadeout_core::{Rate, Span, Time};
 
-/// A logical channel, as in LogicalChannelConfig of TS 38.331 and TS 36.331.
+/// Parameters of a logical channel, as in LogicalChannelConfig of TS 38.331 and TS 36.331.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogicalChannel {
-    /// Lower is served first; 1 to 16 in the standards.
+    /// Priority of the channel, 1 to 16 in the standards. A lower value is served first.
     pub priority: u8,
-    /// Up to this rate each channel is served before the rest of those before it
-    /// (prioritisedBitRate); none for infinity, with which a channel takes all it can in its turn.
+    /// Rate that each channel gets before any channel gets more (prioritisedBitRate). `None` for
+    /// infinity: the channel then takes all it can when it is served.
     pub prioritised_bit_rate: Option<Rate>,
-    /// How long an unused rate adds up (bucketSizeDuration).
+    /// Time over which an unused rate adds up (bucketSizeDuration).
     pub bucket_size_duration: Span,
 }
 
 impl LogicalChannel {
-    /// The parameters that a scenario may give, as keys of a bearer.
+    /// Parameters that a scenario may give as keys of a bearer.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a logical channel.
+    /// Default values of a logical channel.
     struct Keys {
         /// Priority of the logical channel, from 1 to 16. 1 is served first.
         priority: u32 = integer((1, 16, ""), "8"),
@@ -41,17 +41,18 @@ impl Default for LogicalChannel {
     }
 }
 
-/// An SDU is not cut when all of it fits into the block, so a channel may send as much as a whole
-/// one of 1500 bytes with headers, and owe it.
+/// Bytes of a 1500-byte SDU with headers. RLC does not segment an SDU that fits into the transport
+/// block. A channel may therefore exceed its allowance up to this size, and repays the excess
+/// later.
 const WHOLE_SDU: u32 = 1600;
 
-/// Variable Bj of logical channel prioritisation: what a channel may still send at its prioritised
-/// rate.
+/// Variable Bj of logical channel prioritisation: the bytes that a channel may still send at its
+/// prioritised rate.
 ///
 /// Standard: TS 38.321 §5.4.3.1.1; TS 36.321 §5.4.3.1.
 #[derive(Debug, Clone, Copy)]
 pub struct Bucket {
-    /// Bytes a second; none for infinity.
+    /// Rate in bytes per second. `None` for infinity.
     rate: Option<f64>,
     limit: f64,
     bytes: f64,
@@ -59,7 +60,7 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// The empty bucket of a channel.
+    /// Creates the empty bucket of a channel.
     pub fn new(channel: &LogicalChannel) -> Bucket {
         let rate = channel.prioritised_bit_rate.map(Rate::as_bytes_per_sec_f64);
         Bucket {
@@ -70,13 +71,14 @@ impl Bucket {
         }
     }
 
-    /// Whether the channel takes all it can in its turn.
+    /// Returns true if the channel takes all it can when it is served.
     #[inline]
     pub fn is_unlimited(&self) -> bool {
         self.rate.is_none()
     }
 
-    /// Bytes that the channel may send before the rest of the block is given by priority.
+    /// Returns the bytes that the channel may send before the remaining bytes of the block are used
+    /// by priority.
     pub fn allowance(&mut self, now: Time) -> u32 {
         let Some(rate) = self.rate else {
             return u32::MAX;
@@ -95,7 +97,7 @@ impl Bucket {
         }
     }
 
-    /// The channel has sent some of its allowance, or more.
+    /// Records that the channel has sent `bytes`, which may exceed its allowance.
     #[inline]
     pub fn on_served(&mut self, bytes: u32) {
         self.bytes -= f64::from(bytes);
@@ -131,7 +133,7 @@ mod tests {
             ..LogicalChannel::default()
         };
         let mut bucket = Bucket::new(&channel);
-        // 8 bytes are there, and a whole SDU may go.
+        // The bucket has 8 bytes, and a whole SDU may be sent.
         assert_eq!(bucket.allowance(at(1)), WHOLE_SDU);
         bucket.on_served(1_508);
         assert_eq!(bucket.allowance(at(188)), 0);

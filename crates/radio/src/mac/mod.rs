@@ -1,9 +1,9 @@
-//! Medium access: who sends when, on which share of the band, and how a UE asks for it.
+//! Medium access control (MAC): the rules by which UEs share the radio resources.
 //!
-//! The rules, apart from the machines that follow them: [`scheduler`] shares the units of a slot,
-//! [`logical_channel`] a block among a UE's bearers, [`request`] has scheduling requests and buffer
-//! status reports, [`occasions`] the slots in which a UE may use the uplink without a grant, and
-//! [`drx`] says when a UE listens.
+//! This module has the rules alone, without the state machines that follow them. [`scheduler`]
+//! divides the units of a slot. [`logical_channel`] divides a transport block among a UE's bearers.
+//! [`request`] has scheduling requests. [`occasions`] has the slots in which a UE may use the
+//! uplink without a dynamic grant. [`drx`] has the times at which a UE listens.
 
 pub mod drx;
 pub mod logical_channel;

@@ -1,29 +1,31 @@
-//! Uplink occasions that come back with a period, where the duplex pattern has symbols for them.
+//! Periodic uplink occasions in slots where the duplex pattern has symbols for them.
 
 use crate::phy::overhead::common_multiple;
 
-/// Occasions of the UEs of a cell: one in each period, at an offset.
+/// Occasions of the UEs of a cell. Each UE has one in each period, at its offset.
 ///
-/// An occasion in a slot without symbols for it passes unused. Offsets are those whose occasions
-/// lie on symbols most often: in every period, if the period is a multiple of the pattern.
+/// An occasion in a slot without symbols for it passes unused. The allowed offsets are those whose
+/// occasions most often have symbols. These are all occasions of the offset if the period is a
+/// multiple of the pattern.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasions {
     /// Slots from one occasion to the next.
     period: u64,
-    /// For each slot of the pattern: true if it has symbols for an occasion.
+    /// True for each slot of the pattern that has symbols for an occasion.
     usable: Vec<bool>,
-    /// The offsets, in order.
+    /// Allowed offsets in ascending order.
     offsets: Vec<u32>,
-    /// Occasions on symbols among `of`, after which both the period and the pattern begin anew.
+    /// Number of occasions with symbols among `of` consecutive ones. After `of` occasions, both the
+    /// period and the pattern repeat.
     met: u64,
     of: u64,
 }
 
 impl Occasions {
-    /// Occasions each `period` slots, where `usable` tells for each slot of the pattern if it has
-    /// symbols.
+    /// Creates occasions every `period` slots. `usable` is true for each slot of the pattern with
+    /// symbols for an occasion.
     pub fn new(period: u32, usable: Vec<bool>) -> Occasions {
         let (period, pattern) = (u64::from(period.max(1)), usable.len().max(1) as u64);
         let of = common_multiple(period, pattern) / period;
@@ -43,29 +45,30 @@ impl Occasions {
         }
     }
 
-    /// Occasions of another period in the same pattern.
+    /// Returns the occasions of another period in the same pattern.
     pub fn with_period(&self, period: u32) -> Occasions {
         Occasions::new(period, self.usable.clone())
     }
 
-    /// Number of offsets.
+    /// Returns the number of allowed offsets.
     pub fn offsets(&self) -> u64 {
         self.offsets.len() as u64
     }
 
-    /// The `n`-th offset; they begin anew after the last one.
+    /// Returns the allowed offset with index `n`. Indices wrap around at the number of offsets.
     pub fn offset(&self, n: u64) -> u32 {
         self.offsets[(n % self.offsets()) as usize]
     }
 
-    /// The first offset from `least` on, or the first of all where there is none.
+    /// Returns the first allowed offset that is at least `least`. If there is none, it is the
+    /// smallest one.
     pub fn offset_from(&self, least: u32) -> u32 {
         let later = self.offsets.iter().find(|&&offset| offset >= least);
         *later.unwrap_or(&self.offsets[0])
     }
 
-    /// The first occasion on symbols from `slot` on, of a UE with offset `offset`. `None` if no
-    /// occasion has symbols.
+    /// Returns the first occasion with symbols from `slot`, for a UE with offset `offset`. `None`
+    /// if no occasion has symbols.
     pub fn from(&self, slot: u64, offset: u32) -> Option<u64> {
         let (period, offset) = (self.period, u64::from(offset));
         let phase = (slot + period - offset % period) % period;
@@ -75,8 +78,9 @@ impl Occasions {
         occasions.find(|&slot| self.usable[(slot % pattern) as usize])
     }
 
-    /// Mean slots from one occasion on symbols to the next, if the pattern makes that longer than
-    /// the period. Infinite if no occasion has symbols.
+    /// Returns the mean number of slots between occasions with symbols, if the pattern makes it
+    /// longer than the period. It is infinite if no occasion has symbols. `None` if the period is
+    /// kept.
     pub fn stretched(&self) -> Option<f64> {
         let mean = self.period as f64 * self.of as f64 / self.met as f64;
         (self.met < self.of).then_some(mean)
@@ -87,7 +91,7 @@ impl Occasions {
 mod tests {
     use super::*;
 
-    /// The slots of a pattern with uplink symbols: `U`, and `S` where it has some.
+    /// Returns the usable slots of a pattern. `U` and `S` have uplink symbols, `D` has none.
     fn pattern(letters: &str) -> Vec<bool> {
         letters.chars().map(|letter| letter != 'D').collect()
     }
@@ -127,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_period_that_does_not_fit_is_what_the_pattern_leaves_of_it() {
-        // Two of five slots: all offsets are alike, and two of five occasions have symbols.
+        // Two of five slots have symbols. All offsets are equally good, with symbols in two of five
+        // occasions.
         let eight = Occasions::new(8, pattern("DDDSU"));
         assert_eq!(offsets(&eight).len(), 8);
         assert_eq!(eight.stretched(), Some(20.0));
@@ -139,10 +144,11 @@ mod tests {
             })
             .collect();
         assert_eq!(found, [8, 24, 48, 64, 88]);
-        // Every slot: every uplink slot.
+        // With an occasion in every slot, every uplink slot is used.
         let each = Occasions::new(1, pattern("DDDUU"));
         assert_eq!((each.stretched(), each.from(0, 0)), (Some(2.5), Some(3)));
-        // LTE configuration 3: even subframes have two with uplink, odd ones have one.
+        // In this pattern (LTE configuration 3) two even subframes have uplink, but only one odd
+        // subframe.
         let two = Occasions::new(2, pattern("DDUUUDDDDD"));
         assert_eq!((offsets(&two), two.stretched()), (vec![0], Some(5.0)));
         let never = Occasions::new(4, pattern("DD"));

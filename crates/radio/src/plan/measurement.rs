@@ -1,33 +1,33 @@
-//! A receiver's measurement of a channel, and the CQI that stands for it.
+//! Measurement of a channel by a receiver, and the CQI that stands for it.
 //!
-//! A CQI stands for a scheme that would keep the target error rate. On a channel that differs over
-//! the band, that is a question to the effective SINR of the CQI's own scheme, as it is later for
-//! the transmission.
+//! A CQI stands for a scheme that keeps the target error rate. If the channel varies over the band,
+//! the effective SINR for that scheme decides. The transmission is evaluated in the same way later.
 
 use crate::config::CellConfig;
 use crate::phy::link_adaptation::{LinkAdaptation, Quality};
 use fadeout_core::math::{from_db, to_db};
 
-/// The uplink of a UE as its base station measures it.
+/// Uplink of a UE, as its base station measures it.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
-    /// SINR of one resource block at full power, in dB; of a wideband channel without its fading.
+    /// SINR of one resource block at full power, in dB. Without fading if `gains` is not empty.
     pub sinr_db: f64,
-    /// Fading of the sub-bands; empty for a flat channel.
+    /// Fading gains over the band, linear. Empty for a flat channel.
     pub gains: Vec<f32>,
-    /// Whether the SINR is given, and taken as it is.
+    /// True if the scenario gives the SINR, which is then used without limits.
     pub is_given: bool,
 }
 
 impl Measurement {
-    /// Nothing is known yet.
+    /// Measurement of an unknown channel.
     pub(crate) const UNKNOWN: Measurement = Measurement {
         sinr_db: f64::NEG_INFINITY,
         gains: Vec::new(),
         is_given: false,
     };
 
-    /// The quality for blocks with `more_db` of power beside one at full power.
+    /// Returns the quality of transport blocks whose power per resource block is `more_db` above
+    /// that of one block at full power.
     pub(crate) fn quality(
         &self,
         cell: &CellConfig,
@@ -45,7 +45,8 @@ impl Measurement {
     }
 }
 
-/// The quality of sub-bands with `mean` times each of `gains`, all linear, by a cell's table.
+/// Returns the quality of a channel with the linear SINRs `mean` times each of `gains`, by the
+/// tables of a cell.
 pub(crate) fn wideband_quality(
     cell: &CellConfig,
     adaptation: &LinkAdaptation,

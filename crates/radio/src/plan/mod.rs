@@ -1,5 +1,5 @@
-//! The consequences of a cell's configuration, which never change: its frame, its resources, and which
-//! slot grants which.
+//! Fixed properties of a cell that follow from its configuration: its frame, its resources, and the
+//! uplink slots that each slot grants.
 
 mod measurement;
 mod reports;
@@ -23,7 +23,7 @@ use crate::phy::timing::Timing;
 use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
-/// A cell as everybody in it knows it.
+/// Fixed properties of a cell.
 #[derive(Debug)]
 pub(crate) struct CellPlan {
     pub id: CellId,
@@ -31,54 +31,56 @@ pub(crate) struct CellPlan {
     pub frame: Frame,
     pub down: Resources,
     pub up: Resources,
-    /// The sub-bands that UEs report on, if they do.
+    /// Sub-bands on which UEs report. `None` if they report on the whole band.
     pub sub_bands: Option<SubBands>,
     /// Opportunities for scheduling requests.
     pub requests: Occasions,
-    /// Occasions of configured grants, if there are any.
+    /// Occasions of configured grants. `None` if the cell has none.
     pub grants: Option<Occasions>,
     phases: Vec<Phase>,
 }
 
-/// Symbols of a slot for data: without those of control and feedback channels, which LTE's sizes account
-/// for themselves.
+/// Symbols of a slot for data. Control and feedback channels are excluded in NR. LTE's transport
+/// block sizes already account for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataSymbols {
-    /// Downlink, as if it had the slot alone.
+    /// Downlink symbols if the slot has no uplink data.
     pub down: u8,
-    /// Uplink, as if it had the slot alone.
+    /// Uplink symbols if the slot has no downlink data.
     pub up: u8,
-    /// Most of both together.
+    /// Maximum number of symbols of both directions together.
     pub both: u8,
 }
 
 impl DataSymbols {
-    /// Those that either direction may have.
+    /// Returns the symbols that either direction may have.
     pub(crate) fn shared(self) -> u8 {
         self.down + self.up - self.both
     }
 }
 
-/// A slot's symbols and grant timing within the period.
+/// Symbols and grant timing of one slot of the period.
 #[derive(Debug, Clone)]
 struct Phase {
     symbols: DataSymbols,
-    /// Symbols at its beginning that are not data.
+    /// Symbols at the beginning of the slot that carry no data.
     before_data: u8,
-    /// Units of the downlink that are not data either, where UEs share the band.
+    /// Downlink units that carry no data either, if UEs share the band in frequency.
     taken_units: u32,
-    /// Slots with uplink data before it in the period.
+    /// Number of earlier slots in the period with uplink data.
     uplink_before: u32,
-    /// Uplink slots that are granted in this slot: distances from it.
+    /// Uplink slots that this slot grants, as distances from this slot.
     targets: Vec<u64>,
-    /// Slots to the first one, this one included, that grants anything.
+    /// Slots from this slot to the first one that grants uplink data. Zero if this slot grants
+    /// some.
     to_granting: u64,
 }
 
-/// Most uplink slots that one slot grants; a pattern with more in a row loses the rest.
+/// Maximum number of uplink slots that one slot grants. A pattern with more consecutive uplink
+/// slots leaves the others unused.
 const MOST_TARGETS: usize = 32;
 
-/// The buffer status reports of a generation.
+/// Returns the format of the buffer status reports of LTE or NR.
 pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
     match air {
         AirInterface::Lte { .. } => BufferStatus::Lte,
@@ -86,7 +88,7 @@ pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
     }
 }
 
-/// The frame of a cell.
+/// Returns the frame of a cell.
 pub(crate) fn frame(config: &CellConfig) -> Result<Frame, PhyError> {
     match config.air {
         AirInterface::Lte { tti } => Frame::lte(tti, config.duplex.clone()),
@@ -143,14 +145,14 @@ impl CellPlan {
         }
     }
 
-    /// Bytes that the highest scheme carries in a slot.
+    /// Returns the bytes that the highest scheme carries in a slot.
     pub(crate) fn largest_block(&self) -> u64 {
         let rate = self.config.peak_rate().as_bytes_per_sec_f64();
         (rate * self.frame.slot().as_secs_f64()) as u64
     }
 
-    /// Bytes of the largest block of a direction with scheme number `scheme` on at most `units` units: that
-    /// of the slot with the most room.
+    /// Returns the bytes of the largest transport block of a direction with scheme number `scheme`
+    /// on at most `units` units. It is the block of the slot with the most symbols.
     pub(crate) fn most_bytes(&self, direction: Direction, scheme: usize, units: u32) -> u32 {
         let resources = self.resources(direction);
         let of_slot = |slot| {
@@ -163,8 +165,9 @@ impl CellPlan {
         (0..self.frame_period()).map(of_slot).max().unwrap_or(0)
     }
 
-    /// Bytes for data in the largest block that a UE of the cell can get in a direction, at an SINR
-    /// that is given or at any; none where that is out of range.
+    /// Returns the payload bytes of the largest transport block that a UE of the cell can get in a
+    /// direction. With `given_db`, the SINR is fixed to that value, and the result is zero if it is
+    /// out of range.
     pub(crate) fn largest_room(&self, direction: Direction, given_db: Option<f64>) -> u32 {
         let resources = self.resources(direction);
         let most = |scheme| self.most_bytes(direction, scheme, u32::MAX);
@@ -191,19 +194,20 @@ impl CellPlan {
         }
     }
 
-    /// Bytes for data in an uplink block of `bytes`, beside its buffer status report.
+    /// Returns the payload bytes of an uplink transport block of `bytes`, without its buffer status
+    /// report.
     pub(crate) fn room_beside_report(&self, bytes: u32) -> u32 {
         bytes.saturating_sub(status_format(self.config.air).size())
     }
 
-    /// Symbols for data in `slot`.
+    /// Returns the symbols for data in `slot`.
     #[inline]
     pub(crate) fn data_symbols(&self, slot: u64) -> DataSymbols {
         self.phase(slot).symbols
     }
 
-    /// The symbol that downlink data may start at in `slot`, and its units where it has `symbols` symbols
-    /// for it.
+    /// Returns the first symbol for downlink data in `slot`, and the units for data if the downlink
+    /// has `symbols` symbols.
     #[inline]
     pub(crate) fn downlink_room(&self, slot: u64, symbols: u8) -> (u8, u32) {
         let phase = self.phase(slot);
@@ -219,23 +223,24 @@ impl CellPlan {
         }
     }
 
-    /// Symbols for uplink data in `slot`, as if it had the slot alone.
+    /// Returns the symbols for uplink data in `slot`, if the slot has no downlink data.
     pub(crate) fn uplink_symbols(&self, slot: u64) -> u8 {
         self.data_symbols(slot).up
     }
 
-    /// Whether the scheduler divides slots between the directions.
+    /// Returns true if the scheduler divides slots between the directions.
     pub(crate) fn divides_slots(&self) -> bool {
         self.phases.iter().any(|phase| phase.symbols.shared() > 0)
     }
 
-    /// Share of the band and of a slot that `units` are.
+    /// Returns the fraction of a whole slot and band that `units` occupy.
     pub(crate) fn share(&self, direction: Direction, units: u32) -> f64 {
         let all = self.resources(direction).units(self.frame.symbols()).max(1);
         f64::from(units) / f64::from(all)
     }
 
-    /// Rate of a downlink that nobody shares, with the scheme that is reported at an SINR, bit/s.
+    /// Returns the rate of a downlink without other UEs, in bit/s. Its scheme is the one reported
+    /// at an SINR.
     pub(crate) fn downlink_rate(&self, sinr_db: f64) -> f64 {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;
@@ -255,10 +260,11 @@ impl CellPlan {
         carried.sum::<f64>() / self.phases.len() as f64 / self.frame.slot().as_secs_f64()
     }
 
-    /// Uplink slots that are granted in `slot`.
+    /// Returns the uplink slots that `slot` grants.
     pub(crate) fn targets(&self, slot: u64) -> impl Iterator<Item = u64> + use<> {
         let phase = &self.phases[(slot % self.phases.len() as u64) as usize];
-        // At most one period of them, copied so that the cell may change meanwhile.
+        // There is at most one period of distances. They are copied, so the iterator does not
+        // borrow the cell.
         let mut offsets = [0_u64; MOST_TARGETS];
         let count = phase.targets.len().min(MOST_TARGETS);
         offsets[..count].copy_from_slice(&phase.targets[..count]);
@@ -268,12 +274,12 @@ impl CellPlan {
             .map(move |offset| slot + offset)
     }
 
-    /// The first slot from `slot` on that can grant an uplink slot.
+    /// Returns the first slot from `slot` that can grant an uplink slot.
     pub(crate) fn granting_from(&self, slot: u64) -> u64 {
         slot + self.phases[(slot % self.phases.len() as u64) as usize].to_granting
     }
 
-    /// The first slot from `slot` on with room for downlink data.
+    /// Returns the first slot from `slot` with symbols for downlink data.
     pub(crate) fn downlink_from(&self, slot: u64) -> u64 {
         let symbols = match self.config.sharing {
             Sharing::Time => self.down.least_units() as u8,
@@ -283,7 +289,7 @@ impl CellPlan {
         self.frame.downlink_from(slot, least)
     }
 
-    /// The first slot from `slot` on in which a direction can be scheduled.
+    /// Returns the first slot from `slot` in which a direction can be scheduled.
     pub(crate) fn schedulable_from(&self, direction: Direction, slot: u64) -> u64 {
         match direction {
             Direction::Downlink => self.downlink_from(slot),
@@ -291,13 +297,14 @@ impl CellPlan {
         }
     }
 
-    /// Slots after which the pattern of uplink and downlink repeats.
+    /// Returns the number of slots after which the pattern of uplink and downlink repeats.
     pub(crate) fn frame_period(&self) -> u64 {
         self.phases.len() as u64
     }
 
-    /// Units of uplink slot `slot` that reports of so many UEs on sub-bands take. Reports are spread over
-    /// the slots of their period, so that over time they take the resource blocks that they have.
+    /// Returns the units of uplink slot `slot` that reports on sub-bands occupy, for `ues` UEs.
+    /// Reports are spread over the slots of their period. Over time they occupy as many resource
+    /// blocks as they need.
     pub(crate) fn report_units(&self, slot: u64, ues: usize) -> u32 {
         let (Some(bands), Adaptation::Reports(reports)) = (&self.sub_bands, self.config.adaptation)
         else {
@@ -307,7 +314,8 @@ impl CellPlan {
         let last = &self.phases[self.phases.len() - 1];
         let uplink = u64::from(last.uplink_before) + u64::from(last.symbols.up > 0);
         let index = slot / period * uplink + u64::from(self.phase(slot).uplink_before);
-        // Blocks of all reports in a period of them, by the groups of blocks in its uplink slots.
+        // Numerator and denominator of the report units per uplink slot: resource blocks of all
+        // reports, and resource block groups in the uplink slots.
         let slots = reports.reporting.period.as_nanos() / self.frame.slot().as_nanos();
         let blocks = ues as u64 * u64::from(bands.report_blocks) * period;
         let groups = (slots.max(1) * uplink * u64::from(self.up.group())).max(1);
@@ -315,27 +323,27 @@ impl CellPlan {
         (until(index + 1) - until(index)) as u32
     }
 
-    /// Slots after which a UE with data that is out of range is tried again.
+    /// Returns the number of slots after which a UE with data that is out of range is tried again.
     pub(crate) fn recheck_slots(&self) -> u64 {
         let recheck = self.config.recheck_after.as_nanos();
         recheck.div_ceil(self.frame.slot().as_nanos()).max(1)
     }
 }
 
-/// Slots after which all slots of a cell repeat.
+/// Returns the number of slots after which all slots of a cell repeat.
 fn slots_period(config: &CellConfig, frame: &Frame) -> u64 {
     common_multiple(frame.pattern_slots(), config.overhead.period(frame))
 }
 
-/// Opportunities for scheduling requests each `period` slots.
+/// Returns the opportunities for scheduling requests, one every `period` slots.
 fn request_occasions(period: u32, timing: &Timing, frame: &Frame) -> Occasions {
     let slots = 0..frame.pattern_slots();
     let usable = slots.map(|slot| timing.carries_request(frame, slot));
     Occasions::new(period, usable.collect())
 }
 
-/// Occasions of the configured grant, where slots repeat after `period`: those with symbols for a
-/// block.
+/// Returns the occasions of the configured grant. Only slots with enough symbols for a transport
+/// block count. The slots repeat after `period`. `None` without a configured grant.
 fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Occasions> {
     let grant = config.configured_grant?;
     let least = least_symbols(config);
@@ -343,7 +351,8 @@ fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Oc
     Some(Occasions::new(grant.period, usable.collect()))
 }
 
-/// Least symbols of a block: one, and where one beam serves at a time its DM-RS more.
+/// Returns the minimum symbols of a transport block. One symbol suffices if UEs share the band in
+/// frequency. With one beam at a time, DM-RS needs a second one.
 fn least_symbols(config: &CellConfig) -> u8 {
     match config.sharing {
         Sharing::Time => 2,
@@ -355,7 +364,8 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     let format = frame.format(slot);
     if let AirInterface::Lte { .. } = config.air {
         let whole = frame.symbols();
-        // Special subframes have no PUSCH, and no PDSCH where their downlink is control alone.
+        // Special subframes have no PUSCH. They have no PDSCH if their downlink carries control
+        // alone.
         let down = match format.downlink {
             all if all == whole => all,
             few if few <= LTE_CONTROL_SYMBOLS => 0,
@@ -377,7 +387,7 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
         let both = down + up;
         return DataSymbols { down, up, both };
     }
-    // What one direction has to itself holds its control or feedback as far as it goes.
+    // Control and feedback first occupy the symbols that only their own direction can use.
     let (own_down, own_up) = (
         format.budget - format.uplink,
         format.budget - format.downlink,
@@ -390,8 +400,9 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     }
 }
 
-/// Downlink symbols of a slot that reference signals take from all: CSI-RS, and where one beam serves at a
-/// time the synchronisation signal blocks, each with a beam of its own.
+/// Returns the downlink symbols of a slot that carry reference signals instead of data. These are
+/// CSI-RS. With one beam at a time they include the synchronisation signal blocks, which have beams
+/// of their own.
 fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
     let ssb = match config.sharing {
         Sharing::Time => config.overhead.ssb_blocks(frame, slot) * SSB_SYMBOLS,
@@ -400,13 +411,13 @@ fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
     ssb + config.overhead.csi_rs_symbols(frame, slot)
 }
 
-/// Symbols of PDCCH in the special subframes that have no more downlink than that.
+/// Number of PDCCH symbols in special subframes whose downlink carries control alone.
 ///
 /// Standard: TS 36.213 §7.1.7.
 const LTE_CONTROL_SYMBOLS: u8 = 3;
 
 fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<Phase> {
-    // Uplink slots need feedback's symbols and data's.
+    // An uplink slot needs symbols for feedback and for data.
     let least = least_symbols(config);
     let has_data = |slot: u64| data_symbols(config, frame, slot).up >= least;
     let control = config.timing.control_symbols.max(1);
@@ -417,7 +428,8 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
             .find(|&slot| has_data(slot))
             .unwrap_or(times.data_slot)
     };
-    // A period later everything repeats; start there so that nothing is before slot zero.
+    // The second period is computed, so that no slot number becomes negative. All periods are
+    // equal.
     let mut phases: Vec<Phase> = (period..2 * period)
         .map(|slot| {
             let mut targets = Vec::new();

@@ -1,4 +1,4 @@
-//! The slots that reports of the channel lie in.
+//! Slots in which the channel is measured for reports.
 
 use super::CellPlan;
 use crate::phy::frame::Duplex;
@@ -6,7 +6,8 @@ use crate::phy::link_adaptation::CsiReporting;
 use fadeout_core::{Direction, Time};
 
 impl CellPlan {
-    /// When the report that is in force at `at` was measured. `None` before the first is known.
+    /// Returns the time at which the report in force at `at` was measured. `None` before the first
+    /// report is known.
     ///
     /// In TDD the channel is measured in the latest slot of its direction. A UE's report on the
     /// downlink waits for PUCCH symbols, and is older by that wait at its first use.
@@ -35,11 +36,11 @@ impl CellPlan {
         Some(frame.start_of(measured))
     }
 
-    /// When the base station first uses a report on the downlink as of `nominal`: after the delay,
-    /// and the wait for PUCCH symbols.
+    /// Returns the time at which the base station first uses a report on the downlink, measured at
+    /// `nominal`. It includes the delay and the wait for PUCCH symbols.
     fn used_from(&self, reporting: &CsiReporting, nominal: Time) -> Time {
         let (frame, timing) = (&self.frame, &self.config.timing);
-        // The part of the delay that follows the start of PUCCH.
+        // This part of the delay follows the start of PUCCH.
         let answered = Time::ZERO + frame.slot() + timing.base_reaction;
         let answered = frame.start_of(frame.slot_from(answered)).since(Time::ZERO);
         let lead = reporting.delay - reporting.delay.min(answered);
@@ -71,7 +72,7 @@ mod tests {
         }
     }
 
-    /// The slot that the report in force in `slot` was measured in.
+    /// Returns the slot in which the report in force in `slot` was measured.
     fn measured(
         plan: &CellPlan,
         direction: Direction,
@@ -96,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_report_of_tdd_is_of_a_downlink_slot_and_waits_for_pucch() {
-        // LTE configuration 2, DSUDDDSUDD: PUCCH in subframes 2 and 7 of each frame. Four subframes
-        // lie between PUCCH and the assignment. Reports of subframes 0 and 5 are sent in 2 and 7,
-        // without a wait.
+        // LTE configuration 2, DSUDDDSUDD, has PUCCH in subframes 2 and 7 of each frame. Four
+        // subframes lie between PUCCH and the assignment. Reports of subframes 0 and 5 are sent in
+        // 2 and 7, without a wait.
         let tdd = LteTdd::new(2).expect("0 to 6");
         let lte = plan(CellConfig {
             duplex: Duplex::Tdd(tdd.pattern(7).expect("0 to 10")),
@@ -107,8 +108,8 @@ mod tests {
         });
         let of = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
         assert_eq!([25, 26, 30, 31].map(of), [15, 20, 20, 25].map(Some));
-        // With a report each subframe: those of 21 to 25 are sent in 27 and used from 31 on, and
-        // the latest holds. Those of 26 to 30 are sent in 32.
+        // With a report in each subframe, those of 21 to 25 are sent in 27. They are used from 31,
+        // and the latest holds. Those of 26 to 30 are sent in 32.
         let of = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
         assert_eq!([31, 32, 33, 35, 36].map(of), [25, 25, 25, 25, 30].map(Some));
         assert_eq!(of(5), None);
@@ -123,7 +124,7 @@ mod tests {
             ..nr
         });
         let of = |slot| measured(&nr, Direction::Uplink, (10, 4), slot);
-        // As of slots 10 and 20, which are downlink: the latest uplink slot before.
+        // Slots 10 and 20 are downlink slots, so the latest uplink slots before them are measured.
         assert_eq!([14, 23, 24].map(of), [9, 9, 19].map(Some));
     }
 }

@@ -1,4 +1,4 @@
-//! A slot in units, and what a transport block of some units carries.
+//! Units of a slot, and the size of a transport block on some of them.
 
 use crate::config::{Adaptation, AirInterface, CellConfig, Rank, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
@@ -11,31 +11,35 @@ use crate::phy::{PhyError, cqi::CqiTable};
 use fadeout_core::math::to_db;
 use fadeout_core::{Direction, Rate, Span};
 
-/// Resource elements of a resource block that one symbol of DM-RS takes (TS 38.214 clause
-/// 5.1.6.2, type 1, no data beside it).
+/// Resource elements of a resource block that one DM-RS symbol occupies (type 1, without data in
+/// the same symbol).
+///
+/// Standard: TS 38.214 §5.1.6.2.
 const DMRS_ELEMENTS: u32 = 12;
-/// Resource elements of an LTE uplink resource block pair without its two symbols of DM-RS.
+/// Resource elements of an LTE uplink resource block pair without its two DM-RS symbols.
 const LTE_UPLINK_ELEMENTS: LteElements = LteElements { per_block: 144 };
 
-/// One direction of a cell: its units, its schemes, and the sizes of its transport blocks.
+/// Units, schemes and transport block sizes of one direction of a cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Resources {
     direction: Direction,
     sharing: Sharing,
     air: AirInterface,
     resource_blocks: u32,
-    // Layers that transmissions may have. Each has all schemes.
+    // Numbers of layers that transmissions may have. Every scheme may be used with each of them.
     ranks: Vec<u32>,
     group: u32,
-    // Elements of a resource block that block sizes leave out.
+    // Resource elements of a resource block that the computation of block sizes excludes
+    // (xOverhead).
     x_overhead: u32,
     // Symbols of a whole slot.
     slot_symbols: u8,
     elements: LteElements,
     adaptation: Option<LinkAdaptation>,
     schemes: Vec<Mcs>,
-    // Bytes by symbols, number of layers and scheme, and units less one; a row is `most_units` long. Time sharing has
-    // one block of rows, as its units are the symbols.
+    // Transport block sizes in bytes, in one table for each number of symbols. A table is indexed
+    // by (layers, scheme) and then by `units - 1`, with `most_units` entries in a row. With time
+    // sharing a unit is a symbol, so there is one table.
     sizes: Vec<Vec<u32>>,
     most_units: u32,
 }
@@ -43,21 +47,22 @@ pub(crate) struct Resources {
 /// Resources that a transport block occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Occupied {
-    /// Resource blocks.
+    /// Number of resource blocks.
     pub resource_blocks: u32,
-    /// Symbols.
+    /// Number of symbols.
     pub symbols: u8,
 }
 
-/// A scheme with the layers that have it.
+/// Modulation and coding scheme with its number of layers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LayeredScheme<'a> {
     pub mcs: &'a Mcs,
-    /// Layers, which share the power.
+    /// Number of layers, which share the power.
     pub layers: u32,
 }
 
-/// By how many dB the SINR of one of several layers falls short of that of one alone.
+/// Returns the loss of SINR per layer when several layers share the power, compared with one layer,
+/// in dB.
 pub(crate) fn split_db(layers: u32) -> f64 {
     match layers {
         1 => 0.0,
@@ -66,8 +71,8 @@ pub(crate) fn split_db(layers: u32) -> f64 {
 }
 
 impl Resources {
-    /// The resources of one direction of a cell whose slots have `slot_symbols` symbols, of which
-    /// data may have any number in `data_symbols`.
+    /// Creates the resources of one direction of a cell. Its slots have `slot_symbols` symbols.
+    /// `data_symbols` lists the possible numbers of symbols for data.
     pub(crate) fn new(
         cell: &CellConfig,
         direction: Direction,
@@ -132,7 +137,8 @@ impl Resources {
                     Some(rate) => {
                         let bits = rate.as_bits_per_sec() as f64 * slot.as_secs_f64();
                         let share = f64::from(units) / f64::from(self.most_units);
-                        // A hair more, lest a whole number of bytes falls below itself.
+                        // The small addition prevents that rounding makes a whole number of bytes
+                        // one smaller.
                         (bits / 8.0 * share + 1e-6) as u32
                     }
                     None => self.compute_bits(scheme, self.occupied(symbols, units)) / 8,
@@ -142,7 +148,7 @@ impl Resources {
         table
     }
 
-    /// Units of a slot with `symbols` symbols for data.
+    /// Returns the units of a slot with `symbols` symbols for data.
     pub(crate) fn units(&self, symbols: u8) -> u32 {
         match self.sharing {
             Sharing::Time => u32::from(symbols),
@@ -151,17 +157,17 @@ impl Resources {
         }
     }
 
-    /// Resource blocks of a unit where UEs share the band.
+    /// Returns the resource blocks of a unit, if UEs share the band in frequency.
     pub(crate) fn group(&self) -> u32 {
         self.group
     }
 
-    /// Units that so many resource blocks lie in.
+    /// Returns the number of units that `resource_blocks` resource blocks occupy.
     pub(crate) fn units_of(&self, resource_blocks: u32) -> u32 {
         resource_blocks.div_ceil(self.group).min(self.most_units)
     }
 
-    /// Least units of a grant: with symbols as units, one of them is the DM-RS.
+    /// Returns the minimum units of a grant. If units are symbols, one of them carries DM-RS.
     pub(crate) fn least_units(&self) -> u32 {
         match self.sharing {
             Sharing::Time => 2.min(self.most_units),
@@ -169,7 +175,8 @@ impl Resources {
         }
     }
 
-    /// Resource blocks and symbols of `units` in a slot with `symbols` data symbols.
+    /// Returns the resource blocks and symbols that `units` occupy in a slot with `symbols` data
+    /// symbols.
     pub(crate) fn occupied(&self, symbols: u8, units: u32) -> Occupied {
         match self.sharing {
             Sharing::Time => Occupied {
@@ -183,7 +190,7 @@ impl Resources {
         }
     }
 
-    /// Bytes of the transport block of `units` units with scheme number `scheme`.
+    /// Returns the bytes of a transport block on `units` units with scheme number `scheme`.
     #[inline]
     pub(crate) fn bytes(&self, symbols: u8, scheme: usize, units: u32) -> u32 {
         if units == 0 {
@@ -200,7 +207,8 @@ impl Resources {
             .unwrap_or(0)
     }
 
-    /// The fewest of at most `most` units that carry `bytes`; `most` when none does.
+    /// Returns the smallest number of units, at most `most`, that carry `bytes`. It is `most` if no
+    /// number suffices.
     pub(crate) fn units_for(&self, symbols: u8, scheme: usize, bytes: u64, most: u32) -> u32 {
         let least = self.least_units();
         if most <= least || u64::from(self.bytes(symbols, scheme, most)) <= bytes {
@@ -218,24 +226,25 @@ impl Resources {
         low
     }
 
-    /// Link adaptation, unless the rate is fixed.
+    /// Returns the link adaptation. `None` if the rate is fixed.
     pub(crate) fn adaptation(&self) -> Option<&LinkAdaptation> {
         self.adaptation.as_ref()
     }
 
-    /// Number of the scheme `mcs` with the layers of rank number `rank` in [`Resources::scheme`]'s order.
+    /// Returns the number of scheme `mcs` with the layers of rank index `rank`, in the order of
+    /// [`Resources::scheme`].
     pub(crate) fn position(&self, mcs: &Mcs, rank: u8) -> usize {
         // Tables count from zero without gaps, so the index is the position.
         let index = (mcs.index as usize).min(self.schemes.len() - 1);
         usize::from(rank) * self.schemes.len() + index
     }
 
-    /// The numbers of its schemes, with each number of layers.
+    /// Returns the numbers of all schemes, with each number of layers.
     pub(crate) fn schemes(&self) -> std::ops::Range<usize> {
         0..self.schemes.len() * self.ranks.len()
     }
 
-    /// Scheme number `position`.
+    /// Returns scheme number `position`.
     pub(crate) fn scheme(&self, position: usize) -> LayeredScheme<'_> {
         LayeredScheme {
             mcs: &self.schemes[position % self.schemes.len()],
@@ -243,14 +252,14 @@ impl Resources {
         }
     }
 
-    /// Numbers of layers that transmissions may have.
+    /// Returns the numbers of layers that transmissions may have.
     pub(crate) fn ranks(&self) -> &[u32] {
         &self.ranks
     }
 
-    /// The CQI and the number of the rank that carry most, where each layer of so many reaches
-    /// `quality`. Equals have the fewest layers. A UE chooses its rank by the SINR that it
-    /// measures, and not by the steps of the CQI that it reports.
+    /// Returns the CQI and the index of the rank that carry the most bits. `quality` returns the
+    /// quality of each layer for a number of layers. Among equals the fewest layers win. The UE
+    /// chooses its rank by the measured SINR, not by the steps of the CQI.
     ///
     /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
     #[inline]
@@ -278,15 +287,15 @@ impl Resources {
         best
     }
 
-    /// Bits that a resource element carries with the layers of scheme number `scheme` by a report
-    /// alone. Zero where no report chooses the scheme.
+    /// Returns the bits that a resource element carries with the layers of scheme number `scheme`,
+    /// by a report alone. Zero if no report chooses the scheme.
     pub(crate) fn reported(&self, scheme: usize, cqi: u8) -> f64 {
         let of_layer = self.adaptation.as_ref();
         let of_layer = of_layer.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
         of_layer * f64::from(self.scheme(scheme).layers)
     }
 
-    /// The transport block as the error model has it.
+    /// Returns the transport block as the error model needs it.
     pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);
         let LayeredScheme { mcs, layers } = self.scheme(scheme);
@@ -337,7 +346,8 @@ impl Resources {
         }
     }
 
-    /// The resource blocks that the size of an LTE block is read for: fewer in special subframes.
+    /// Returns the number of resource blocks from which the size of an LTE transport block is read.
+    /// It is smaller in special subframes.
     ///
     /// Standard: TS 36.213 §7.1.7.
     fn lte_blocks(&self, occupied: Occupied) -> u32 {
@@ -366,8 +376,10 @@ fn lte_allocation(occupied: Occupied, layers: u32, tti: Span) -> LteAllocation {
     }
 }
 
-/// Resource blocks of a group: TS 36.213 Table 7.1.6.1-1, TS 38.214 Table 5.1.2.2.1-1
-/// configuration 1. Carriers wider than the standard's have groups of 16.
+/// Returns the resource blocks of a resource block group. NR uses configuration 1. Carriers wider
+/// than the standard's have groups of 16.
+///
+/// Standard: TS 36.213 Table 7.1.6.1-1; TS 38.214 Table 5.1.2.2.1-1.
 fn group_size(cell: &CellConfig) -> u32 {
     match (cell.air, cell.resource_blocks) {
         (AirInterface::Lte { .. }, 0..=10) => 1,
@@ -381,7 +393,8 @@ fn group_size(cell: &CellConfig) -> u32 {
     }
 }
 
-/// Code block and number of them that schemes are chosen for: a large transport block.
+/// Size and number of the code blocks for which schemes are chosen. They represent a large
+/// transport block.
 const TYPICAL_BLOCK_BITS: f64 = 8448.0;
 const TYPICAL_BLOCKS: u32 = 2;
 
@@ -445,7 +458,7 @@ mod tests {
         let resources = Resources::new(&cell, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(resources.units(14), 25);
         assert_eq!(resources.bytes(14, 28, 25), 75_376 / 8);
-        // MCS 15 has I_TBS 14; 50 blocks are 12.5 groups.
+        // MCS 15 has I_TBS 14. 50 resource blocks are 12.5 groups.
         let narrow = CellConfig::lte(Point::default(), Hertz(2e9), 50);
         let narrow = Resources::new(&narrow, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(narrow.units(14), 17);
@@ -488,8 +501,8 @@ mod tests {
         assert_eq!(new(Direction::Downlink).bytes(1, 0, 25), 262);
         assert_eq!(new(Direction::Uplink).bytes(1, 0, 25), 125);
     }
-    /// Returns the layers of the downlink that a UE reports at an SINR, at most four, and the bits
-    /// that a resource element of all of them carries at that quality.
+    /// Returns the layers that a UE reports at an SINR, at most four. Also returns the bits per
+    /// resource element on all these layers.
     fn reported(rank: Rank, sinr_db: f64) -> (u32, f64) {
         let cell = CellConfig {
             layers: 4,
@@ -522,8 +535,8 @@ mod tests {
         }
         assert_eq!(reported(Rank::Adaptive, -6.0).0, 1);
         assert_eq!(reported(Rank::Adaptive, 36.0).0, 4);
-        // Four layers at 0 dB are no four times one: 4 lg(1 + 1/4) is 1.29 times lg(1 + 1), and the steps
-        // of the table are 1.6 at most.
+        // Four layers at 0 dB carry less than four times one layer: 4 lg(1 + 1/4) is 1.29 times
+        // lg(1 + 1). The steps of the table have a ratio of at most 1.6.
         let (_, four) = reported(Rank::Fixed, 0.0);
         assert!((0.3770..1.29 * 1.6 * 0.8770).contains(&four), "{four}");
     }
@@ -543,7 +556,7 @@ mod tests {
             assert_eq!((scheme.layers, scheme.mcs.index), (u32::from(rank) + 1, 20));
             f64::from(resources.bytes(13, number, 7))
         };
-        // The sizes of blocks have steps of 1/64 and less.
+        // Transport block sizes have relative steps of at most 1/64.
         assert!((of(3) / of(0) - 4.0).abs() < 4.0 / 64.0);
         assert_eq!(resources.schemes(), 0..4 * 29);
     }

@@ -1,4 +1,4 @@
-//! Periods that a TDD pattern stretches, as a warning tells of them.
+//! Periods that a TDD pattern stretches, for a warning to the user.
 
 use super::{frame, grant_occasions, request_occasions, slots_period};
 use crate::config::{AirInterface, CellConfig};
@@ -6,28 +6,28 @@ use crate::mac::Occasions;
 use crate::mac::request::request_periods;
 use fadeout_core::Span;
 
-/// A period of uplink occasions that the pattern of a cell stretches: some of its occasions are in
+/// Period of uplink occasions that the pattern of a cell stretches. Some of its occasions are in
 /// slots without symbols for them.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StretchedPeriod {
-    /// The key of the cell's `radio` that has it.
+    /// Key of the cell's `radio` with the period.
     pub key: &'static str,
-    /// The period in slots.
+    /// Period in slots.
     pub slots: u32,
-    /// Mean slots from one occasion with symbols to the next. Infinite if there is none.
+    /// Mean number of slots from one occasion with symbols to the next. Infinite if there is none.
     pub mean_slots: f64,
     /// Length of a slot.
     pub slot: Span,
-    /// Slots of the pattern.
+    /// Length of the pattern in slots.
     pub pattern: u64,
-    /// Periods in slots that the pattern leaves as they are.
+    /// Periods in slots that the pattern does not stretch.
     pub fitting: Vec<u32>,
 }
 
 impl StretchedPeriod {
-    /// Stretched periods of a cell. None if the cell has no frame.
+    /// Returns the stretched periods of a cell. Empty if the configuration has no valid frame.
     pub fn of(config: &CellConfig) -> Vec<StretchedPeriod> {
         let Ok(frame) = frame(config) else {
             return Vec::new();
@@ -97,7 +97,7 @@ mod tests {
         };
         assert_eq!((requests.key, requests.mean_slots), ("sr-period", 20.0));
         assert_eq!(requests.fitting, [10, 20, 40, 80, 160]);
-        // The special slot has no symbols for data beside PUCCH.
+        // The special slot has symbols for PUCCH, but none for data.
         let name = "configured-grant-period";
         assert_eq!((grants.key, grants.mean_slots), (name, 5.0));
         assert_eq!(grants.fitting, [5, 10, 15]);

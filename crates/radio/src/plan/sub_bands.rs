@@ -1,30 +1,31 @@
-//! The sub-bands of a carrier that UEs report on.
+//! Sub-bands of a carrier, on which UEs report.
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::CellConfig;
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS, report_blocks};
 use std::ops::Range;
 
-/// Parts of the fading that all sub-bands meet: one more each than there are.
+/// Maximum number of fading values in all sub-bands together. Each sub-band may share one value
+/// with its neighbour.
 pub(crate) const MOST_MET: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
 
 /// CQI of each sub-band.
 pub(crate) type BandCqi = [u8; MOST_SUB_BANDS];
 
-/// The sub-bands of a carrier.
+/// Sub-bands of a carrier.
 #[derive(Debug, Clone)]
 pub(crate) struct SubBands {
-    /// Units of each.
+    /// Number of units in each sub-band.
     units: Vec<u8>,
-    /// Resource blocks of one, and of the carrier.
+    /// Resource blocks of a sub-band, and of the carrier.
     blocks: (u32, u32),
-    /// Resource blocks of the uplink that a report takes.
+    /// Uplink resource blocks that a report occupies.
     pub report_blocks: u32,
 }
 
 impl SubBands {
-    /// Those of a cell whose units are groups of `group` resource blocks, if it has any. A sub-band holds
-    /// whole groups, by the tables of both.
+    /// Returns the sub-bands of a cell whose units are groups of `group` resource blocks. `None` if
+    /// the cell has none. A sub-band holds whole groups, as the tables of the standards show.
     pub(crate) fn new(config: &CellConfig, group: u32) -> Option<SubBands> {
         let size = config.cqi_sub_band?;
         let all = config.resource_blocks;
@@ -41,24 +42,26 @@ impl SubBands {
         self.units.len()
     }
 
-    /// Units of each.
+    /// Returns the number of units in each sub-band.
     pub(crate) fn units(&self) -> &[u8] {
         &self.units
     }
 
-    /// Which of `count` equal parts of the carrier a sub-band has a part in.
+    /// Returns the indices of the equal parts of the carrier that a sub-band overlaps. `count` is
+    /// the number of parts.
     fn parts(&self, band: usize, count: usize) -> Range<usize> {
         let (size, all) = (self.blocks.0 as usize, self.blocks.1 as usize);
         let (from, to) = (band * size, (band * size + size).min(all));
         from * count / all..(to * count).div_ceil(all)
     }
 
-    /// Of gains of equal parts of the carrier, those of a sub-band.
+    /// Returns the gains of a sub-band, from the gains of equal parts of the carrier.
     pub(crate) fn of<'a>(&self, band: usize, gains: &'a [f32]) -> &'a [f32] {
         &gains[self.parts(band, gains.len())]
     }
 
-    /// Gains of equal parts of the carrier that a block in `bands` meets, each as often as it meets it.
+    /// Collects the gains of equal parts of the carrier that a transport block in `bands` overlaps.
+    /// A part in two of the sub-bands is listed twice.
     pub(crate) fn met<'a>(
         &self,
         bands: BandSet,

@@ -1,4 +1,4 @@
-//! Slots, grants and blocks that follow from the configuration of a cell.
+//! Tests of the slots, grants and transport blocks that follow from the configuration of a cell.
 
 use super::*;
 use crate::phy::frame::Duplex;
@@ -38,7 +38,7 @@ fn reports_on_sub_bands_take_the_resource_blocks_that_they_have() {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         };
         let plan = CellPlan::new(CellId(0), config).expect("a cell");
-        // One resource block for each of seven UEs every 5 ms, in groups of three.
+        // Reports of seven UEs take one resource block each every 5 ms, in groups of three.
         let uplink = (0..3000).filter(|&slot| plan.data_symbols(slot).up > 0);
         let units: u32 = uplink.map(|slot| plan.report_units(slot, 7)).sum();
         assert_eq!(units, 3000 / 5 * 7 / 3);
@@ -63,10 +63,10 @@ fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_c
         tdd.down.bytes(14, highest, 17)
     );
     assert_eq!(tdd.most_bytes(down, 3, 5), tdd.down.bytes(14, 3, 5));
-    // The report of LTE has two bytes.
+    // A buffer status report of LTE has two bytes.
     let up_most = tdd.up.schemes().map(|scheme| tdd.up.bytes(14, scheme, 17));
     assert_eq!(Some(tdd.largest_room(up, None) + 2), up_most.max());
-    // With a given SINR the outer loop adds at most 10 dB, and CQI 0 stays CQI 0.
+    // At a given SINR the outer loop adds at most 10 dB, and CQI 0 remains CQI 0.
     let given = |sinr_db| tdd.largest_room(up, Some(sinr_db));
     assert!(given(-5.0) < given(0.0) && given(0.0) < tdd.largest_room(up, None));
     assert_eq!(given(-12.0), 0);
@@ -102,9 +102,9 @@ fn every_uplink_slot_of_a_pattern_is_granted_once() {
 }
 #[test]
 fn special_subframes_carry_three_quarters_of_the_blocks_or_nothing() {
-    // TS 36.213 clause 7.1.7: 75 % of the resource blocks, with six symbols 37.5 %. With three
-    // symbols it is control alone. 50 blocks become 37 and 18, whose sizes with I_TBS 14 are 10 680
-    // and 5160.
+    // The share of resource blocks that count is 75 %, and 37.5 % with six symbols (TS 36.213
+    // clause 7.1.7). Three symbols carry control alone. 50 blocks count as 37 and 18, with 10,680
+    // and 5160 bits at I_TBS 14.
     let down = |special| {
         let cell = tdd(1, special);
         let symbols = cell.data_symbols(11);
@@ -141,8 +141,8 @@ fn shared_symbols_are_counted_once_less_control_and_feedback() {
         let it = cell.data_symbols(slot);
         (it.down, it.up, it.both, it.shared())
     };
-    // Control takes one symbol, feedback the last two. Slots 1 and 2 have ten and thirteen
-    // flexible symbols, of which two are guard.
+    // Control takes one symbol, and feedback takes the last two. Slots 1 and 2 have ten and
+    // thirteen flexible symbols. Two of these are guard symbols.
     assert_eq!(symbols(0), (13, 0, 13, 0));
     assert_eq!(symbols(1), (9, 6, 9, 6));
     assert_eq!(symbols(2), (9, 9, 9, 9));

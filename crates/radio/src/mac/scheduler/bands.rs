@@ -1,25 +1,25 @@
-//! Who gets which sub-band, where the quality of each is known.
+//! Allocation of sub-bands to UEs whose channel quality in each sub-band is known.
 //!
-//! A scheduler that looks at the channel gives each sub-band to the UE whose rate in it, times the
-//! scheduler's weight of the UE, is highest. One that does not says how many units each UE gets, and the
-//! UEs pick their best ones in turn.
+//! A channel-aware scheduler gives each sub-band to the UE with the highest product of its rate
+//! there and its weight. A channel-blind scheduler only decides the number of units of each UE. The
+//! UEs then pick their best sub-bands in turn.
 
 use super::{MacScheduler, Share, SlotView};
 use crate::phy::sub_band::MOST_SUB_BANDS;
 
-/// A slot whose units lie in sub-bands.
+/// Slot whose units lie in sub-bands.
 #[derive(Debug, Clone, Copy)]
 pub struct BandView<'a> {
-    /// The slot, with the units of all sub-bands.
+    /// Slot with the units of all sub-bands.
     pub slot: SlotView<'a>,
-    /// Units that are left in each sub-band.
+    /// Free units in each sub-band.
     pub free: &'a [u8],
-    /// Rates of a unit in each sub-band, those of a candidate side by side in the order of the candidates, in
-    /// any unit of measure. A unit of rate zero is given to nobody.
+    /// Rate of one unit in each sub-band, in any unit of measure. The rates of one candidate are
+    /// adjacent, and candidates follow in their order. A unit with rate zero is given to nobody.
     pub rates: &'a [f64],
 }
 
-/// A share of a slot.
+/// Units that a candidate gets in each sub-band of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BandShare {
     /// Index into the candidates.
@@ -29,29 +29,29 @@ pub struct BandShare {
 }
 
 impl BandShare {
-    /// Units in all sub-bands.
+    /// Returns the units in all sub-bands.
     pub fn total(&self) -> u32 {
         self.units.iter().map(|&units| u32::from(units)).sum()
     }
 }
 
-/// Shares of sub-bands, in recycled storage.
+/// Allocation of a slot's sub-bands, in reused storage.
 #[derive(Debug, Default)]
 pub struct BandShares {
     shares: Vec<BandShare>,
     counts: Vec<Share>,
     weights: Vec<f64>,
-    /// Places of the candidates among those with equal metrics.
+    /// Order of each candidate among those with equal metrics. The smallest value comes first.
     turns: Vec<u64>,
     /// Units that each candidate still wants.
     left: Vec<u32>,
-    /// Position of each candidate in `shares`.
+    /// Position of each candidate in `shares`. `None` if it has no share.
     positions: Vec<Option<u32>>,
 }
 
 impl BandShares {
-    /// Shares a slot as `scheduler` has it. Each candidate has one share at most; together they have
-    /// at most what is free.
+    /// Divides a slot among the candidates by `scheduler`. Each candidate has at most one share.
+    /// All shares together do not exceed the free units.
     pub fn decide(
         &mut self,
         view: &BandView<'_>,
@@ -81,12 +81,12 @@ impl BandShares {
         &self.shares
     }
 
-    /// The latest decision.
+    /// Returns the latest allocation.
     pub fn shares(&self) -> &[BandShare] {
         &self.shares
     }
 
-    /// Asserts that no sub-band is given away twice, and that the UEs are as many as fit.
+    /// Asserts that no unit is given twice and that the number of UEs is allowed.
     fn assert_within(&self, view: &BandView<'_>) {
         for (band, &free) in view.free.iter().enumerate() {
             let given = self.shares.iter().map(|share| u32::from(share.units[band]));
@@ -155,7 +155,7 @@ impl BandShares {
         self.counts = counts;
     }
 
-    /// Gives a candidate what it wants of `free` units of a sub-band. How many.
+    /// Gives a candidate up to `free` units of a sub-band. Returns their number.
     fn give(&mut self, index: usize, band: usize, free: u32) -> u32 {
         let given = self.left[index].min(free);
         self.left[index] -= given;
@@ -171,7 +171,8 @@ impl BandShares {
     }
 }
 
-/// The sub-band with free units where `rate` is highest and above zero; of equals the first.
+/// Returns the sub-band with the highest rate above zero among those with free units. The first one
+/// wins among equals. `None` if there is none.
 pub(crate) fn best_of(free: &[u8], rate: impl Fn(usize) -> f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (band, _) in free.iter().enumerate().filter(|(_, units)| **units > 0) {
@@ -195,8 +196,7 @@ mod tests {
 
     const BANDS: usize = 8;
 
-    /// UEs whose rates in each of eight sub-bands of one unit are drawn slot by slot, and what a
-    /// scheduler gives them.
+    /// UEs in a cell with eight sub-bands of one unit each. Their rates are drawn in each slot.
     struct Cell {
         candidates: Vec<Candidate>,
         rates: Vec<f64>,
@@ -233,9 +233,9 @@ mod tests {
             }
         }
 
-        /// Mean of what a slot carries where SNRs are exponential around `means` and rates linear in them,
-        /// and of what each UE has of it; beside it what an oracle would carry that gives each sub-band to
-        /// whoever has most in it.
+        /// Runs a scheduler in slots whose SNRs are exponential with the given means. Rates are
+        /// linear in the SNR. Returns the mean bytes of each UE in a slot, and the mean bytes of an
+        /// oracle. The oracle gives each sub-band to the UE with the highest rate in it.
         fn run(&mut self, means: &[f64], scheduler: &mut impl MacScheduler) -> (Vec<f64>, f64) {
             const SLOTS: u64 = 20_000;
             let mut shares = BandShares::default();
@@ -266,8 +266,9 @@ mod tests {
 
     #[test]
     fn the_gain_is_that_of_the_best_of_n_in_every_sub_band() {
-        // N like users over independent sub-bands: each goes to the best of N exponentials, whose mean
-        // is sum 1/k times the mean, however many sub-bands there are.
+        // N equal users have independent sub-bands. Each sub-band goes to the best of N exponential
+        // draws, whose mean is sum 1/k times the common mean. The number of sub-bands does not
+        // matter.
         for ues in [1_u32, 2, 4, 8] {
             let means = vec![1e6; ues as usize];
             let mut cell = Cell::new(ues);
@@ -275,7 +276,8 @@ mod tests {
                 cell.run(&means, &mut ProportionalFair::new(2000.0, ues as usize));
             let expected: f64 = (1..=ues).map(|k| 1.0 / f64::from(k)).sum();
             let gain = carried.iter().sum::<f64>() / (BANDS as f64 * 1e6);
-            // 160,000 draws have a standard error of 0.25 %; a finite averaging time costs some more.
+            // 160,000 draws have a standard error of 0.25 %. The finite averaging time costs a
+            // little more.
             assert!(
                 (gain / expected - 1.0).abs() < 0.01,
                 "{gain} beside {expected}"
@@ -291,8 +293,9 @@ mod tests {
 
     #[test]
     fn the_whole_band_at_once_gains_far_less() {
-        // The mean of eight sub-bands varies by 1/sqrt(8): the best of four is 1.381 of it by the law of
-        // Erlang's distribution (integrated numerically), beside 2.08 sub-band by sub-band.
+        // The relative spread of the mean of eight sub-bands is 1/sqrt(8). The best of four
+        // such means is 1.381 times their average (Erlang distribution, integrated numerically).
+        // Separate sub-bands give 2.08.
         let mut random = Stream::new(5, "whole", 0);
         let (slots, mut total) = (20_000, 0.0);
         for _ in 0..slots {
@@ -328,7 +331,7 @@ mod tests {
         let blind = BANDS as f64 * 1e6;
         assert!(all > 1.5 * blind && all < oracle);
         for one in &carried {
-            // Two units each in every slot.
+            // Each UE has two units in every slot.
             assert!((one * 4.0 / all - 1.0).abs() < 0.02);
         }
     }

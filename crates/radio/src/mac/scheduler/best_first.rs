@@ -1,9 +1,10 @@
-//! The highest metric first.
+//! Allocation of a slot to the candidates with the highest metrics.
 
 use super::{Share, SlotView};
 
-/// Gives units to candidates in descending order of `metric`, each as many as it wants. Those with
-/// equal metrics go in ascending order of `turn`, and then in their own.
+/// Gives units to the candidates in descending order of `metric`. Each one gets as many as it
+/// wants. Candidates with equal metrics are served in ascending order of `turn`, then in the order
+/// of the list.
 pub(super) fn best_first(
     view: &SlotView<'_>,
     metrics: &mut Vec<f64>,

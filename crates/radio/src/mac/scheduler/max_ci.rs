@@ -1,11 +1,11 @@
-//! Maximum C/I: the best channel first.
+//! Maximum C/I scheduler: the UE with the best channel is first.
 
 use super::best_first::best_first;
 use super::{MacScheduler, Share, SlotView};
 use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{Span, UeId};
 
-/// Parameters of [`MaxCi`]: none.
+/// Parameters of [`MaxCi`], which has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxCiConfig;
 
@@ -31,21 +31,21 @@ impl MaxCiConfig {
     }
 }
 
-/// Maximum C/I. The metric is the efficiency of a UE's report. Reports have steps, so UEs with like
-/// channels are equal, and the one that waited longest comes first.
+/// Maximum C/I scheduler. Its metric is the efficiency of a UE's reported CQI. Reports have steps,
+/// so UEs with similar channels are equal. Among equal UEs the one that waited longest comes first.
 ///
-/// The correction of the outer loop is left out. It rises with a UE's own transmissions. A UE that
-/// was served once would stay ahead of its equals for ever.
+/// The metric omits the correction of the outer loop. The correction rises with a UE's own
+/// transmissions, so a UE that was served once would stay ahead of its equals for ever.
 #[derive(Debug, Clone)]
 pub struct MaxCi {
     metrics: Vec<f64>,
-    /// The number of the latest service, for each UE. Zero before the first.
+    /// Number of the latest service of each UE. Zero before the first.
     served: Vec<u64>,
     services: u64,
 }
 
 impl MaxCi {
-    /// For UEs with ids below `ues`.
+    /// Creates a scheduler for UEs with ids below `ues`.
     pub fn new(ues: usize) -> MaxCi {
         MaxCi {
             metrics: Vec::new(),
@@ -143,7 +143,7 @@ mod tests {
             candidates.push(candidate(ues, 100, 1.0));
             let mut scheduler = MaxCi::new(ues as usize + 1);
             let mut total = vec![0_u32; candidates.len()];
-            // A multiple of every cycle of turns.
+            // Every cycle of turns divides the number of slots.
             for _ in 0..2 * 3 * 5 * 7 {
                 for (position, units) in shared(&mut scheduler, 17, &candidates) {
                     total[position] += units;

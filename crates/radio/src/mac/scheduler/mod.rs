@@ -1,9 +1,10 @@
-//! Schedulers: each reads a view of a slot and writes grants.
+//! MAC schedulers, which divide a slot among UEs.
 //!
-//! A slot has *units*: resource block groups where UEs share the band in frequency, symbols where
-//! an analog beam serves one UE at a time. Where channel quality is known for the whole band, a
-//! scheduler says how many units a UE gets and not which; where UEs report on sub-bands, [`BandShares`]
-//! says which. Retransmissions have been served before: the view holds what is left.
+//! A slot has *units*. They are resource block groups if UEs share the band in frequency, and
+//! symbols if an analog beam serves one UE at a time. With channel quality for the whole band, a
+//! scheduler decides only the number of units of each UE. With reports on sub-bands, [`BandShares`]
+//! also decides their place. Retransmissions are scheduled before, so the view holds the remaining
+//! units.
 
 mod bands;
 mod best_first;
@@ -19,57 +20,58 @@ pub use max_ci::{MaxCi, MaxCiConfig};
 pub use proportional_fair::{ProportionalFair, ProportionalFairConfig};
 pub use round_robin::{RoundRobin, RoundRobinConfig};
 
-/// A UE with data and a free HARQ process.
+/// UE with data and a free HARQ process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// The UE.
+    /// UE of this candidate.
     pub ue: UeId,
-    /// Units that would empty its buffer; at least one.
+    /// Units that would empty the UE's buffer, at least one.
     pub wanted: u32,
-    /// Bytes that it could send on all units of a slot.
+    /// Bytes that the UE could send on all units of a slot.
     pub rate: f64,
-    /// Bits that a resource element of all its layers carries by its report alone, without the
-    /// outer loop's correction. Zero where no report chooses the scheme.
+    /// Bits per resource element on all layers of the UE, by its report alone. The outer loop's
+    /// correction is not included. Zero if no report chooses the scheme.
     pub reported: f64,
 }
 
-/// A slot as a scheduler sees it.
+/// Slot as a scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct SlotView<'a> {
     /// Number of the slot.
     pub slot: u64,
-    /// Units to share.
+    /// Units to divide.
     pub units: u32,
-    /// Least units of a grant: fewer carry nothing.
+    /// Minimum units of a grant. Fewer units carry no data.
     pub least: u32,
-    /// Most UEs that may be served.
+    /// Maximum number of UEs that may be served.
     pub most_ues: u32,
-    /// Who wants some; each UE once.
+    /// Candidates for the units. Each UE is listed once.
     pub candidates: &'a [Candidate],
 }
 
-/// A share of a slot.
+/// Units of a slot that a candidate gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// Index into [`SlotView::candidates`].
     pub candidate: usize,
-    /// Units.
+    /// Number of units.
     pub units: u32,
 }
 
-/// Shares a slot among UEs.
+/// Scheduler that divides a slot among UEs.
 pub trait MacScheduler {
-    /// Writes shares to `shares`: each candidate at most once, together at most
-    /// [`SlotView::units`], each at least [`SlotView::least`].
+    /// Writes the shares of a slot to `shares`. Each candidate has at most one share. All shares
+    /// together have at most [`SlotView::units`], and each has at least [`SlotView::least`].
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
-    /// By what a UE's rate is to be multiplied before it is compared with others'; none of a scheduler that
-    /// does not look at the channel.
+    /// Returns the factor by which a UE's rate is multiplied before it is compared with the rates
+    /// of other UEs. `None` for a scheduler that ignores the channel. Sub-bands are then not
+    /// compared by rate, and the UEs pick them in turn.
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
-    /// The place of a UE among those with equal metrics: the least comes first.
+    /// Returns the order of a UE among those with equal metrics. The smallest value comes first.
     fn turn(&self, _ue: UeId) -> u64 {
         0
     }
-    /// A UE was sent, or granted, `bytes` of new data in a slot.
+    /// Records that a UE was sent or granted `bytes` of new data in a slot.
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32);
 }
 
@@ -92,7 +94,7 @@ fadeout_core::registry! {
 }
 
 impl MacSchedulerKind {
-    /// The scheduler of a cell with slots of length `slot`, for UEs with ids below `ues`.
+    /// Creates the scheduler of a cell with slots of length `slot`, for UEs with ids below `ues`.
     pub fn start(self, ues: usize, slot: Span) -> BuiltInScheduler {
         kinds!(self, config => BuiltInScheduler(config.start(ues, slot)))
     }

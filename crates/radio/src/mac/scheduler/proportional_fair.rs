@@ -1,4 +1,5 @@
-//! Proportional fair: the rate now over the throughput before first.
+//! Proportional-fair scheduler: the UE with the highest ratio of present rate to past throughput is
+//! first.
 
 use super::best_first::best_first;
 use super::{MacScheduler, Share, SlotView};
@@ -9,7 +10,7 @@ fadeout_core::parameters! {
     /// Parameters of [`ProportionalFair`].
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ProportionalFairConfig {
-        /// averaging time t_c of the past throughput; one slot at least
+        /// Averaging time t_c of the past throughput, at least one slot.
         pub averaging_time: Span = span("100 ms"),
     }
 }
@@ -37,13 +38,13 @@ impl ProportionalFairConfig {
     }
 }
 
-/// Proportional fair: the metric is `r / T` with the rate `r` now and the throughput `T`, which
-/// every slot becomes `(1 - 1/t_c) T + b / t_c`, `b` the bytes served in it. A UE that was never
-/// served comes first.
+/// Proportional-fair scheduler. Its metric is `r / T`, the present rate over the past throughput.
+/// In every slot `T` becomes `(1 - 1/t_c) T + b / t_c`, where `b` is the bytes served in the slot.
+/// A UE that was never served comes first.
 #[derive(Debug, Clone)]
 pub struct ProportionalFair {
     averaging_slots: f64,
-    // (1 - 1/t_c)^n for small n.
+    // Powers (1 - 1/t_c)^n for small n.
     decay: Vec<f64>,
     throughput: Vec<Average>,
     metrics: Vec<f64>,
@@ -57,7 +58,7 @@ struct Average {
 }
 
 impl ProportionalFair {
-    /// For UEs with ids below `ues`, averaging over `averaging_slots` slots.
+    /// Creates a scheduler for UEs with ids below `ues`. It averages over `averaging_slots` slots.
     pub fn new(averaging_slots: f64, ues: usize) -> ProportionalFair {
         let step = 1.0 - 1.0 / averaging_slots;
         let decay = (0..64).map(|n| math::pow(step, f64::from(n))).collect();
@@ -69,10 +70,10 @@ impl ProportionalFair {
         }
     }
 
-    /// The average throughput of `ue` before `slot`, in bytes a slot.
+    /// Returns the average throughput of `ue` before `slot`, in bytes per slot.
     pub fn throughput(&self, slot: u64, ue: UeId) -> f64 {
         let average = self.throughput[ue.index()];
-        // Slots since in which nothing was served.
+        // Number of slots without service since then.
         let idle = slot.saturating_sub(average.slot + 1);
         let decay = match self.decay.get(usize::try_from(idle).unwrap_or(usize::MAX)) {
             Some(&decay) => decay,
@@ -82,8 +83,8 @@ impl ProportionalFair {
         average.value * decay
     }
 
-    /// The same for the metric: a thousandth of a byte at least, finite before the first service and
-    /// never felt after it.
+    /// Returns the average throughput for the metric, at least a thousandth of a byte per slot. The
+    /// minimum keeps the metric finite before the first service. It has no effect later.
     fn past(&self, slot: u64, ue: UeId) -> f64 {
         self.throughput(slot, ue).max(1e-3)
     }
@@ -124,8 +125,8 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_core::registry::{Parameters, Value};
 
-    /// Mean bytes a slot of each UE, all units to the first share; rates are exponential with
-    /// the given means: Rayleigh fading and a rate linear in the SNR.
+    /// Returns the mean bytes per slot of each UE. The first share gets all units. Rates are
+    /// exponential with the given means: Rayleigh fading with a rate linear in the SNR.
     fn run(scheduler: &mut impl MacScheduler, means: &[f64], slots: u64) -> Vec<f64> {
         let mut random = Stream::new(7, "rayleigh", 0);
         let mut total = vec![0.0; means.len()];
@@ -158,8 +159,9 @@ mod tests {
 
     #[test]
     fn the_gain_over_round_robin_is_the_harmonic_sum() {
-        // K symmetric users, rate linear in an exponential SNR, t_c long: the scheduler serves
-        // the largest of K, whose mean is sum 1/k times the mean (D. Tse's multi-user diversity).
+        // K equal users have a rate linear in an exponential SNR, and t_c is long. The scheduler
+        // serves the largest of K draws, whose mean is sum 1/k times the common mean (D. Tse's
+        // multi-user diversity).
         for (users, slots) in [(2_u32, 60_000), (4, 60_000), (8, 60_000)] {
             let means = vec![1e6; users as usize];
             let fair = run(
@@ -170,7 +172,7 @@ mod tests {
             let blind = run(&mut RoundRobin::default(), &means, slots);
             let gain = fair.iter().sum::<f64>() / blind.iter().sum::<f64>();
             let expected: f64 = (1..=users).map(|k| 1.0 / f64::from(k)).sum();
-            // The mean of 60,000 draws has a standard error of 0.4 %; a finite t_c costs about
+            // The mean of 60,000 draws has a standard error of 0.4 %. A finite t_c costs about
             // users / t_c.
             assert!(
                 (gain / expected - 1.0).abs() < 0.02,
@@ -184,7 +186,7 @@ mod tests {
         let means = [1e5, 1e6, 1e7];
         let found = run(&mut ProportionalFair::new(2000.0, 3), &means, 120_000);
         for (found, mean) in found.iter().zip(means) {
-            // A third of the slots at (1 + 1/2 + 1/3) of the mean.
+            // Each user gets a third of the slots, at (1 + 1/2 + 1/3) times its mean.
             let expected = mean * (11.0 / 6.0) / 3.0;
             assert!(
                 (found / expected - 1.0).abs() < 0.03,
@@ -199,16 +201,17 @@ mod tests {
         for slot_us in [1000, 500, 125] {
             let slot = Span::from_micros(slot_us);
             let mut scheduler = config.start(1, slot);
-            // A second with 8 Mbit/s in each slot, then 100 ms with nothing: 1/e is left.
+            // The rate is 8 Mbit/s in each slot of a second. After 100 ms without data, 1/e of the
+            // throughput is left.
             let (slots, bytes) = (1_000_000 / slot_us, slot_us);
             for number in 0..slots {
                 scheduler.on_served(number, UeId(0), bytes as u32);
             }
             let full = scheduler.throughput(slots, UeId(0));
-            // 1 - e^-10 of it: ten averaging times.
+            // After ten averaging times the throughput is 1 - e^-10 of the rate.
             assert!((full / bytes as f64 - 1.0).abs() < 1e-4, "{full}");
             let left = scheduler.throughput(slots + slots / 10, UeId(0)) / full;
-            // (1 - 1/n)^n is below 1/e by a part of 1/2n, of 100 slots 0.5 %.
+            // (1 - 1/n)^n is below 1/e by the fraction 1/2n. For 100 slots that is 0.5 %.
             assert!((left / math::exp(-1.0) - 1.0).abs() < 0.006, "{left}");
         }
         let kind = "proportional-fair";

@@ -1,10 +1,10 @@
-//! Round robin: equal shares in turn.
+//! Round-robin scheduler: equal shares in turn.
 
 use super::{MacScheduler, Share, SlotView};
 use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{Span, UeId};
 
-/// Parameters of [`RoundRobin`]: none.
+/// Parameters of [`RoundRobin`], which has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundRobinConfig;
 
@@ -29,8 +29,9 @@ impl RoundRobinConfig {
     }
 }
 
-/// Equal shares in turn. In a slot with fewer units than UEs those next in turn, by id, get the
-/// least grant each; otherwise all get the same, and the remainder goes round.
+/// Round-robin scheduler with equal shares in turn. If a slot has fewer units than UEs, the next
+/// UEs by id get the minimum grant. Otherwise all UEs get the same, and the remainder goes to each
+/// UE in turn.
 #[derive(Debug, Clone, Default)]
 pub struct RoundRobin {
     next: u32,
@@ -53,7 +54,7 @@ impl MacScheduler for RoundRobin {
         if candidates.len() > 1 {
             self.order.sort_unstable_by_key(turn);
         }
-        // An equal share each, less what one does not need.
+        // Each UE gets an equal share, or less if it wants less.
         let (each, extra) = (view.units / served as u32, view.units % served as u32);
         let mut left = view.units;
         for (n, &index) in self.order[..served].iter().enumerate() {
@@ -65,7 +66,7 @@ impl MacScheduler for RoundRobin {
                 units,
             });
         }
-        // What is left over to those who want more, in turn.
+        // Remaining units go in turn to UEs that want more.
         for share in shares.iter_mut() {
             let more = candidates[share.candidate]
                 .wanted
@@ -78,7 +79,8 @@ impl MacScheduler for RoundRobin {
             left + shares.iter().map(|share| share.units).sum::<u32>() == view.units,
             "shares and rest are not the slot's units"
         );
-        // All served: the remainder's turn moves on by one. Otherwise the first not served is next.
+        // If all UEs are served, the turn for the remainder moves on by one. Otherwise the first UE
+        // that was not served is next.
         let last = if served == candidates.len() {
             0
         } else {
@@ -87,12 +89,12 @@ impl MacScheduler for RoundRobin {
         self.next = candidates[self.order[last] as usize].ue.0.wrapping_add(1);
     }
 
-    /// A turn is a turn, however good the channel.
+    /// Returns `None`, because turns do not depend on the channel.
     fn weight(&self, _: u64, _: UeId) -> Option<f64> {
         None
     }
 
-    /// Whose turn it is goes by the shares of a slot, not by the bytes that fit in.
+    /// Does nothing, because turns follow the shares of a slot and not the bytes in them.
     fn on_served(&mut self, _: u64, _: UeId, _: u32) {}
 }
 
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn shares_are_equal_whether_units_or_ues_are_more() {
         for (ues, units) in [(2, 17), (3, 25), (7, 13), (40, 25), (25, 25)] {
-            // A multiple of every cycle: all shares are exactly equal.
+            // The number of slots is a multiple of every cycle, so all shares are exactly equal.
             let total = shares_of(ues, units, 4200);
             assert!(total.iter().all(|&units| units == total[0]), "{total:?}");
             let given: u64 = total.iter().sum();
