@@ -1,4 +1,4 @@
-//! Rows to columns, and columns to arrow arrays.
+//! Conversion of rows to columns, and of columns to arrow arrays.
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use fadeout_core::table::{ColumnKind, ColumnSink, Place, Row, Table};
 use std::sync::Arc;
 
-/// The names that index columns are written with.
+/// Names that replace the numbers in index columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     pub(crate) flows: Arc<StringArray>,
@@ -20,7 +20,8 @@ pub(crate) struct Names {
     pub(crate) bearers: Arc<StringArray>,
 }
 
-/// The arrow schema of a table: unit and doc go with each column, the table's doc with the whole.
+/// Returns the arrow schema of a table. Each column has its unit and doc, and the schema has the
+/// table's doc.
 pub(crate) fn schema_of(table: &Table) -> SchemaRef {
     let is_summary = table.place != Place::Recorded;
     let fields = table.columns.iter().map(|column| {
@@ -42,7 +43,7 @@ pub(crate) fn schema_of(table: &Table) -> SchemaRef {
                 DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
             }
         };
-        // A number that is not finite is none in a row that sums up.
+        // In a summary table, a number that is not finite becomes null.
         let may_be_none = column.is_optional || is_summary && column.kind == ColumnKind::F64;
         Field::new(column.name, data_type, may_be_none)
             .with_metadata([("unit", column.unit), ("doc", column.doc)])
@@ -67,8 +68,8 @@ enum Values {
     Keys(Vec<i32>),
 }
 
-/// The names seen in a table's [`ColumnKind::Name`] columns, in order of appearance. They are
-/// few, and shared by all chunks, so that one dictionary serves a whole stream.
+/// Names in the [`ColumnKind::Name`] columns of a table, in the order of their first use. There are
+/// few names. All chunks share them, so that one dictionary serves a whole stream.
 #[derive(Debug)]
 pub(crate) struct Dictionaries(Vec<Vec<&'static str>>);
 
@@ -136,7 +137,7 @@ impl ColumnSink for Transposer<'_> {
 }
 
 impl Columns {
-    /// Transposes `rows`.
+    /// Converts `rows` to columns.
     pub(crate) fn from_rows<R: Row>(rows: &[R], dictionaries: &mut Dictionaries) -> Self {
         let room = rows.len();
         let empty = |kind| match kind {
@@ -164,7 +165,7 @@ impl Columns {
         Columns(columns)
     }
 
-    /// The chunk as an arrow batch. An index without a name is an error.
+    /// Returns the chunk as an arrow batch. An index without a name is an error.
     pub(crate) fn into_batch(
         self,
         table: &Table,

@@ -1,48 +1,48 @@
-//! The configuration of a recorder: what is recorded, and the names that results use.
+//! Configuration of a recorder: the tables and captures to record, and the names in results.
 
 use crate::RunFolder;
 use fadeout_core::{EndpointId, FlowId, LinkId, NodeId, ProbeSettings, Time};
 use std::net::Ipv4Addr;
 
-/// A flow as results name it.
+/// Name and start of a flow for results.
 #[derive(Debug, Clone)]
 pub struct FlowInfo {
     /// Name from the scenario.
     pub name: String,
-    /// When it starts; its throughput bins begin there.
+    /// Start time. The flow's throughput bins begin then.
     pub start: Time,
 }
 
-/// A transport endpoint as captures show it.
+/// A transport endpoint for captures.
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointInfo {
-    /// Connection.
+    /// Flow of the endpoint.
     pub flow: FlowId,
-    /// Host it is on.
+    /// Host of the endpoint.
     pub node: NodeId,
     /// Endpoint at the other end.
     pub peer: EndpointId,
-    /// IPv4 address; [`address_of`](crate::address_of) derives one from the node.
+    /// IPv4 address. [`address_of`](crate::address_of) derives one from the node.
     pub address: Ipv4Addr,
     /// TCP or UDP port.
     pub port: u16,
-    /// Its part in a multipath connection.
+    /// Position in a multipath connection. `None` for other connections.
     pub subflow: Option<SubflowInfo>,
 }
 
-/// One end of one path of a multipath connection.
+/// An endpoint's position in a multipath connection.
 #[derive(Debug, Clone, Copy)]
 pub struct SubflowInfo {
-    /// The same end of the connection's first path.
+    /// Endpoint of the connection's first path at the same end.
     pub first: EndpointId,
     /// Number of the path.
     pub path: u8,
 }
 
-/// A logical channel that captures of the radio show.
+/// A logical channel in captures of the radio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioChannel {
-    /// NR; LTE otherwise.
+    /// True for NR, false for LTE.
     pub is_nr: bool,
     /// Logical channel identity in MAC subheaders.
     pub lcid: u8,
@@ -50,37 +50,37 @@ pub struct RadioChannel {
     pub drb: u8,
     /// RLC mode.
     pub form: RadioChannelForm,
-    /// Bits of PDCP's SN.
+    /// Length of PDCP's SN, bits.
     pub pdcp_sn_bits: u8,
 }
 
-/// RLC mode with the bits of its SN.
+/// RLC mode with the length of its SN in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioChannelForm {
-    /// Transparent.
+    /// Transparent mode.
     Transparent,
-    /// Unacknowledged.
+    /// Unacknowledged mode.
     Unacknowledged(u8),
-    /// Acknowledged.
+    /// Acknowledged mode.
     Acknowledged(u8),
 }
 
-/// The names and numbers that captures of the radio need; empty where nothing is captured.
+/// Names and numbers for captures of the radio. Empty if nothing is captured.
 #[derive(Debug, Clone, Default)]
 pub struct RadioInfo {
     /// Node of each cell.
     pub cell_nodes: Vec<NodeId>,
     /// Node of each UE.
     pub ue_nodes: Vec<NodeId>,
-    /// Every logical channel there is.
+    /// All logical channels.
     pub channels: Vec<RadioChannel>,
 }
 
-/// Settings of recording, and what is known of those it is about. Ids index `flows`, `links`, `nodes` and the
-/// other lists.
+/// Settings of a recorder, and the names of everything that results refer to. Ids index `flows`,
+/// `links`, `nodes` and the other lists.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
-    /// The settings of recording.
+    /// Settings of the tables and captures to record.
     pub probes: ProbeSettings,
     /// Names and start times of the flows.
     pub flows: Vec<FlowInfo>,
@@ -94,26 +94,26 @@ pub struct RecorderConfig {
     pub ues: Vec<String>,
     /// Names of the radio bearers.
     pub bearers: Vec<String>,
-    /// Whether UEs are under mobility management; otherwise there are no tables of it.
+    /// True if UEs are under mobility management. Otherwise its tables are not written.
     pub has_mobility: bool,
-    /// Whether RRC has steps to tell of; otherwise there is no table of them.
+    /// True if the run may have RRC rows. Otherwise their table is not written.
     pub has_rrc: bool,
-    /// Whether a flow sends datagrams; otherwise there is no table of them.
+    /// True if a flow sends datagrams. Otherwise the table of datagrams is not written.
     pub has_datagrams: bool,
-    /// Whether phones change from one link to another; otherwise there is no table of it.
+    /// True if phones have handovers between links. Otherwise their table is not written.
     pub has_link_handovers: bool,
-    /// Whether mobility management gives UEs secondary nodes.
+    /// True if UEs may get secondary nodes. Otherwise the table of their changes is not written.
     pub has_secondary_changes: bool,
-    /// The endpoints; needed only when something is captured.
+    /// Endpoints of all flows. Needed only for captures.
     pub endpoints: Vec<EndpointInfo>,
-    /// Names and directions of the links that are captured.
+    /// Names and directions of the captured links.
     pub captured_links: Vec<(String, [LinkId; 2])>,
-    /// The radio; needed only when it is captured.
+    /// Names and numbers of the radio. Needed only for captures of the radio.
     pub radio: RadioInfo,
 }
 
 impl RecorderConfig {
-    /// Records what `probes` say of nobody: what there is comes into the lists.
+    /// Creates settings with empty lists of names.
     pub fn new(probes: ProbeSettings) -> Self {
         RecorderConfig {
             probes,
@@ -135,13 +135,13 @@ impl RecorderConfig {
     }
 }
 
-/// Where results go.
+/// Destination of the results.
 #[derive(Debug)]
 pub enum Destination {
-    /// Nowhere: nothing is recorded, and only the manifest and the summary are made.
+    /// No tables and captures. Only the manifest and the summary are made.
     Nowhere,
-    /// Into memory, as bytes of Arrow IPC streams and pcapng files.
+    /// Memory, as bytes of Arrow IPC streams and pcapng files.
     Memory,
-    /// Into files of a folder.
+    /// Files in a folder.
     Folder(RunFolder),
 }

@@ -1,4 +1,4 @@
-//! Errors outside the simulation: the file system.
+//! Errors of the file system.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub enum RecordError {
     /// The target exists and may not be replaced.
     #[error("{path} exists already; give another folder, or --force (in Python force=True) to replace it", path = .0.display())]
     Exists(PathBuf),
-    /// The target exists and is something other than a run, so force does not replace it either.
+    /// The target exists and is not the folder of a run, so it is not replaced even with `force`.
     #[error(
         "{path} exists and is not the folder of a run (no manifest.json in it), so it is not \
          replaced; give another folder", path = .0.display()
@@ -21,23 +21,24 @@ pub enum RecordError {
     /// A file or folder could not be created, written or renamed.
     #[error("cannot write {path}: {source}", path = .path.display())]
     Write {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The run ended, and its results could not be moved or completed; what could be written is
-    /// kept.
+    /// The run ended, but its results could not be completed or moved. Results that could be
+    /// written are kept.
     #[error("{error}; the data recorded until then {can} in {kept}",
         can = if let Some(missing) = .missing { format!("is stored without its {missing}") }
               else { "can be read".to_owned() },
         kept = .kept.display())]
     Kept {
-        /// The error.
+        /// The first error.
         error: Box<RecordError>,
-        /// The folder with the results so far.
+        /// Folder with the results so far.
         kept: PathBuf,
-        /// The file without which it is no folder of a run, when that could not be written.
+        /// File that could not be written and without which the folder is not that of a run. `None`
+        /// if there is none.
         missing: Option<&'static str>,
     },
 }
@@ -50,7 +51,7 @@ impl RecordError {
         }
     }
 
-    /// The path that the error is about.
+    /// Returns the path that caused the error.
     pub fn path(&self) -> &Path {
         match self {
             RecordError::Exists(path) | RecordError::NotARun(path) | RecordError::NoName(path) => {

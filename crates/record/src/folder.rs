@@ -1,4 +1,4 @@
-//! The folder of a run: written under another name, renamed when whole.
+//! The folder of a run. It has a temporary name until it is complete.
 
 use crate::RecordError;
 use crate::parquet::ParquetFile;
@@ -8,11 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are kept free for what is written at the end of a run, and the file that keeps them.
+/// Bytes reserved for the files at the end of a run, and the name of the file that reserves them.
 const RESERVE: usize = 256 * 1024;
 const RESERVE_NAME: &str = ".reserve";
 
-/// A folder that is being filled beside its target, and removed again unless it is committed.
+/// A folder under construction next to its target. It is removed unless it is committed.
 #[derive(Debug)]
 pub struct RunFolder {
     target: PathBuf,
@@ -24,11 +24,11 @@ pub struct RunFolder {
 impl RunFolder {
     /// Makes a hidden folder `.NAME.partial-PID` beside `target`, and the folders above it.
     ///
-    /// An existing `target` is refused, unless it is an empty folder or `force` is given and it
-    /// is the folder of a run.
+    /// An existing `target` is refused unless it is an empty folder. With `force` it may also be
+    /// the folder of a run.
     ///
     /// # Errors
-    /// [`RecordError::Exists`], [`RecordError::NotARun`], [`RecordError::NoName`], or a
+    /// Returns [`RecordError::Exists`], [`RecordError::NotARun`], [`RecordError::NoName`], or
     /// [`RecordError::Write`] with the path that could not be created.
     pub fn create(target: &Path, force: bool) -> Result<RunFolder, RecordError> {
         let name = target
@@ -54,25 +54,25 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Where `name` is written.
+    /// Returns the path of the file `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.partial.join(name)
     }
 
-    /// Writes a whole file.
+    /// Writes a complete file.
     ///
     /// # Errors
-    /// [`RecordError::Write`] with the file's path.
+    /// Returns [`RecordError::Write`] with the file's path.
     pub fn write(&self, name: &str, contents: &[u8]) -> Result<(), RecordError> {
         let path = self.path(name);
         fs::write(&path, contents).map_err(|error| RecordError::write(&path, error))
     }
 
-    /// Writes a whole table into the Parquet file of its name; nothing is left of one that does not
-    /// fit.
+    /// Writes a complete table into the Parquet file of its name. The file is removed if it does
+    /// not fit.
     ///
     /// # Errors
-    /// [`RecordError::Write`] with the file's path.
+    /// Returns [`RecordError::Write`] with the file's path.
     pub(crate) fn write_table(&self, name: &str, batch: &RecordBatch) -> Result<(), RecordError> {
         let path = self.path(&file_name(name));
         let write = || {
@@ -81,23 +81,23 @@ impl RunFolder {
             file.close()
         };
         write().inspect_err(|_| {
-            // The error to report is the first one.
+            // The error to report is the first one, so a second one is ignored.
             let _ = fs::remove_file(&path);
         })
     }
 
-    /// Frees what was kept for the end of the run.
+    /// Frees the bytes reserved for the end of the run.
     pub(crate) fn release_reserve(&self) {
-        // When it cannot be removed, the next write will say why.
+        // If the file cannot be removed, the next write returns the reason.
         let _ = fs::remove_file(self.path(RESERVE_NAME));
     }
 
-    /// Writes the summary and the manifest, and gives the folder its name; also after `error`, since
-    /// what was recorded until then can be read.
+    /// Writes the summary and the manifest, and renames the folder to its target. This also happens
+    /// after `error`, because the results so far can be read.
     ///
     /// # Errors
-    /// `error`, or the first one met here, in a [`RecordError::Kept`] that says where the results
-    /// are; under the name of the partial folder when that could not be changed.
+    /// Returns `error`, or the first error here, in a [`RecordError::Kept`] with the path of the
+    /// results. They stay in the partial folder if it could not be renamed.
     pub(crate) fn end(
         mut self,
         summary: &str,
@@ -114,7 +114,7 @@ impl RunFolder {
                 first.get_or_insert(error);
             }
         }
-        // A run that is cut short replaces no whole one.
+        // An incomplete run never replaces a complete one.
         let is_in_the_way = first.is_some() && self.target.join("manifest.json").exists();
         let renamed = if is_in_the_way {
             Err(RecordError::Exists(self.target.clone()))
@@ -135,10 +135,11 @@ impl RunFolder {
         }
     }
 
-    /// Gives the folder its name, with what was written into it.
+    /// Renames the folder to its target.
     ///
     /// # Errors
-    /// As [`RunFolder::create`] when the target has appeared meanwhile, or [`RecordError::Write`].
+    /// Returns the errors of [`RunFolder::create`] if the target has appeared meanwhile, or
+    /// [`RecordError::Write`].
     pub(crate) fn commit(mut self) -> Result<PathBuf, RecordError> {
         self.release_reserve();
         self.rename()?;
@@ -146,8 +147,8 @@ impl RunFolder {
         Ok(self.target.clone())
     }
 
-    /// Gives the folder its name. What was there is moved aside first and deleted last, so that
-    /// a failure in between loses neither.
+    /// Renames the folder to its target. An existing target is moved aside first and deleted last,
+    /// so that an error in between loses neither.
     fn rename(&self) -> Result<(), RecordError> {
         may_replace(&self.target, self.force)?;
         let failed = |error| RecordError::write(&self.target, error);
@@ -167,7 +168,8 @@ impl RunFolder {
             fs::rename(&self.target, path)
         })?;
         if let Err(error) = fs::rename(&self.partial, &self.target) {
-            // The first error is the one to report; when this fails too, the old run is at `old`.
+            // The error to report is the first one. If the old run cannot be moved back, it stays
+            // at `old`.
             let _ = fs::rename(&old, &self.target);
             return Err(failed(error));
         }
@@ -178,7 +180,7 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         if !self.keep {
-            // Nothing more can be done about a folder that cannot be removed.
+            // If the folder cannot be removed, it stays.
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
@@ -203,8 +205,8 @@ fn may_replace(target: &Path, force: bool) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Calls `make` with `PARENT/STEM-PID`, or with a number added while that exists: another run of
-/// this process, or what a killed one left.
+/// Calls `make` with `PARENT/STEM-PID`. Adds a number while that path exists, because another run
+/// of this process or a killed process may have created it.
 fn unused(
     parent: &Path,
     stem: &str,

@@ -1,4 +1,4 @@
-//! When a table is recorded, and when the next of its rows is due.
+//! Selection of the recorded tables, and the times at which their next rows are due.
 
 use crate::RecorderConfig;
 use crate::sampler::Sampler;
@@ -11,13 +11,13 @@ use fadeout_core::{
     TransportBlockRow,
 };
 
-/// The samples that are due, and the bin of throughput that is being filled.
+/// Times of the next samples, and the current bin of throughput.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) congestion: Sampler,
     pub(crate) queues: Sampler,
     pub(crate) bearers: Sampler,
-    /// Of both ends of each flow.
+    /// Samples of both ends of each flow.
     pub(crate) datagrams: Sampler,
     pub(crate) bins: Option<Throughput>,
 }
@@ -26,7 +26,7 @@ impl Due {
     pub(crate) fn new(config: &RecorderConfig) -> Self {
         let probes = &config.probes;
         let width = probes.throughput.filter(|_| ThroughputRow::is_kept(config));
-        // Without bearers there is no table of them.
+        // Without bearers their table is not written.
         let bearers = if BearerRow::is_kept(config) {
             probes.bearers
         } else {
@@ -47,16 +47,16 @@ impl Due {
     }
 }
 
-/// The number of an end among those of all flows.
+/// Returns the number of an end among the ends of all flows.
 pub(crate) fn end_index(flow: FlowId, end: FlowEnd) -> usize {
     2 * flow.index() + usize::from(end == FlowEnd::Sender)
 }
 
-/// A row whose table is recorded where it is asked for.
+/// A row whose table is recorded if the settings ask for it.
 pub(crate) trait Kept: Row {
-    /// Whether it is.
+    /// Returns true if the table is recorded.
     fn is_kept(config: &RecorderConfig) -> bool;
-    /// Notes that the row has come.
+    /// Updates the times of the next samples after this row.
     #[inline]
     fn note(&self, _due: &mut Due) {}
 }
@@ -193,7 +193,7 @@ impl Kept for RrcRow {
     }
 }
 
-/// What a probe with `due` and `tables` wants to be told: rows of tables that it has, when they are due.
+/// Answers a probe's questions for rows: true if the table is recorded and the next row is due.
 macro_rules! wanted_rows {
     () => {
         #[inline]

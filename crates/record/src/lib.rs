@@ -1,9 +1,9 @@
-//! The results of a run: tables in Parquet or Arrow IPC, packet captures in pcapng, and the
-//! folder that holds them.
+//! The results of a run: tables in Parquet or Arrow IPC, packet captures in pcapng, and the folder
+//! that holds them.
 //!
-//! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into
-//! columns some thousands at a time: a long run into a folder needs no more memory than a short one. This
-//! is the only crate that knows arrow.
+//! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). The recorder buffers rows and converts some
+//! thousands at a time to columns. So a long run that writes to a folder needs no more memory than
+//! a short one. No other crate uses arrow.
 
 mod capture;
 mod columns;

@@ -1,4 +1,5 @@
-//! `manifest.json`: what was run, and what its folder holds.
+//! The file `manifest.json`: the scenario, version and seed of a run, and the contents of its
+//! folder.
 
 use crate::summary::Summary;
 use fadeout_core::Fingerprint;
@@ -7,22 +8,22 @@ use fadeout_core::{SCENARIO_TABLES, SUMMARY_TABLES};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The facts of a run that are known at its end.
+/// Facts of a run that are known at its end.
 #[derive(Debug)]
 pub struct RunInfo {
     /// Version of fadeout.
     pub version: String,
-    /// Commit that it was built from, where that is known.
+    /// Commit of the build. `None` if it is unknown.
     pub commit: Option<String>,
-    /// The scenario as resolved, with every default filled in.
+    /// The scenario with all defaults filled in.
     pub scenario: Value,
     /// Seed of the random streams.
     pub seed: u64,
     /// Digest of the trajectory.
     pub fingerprint: Fingerprint,
-    /// Whether the run reached its end; false when it was interrupted.
+    /// True if the run reached its end, false if it was interrupted.
     pub complete: bool,
-    /// The rows that it is summed up in.
+    /// Summary rows of the run.
     pub summary: Summary,
 }
 
@@ -57,17 +58,17 @@ pub(crate) struct CaptureEntry {
     pub(crate) packets: u64,
 }
 
-/// The node, cell or UE that a capture is of.
+/// The node, link, cell or UE of a capture.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Subject {
-    /// The packets at a host.
+    /// Packets at a host.
     Node(String),
-    /// The packets on a link.
+    /// Packets on a link.
     Link(String),
-    /// The transport blocks of a cell.
+    /// Transport blocks of a cell.
     Cell(String),
-    /// The transport blocks of a UE.
+    /// Transport blocks of a UE.
     Ue(String),
 }
 
@@ -81,7 +82,7 @@ impl Subject {
     }
 }
 
-/// A table's doc and columns.
+/// Doc and columns of a table.
 #[derive(Serialize)]
 pub(crate) struct Definition {
     doc: &'static str,
@@ -94,7 +95,7 @@ struct ColumnEntry {
     kind: &'static str,
     unit: &'static str,
     doc: &'static str,
-    /// Whether a row may have none.
+    /// True if the value may be null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     optional: bool,
 }
@@ -115,11 +116,18 @@ impl From<&Table> for Definition {
     }
 }
 
-/// Every table of results with its columns, as JSON: first those that every run has, then those
-/// that can be recorded, then those that a scenario has without a run. It is a list of objects `name`,
-/// `of` (`run` or `scenario`), `always` (whether every run has it), `key` (of its one row in
-/// `summary.json`; null for a file of its own), `doc` and `columns`, with `name`, `kind`, `unit` and
-/// `doc` in each, and `optional` where a row may have none.
+/// Returns every table of results with its columns, as JSON. Tables that every run has come first.
+/// Those that can be recorded follow, and then those that a scenario has without a run.
+///
+/// The result is a list of objects:
+///
+/// - `name`,
+/// - `of` (`run` or `scenario`),
+/// - `always` (true if every run has the table),
+/// - `key` (of its only row in `summary.json`, or null for a file of its own),
+/// - `doc`,
+/// - `columns`, with `name`, `kind`, `unit` and `doc` in each, and `optional` if a value may be
+///   null.
 pub fn tables_json() -> String {
     #[derive(Serialize)]
     struct Named {
@@ -147,7 +155,7 @@ pub fn tables_json() -> String {
     pretty(&tables.collect::<Vec<_>>())
 }
 
-/// `value` as readable JSON with a newline at its end.
+/// Returns `value` as indented JSON with a newline at its end.
 pub(crate) fn pretty(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("strings and numbers serialise");
     text.push('\n');

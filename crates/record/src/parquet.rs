@@ -1,5 +1,5 @@
-//! A Parquet file that can be read whatever happens to the disk: room for its footer is kept ahead
-//! of the rows, and a row group that did not fit is given up.
+//! A Parquet file that can be read even after a full disk or a failed write. Space for its footer
+//! is reserved ahead of the rows, and a row group that does not fit is dropped.
 
 use crate::RecordError;
 use arrow_array::RecordBatch;
@@ -18,27 +18,28 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of a footer beside its schema and its columns.
+/// Bytes reserved for a footer, without its schema and its columns.
 const FOOTER: usize = 4096;
-/// Bytes of a footer for a column of a row group, with its page index: some 300 are seen.
+/// Bytes reserved in a footer for each column of a row group, with its page index. Some 300 are
+/// usual.
 const COLUMN: usize = 1024;
 
-/// A Parquet file that is being written, a row group at a time.
+/// A Parquet file under construction, written one row group at a time.
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     path: PathBuf,
     schema: SchemaRef,
-    // Boxed: the writer is large, and a table that is off has one field for it too.
+    // The writer is boxed because it is large, and tables that are not recorded have the field too.
     writer: Box<ArrowWriter<Room>>,
 }
 
-/// A file of whole row groups, and after them room for the footer.
+/// A file of complete row groups, followed by space for the footer.
 #[derive(Debug)]
 struct Room {
     file: File,
-    /// Where the last whole row group ends.
+    /// End of the last complete row group.
     whole: u64,
-    /// After a failure: what the writer still holds goes nowhere.
+    /// True after a failure. Data that the writer still holds is then discarded.
     is_given_up: bool,
 }
 
@@ -59,10 +60,11 @@ impl Write for Room {
 }
 
 impl Room {
-    /// Notes that the file is whole up to here, and makes `room` for a footer.
+    /// Marks the file as complete up to the current position, and reserves `room` bytes for a
+    /// footer.
     fn settle(&mut self, room: usize) -> io::Result<()> {
         let here = self.file.stream_position()?;
-        // What was room before and is not written over is room still.
+        // Space that was reserved before and not overwritten stays reserved.
         let end = self.file.seek(SeekFrom::End(0))?;
         let missing = (here + room as u64).saturating_sub(end);
         self.file.write_all(&vec![0; missing as usize])?;
@@ -73,7 +75,7 @@ impl Room {
 }
 
 impl ParquetFile {
-    /// Creates the file at `path`, with room for the footer of an empty table.
+    /// Creates the file at `path`, with space for the footer of an empty table.
     pub(crate) fn create(path: &Path, schema: &SchemaRef) -> Result<ParquetFile, RecordError> {
         let failed = |error| RecordError::write(path, error);
         let file = File::create(path).map_err(failed)?;
@@ -96,7 +98,8 @@ impl ParquetFile {
     /// Adds `batch` as a row group.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when it does not fit; [`ParquetFile::give_up`] is to follow.
+    /// Returns [`RecordError::Write`] if it does not fit. The caller must then call
+    /// [`ParquetFile::give_up`].
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), RecordError> {
         let written = self
             .writer
@@ -107,10 +110,10 @@ impl ParquetFile {
         written.map_err(|error| RecordError::write(&self.path, error))
     }
 
-    /// Ends the file.
+    /// Completes the file.
     ///
     /// # Errors
-    /// [`RecordError::Write`]; the file cannot be read then.
+    /// Returns [`RecordError::Write`]. The file cannot be read then.
     pub(crate) fn close(mut self) -> Result<(), RecordError> {
         let finished = self.writer.finish().map_err(parquet_io).and_then(|_| {
             let file = &mut self.writer.inner_mut().file;
@@ -120,18 +123,18 @@ impl ParquetFile {
         finished.map_err(|error| RecordError::write(&self.path, error))
     }
 
-    /// Ends the file after a write that failed, with the row groups before it; gives how many rows
-    /// they have.
+    /// Completes the file after a failed write, with the row groups before it. Returns their number
+    /// of rows.
     ///
     /// # Errors
-    /// [`RecordError::Write`] when not even the room that was kept can be written to.
+    /// Returns [`RecordError::Write`] if not even the reserved space can be written.
     pub(crate) fn give_up(mut self) -> Result<u64, RecordError> {
         let whole = {
             let room = self.writer.inner_mut();
             room.is_given_up = true;
             room.whole
         };
-        // The one that failed comes last, if it got so far as to be counted.
+        // The failed row group comes last, if the writer has counted it.
         let fits = |group: &&RowGroupMetaData| {
             let ends = group.columns().iter().map(|column| {
                 let (start, length) = column.byte_range();
@@ -184,7 +187,7 @@ fn created_by() -> String {
     format!("fadeout {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The footer of a file with `groups`.
+/// Returns the footer of a file with `groups`.
 fn footer(
     schema: &SchemaRef,
     groups: Vec<RowGroupMetaData>,
@@ -208,7 +211,7 @@ fn footer(
     Ok(bytes)
 }
 
-/// The I/O error inside `error`, so that a full disk reads as one.
+/// Returns the I/O error inside `error`, so that a full disk is reported as such.
 fn parquet_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -256,7 +259,7 @@ mod tests {
             for _ in 0..written {
                 file.write(&batch(5000)).expect("writable");
             }
-            // What a failed write may leave: a part of a row group, over the room for the footer.
+            // A failed write may leave a part of a row group in the space reserved for the footer.
             let mut garbage = OpenOptions::new().write(true).open(&path).expect("there");
             let whole = file.writer.inner().whole;
             garbage.seek(SeekFrom::Start(whole)).expect("a place in it");

@@ -1,7 +1,8 @@
-//! The rows of a run whose parts are simulated side by side.
+//! Rows of a run whose parts are simulated in parallel.
 //!
-//! Each part has a [`PartRecorder`], and a [`Merger`] puts what they kept into one order now and then: that of time, of one
-//! time that of the parts, of one part that in which it was told. So the tables do not depend on who was faster.
+//! Each part has a [`PartRecorder`], and a [`Merger`] sorts the stored rows from time to time. The
+//! order is by time, then by part, then as recorded within a part. So the tables do not depend on
+//! the speed of the threads.
 
 use crate::RecorderConfig;
 use crate::kept::{Due, Kept, wanted_rows};
@@ -13,12 +14,13 @@ use fadeout_core::{
 };
 use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 
-/// The numbers of UEs and bearers in the whole run, by those within the part; without any they are the same.
+/// Numbers of UEs and bearers in the whole run, indexed by their numbers within the part. If the
+/// lists are empty, both numbers are the same.
 #[derive(Debug, Clone, Default)]
 pub struct PartNumbers {
-    /// Of UEs.
+    /// Numbers of UEs.
     pub ues: Vec<UeId>,
-    /// Of radio bearers.
+    /// Numbers of radio bearers.
     pub bearers: Vec<DrbId>,
 }
 
@@ -32,9 +34,9 @@ impl PartNumbers {
     }
 }
 
-/// A row of a part.
+/// A row recorded by a part of a run.
 trait OfPart: Kept + Placed {
-    /// The same with the numbers of the whole run.
+    /// Returns the row with the numbers of the whole run.
     #[inline]
     fn renumbered(self, _: &PartNumbers) -> Self {
         self
@@ -78,7 +80,7 @@ of_part! {
 
 macro_rules! tables {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
-        /// The rows of each table that is recorded.
+        /// Rows of each recorded table.
         #[derive(Debug)]
         struct PartTables {
             $( $table: Option<Vec<$row>>, )+
@@ -89,21 +91,21 @@ macro_rules! tables {
                 PartTables { $( $table: $row::is_kept(config).then(Vec::new), )+ }
             }
 
-            /// Takes the rows of another, behind its own.
+            /// Appends the rows of another part.
             fn append(&mut self, other: &mut PartTables) {
                 $( if let (Some(rows), Some(others)) = (&mut self.$table, &mut other.$table) {
                     rows.append(others);
                 } )+
             }
 
-            /// Puts the rows in order.
+            /// Sorts the rows of each table.
             fn sort(&mut self) {
                 $( if let Some(rows) = &mut self.$table {
                     rows.sort_by_key(|row| row.place());
                 } )+
             }
 
-            /// Tells `probe` of the rows up to and including `until`.
+            /// Passes the rows up to and including `until` to `probe`.
             fn tell(&mut self, until: Time, probe: &mut impl Probe) {
                 $($( if let Some(rows) = &mut self.$table {
                     let due = rows.partition_point(|row| row.place().0 <= until);
@@ -116,18 +118,18 @@ macro_rules! tables {
 
 recorded_tables!(tables);
 
-/// Keeps the rows of a part of a run until a [`Merger`] takes them.
+/// Stores the rows of a part of a run until a [`Merger`] takes them.
 #[derive(Debug)]
 pub struct PartRecorder {
     tables: PartTables,
     due: Due,
-    /// Bytes that reached the receivers of flows, where they are asked for.
+    /// Bytes that reached the receivers of flows. `None` if they are not recorded.
     delivered: Option<Vec<(Time, FlowId, u64)>>,
     numbers: PartNumbers,
 }
 
 impl PartRecorder {
-    /// Keeps what `config` asks for, which is that of the whole run; captures are not made.
+    /// Creates a recorder for one part. `config` is that of the whole run. Captures are not made.
     pub fn new(config: &RecorderConfig, numbers: PartNumbers) -> PartRecorder {
         let mut due = Due::new(config);
         PartRecorder {
@@ -163,7 +165,7 @@ impl Probe for PartRecorder {
     }
 }
 
-/// Puts the rows of parts into one order.
+/// Merges the rows of all parts into one order.
 #[derive(Debug)]
 pub struct Merger {
     tables: PartTables,
@@ -171,7 +173,7 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// For parts that keep what `config` asks for.
+    /// Creates a merger for parts with this configuration.
     pub fn new(config: &RecorderConfig) -> Merger {
         Merger {
             tables: PartTables::new(config),
@@ -179,7 +181,7 @@ impl Merger {
         }
     }
 
-    /// Takes what a part has kept; the parts come in their order.
+    /// Takes the rows that a part has stored. The parts must be taken in their order.
     pub fn take(&mut self, part: &mut PartRecorder) {
         self.tables.append(&mut part.tables);
         if let Some(delivered) = &mut part.delivered {
@@ -187,11 +189,12 @@ impl Merger {
         }
     }
 
-    /// Tells `probe` of what has happened up to and including `until`, which every part has reached.
+    /// Passes all rows up to and including `until` to `probe`. Every part must have reached this
+    /// time.
     pub fn tell(&mut self, until: Time, probe: &mut impl Probe) {
         self.tables.sort();
         self.delivered.sort_by_key(|&(at, ..)| at);
-        // Bins of throughput hear of bytes and of the ends of flows in turn.
+        // Throughput bins need bytes and ends of flows in the order of time.
         let events = self.tables.flow_events.iter_mut();
         let mut events = events.flatten().peekable();
         let mut told = 0;

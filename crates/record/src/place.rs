@@ -7,10 +7,10 @@ use fadeout_core::{
     SecondaryChangeRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
 };
 
-/// A row that knows its place among the rows of its table.
+/// A row with a position in the order of its table.
 pub(crate) trait Placed: Row {
-    /// Returns the time, and a number that orders rows told before the run. Both together never
-    /// fall from row to row.
+    /// Returns the time, and a number that orders rows reported before the run. Both together never
+    /// decrease from row to row.
     fn place(&self) -> (Time, u32);
 }
 
@@ -31,7 +31,7 @@ placed_by_time! {
 }
 
 impl Placed for BlockageRow {
-    /// Orders by link, as all blockages are told before the run.
+    /// Returns an order by link, because all blockages are reported before the run.
     fn place(&self) -> (Time, u32) {
         (Time::ZERO, self.link.0)
     }

@@ -1,4 +1,4 @@
-//! The probe that keeps what it is told.
+//! The probe that records a run.
 
 use crate::capture::{Captures, Finished};
 use crate::columns::Names;
@@ -28,7 +28,7 @@ macro_rules! tables {
         /// Every table that can be recorded.
         pub const TABLES: &[Table] = &[$( $row::TABLE ),+];
 
-        /// The tables that are recorded.
+        /// The recorded tables.
         #[derive(Debug)]
         struct Tables {
             $( $table: Option<TableWriter<$row>>, )+
@@ -48,13 +48,13 @@ macro_rules! tables {
 
 recorded_tables!(tables);
 
-/// Keeps the rows of a run in memory, or writes them into its folder as the run goes.
+/// Stores the rows of a run in memory, or writes them into its folder during the run.
 ///
-/// A write that fails does not stop the simulation: the error is kept, [`Recorder::error`] shows
-/// it, and [`Recorder::finish`] returns it.
+/// A failed write does not stop the simulation. [`Recorder::error`] shows the error, and
+/// [`Recorder::finish`] returns it.
 #[derive(Debug)]
 pub struct Recorder {
-    // Tables before the folder: files are closed before a folder that is given up is removed.
+    // Fields are dropped in this order: files are closed before an uncommitted folder is removed.
     tables: Tables,
     captures: Option<Captures>,
     due: Due,
@@ -65,26 +65,27 @@ pub struct Recorder {
 /// The results of a run.
 #[derive(Debug)]
 pub struct Recorded {
-    /// `manifest.json`.
+    /// Contents of `manifest.json`.
     pub manifest: String,
-    /// `summary.json`.
+    /// Contents of `summary.json`.
     pub summary: String,
-    /// The folder, when the run was recorded into one.
+    /// Folder of the run. `None` if it was not recorded into a folder.
     pub folder: Option<PathBuf>,
-    /// Name and Arrow IPC stream of each table, when it was recorded in memory.
+    /// Name and Arrow IPC stream of each table. Empty if the run was not recorded in memory.
     pub tables: Vec<(&'static str, Vec<u8>)>,
-    /// Path within a run folder and pcapng bytes of each capture, when recorded in memory.
+    /// Path within a run folder and pcapng bytes of each capture. Empty if the run was not recorded
+    /// in memory.
     pub captures: Vec<(String, Vec<u8>)>,
-    /// The rows that sum up, when the run was recorded into a folder.
+    /// Summary rows of a run that was recorded into a folder. `None` for other destinations.
     pub rows: Option<SummedUp>,
 }
 
 impl Recorder {
-    /// A recorder of what `config` asks for. Files are created at once, so that a folder that
-    /// cannot be written fails before the run and not after it.
+    /// Creates a recorder for `config`. Files are created at once, so that an unwritable folder
+    /// fails before the run and not after it.
     ///
     /// # Errors
-    /// [`RecordError::Write`] with the path that could not be created.
+    /// Returns [`RecordError::Write`] with the path that could not be created.
     pub fn new(config: &RecorderConfig, destination: Destination) -> Result<Self, RecordError> {
         let nothing;
         let (config, folder) = match destination {
@@ -118,13 +119,14 @@ impl Recorder {
         })
     }
 
-    /// The first write that failed; there is no sense in simulating on.
+    /// Returns the first failed write, after which the run should be stopped. `None` if all
+    /// succeeded.
     pub fn error(&self) -> Option<&RecordError> {
         self.error.as_ref()
     }
 
-    /// Writes the bins of throughput that are over at simulated time `now`. Otherwise the next byte
-    /// that arrives, or [`Recorder::finish`], writes all of them at once.
+    /// Writes the throughput bins that ended by the simulated time `now`. Without this call the
+    /// next arriving byte, or [`Recorder::finish`], writes all of them at once.
     pub fn catch_up(&mut self, now: Time) {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput)
             && bins.is_over(now)
@@ -134,15 +136,15 @@ impl Recorder {
         }
     }
 
-    /// Ends the record at simulated time `end`: completes every table, writes the manifest and
-    /// the summary, and gives the folder its name.
+    /// Ends the recording at the simulated time `end`: completes every table, writes the manifest
+    /// and the summary, and renames the folder.
     ///
-    /// When a write failed, what could be written is kept as a run that is not complete: each table
-    /// can be read up to where it was whole.
+    /// After a failed write, the results so far are kept as an incomplete run. Each table can be
+    /// read up to the failure.
     ///
     /// # Errors
-    /// The first [`RecordError`] of the run or of its end, inside a [`RecordError::Kept`] when
-    /// results were left behind.
+    /// Returns the first [`RecordError`] of the run or of its end. It is inside a
+    /// [`RecordError::Kept`] if results were kept.
     pub fn finish(mut self, end: Time, info: RunInfo) -> Result<Recorded, RecordError> {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
             let error = &mut self.error;
@@ -183,7 +185,7 @@ impl Recorder {
     }
 }
 
-/// Creates tables where the run goes.
+/// Creates tables at the destination of the run.
 struct Opener<'a> {
     names: Names,
     folder: Option<&'a RunFolder>,
@@ -203,8 +205,8 @@ impl Opener<'_> {
     }
 }
 
-/// Returns the names of flows. A run without flows has an empty name, as its network may still drop
-/// messages.
+/// Returns the names of flows. A run without flows has an empty name, because its network may still
+/// drop messages.
 fn flow_names(config: &RecorderConfig) -> StringArray {
     let names = config.flows.iter().map(|flow| flow.name.as_str());
     let of_none = config.flows.is_empty().then_some("");
@@ -215,8 +217,7 @@ pub(crate) fn file_name(table: &str) -> String {
     format!("{table}.parquet")
 }
 
-/// Collects what the tables and captures leave as they are completed. All are tried, whatever
-/// becomes of the others.
+/// Collects the completed tables and captures. All of them are completed even after an error.
 #[derive(Default)]
 struct Closing {
     table_entries: Vec<TableEntry>,
@@ -245,7 +246,7 @@ impl Closing {
         }
     }
 
-    /// The rows that sum up: into the folder, or as streams.
+    /// Writes the summary rows into the folder, or stores them as streams.
     fn rows(&mut self, tables: Vec<SummaryTable>, folder: Option<&RunFolder>) {
         if let Some(folder) = folder {
             folder.release_reserve();

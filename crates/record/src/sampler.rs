@@ -1,8 +1,8 @@
-//! When the next sample of each flow or link is due.
+//! Times at which the next samples of flows or links are due.
 
 use fadeout_core::{Sampling, Span, Time};
 
-/// One due time for each flow or link, on a common grid of multiples of the interval.
+/// Time of the next sample of each flow or link. All lie on the multiples of an interval.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     interval: Span,
@@ -22,14 +22,13 @@ impl Sampler {
         }
     }
 
-    /// Whether a sample of `entity` is due.
+    /// True if a sample of `entity` is due.
     #[inline]
     pub(crate) fn is_due(&self, now: Time, entity: usize) -> bool {
         now >= self.due[entity]
     }
 
-    /// Notes that a sample of `entity` was taken: the next is due at the next multiple of the
-    /// interval.
+    /// Records a sample of `entity`. The next one is due at the next multiple of the interval.
     #[inline]
     pub(crate) fn on_sample(&mut self, now: Time, entity: usize) {
         if !self.interval.is_zero() {
@@ -60,7 +59,7 @@ mod tests {
 
     #[test]
     fn one_sample_is_taken_in_each_interval() {
-        // 1000 occasions 70 us apart span 69.93 ms: seven intervals of 10 ms, all begun.
+        // 1000 calls at intervals of 70 us span 69.93 ms, which begins seven intervals of 10 ms.
         assert_eq!(taken(Sampling::Every(Span::from_millis(10))), 7);
         assert_eq!(taken(Sampling::All), 1000);
         assert_eq!(taken(Sampling::Off), 0);

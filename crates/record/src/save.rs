@@ -1,4 +1,4 @@
-//! Results in memory, written into a folder afterwards.
+//! Writing of results in memory into a folder.
 
 use crate::parquet::ParquetFile;
 use crate::recorder::file_name;
@@ -9,12 +9,12 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The results of a run in memory.
+/// Results of a run in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Saved<'a> {
-    /// `manifest.json`.
+    /// Contents of `manifest.json`.
     pub manifest: &'a str,
-    /// `summary.json`.
+    /// Contents of `summary.json`.
     pub summary: &'a str,
     /// Name and Arrow IPC stream of each table.
     pub tables: &'a [(String, Vec<u8>)],
@@ -22,10 +22,11 @@ pub struct Saved<'a> {
     pub captures: &'a [(String, Vec<u8>)],
 }
 
-/// Writes `saved` into `folder`, as a run that is recorded there would, and gives its path.
+/// Writes `saved` into `folder`, with the files of a run that was recorded there. Returns its path.
 ///
 /// # Errors
-/// [`RecordError::Write`] with the path that could not be written; nothing is left behind then.
+/// Returns [`RecordError::Write`] with the path that could not be written. No files are left behind
+/// then.
 pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError> {
     for (name, stream) in saved.tables {
         table(&path_in(&folder, &file_name(name))?, stream)?;
@@ -42,7 +43,7 @@ pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError
     folder.commit()
 }
 
-/// The path of `name`, which stays within the folder.
+/// Returns the path of `name`, which must be within the folder.
 fn path_in(folder: &RunFolder, name: &str) -> Result<PathBuf, RecordError> {
     let mut parts = Path::new(name).components();
     if parts.all(|part| matches!(part, Component::Normal(_))) {

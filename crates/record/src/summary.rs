@@ -1,4 +1,4 @@
-//! The rows that a run is summed up in: columns of arrow, or JSON.
+//! Summary rows of a run, as arrow columns or as JSON.
 
 use crate::columns::schema_of;
 use crate::table::stream_of;
@@ -10,14 +10,14 @@ use fadeout_core::table::{ColumnKind, FieldSink, Place, SummaryRow, SummarySink,
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Summary of a run: an object, and a table for each kind of row that there are several of, column by column.
+/// Summary of a run: a JSON object, and a table for each kind of row that may occur several times.
 #[derive(Debug, Default)]
 pub struct Summary {
     document: Map<String, Value>,
     tables: Vec<SummaryTable>,
 }
 
-/// The rows of one table.
+/// Rows of one table.
 #[derive(Debug)]
 pub(crate) struct SummaryTable {
     pub(crate) table: Table,
@@ -28,19 +28,19 @@ pub(crate) struct SummaryTable {
 #[derive(Debug)]
 enum Column {
     F64(Float64Builder),
-    /// Counts are signed, so that their differences are.
+    /// Counts are signed, so that their differences are signed too.
     Count(Int64Builder),
     Bool(BooleanBuilder),
     Text(StringBuilder),
 }
 
 impl Summary {
-    /// The object of `summary.json`.
+    /// Returns the object of `summary.json`.
     pub(crate) fn document(&self) -> &Map<String, Value> {
         &self.document
     }
 
-    /// The tables that have rows, in the order of their first rows.
+    /// Returns the tables that have rows, in the order of their first rows.
     pub(crate) fn into_tables(self) -> Vec<SummaryTable> {
         self.tables
     }
@@ -84,7 +84,7 @@ impl SummaryTable {
         self.rows += 1;
     }
 
-    /// The rows as a batch.
+    /// Returns the rows as a batch.
     pub(crate) fn into_batch(self) -> RecordBatch {
         let schema = schema_of(&self.table);
         let arrays = self.columns.into_iter().map(|mut column| {
@@ -101,7 +101,7 @@ impl SummaryTable {
     }
 }
 
-/// Rows as an Arrow IPC stream, with the columns of their table also where there are none.
+/// Returns rows as an Arrow IPC stream. The stream has the columns of the table even without rows.
 pub fn stream_of_rows<R: SummaryRow>(rows: &[R]) -> Vec<u8> {
     let mut table = SummaryTable::new(R::TABLE);
     for row in rows {
@@ -110,13 +110,13 @@ pub fn stream_of_rows<R: SummaryRow>(rows: &[R]) -> Vec<u8> {
     stream_of_batch(table.into_batch())
 }
 
-/// A batch as an Arrow IPC stream.
+/// Returns a batch as an Arrow IPC stream.
 pub(crate) fn stream_of_batch(batch: RecordBatch) -> Vec<u8> {
     stream_of(&batch.schema(), std::iter::once(batch))
         .expect("an arrow stream into memory cannot fail")
 }
 
-/// The columns that a row has still to fill.
+/// Columns of a row that are still to be filled.
 struct Fields<'a>(std::slice::IterMut<'a, Column>);
 
 impl Fields<'_> {
@@ -133,7 +133,7 @@ impl Fields<'_> {
 impl FieldSink for Fields<'_> {
     fn f64(&mut self, column: &'static str, value: f64) {
         match self.next() {
-            // As JSON has it, a number that is not finite is none.
+            // A number that is not finite becomes null, as in JSON.
             Column::F64(values) => values.append_option(value.is_finite().then_some(value)),
             _ => Self::mismatch(column),
         }
@@ -166,13 +166,13 @@ impl FieldSink for Fields<'_> {
     }
 }
 
-/// The same as one JSON object, for who looks at a few rows: each table is a list of objects under its
-/// name.
+/// Summary of a run as one JSON object, for callers that need only a few rows. Each table is a list
+/// of objects under its name.
 #[derive(Debug, Default)]
 pub struct Document(Map<String, Value>);
 
 impl Document {
-    /// All of it.
+    /// Returns the whole object.
     pub fn into_value(self) -> Value {
         Value::Object(self.0)
     }
@@ -193,7 +193,8 @@ impl SummarySink for Document {
     }
 }
 
-/// Puts the one row of a table under `key`; without one beside what is there.
+/// Stores the only row of a table under `key`. With an empty key the row's columns go into the
+/// document itself.
 fn put(document: &mut Map<String, Value>, key: &str, row: &impl SummaryRow) {
     let mut object = Object(Map::new());
     row.write(&mut object);
@@ -204,7 +205,7 @@ fn put(document: &mut Map<String, Value>, key: &str, row: &impl SummaryRow) {
     }
 }
 
-/// A row as an object with a key for each column; a number that is not finite is null.
+/// A row as an object with a key for each column. A number that is not finite is null.
 struct Object(Map<String, Value>);
 
 impl Object {

@@ -1,4 +1,4 @@
-//! Columns of the rows that a run was summed up in, for who looks at a few of them without reading files.
+//! Columns of a run's summary rows, for callers that need a few of them without reading files.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::{Map, Value};
 
-/// The rows that a run was summed up in, as they were written into its folder.
+/// Summary rows of a run, as they were written into its folder.
 #[derive(Debug, Default)]
 pub struct SummedUp(Vec<(&'static str, RecordBatch)>);
 
@@ -15,8 +15,8 @@ impl SummedUp {
         self.0.push((table, rows));
     }
 
-    /// These columns of a table, each a list under its name; a list is empty where the table has no row. None where
-    /// it lacks one of the columns.
+    /// Returns these columns of a table, each a list under its name. The lists are empty if the
+    /// table has no row. `None` if the table lacks one of the columns.
     pub fn columns<'a>(
         &self,
         table: &str,

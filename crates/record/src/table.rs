@@ -1,4 +1,4 @@
-//! One table on its way to a Parquet file or into memory.
+//! A table that is written to a Parquet file or to memory.
 
 use crate::RecordError;
 use crate::columns::{Columns, Dictionaries, Names, schema_of};
@@ -11,23 +11,24 @@ use fadeout_core::Time;
 use fadeout_core::table::Row;
 use std::path::Path;
 
-/// Rows buffered before they are turned into columns, at most.
+/// Maximum number of rows in the buffer before they are converted to columns.
 const MOST_ROWS: usize = 64 * 1024;
-/// Bytes of them on their way to a file, at most: what a run takes beside its results does not grow with its length.
+/// Maximum size of the buffer for a file, bytes. So the memory of a run does not grow with its
+/// length.
 const MOST_BYTES: usize = 512 * 1024;
 
-/// A table that is being recorded.
+/// A table under construction.
 #[derive(Debug)]
 pub(crate) struct TableWriter<R> {
     buffer: Vec<R>,
-    /// Rows that it takes; one row group of a Parquet file.
+    /// Maximum number of rows in the buffer, which is one row group of a Parquet file.
     chunk: usize,
     schema: SchemaRef,
     dictionaries: Dictionaries,
     names: Names,
     sink: Sink,
     rows: u64,
-    /// Place of the latest row.
+    /// Position of the latest row.
     latest: (Time, u32),
 }
 
@@ -35,28 +36,28 @@ pub(crate) struct TableWriter<R> {
 enum Sink {
     Memory(Vec<Columns>),
     Parquet(ParquetFile),
-    /// A file that could take no more; it has ended.
+    /// A file that was completed after a failed write.
     GivenUp,
 }
 
 /// A table that is complete.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// The bytes of an Arrow IPC stream, when it was kept in memory.
+    /// Bytes of an Arrow IPC stream. `None` if the table is in a file.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Rows that it holds.
+    /// Number of rows.
     pub(crate) rows: u64,
-    /// Why it holds fewer than were pushed.
+    /// Reason why rows are missing. `None` if the table is complete.
     pub(crate) error: Option<RecordError>,
 }
 
 impl<R: Placed> TableWriter<R> {
-    /// A table kept in memory.
+    /// Creates a table in memory.
     pub(crate) fn in_memory(names: &Names) -> Self {
         Self::new(names, Sink::Memory(Vec::new()), MOST_ROWS)
     }
 
-    /// A table written to the Parquet file `path`.
+    /// Creates a table in the Parquet file `path`.
     pub(crate) fn to_file(path: &Path, names: &Names) -> Result<Self, RecordError> {
         let file = ParquetFile::create(path, &schema_of(&R::TABLE))?;
         let fit = MOST_BYTES / size_of::<R>();
@@ -76,7 +77,7 @@ impl<R: Placed> TableWriter<R> {
         }
     }
 
-    /// Adds a row; returns true when the buffer is full and [`TableWriter::flush`] is due.
+    /// Adds a row. Returns true if the buffer is full and [`TableWriter::flush`] is due.
     #[inline]
     pub(crate) fn push(&mut self, row: R) -> bool {
         let place = row.place();
@@ -89,8 +90,9 @@ impl<R: Placed> TableWriter<R> {
         self.buffer.len() >= self.chunk + self.chunk / 4
     }
 
-    /// Adds a row that is told after later ones. A transport block is told when it is decoded, and
-    /// dated when it was sent, so blocks of cells with other slots may come between.
+    /// Adds a row that is reported after later ones. A transport block is reported when it is
+    /// decoded, but has the time of its transmission. So blocks of cells with other slots may come
+    /// between.
     #[cold]
     fn put_in_order(&mut self, row: R) {
         let place = row.place();
@@ -104,15 +106,15 @@ impl<R: Placed> TableWriter<R> {
         self.buffer.insert(at, row);
     }
 
-    /// Turns most of the buffered rows into columns and hands them on. The latest rows stay, as
-    /// rows that are told late belong between them.
+    /// Converts most of the buffered rows to columns and writes them. The latest rows stay, because
+    /// rows that are reported late belong between them.
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
         self.hand_on(self.chunk.min(self.buffer.len()))
     }
 
-    /// Turns the first `count` rows of the buffer into columns and hands them on. They are gone
-    /// from the buffer afterwards, whether or not that worked.
+    /// Converts the first `count` rows of the buffer to columns and writes them. The rows are
+    /// removed from the buffer even if this fails.
     fn hand_on(&mut self, count: usize) -> Result<(), RecordError> {
         let columns = Columns::from_rows(&self.buffer[..count], &mut self.dictionaries);
         let rows = count as u64;
@@ -126,7 +128,7 @@ impl<R: Placed> TableWriter<R> {
                     else {
                         unreachable!("the sink was a file")
                     };
-                    // The first error is the one to report.
+                    // The error to report is the first one, so a second one is ignored.
                     self.rows = file.give_up().unwrap_or(0);
                     return Err(error);
                 }
@@ -137,7 +139,7 @@ impl<R: Placed> TableWriter<R> {
         Ok(())
     }
 
-    /// Ends the table.
+    /// Completes the table.
     pub(crate) fn finish(mut self) -> Finished {
         let mut error = None;
         while !self.buffer.is_empty() && error.is_none() {
@@ -179,7 +181,7 @@ fn batch_of<R: Row>(
         .expect("every row's flow, link and node has a name in the recorder's configuration")
 }
 
-/// Batches as an Arrow IPC stream.
+/// Returns batches as an Arrow IPC stream.
 pub(crate) fn stream_of(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
@@ -215,7 +217,7 @@ mod tests {
             bearers: Arc::clone(&flows),
             flows,
         };
-        // Whether the header already fails depends on what the writer buffers.
+        // The writer's buffer decides if the header already fails.
         let result = TableWriter::to_file(full, &names).and_then(|mut table| {
             let row = ThroughputRow {
                 time_s: Time::ZERO,

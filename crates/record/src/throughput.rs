@@ -3,31 +3,31 @@
 use crate::FlowInfo;
 use fadeout_core::{FlowId, Span, ThroughputRow, Time};
 
-/// The bin that is being filled.
+/// The current time bin.
 #[derive(Debug)]
 pub(crate) struct Throughput {
     width: Span,
     begin: Time,
     end: Time,
     flows: Vec<FlowBin>,
-    /// Flows that may have a row in this bin: with many flows that come and go, those that have
-    /// not begun and those that are over cost nothing.
+    /// Flows that may have a row in this bin. Flows that have not begun or are complete are left
+    /// out, so that they cost no time.
     open: Vec<FlowId>,
-    /// Flows that have not begun, the next at the end.
+    /// Flows that have not begun, the next one at the end.
     waiting: Vec<FlowId>,
 }
 
 #[derive(Debug)]
 struct FlowBin {
     start: Time,
-    /// When it was known that nothing more would arrive.
+    /// Time from which no more bytes arrive.
     done_at: Time,
     is_open: bool,
     bytes: u64,
 }
 
 impl Throughput {
-    /// Bins of `width`, which is not zero.
+    /// Creates bins of `width`, which must not be zero.
     pub(crate) fn new(width: Span, flows: &[FlowInfo]) -> Self {
         let bins = flows.iter().map(|f| FlowBin {
             start: f.start,
@@ -48,7 +48,7 @@ impl Throughput {
         }
     }
 
-    /// Whether `now` lies after the bin, so that [`Throughput::roll`] has to come first.
+    /// Returns true if `now` lies after the bin. [`Throughput::roll`] must then be called first.
     #[inline]
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.end
@@ -65,13 +65,14 @@ impl Throughput {
         }
     }
 
-    /// Notes that nothing more will arrive from `now` on: the flow's bins end with the one before.
+    /// Records that no more bytes of a flow arrive from `now` on. Its bins end with the previous
+    /// one.
     pub(crate) fn on_done(&mut self, now: Time, flow: FlowId) {
         let bin = &mut self.flows[flow.index()];
         bin.done_at = bin.done_at.min(now);
     }
 
-    /// Gives the rows of every bin that ended by `now`, and begins the one that `now` is in.
+    /// Emits the rows of every bin that ended by `now`, and begins the bin that contains `now`.
     pub(crate) fn roll(&mut self, now: Time, emit: &mut impl FnMut(ThroughputRow)) {
         while now >= self.end && !self.end.is_never() {
             self.close(self.end, emit);
@@ -80,7 +81,7 @@ impl Throughput {
         }
     }
 
-    /// Gives the rows that are left when the run ends at `end`; the last bin may be shorter.
+    /// Emits the remaining rows when the run ends at `end`. The last bin may be shorter.
     pub(crate) fn finish(&mut self, end: Time, emit: &mut impl FnMut(ThroughputRow)) {
         self.roll(end, emit);
         if end > self.begin || self.flows.iter().any(|flow| flow.bytes > 0) {
@@ -100,18 +101,19 @@ impl Throughput {
                 self.open.push(flow);
             }
         }
-        // Those that stayed are in order already, so this is one pass where few were added.
+        // Most flows are in order already, so sorting is a single pass.
         self.open.sort_unstable();
         self.open.retain(|&id| {
             let flow = &mut self.flows[id.index()];
             let bytes = std::mem::take(&mut flow.bytes);
-            // A run that is stopped at the very start of a bin has a bin of no width.
+            // A run that stops at the start of a bin has a bin of width zero.
             let rate_mbps = if seconds > 0.0 {
                 bytes as f64 * 8.0 / 1e6 / seconds
             } else {
                 0.0
             };
-            // A bin may be closed long after its end, when the flow was not done yet.
+            // A bin may be closed long after its end, so the flow may have completed in a later
+            // bin.
             let is_done = flow.done_at < end;
             if bytes > 0 || !is_done {
                 emit(ThroughputRow {
@@ -121,7 +123,7 @@ impl Throughput {
                     rate_mbps,
                 });
             }
-            // One that gets bytes ahead of its start waits for that again.
+            // A flow that receives bytes before its start waits for its start again.
             flow.is_open = !is_done && flow.start < end;
             flow.is_open
         });

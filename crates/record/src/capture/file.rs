@@ -1,4 +1,4 @@
-//! One pcapng file, on disk or in memory.
+//! A pcapng file, on disk or in memory.
 
 use super::pcapng::{Interface, PcapngWriter};
 use crate::manifest::Subject;
@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub(super) struct CaptureFile {
-    /// Whose packets these are.
+    /// The node, link, cell or UE whose packets the file has.
     subject: Subject,
     /// Path relative to the run folder.
     name: String,
-    /// Where it is on disk; for messages.
+    /// Path on disk, for messages.
     path: PathBuf,
     packets: u64,
     writer: PcapngWriter<Output>,
@@ -25,7 +25,7 @@ pub(crate) struct Finished {
     pub(crate) subject: Subject,
     pub(crate) name: String,
     pub(crate) packets: u64,
-    /// The file's bytes, when it was kept in memory.
+    /// Bytes of the file if it was kept in memory. `None` if it is on disk.
     pub(crate) bytes: Option<Vec<u8>>,
 }
 
@@ -105,7 +105,8 @@ impl CaptureFile {
     }
 }
 
-/// A name where a file can be called so; its index is added where another would get the same.
+/// Returns a name without characters that file names cannot have. Its index is added if another
+/// name would become the same.
 pub(super) fn file_stem(names: &[String], index: usize) -> String {
     let plain = |name: &str| -> String {
         name.chars()
@@ -120,7 +121,7 @@ pub(super) fn file_stem(names: &[String], index: usize) -> String {
             .collect()
     };
     let own = plain(&names[index]);
-    // Some file systems do not tell upper case from lower.
+    // Some file systems do not distinguish upper and lower case.
     let twins = names
         .iter()
         .filter(|name| plain(name).eq_ignore_ascii_case(&own))

@@ -1,4 +1,4 @@
-//! GTP-U headers: of packets in the tunnels of the core network, and end markers.
+//! GTP-U headers of packets in the tunnels of the core network, and of end markers.
 //!
 //! Standard: TS 29.281 §4.4.2, §5.1, §5.2; TS 38.415 §5.5.2.
 
@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// The part that every message has.
+/// Length of the header part that every message has, bytes.
 const MANDATORY: usize = 8;
 const PORT: u16 = 2152;
 const TTL: u8 = 64;
@@ -17,7 +17,7 @@ const UDP: u8 = 17;
 
 const END_MARKER: u8 = 254;
 const G_PDU: u8 = 255;
-/// Version 1, protocol type GTP.
+/// Flags of a header: version 1 and protocol type GTP.
 const FLAGS: u8 = 0x30;
 const HAS_EXTENSION: u8 = 0x04;
 
@@ -30,24 +30,25 @@ mod extension {
     pub(super) const NONE: u8 = 0;
 }
 
-/// The flow of quality of service that all packets are of.
+/// QoS flow identifier (QFI) of all packets.
 const QFI: u8 = 1;
 
-/// The address of a node in the transport network below the tunnels: 172.16.0.1 for the first node.
+/// Returns the address of a node in the transport network of the tunnels. The first node has
+/// 172.16.0.1.
 pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::from_bits(0xac10_0000 | (node.0.wrapping_add(1) & 0x000f_ffff))
 }
 
-/// Extension headers of a tunnel's packet.
+/// Extension headers of a packet in a tunnel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extensions<'a> {
     pub(super) number: Option<PdcpNumber>,
-    /// Of a PDU session, and then whether uplink.
+    /// True for the uplink of a PDU session, false for its downlink. `None` outside a PDU session.
     pub(super) session: Option<bool>,
     pub(super) user_plane: Option<&'a UserPlane>,
 }
 
-/// Writes IP, UDP and GTP-U in front of a user's packet of `inside` bytes.
+/// Writes IP, UDP and GTP-U headers in front of a user's packet of `inside` bytes.
 pub(super) fn write_data(
     out: &mut Vec<u8>,
     tunnel: Tunnel,
@@ -66,7 +67,7 @@ pub(super) fn write_data(
     out.extend(optional);
 }
 
-/// Writes an end marker, whole.
+/// Writes a complete end marker.
 ///
 /// Standard: TS 29.281 §7.3.2.
 pub(super) fn write_end_marker(out: &mut Vec<u8>, tunnel: Tunnel) {
@@ -80,8 +81,8 @@ fn write_mandatory(out: &mut Vec<u8>, (flags, kind): (u8, u8), length: u32, teid
     out.extend(teid.to_be_bytes());
 }
 
-/// Sequence number and N-PDU number, which are not used, and the chain of extension headers: each begins with its
-/// length in words and ends with the type of the next.
+/// Writes sequence number and N-PDU number, which are not used, and the chain of extension headers.
+/// Each extension header begins with its length in words, and ends with the type of the next one.
 fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     let session = extensions.session.map(|is_uplink| {
         let kind = u8::from(is_uplink) << 4;
@@ -104,7 +105,8 @@ fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     let user_plane = extensions.user_plane.map(|user_plane| {
         let mut content = vec![0];
         user_plane::write(&mut content, user_plane);
-        // Its words, with its length and the next one's type.
+        // The content is padded to whole words, with its length in front. The type of the next
+        // header follows later.
         content.resize((content.len() + 1).next_multiple_of(4) - 1, 0);
         content[0] = u8::try_from((content.len() + 1) / 4).unwrap_or(0);
         (extension::NR_RAN_CONTAINER, content)
@@ -125,8 +127,8 @@ fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     out.push(extension::NONE);
 }
 
-/// IP and UDP, whose checksum is not used (zero). Congestion marks of the user's packet are seen
-/// outside.
+/// Writes IP and UDP headers. The UDP checksum is not used (zero). Congestion marks of the user's
+/// packet are copied to the outer header.
 ///
 /// Standard: RFC 6040 §4.1.
 fn write_outer(out: &mut Vec<u8>, tunnel: Tunnel, (message, ecn): (u32, Ecn)) {
@@ -156,20 +158,20 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    /// Fields of IP, UDP and GTP-U, as a reader finds them.
+    /// Fields of IP, UDP and GTP-U headers, as the test's reader finds them.
     #[derive(Debug, PartialEq)]
     struct Read {
         source: [u8; 4],
         destination: [u8; 4],
         kind: u8,
         teid: u32,
-        /// Bytes of the user's packet.
+        /// Length of the user's packet, bytes.
         inside: usize,
         number: Option<(u8, u32)>,
         session: Option<bool>,
     }
 
-    /// Reads by the clauses, and knows nothing of the writer.
+    /// Reads the headers by the clauses, without any code of the writer.
     fn read(bytes: &[u8], inside: usize) -> Read {
         let word = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
         assert_eq!(bytes[0], 0x45);
@@ -255,7 +257,7 @@ mod tests {
         });
     }
 
-    /// The bytes by hand: 36 of them.
+    /// The expected bytes of the end marker were written by hand. There are 36 of them.
     #[test]
     fn an_end_marker_has_only_the_mandatory_header() {
         let tunnel = Tunnel {

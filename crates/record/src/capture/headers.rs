@@ -1,4 +1,4 @@
-//! The IPv4, TCP and UDP headers of a simulated packet, as they would be on the wire.
+//! The IPv4, TCP and UDP headers of simulated packets.
 
 use super::mptcp::{self, Identity};
 use crate::EndpointInfo;
@@ -8,33 +8,34 @@ use std::net::Ipv4Addr;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// The data offset field counts to 15 words.
+/// Maximum length of the options, because the data offset field counts to 15 words.
 ///
 /// Standard: RFC 9293 §3.1.
 const MAX_OPTIONS: usize = 40;
 const INITIAL_TTL: u8 = 64;
 
-/// The address of a node's interface to a path: 10.0.0.1 for the first node, counting up through
-/// 10.0.0.0/8; further paths of a multipath connection start at 10.32.0.0, 10.64.0.0, ….
+/// Returns the address of a node's interface to a path. The first node has 10.0.0.1, and later
+/// nodes follow in 10.0.0.0/8. Further paths of a multipath connection start at 10.32.0.0,
+/// 10.64.0.0, ….
 pub fn address_of(node: NodeId, path: u8) -> Ipv4Addr {
     let network = u32::from(path & 7) << 21;
     Ipv4Addr::from_bits(0x0a00_0000 | network | (node.0.wrapping_add(1) & 0x00ff_ffff))
 }
 
-/// A packet with what its headers need beyond it.
+/// A packet with the further data that its headers need.
 #[derive(Debug)]
 pub(super) struct Addressed<'a> {
     pub(super) packet: &'a Packet,
     pub(super) from: EndpointId,
     pub(super) sender: &'a EndpointInfo,
     pub(super) receiver: &'a EndpointInfo,
-    /// Shift of the sender's windows; zero where scaling was not agreed on.
+    /// Window scale of the sender. Zero if the ends did not agree on window scaling.
     pub(super) window_scale: u8,
-    /// Sender and receiver as ends of a multipath connection.
+    /// Sender and receiver as ends of a multipath connection. `None` for other connections.
     pub(super) multipath: Option<(Identity, Identity)>,
 }
 
-/// Builds headers in a buffer that is used again.
+/// Writes headers into a buffer that is reused.
 #[derive(Debug)]
 pub(super) struct Headers {
     bytes: [u8; IP_HEADER + TCP_HEADER + MAX_OPTIONS],
@@ -49,8 +50,8 @@ impl Default for Headers {
 }
 
 impl Headers {
-    /// The headers of a packet: 28 bytes of a datagram, 40 to 80 of a segment, checksums included. The
-    /// payload is all zeros and so adds nothing to a checksum but its length.
+    /// Returns the headers of a packet with their checksums: 28 bytes for a datagram, and 40 to 80
+    /// bytes for a segment. The payload is all zeros, so only its length affects a checksum.
     pub(super) fn build(&mut self, packet: &Addressed<'_>) -> &[u8] {
         match packet.packet.protocol {
             Protocol::Tcp => self.build_tcp(packet),
@@ -67,7 +68,7 @@ impl Headers {
         udp[2..4].copy_from_slice(&packet.receiver.port.to_be_bytes());
         udp[4..6].copy_from_slice(&u16::try_from(length).unwrap_or(0).to_be_bytes());
         udp[6..8].copy_from_slice(&[0, 0]);
-        // Zero says that there is none, so a sum of zero is sent as its other form (RFC 768).
+        // Zero means that there is no checksum, so a sum of zero is sent as 0xffff (RFC 768).
         let checksum = match checksum_of(pseudo_header(packet, u64::from(length)) + sum_of(udp)) {
             0 => u16::MAX,
             checksum => checksum,
@@ -91,7 +92,7 @@ impl Headers {
     }
 }
 
-/// The sum of the pseudo-header in front of a transport header and its payload.
+/// Returns the sum over the pseudo-header of a transport header and its payload.
 ///
 /// Standard: RFC 9293 §3.1; RFC 768.
 fn pseudo_header(packet: &Addressed<'_>, length: u64) -> u64 {
@@ -103,12 +104,12 @@ fn pseudo_header(packet: &Addressed<'_>, length: u64) -> u64 {
 }
 
 fn write_ip(ip: &mut [u8], packet: &Addressed<'_>) {
-    ip[0] = 0x45; // version 4, five words
+    ip[0] = 0x45; // version 4, header of five words
     ip[1] = packet.packet.ecn as u8;
-    // Zero is what a capture shows for a packet larger than IP allows, before segmentation.
+    // Captures show a length of zero for packets larger than IP allows, as before segmentation.
     let length = u16::try_from(packet.packet.wire_len()).unwrap_or(0);
     ip[2..4].copy_from_slice(&length.to_be_bytes());
-    // An atomic datagram's identification may be any value (RFC 6864 section 4.1).
+    // The identification of an atomic datagram may have any value (RFC 6864 section 4.1).
     ip[4..6].copy_from_slice(&[0, 0]);
     ip[6..8].copy_from_slice(&0x4000_u16.to_be_bytes()); // don't fragment
     ip[8] = INITIAL_TTL.saturating_sub(packet.packet.hop);
@@ -125,7 +126,7 @@ fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
     let own = initial_sequence(packet.sender, packet.from);
     let peer = initial_sequence(packet.receiver, packet.packet.to);
     let has_ack = segment.flags.has(Flags::ACK);
-    // The window on a SYN is never scaled (RFC 7323 section 2.2).
+    // The window of a SYN is never scaled (RFC 7323 section 2.2).
     let shift = if segment.flags.has(Flags::SYN) {
         0
     } else {
@@ -145,20 +146,21 @@ fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
     tcp[8..12].copy_from_slice(&ack.to_be_bytes());
     tcp[12..14].copy_from_slice(&(words << 12 | (segment.flags.0 & 0x1ff)).to_be_bytes());
     tcp[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
-    tcp[16..20].copy_from_slice(&[0; 4]); // checksum, filled in last; urgent pointer
+    tcp[16..20].copy_from_slice(&[0; 4]); // checksum, filled in last, and urgent pointer
 }
 
-/// Writes the options and returns their length. Order and padding (RFC 9293 section 3.2,
-/// no-operation) are Linux's: on a SYN the options stand close, elsewhere each fills whole words.
+/// Writes the options and returns their length. Order and padding are Linux's (RFC 9293 section
+/// 3.2, no-operation). On a SYN the options follow each other directly. On other segments each
+/// option fills whole words.
 fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) -> usize {
-    // What the segment says it has; SACK blocks beyond the header's room do not fit the wire.
+    // SACK blocks that do not fit into the header are left out.
     let fixed = Segment {
         sack: fadeout_core::SackList::EMPTY,
         ..*segment
     };
     let room = MAX_OPTIONS.saturating_sub(fixed.options_len() as usize + 2) / 8;
     let is_syn = segment.flags.has(Flags::SYN);
-    // As the segment counts them: SACK blocks stand on no SYN, and what is agreed on stands nowhere else.
+    // A SYN has no SACK blocks. Options for negotiation are only on a SYN.
     let blocks = if is_syn { &[] } else { segment.sack.as_slice() };
     let blocks = &blocks[..blocks.len().min(room)];
 
@@ -212,7 +214,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     options.at
 }
 
-/// Option kind and counters of accurate ECN, and their bytes.
+/// Returns option kind, counters and length of an accurate ECN option.
 ///
 /// Standard: RFC 9768 §3.2.3.
 fn accurate_ecn(option: &AccurateEcnOption) -> (u8, [u8; 9], usize) {
@@ -232,13 +234,13 @@ fn accurate_ecn(option: &AccurateEcnOption) -> (u8, [u8; 9], usize) {
 struct OptionWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
-    /// Where the last option begins; padding goes before it.
+    /// Position of the last option, in front of which the padding goes.
     last: usize,
     stands_close: bool,
 }
 
 impl OptionWriter<'_> {
-    /// Adds an option; one that the header has no room for is left out.
+    /// Adds an option. Leaves it out if the header has no room for it.
     fn put(&mut self, kind: u8, value: &[u8]) {
         let end = self.at + 2 + value.len();
         if end.next_multiple_of(4) > self.bytes.len() {
@@ -265,25 +267,25 @@ impl OptionWriter<'_> {
     }
 }
 
-/// The initial sequence number of an endpoint: a hash, so that captures show numbers that differ
-/// and wrap as real ones do.
+/// Returns the initial sequence number of an endpoint. It is a hash, so that the numbers in
+/// captures differ and wrap as real ones do.
 fn initial_sequence(endpoint: &EndpointInfo, id: EndpointId) -> u32 {
     (scrambled(u64::from(endpoint.flow.0) << 32 | u64::from(id.0)) >> 32) as u32
 }
 
-/// A hash: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns a hash of a number by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 pub(super) fn scrambled(id: u64) -> u64 {
     let mut x = id ^ 0x9e37_79b9_7f4a_7c15;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
-/// A 64-bit offset into a stream as the 32-bit sequence number on the wire.
+/// Converts a 64-bit offset in a stream to a 32-bit sequence number.
 fn wrapped(initial: u32, offset: u64) -> u32 {
     initial.wrapping_add(offset as u32)
 }
 
-/// The sum of 16-bit big-endian words, not yet folded.
+/// Returns the sum of 16-bit big-endian words before carries are added.
 ///
 /// Standard: RFC 1071.
 fn sum_of(bytes: &[u8]) -> u64 {
@@ -293,7 +295,7 @@ fn sum_of(bytes: &[u8]) -> u64 {
         .sum()
 }
 
-/// The checksum of an IP header whose own is zero.
+/// Returns the checksum of an IP header whose checksum field is zero.
 pub(super) fn checksum_of_header(ip: &[u8]) -> u16 {
     checksum_of(sum_of(ip))
 }

@@ -1,17 +1,17 @@
-//! Whose packets are captured, and the headers of a packet.
+//! Hosts of captured packets, and the headers of these packets.
 
 use super::headers::{Addressed, Headers};
 use super::mptcp::Identity;
 use crate::EndpointInfo;
 use fadeout_core::{EndpointId, Flags, NodeId, Packet};
 
-/// Data of all hosts that the headers of packets need.
+/// Data of all hosts for the headers of packets.
 #[derive(Debug)]
 pub(super) struct Hosts {
     endpoints: Vec<EndpointInfo>,
-    /// The part of each endpoint in a multipath connection.
+    /// Identity of each endpoint in a multipath connection.
     identities: Vec<Option<Identity>>,
-    /// Window scale that each endpoint offered on its SYN.
+    /// Window scale in the SYN of each endpoint. `None` without this option.
     offered_scale: Vec<Option<u8>>,
     headers: Headers,
 }
@@ -29,18 +29,18 @@ impl Hosts {
         }
     }
 
-    /// The host that sends a packet.
+    /// Returns the host that sends a packet.
     pub(super) fn sender(&self, packet: &Packet) -> NodeId {
         let sender = self.endpoints[packet.to.index()].peer;
         self.endpoints[sender.index()].node
     }
 
-    /// The host that a packet is for.
+    /// Returns the host that receives a packet.
     pub(super) fn receiver(&self, packet: &Packet) -> NodeId {
         self.endpoints[packet.to.index()].node
     }
 
-    /// The windows of packets that follow a SYN depend on it.
+    /// Records the window scale of a SYN. Windows of later packets depend on it.
     pub(super) fn notice(&mut self, packet: &Packet) {
         if packet.segment.flags.has(Flags::SYN) {
             let from = self.endpoints[packet.to.index()].peer;
@@ -48,13 +48,13 @@ impl Hosts {
         }
     }
 
-    /// The IP and TCP headers of a packet.
+    /// Returns the IP and TCP headers of a packet.
     pub(super) fn headers(&mut self, packet: &Packet) -> &[u8] {
         self.notice(packet);
         let to = packet.to;
         let receiver = &self.endpoints[to.index()];
         let from = receiver.peer;
-        // Windows are scaled only when both SYNs carried the option (RFC 7323 section 2.2).
+        // Windows are scaled only if both SYNs carried the option (RFC 7323 section 2.2).
         let scales = (
             self.offered_scale[from.index()],
             self.offered_scale[to.index()],

@@ -11,14 +11,14 @@ use fadeout_core::{Carried, Ecn, LinkId, Time};
 /// The captured links.
 #[derive(Debug)]
 pub(super) struct LinkCaptures {
-    /// Index into `files` by direction of a link.
+    /// Index into `files` for each direction of a link. `None` if it is not captured.
     file_of_link: Vec<Option<usize>>,
     files: Vec<CaptureFile>,
     frame: Vec<u8>,
 }
 
 impl LinkCaptures {
-    /// Opens a file for each.
+    /// Opens a capture file for each link.
     pub(super) fn open(
         config: &RecorderConfig,
         folder: Option<&RunFolder>,
@@ -62,7 +62,7 @@ impl LinkCaptures {
         *self.file_of_link.get(link.index())?
     }
 
-    /// Something is at the end of a direction of a link.
+    /// Adds a packet that has arrived at the end of a direction of a link.
     pub(super) fn add(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! Captures in pcapng: of the packets at a host's interface, and of the transport blocks of a
-//! cell or a UE.
+//! Captures in pcapng format: of packets at a host's interface, and of transport blocks of a cell
+//! or UE.
 
 mod file;
 mod framing;
@@ -31,7 +31,7 @@ use std::fs;
 #[derive(Debug)]
 pub(crate) struct Captures {
     hosts: Hosts,
-    /// Index into `files` for each node.
+    /// Index into `files` for each node. `None` if the node is not captured.
     file_of_node: Vec<Option<usize>>,
     files: Vec<CaptureFile>,
     links: LinkCaptures,
@@ -39,8 +39,8 @@ pub(crate) struct Captures {
 }
 
 impl Captures {
-    /// Opens a file for each node, cell and UE that `config.probes` captures; `None` when there
-    /// are none.
+    /// Opens a file for each captured node, link, cell and UE of `config.probes`. `None` if nothing
+    /// is captured.
     pub(crate) fn open(
         config: &RecorderConfig,
         folder: Option<&RunFolder>,
@@ -79,7 +79,7 @@ impl Captures {
         Ok(Some(captures))
     }
 
-    /// A host handed `packet` to its first link.
+    /// Records that a host handed `packet` to its first link.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, packet: &Packet) -> Result<(), RecordError> {
         self.hosts.notice(packet);
@@ -87,7 +87,7 @@ impl Captures {
         self.capture(now, node, packet)
     }
 
-    /// `packet` reached its host.
+    /// Records that `packet` reached its host.
     #[inline]
     pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) -> Result<(), RecordError> {
         let node = self.hosts.receiver(packet);
@@ -103,12 +103,12 @@ impl Captures {
         self.files[index].add(|writer| writer.packet(now, headers, length))
     }
 
-    /// Whether what crosses a direction of a link is captured.
+    /// True if packets on a direction of a link are captured.
     pub(crate) fn wants_link(&self, link: LinkId) -> bool {
         self.links.wants(link)
     }
 
-    /// Something is at the end of a direction of a link.
+    /// Records a packet that has arrived at the end of a direction of a link.
     pub(crate) fn on_crossed(
         &mut self,
         now: Time,
@@ -118,7 +118,7 @@ impl Captures {
         self.links.add(now, link, what, &mut self.hosts)
     }
 
-    /// Whether what a cell and a UE send each other is captured.
+    /// True if the transmissions between a cell and a UE are captured.
     #[inline]
     pub(crate) fn wants_radio(&self, cell: CellId, ue: UeId) -> bool {
         self.radio
@@ -126,7 +126,7 @@ impl Captures {
             .is_some_and(|radio| radio.wants(cell, ue))
     }
 
-    /// A transport block was received, well or not.
+    /// Records a transport block after its receiver has tried to decode it.
     pub(crate) fn on_mac_pdu(&mut self, pdu: &MacPdu<'_>) -> Result<(), RecordError> {
         match &mut self.radio {
             Some(radio) => radio.on_mac_pdu(pdu, &mut self.hosts),
@@ -134,14 +134,14 @@ impl Captures {
         }
     }
 
-    /// A UE asks for a grant.
+    /// Records a scheduling request of a UE.
     pub(crate) fn on_request(&mut self, request: SchedulingRequest) {
         if let Some(radio) = &mut self.radio {
             radio.on_request(request);
         }
     }
 
-    /// Completes the files. All are tried; the first error counts.
+    /// Completes the files. All of them are completed even after an error. Returns the first error.
     pub(crate) fn finish(self) -> Result<Vec<Finished>, RecordError> {
         let (radio, held) = match self.radio {
             Some(radio) => radio.finish(),

@@ -1,5 +1,5 @@
-//! Multipath TCP options on the wire, with keys, tokens, nonces and HMACs that follow from the
-//! endpoints' ids: the simulation has none.
+//! Multipath TCP options. Keys, tokens, nonces and HMACs are derived from the endpoints' ids,
+//! because the simulation does not have them.
 //!
 //! Standard: RFC 8684 §3.
 
@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 /// Option kind of Multipath TCP.
 pub(super) const KIND: u8 = 30;
-/// SHA-256's block, bytes.
+/// Block size of SHA-256, bytes.
 const BLOCK: usize = 64;
 
-/// One end of a connection, and of one of its subflows.
+/// Identity of one end of a connection, and of one of its subflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity {
     key: [u8; 8],
@@ -25,7 +25,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Of endpoint `id`; `None` when it is no subflow.
+    /// Returns the identity of endpoint `id`. `None` if it is not a subflow.
     pub(super) fn of(id: EndpointId, endpoint: &EndpointInfo) -> Option<Identity> {
         let subflow = endpoint.subflow?;
         let key = scrambled(0x6d70_7463_7000_0000 | u64::from(subflow.first.0)).to_be_bytes();
@@ -45,14 +45,14 @@ impl Identity {
         })
     }
 
-    /// The HMAC with which this end proves itself to `peer`.
+    /// Returns the HMAC that authenticates this end to `peer`.
     ///
     /// Standard: RFC 8684 §3.2.
     fn proof(&self, peer: &Identity) -> [u8; 32] {
         self.authenticated(peer, &[self.nonce, peer.nonce].concat())
     }
 
-    /// The HMAC of `message` under both keys, this end's first.
+    /// Returns the HMAC of `message` with both keys, this end's first.
     fn authenticated(&self, peer: &Identity, message: &[u8]) -> [u8; 32] {
         let mut inner = [0x36; BLOCK];
         let mut outer = [0x5c; BLOCK];
@@ -72,7 +72,7 @@ impl Identity {
     }
 }
 
-/// Puts a data sequence signal: a DATA_ACK alone, or one with a mapping.
+/// Adds a data sequence signal: a DATA_ACK alone, or one with a mapping.
 fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, peer: &Identity) {
     let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
     if dss.data_len == 0 {
@@ -84,7 +84,7 @@ fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, pe
         value.put(&(ack as u32).to_be_bytes());
         let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
         value.put(&data_seq.to_be_bytes());
-        // Relative to the subflow's start; zero for a DATA_FIN without data.
+        // The number is relative to the subflow's start. It is zero for a DATA_FIN without data.
         let seq = if segment.len == 0 {
             0
         } else {
@@ -95,7 +95,7 @@ fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, pe
     }
 }
 
-/// The option's value in `segment` from `own` to `peer`, without kind and length.
+/// Returns the option's value in `segment` from `own` to `peer`, without kind and length.
 pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value {
     let mut value = Value {
         bytes: [0; 38],
@@ -106,7 +106,7 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
     match segment.mptcp {
         MptcpOption::None => {}
         MptcpOption::Capable => {
-            value.put(&[0x01, 0x01]); // version 1; HMAC-SHA256, no checksums
+            value.put(&[0x01, 0x01]); // version 1, with HMAC-SHA256 and without checksums
             if !is_syn || is_reply {
                 value.put(&own.key);
             }
@@ -134,7 +134,8 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
             value.put(&[0x30 | u8::from(is_echo), path]);
             value.put(&address);
             if !is_echo {
-                // Address id, address, and no port (RFC 8684 section 3.4.1): the last 64 bits.
+                // The message is address id, address, and no port (RFC 8684 section 3.4.1). The
+                // option has the last 64 bits of its HMAC.
                 let mut message = [path, 0, 0, 0, 0, 0, 0];
                 message[1..5].copy_from_slice(&address);
                 value.put(&own.authenticated(peer, &message)[24..]);
@@ -150,7 +151,7 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
     value
 }
 
-/// An option's value, at most as long as the option space.
+/// Value of an option, at most as long as the option space.
 #[derive(Debug)]
 pub(super) struct Value {
     bytes: [u8; 38],

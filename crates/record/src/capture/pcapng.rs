@@ -1,4 +1,4 @@
-//! The pcapng file format: section header, one interface, enhanced packets
+//! The pcapng file format: a section header, one interface and enhanced packets
 //! (draft-ietf-opsawg-pcapng, sections 4.1 to 4.3), little-endian.
 
 use fadeout_core::{Bytes, Time};
@@ -15,21 +15,22 @@ const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const SHB_USERAPPL: u16 = 4;
 
-/// The kind of packets that an interface carries.
+/// Kind of packets on an interface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interface {
     link_type: u16,
-    /// Bytes kept of a packet; zero keeps it whole.
+    /// Maximum number of bytes kept of a packet. Zero keeps the whole packet.
     snaplen: u32,
 }
 
 impl Interface {
-    /// Packets that begin with their IP header (LINKTYPE_RAW).
+    /// Returns an interface whose packets begin with their IP header (LINKTYPE_RAW).
     pub(super) fn raw(snap: Bytes) -> Interface {
         Interface::new(101, snap)
     }
 
-    /// PDUs with the name of their dissector (LINKTYPE_WIRESHARK_UPPER_PDU).
+    /// Returns an interface of PDUs with the name of their dissector
+    /// (LINKTYPE_WIRESHARK_UPPER_PDU).
     pub(super) fn exported(snap: Bytes) -> Interface {
         Interface::new(252, snap)
     }
@@ -41,7 +42,7 @@ impl Interface {
         }
     }
 
-    /// Bytes kept of a packet of `length`.
+    /// Returns the number of bytes that are kept if a packet has `length` bytes.
     fn kept(self, length: u32) -> u32 {
         match self.snaplen {
             0 => length,
@@ -59,7 +60,7 @@ pub(super) struct PcapngWriter<W> {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Begins a file of the interface called `name`.
+    /// Begins a file for the interface called `name`.
     pub(super) fn new(writer: W, name: &str, interface: Interface) -> io::Result<Self> {
         let mut this = PcapngWriter {
             writer,
@@ -89,7 +90,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(this)
     }
 
-    /// Adds a packet of `length` bytes that begins with `headers` and goes on with zeros.
+    /// Adds a packet of `length` bytes that begins with `headers` and continues with zeros.
     pub(super) fn packet(&mut self, at: Time, headers: &[u8], length: u32) -> io::Result<()> {
         let kept = self.interface.kept(length);
         self.begin_packet(at, kept, length);
@@ -100,7 +101,7 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Adds a packet of `length` bytes, of which these are known.
+    /// Adds a packet of `length` bytes, of which only these bytes are known.
     pub(super) fn frame(
         &mut self,
         at: Time,
@@ -129,7 +130,7 @@ impl<W: Write> PcapngWriter<W> {
         self.block.extend(length.to_le_bytes());
     }
 
-    /// The writer, which is not flushed.
+    /// Returns the writer without flushing it.
     pub(super) fn into_inner(self) -> W {
         self.writer
     }
@@ -151,7 +152,7 @@ impl<W: Write> PcapngWriter<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// Completes the block: its length stands at both ends.
+    /// Completes the block, whose length is at both ends.
     fn end(&mut self) -> io::Result<()> {
         self.pad();
         let length = (self.block.len() + 4) as u32;
@@ -161,7 +162,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// An option's length is 16 bits; no name needs more than 255 bytes.
+/// Shortens a name to 255 bytes. An option's length has 16 bits, but no name needs more.
 fn clipped(name: &str) -> &str {
     &name[..name.floor_char_boundary(255)]
 }

@@ -1,17 +1,18 @@
-//! A Wireshark configuration for the captures of the radio.
+//! A Wireshark configuration for captures of the radio.
 //!
-//! A MAC PDU does not tell what its logical channels are; in a network, RRC does. This
-//! configuration does here, and so lets Wireshark go on from MAC to RLC, PDCP, IP and TCP.
+//! A MAC PDU does not describe its logical channels. In a network RRC configures them. Here this
+//! configuration does, so that Wireshark can decode RLC, PDCP, IP and TCP within MAC.
 
 use super::framing::NR_HEURISTIC;
 use crate::{RadioChannel, RadioChannelForm, RecordError, RunFolder};
 use std::fmt::Write as _;
 use std::fs;
 
-/// The folder in the run's, for WIRESHARK_CONFIG_DIR.
+/// Folder within the run's folder, for WIRESHARK_CONFIG_DIR.
 const FOLDER: &str = "captures/wireshark";
 
-/// Columns beside the usual ones: the comment says which blocks failed.
+/// Columns of the packet list. A comment column marks failed blocks, in addition to Wireshark's
+/// defaults.
 const COLUMNS: &str = "\"No.\", \"%m\", \"Time\", \"%t\", \"Source\", \"%s\", \
     \"Destination\", \"%d\", \"Protocol\", \"%p\", \"Length\", \"%L\", \
     \"Comment\", \"%Cus:frame.comment\", \"Info\", \"%i\"";
@@ -25,7 +26,7 @@ pub(super) fn write(channels: &[RadioChannel], folder: &RunFolder) -> Result<(),
     Ok(())
 }
 
-/// The files and their contents.
+/// Returns the configuration files and their contents.
 pub(super) fn files(channels: &[RadioChannel]) -> [(&'static str, String); 4] {
     [
         ("preferences", preferences(channels)),
@@ -35,8 +36,8 @@ pub(super) fn files(channels: &[RadioChannel]) -> [(&'static str, String); 4] {
     ]
 }
 
-/// Wireshark has one length of PDCP's SN for all bearers of LTE and one for all of NR: the first
-/// bearer's.
+/// Returns the preferences. Wireshark has one SN length of PDCP for all LTE bearers and one for all
+/// NR bearers, which are those of the first bearer.
 fn preferences(channels: &[RadioChannel]) -> String {
     let mut text = format!("gui.column.format: {COLUMNS}\n");
     let sn_bits = |is_nr| {
@@ -56,7 +57,7 @@ fn preferences(channels: &[RadioChannel]) -> String {
     text
 }
 
-/// Logical channels of NR or of LTE, in the form of Wireshark's tables.
+/// Returns the logical channels of one technology, NR or LTE, as a table of Wireshark.
 fn table(channels: &[RadioChannel], is_nr: bool) -> String {
     let mut rows: Vec<String> = channels
         .iter()
@@ -72,7 +73,7 @@ fn table(channels: &[RadioChannel], is_nr: bool) -> String {
                 RadioChannelForm::Acknowledged(_) => "AM".to_owned(),
             };
             let RadioChannel { lcid, drb, .. } = channel;
-            // NR tells uplink and downlink apart.
+            // The table of NR has separate fields for uplink and downlink.
             let again = if is_nr {
                 format!(",\"{form}\"")
             } else {

@@ -1,4 +1,4 @@
-//! Captures of cells and UEs: a packet for each transmission of a transport block, when its
+//! Captures of cells and UEs. Each transmission of a transport block makes a packet when its
 //! receiver has tried to decode it.
 
 use super::file::{CaptureFile, file_stem};
@@ -18,18 +18,18 @@ pub(super) struct RadioCaptures {
     cells: Vec<Captured>,
     ues: Vec<Captured>,
     files: Vec<CaptureFile>,
-    /// New data indicator of each UE, a bit for each HARQ process: downlink and uplink.
+    /// New data indicators of each UE, one bit for each HARQ process: downlink and uplink.
     new_data: Vec<[u64; 2]>,
-    /// Requests whose time has not come.
+    /// Scheduling requests that are not yet sent.
     requests: Vec<SchedulingRequest>,
-    /// The packet being built.
+    /// The packet under construction.
     frame: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Captured {
     node: NodeId,
-    /// Index into the files.
+    /// Index into the files. `None` if there is no capture.
     file: Option<usize>,
 }
 
@@ -114,7 +114,7 @@ impl RadioCaptures {
             let at = start + part.at as usize;
             self.frame[at..at + headers.len()].copy_from_slice(headers);
         }
-        // A block that was not decoded has no bytes, but its length.
+        // A block that was not decoded has only a length and no bytes.
         let length = (start as u32 + pdu.size).max(self.frame.len() as u32);
         let comment = comment(pdu);
         self.write(
@@ -126,20 +126,21 @@ impl RadioCaptures {
         )
     }
 
-    /// A request is made before its time comes.
+    /// Queues a scheduling request until the time of its transmission.
     pub(super) fn on_request(&mut self, request: SchedulingRequest) {
         if !request.is_nr {
             self.requests.push(request);
         }
     }
 
-    /// Writes the requests up to `until`.
+    /// Writes the scheduling requests sent by `until`.
     fn write_requests(&mut self, until: Time) -> Result<(), RecordError> {
         while let Some(next) = (0..self.requests.len()).min_by_key(|&i| self.requests[i].sent_at) {
             if self.requests[next].sent_at > until {
                 break;
             }
-            // The order of the others does not matter but for ties, which `remove` keeps.
+            // The order of the queue matters only for requests of the same time, and `remove`
+            // preserves it.
             let request = self.requests.remove(next);
             let ends = self.ends(request.cell, request.ue, Direction::Uplink);
             self.frame.clear();
@@ -182,14 +183,15 @@ impl RadioCaptures {
         }
     }
 
-    /// The files, to be completed, and whether the last requests could be written.
+    /// Returns the files, which still have to be completed. The result has the error if the last
+    /// requests could not be written.
     pub(super) fn finish(mut self) -> (Vec<CaptureFile>, Result<(), RecordError>) {
         let result = self.write_requests(Time::NEVER);
         (self.files, result)
     }
 }
 
-/// A comment in words, for what the framings have no field for.
+/// Returns a comment for properties that the framings have no field for. `None` if there are none.
 fn comment(pdu: &MacPdu<'_>) -> Option<String> {
     let what = match (pdu.reception, pdu.round) {
         (Reception::Decoded, 0) => return None,

@@ -1,4 +1,4 @@
-//! Captures of the radio, read back byte by byte.
+//! Tests of captures of the radio, which are read back byte by byte.
 
 use super::tests::endpoint;
 use super::*;
@@ -11,8 +11,8 @@ use fadeout_core::{
 const CELL: CellId = CellId(0);
 const UE: UeId = UeId(1);
 
-/// A server on node 0, a cell on node 1, UEs on nodes 2 and 3; a flow from the server to the
-/// second UE.
+/// Returns a server on node 0, a cell on node 1, and UEs on nodes 2 and 3. A flow leads from the
+/// server to the second UE.
 fn config(capture: Vec<RadioSubject>, snaplen: u64) -> RecorderConfig {
     RecorderConfig {
         nodes: ["server", "macro", "near", "far"].map(String::from).into(),
@@ -36,7 +36,7 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// A block of 8 bytes, not decoded, from the second UE.
+/// Returns a block of 8 bytes from the second UE that was not decoded.
 fn block(pool: &PacketPool) -> MacPdu<'_> {
     MacPdu {
         received_at: at_us(1500),
@@ -67,7 +67,7 @@ struct Captured {
     comment: Option<String>,
 }
 
-/// The packets of a file, whose interface must carry exported PDUs.
+/// Returns the packets of a file, whose interface must carry exported PDUs.
 fn read(mut file: &[u8]) -> Vec<Captured> {
     let word = |bytes: &[u8], at: usize| {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
@@ -115,7 +115,7 @@ fn packets(captures: Captures) -> Vec<Captured> {
     packets
 }
 
-/// From a UE at 10.0.0.4 to a base station at 10.0.0.2.
+/// Returns the envelope of a packet from a UE at 10.0.0.4 to a base station at 10.0.0.2.
 fn envelope(tag: u8, name: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, tag, 0, name.len() as u8];
     bytes.extend(name);
@@ -136,7 +136,7 @@ fn an_nr_block_that_failed_has_its_context_and_length_but_no_bytes() {
     };
     let mut expected = envelope(13, b"mac_nr_udp\0\0");
     expected.extend(b"mac-nr");
-    // TDD, uplink, C-RNTI; RNTI; UE; SFN and slot; HARQ process; payload.
+    // The fields are: TDD, uplink and C-RNTI, RNTI, UE, SFN and slot, HARQ process, payload.
     expected.extend([2, 0, 3, 2, 0x46, 2, 3, 0, 2]);
     expected.extend([7, 3, 255, 0, 79, 6, 5, 1]);
     assert_eq!(packet.bytes, expected);
@@ -173,14 +173,14 @@ fn an_lte_block_tells_the_crc_and_the_grant() {
     };
     let mut expected = envelope(12, b"mac-lte-framed\0\0");
     expected.extend([1, 0, 3, 2, 0x46, 2, 3, 0, 2, 4, 0x3f, 0xf9]);
-    // CRC; modulation, MCS, blocks, first block, process, new data; payload.
+    // The fields are: CRC, modulation, MCS, blocks, first block, process, new data, payload.
     expected.extend([7, 0, 0x0b, 6, 6, 17, 24, 0, 5, 1, 1]);
     assert_eq!(up.bytes, expected);
     let context = [7, 1, 0x0b, 10, 0, 0, 0, 17, 3, 24, 5, 0, 0, 2, 1];
     let expected = [&context[..], &[1, 2, 3, 4, 5, 6, 7, 8]].concat();
     assert!(down.bytes.ends_with(&expected), "{:?}", down.bytes);
     assert_eq!(down.comment.as_deref(), Some("decoded, transmission 3"));
-    // From the base station to the UE.
+    // The packet goes from the base station to the UE.
     assert_eq!(down.bytes[24..28], [10, 0, 0, 2]);
 }
 
@@ -205,7 +205,8 @@ fn packets_in_a_block_have_their_headers() {
         offset,
         len,
     };
-    // The begin of the packet, its TCP header on, its payload alone.
+    // The parts are the beginning of the packet, a range from the TCP header on, and a range of its
+    // payload.
     let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
     let bytes = [0xee; 300];
     let decoded = MacPdu {
@@ -292,7 +293,7 @@ fn a_request_waits_for_its_time() {
     let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
     captures.on_request(request(9000));
     captures.on_request(request(1000));
-    // MAC-NR has no frame for it.
+    // MAC-NR has no frame for a scheduling request.
     captures.on_request(SchedulingRequest {
         is_nr: true,
         ..request(500)
@@ -301,7 +302,7 @@ fn a_request_waits_for_its_time() {
     let packets = packets(captures);
     let times: Vec<_> = packets.iter().map(|packet| packet.nanos / 1000).collect();
     assert_eq!(times, [1000, 1500, 9000]);
-    // One request, of UE 2 with its RNTI.
+    // The packet has one request, of UE 2 with its RNTI.
     let expected = [1, 0, 0, 4, 0, 0x24, 0x11, 0, 1, 0, 2, 0x46, 2, 1];
     assert!(
         packets[0].bytes.ends_with(&expected),

@@ -1,4 +1,4 @@
-//! Captures read back by a small reader that shares no code with the writer.
+//! Tests of captures, read back by a small reader that shares no code with the writer.
 
 use super::file::file_stem;
 use super::headers::{Addressed, Headers};
@@ -9,7 +9,7 @@ use fadeout_core::{
     Segment, Span,
 };
 
-/// An endpoint of flow 0.
+/// Returns an endpoint of flow 0.
 pub(super) fn endpoint(node: u32, peer: u32, port: u16) -> EndpointInfo {
     EndpointInfo {
         flow: FlowId(0),
@@ -21,7 +21,7 @@ pub(super) fn endpoint(node: u32, peer: u32, port: u16) -> EndpointInfo {
     }
 }
 
-/// A client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
+/// Returns a client on node 0 (endpoint 0) and a server on node 1 (endpoint 1).
 fn config(snaplen: u64) -> RecorderConfig {
     RecorderConfig {
         flows: vec![FlowInfo {
@@ -79,7 +79,7 @@ fn be(bytes: &[u8]) -> u64 {
         .fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// One's complement sum over `bytes`; 0xffff when a checksum inside is right.
+/// Returns the one's complement sum of `bytes`. It is 0xffff if they contain a correct checksum.
 fn ones_complement(bytes: &[u8]) -> u64 {
     let mut sum = 0;
     for pair in bytes.chunks(2) {
@@ -221,8 +221,8 @@ fn data(seq: u64, len: u32) -> Segment {
     }
 }
 
-/// A handshake, three data segments of which the first is lost beyond the client, and the
-/// server's acknowledgment with a SACK block.
+/// Returns the capture of a handshake, three data segments and the server's acknowledgment with a
+/// SACK block. The first data segment is lost behind the client.
 fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
     let mut captures = Captures::open(&config(snaplen), None)
         .expect("memory is writable")
@@ -408,10 +408,10 @@ fn tshark_decodes_a_capture_without_complaint() {
     };
     assert_eq!(lines.len(), 7, "{lines:?}");
     for line in &lines {
-        // Status 1 is "good"; the empty field is what would be malformed.
+        // Status 1 is "good". The field for malformed packets is empty.
         assert!(line.starts_with("1|1||"), "{line}");
     }
-    // tshark scales windows itself, from the SYNs.
+    // tshark scales the windows itself, with the scale of the SYNs.
     assert!(lines[3].ends_with(&format!("|{}", 1 << 20)), "{}", lines[3]);
     assert!(
         lines[6].ends_with(&format!("|{}", 300_000 >> 9 << 9)),
@@ -462,7 +462,7 @@ fn accurate_ecn_stands_in_its_option_and_what_has_no_room_is_left_out() {
         segment.accurate = AccurateEcnOption::new([1, 2, 3], 2, ect0_leads);
         segment
     };
-    // More than a header holds: nobody sends it, and nothing breaks.
+    // These options exceed the header. No endpoint sends them, but they must not break the capture.
     let mut crowded = option(true);
     crowded.mss = 1460;
     crowded.window_scale = Some(7);

@@ -1,4 +1,5 @@
-//! The user plane protocol between the base stations of a split bearer (NR-U), in the NR RAN container of GTP-U.
+//! The user plane protocol between the base stations of a split bearer (NR-U), in the NR RAN
+//! container of GTP-U.
 //!
 //! Standard: TS 38.425 §5.5.2, §5.5.3; TS 29.281 §5.2.2.6.
 
@@ -18,7 +19,7 @@ const HIGHEST_TRANSMITTED: u8 = 0x08;
 const HIGHEST_DELIVERED: u8 = 0x04;
 const LOST_PACKETS: u8 = 0x01;
 
-/// Writes a frame without padding. Flags of the second octet are not used, and zero.
+/// Writes a frame without padding. The flags of the second octet are not used and zero.
 pub(super) fn write(out: &mut Vec<u8>, frame: &UserPlane) {
     match frame {
         &UserPlane::Data {
@@ -71,7 +72,7 @@ pub(super) fn write(out: &mut Vec<u8>, frame: &UserPlane) {
     }
 }
 
-/// A sequence number in three octets, in which it starts over.
+/// Returns a sequence number in three octets, modulo their range.
 fn number_of_three(number: u64) -> [u8; 3] {
     let [.., high, middle, low] = number.to_be_bytes();
     [high, middle, low]
@@ -87,7 +88,7 @@ mod tests {
         bytes
     }
 
-    /// By hand, from the figures of clauses 5.5.2.1 and 5.5.2.2.
+    /// The expected octets were written by hand from the figures of clauses 5.5.2.1 and 5.5.2.2.
     #[test]
     fn frames_have_the_octets_of_the_figures() {
         let data = |number, polls, discards_through| UserPlane::Data {

@@ -1,4 +1,4 @@
-//! Recorded runs, read back with the readers of arrow and parquet.
+//! Tests of recorded runs, read back with the readers of arrow and parquet.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
@@ -17,7 +17,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// A folder of its own for each test, removed at its end.
+/// A temporary folder for each test, removed at its end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -65,7 +65,7 @@ fn config() -> RecorderConfig {
     }
 }
 
-/// Everything is recorded.
+/// Returns settings that record everything.
 fn probes() -> ProbeSettings {
     ProbeSettings {
         congestion: Sampling::Every(Span::from_millis(10)),
@@ -87,7 +87,7 @@ fn probes() -> ProbeSettings {
     }
 }
 
-/// [`config`] with these probes.
+/// Returns [`config`] with these settings.
 fn config_with(probes: ProbeSettings) -> RecorderConfig {
     RecorderConfig { probes, ..config() }
 }
@@ -106,7 +106,7 @@ fadeout_core::table! {
     }
 }
 
-/// A run with two links and a radio access, and without flows.
+/// Returns the summary of a run with two links and a radio access, and without flows.
 fn summary() -> Summary {
     let mut summary = Summary::default();
     summary.add(&RunRow {
@@ -320,7 +320,7 @@ fn a_long_table_is_written_in_row_groups_and_reads_back_whole() {
     );
     let file = File::open(scratch.path("run/congestion.parquet")).expect("the table is there");
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a parquet file");
-    // 512 KiB of rows at a time.
+    // A row group has 512 KiB of rows.
     let group = 512 * 1024 / size_of::<CongestionRow>();
     let groups = (rows as usize).div_ceil(group);
     assert_eq!(builder.metadata().num_row_groups(), groups);

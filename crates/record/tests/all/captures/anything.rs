@@ -1,7 +1,8 @@
-//! Captures of anything that endpoints and radios could send, made of bytes: the random test and the
-//! fuzz target draw them.
+//! Captures of any packets and blocks that endpoints and radios could send. A random test and a
+//! fuzz target supply the bytes that describe them.
 //!
-//! They are read back with `pcap-file`, and IP and TCP with `etherparse`; options are walked here.
+//! The captures are read back with `pcap-file`, and IP and TCP with `etherparse`. Options are
+//! parsed here.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fadeout_core::{
@@ -16,9 +17,9 @@ use fadeout_record::{
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::{Block, PcapNgParser};
 
-/// Most packets of one input.
+/// Maximum number of packets of one input.
 const MOST_PACKETS: usize = 200;
-/// Most bytes of a header, and of a file that an input may make.
+/// Maximum length of headers in bytes, and maximum size of a file.
 const HEADERS: u32 = 80;
 const MOST_BYTES: u64 = 8 << 20;
 
@@ -38,7 +39,7 @@ impl Input<'_> {
     fn word(&mut self) -> u16 {
         u16::from(self.byte()) << 8 | u16::from(self.byte())
     }
-    /// A small number, or any.
+    /// Returns a number, most often a small one.
     fn number(&mut self) -> u64 {
         match self.byte() {
             0..160 => u64::from(self.byte()),
@@ -55,7 +56,7 @@ impl Input<'_> {
     }
 }
 
-/// What a file must have.
+/// Time and contents of a packet that a file must have.
 struct Expected {
     at: Time,
     kept: usize,
@@ -64,10 +65,10 @@ struct Expected {
     ecn: Ecn,
 }
 
-/// Records what `data` says and reads the captures back.
+/// Records the packets that `data` encodes, and reads the captures back.
 ///
 /// # Panics
-/// When a capture is not what its packets were.
+/// Panics if a capture differs from its packets.
 pub(crate) fn check_captures(data: &[u8]) {
     let input = &mut Input(data);
     let config = config(input);
@@ -171,7 +172,7 @@ fn packet(input: &mut Input<'_>, config: &RecorderConfig) -> Packet {
     }
 }
 
-/// A segment with any fields. Its options fit the header, as those of all endpoints do.
+/// Returns a segment with any fields. Its options fit the header, as those of all endpoints do.
 fn segment(input: &mut Input<'_>, is_multipath: bool) -> Segment {
     let mut segment = Segment {
         seq: input.number(),
@@ -257,7 +258,7 @@ fn request(input: &mut Input<'_>, now: Time) -> SchedulingRequest {
     }
 }
 
-/// A transport block, in which packets may stand anywhere.
+/// Records a transport block, which may contain packets at any position.
 fn mac_pdu(input: &mut Input<'_>, now: Time, config: &RecorderConfig, recorder: &mut Recorder) {
     let mut pool = PacketPool::new();
     let bytes = vec![0; usize::from(input.word()) >> (input.byte() % 16)];
@@ -316,7 +317,7 @@ fn run_info() -> RunInfo {
     }
 }
 
-/// The packets of a file of one interface.
+/// Returns the packets of a file with one interface.
 fn packets<'a>(name: &str, file: &'a [u8]) -> Vec<EnhancedPacketBlock<'a>> {
     let mut packets = Vec::new();
     let (mut rest, mut parser) =
@@ -357,7 +358,7 @@ fn check_cell(name: &str, file: &[u8]) {
     }
 }
 
-/// The tags of an exported PDU end before the PDU does, unless it was cut.
+/// Checks that the tags of an exported PDU end within the PDU, unless it was cut.
 fn check_exported(mut bytes: &[u8]) {
     while let Some((head, rest)) = bytes.split_at_checked(4) {
         let [tag, length] = [[head[0], head[1]], [head[2], head[3]]].map(u16::from_be_bytes);
@@ -375,7 +376,8 @@ fn check_exported(mut bytes: &[u8]) {
 
 fn check_packet(bytes: &[u8], segment: &Segment, ecn: Ecn) {
     let whole = segment.wire_len();
-    // A packet larger than IP allows has no length there, and one that was cut is not judged.
+    // Packets larger than IP allows have no length field, and packets that were cut are not
+    // checked.
     if bytes.len() < whole as usize || whole > 65_535 {
         return;
     }
@@ -400,7 +402,7 @@ fn check_packet(bytes: &[u8], segment: &Segment, ecn: Ecn) {
     check_options(tcp.options(), segment);
 }
 
-/// Each option is whole, stands once, and is one that the segment has.
+/// Checks that each option is complete, occurs once and is one that the segment has.
 fn check_options(mut options: &[u8], segment: &Segment) {
     let mut kinds = Vec::new();
     while let Some(&kind) = options.first() {

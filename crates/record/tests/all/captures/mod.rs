@@ -1,4 +1,4 @@
-//! Random captures are read back by readers that share nothing with the writer.
+//! Tests of random captures, which are read back by readers that share no code with the writer.
 
 mod anything;
 
