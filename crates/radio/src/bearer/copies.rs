@@ -24,35 +24,35 @@ pub(super) struct Copies {
 /// Location of the UE, as far as the second base station knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The UE has not arrived yet.
+    /// The UE has not arrived at the second base station yet.
     Awaited,
-    /// The UE has arrived. Packets are sent to it as they come.
+    /// The UE has arrived at the second base station, which sends it packets as they come.
     Here,
-    /// The UE has arrived, and the core sends only to this base station.
+    /// The UE has arrived at the second base station, and the core sends only there.
     Home,
-    /// The UE is in a cell of another base station.
+    /// The UE is in a cell of a base station other than the second one.
     Away,
 }
 
 /// Record of one packet that the core may have sent to both base stations.
 #[derive(Debug, Clone, Copy, Default)]
 struct Twin {
-    /// True if the packet came to the first base station.
+    /// True if the core's packet came to the first of the two base stations.
     original: bool,
-    /// True if the first base station dropped the packet.
+    /// True if the first of the two base stations dropped the packet.
     dropped: bool,
-    /// True if the second base station accepted the packet.
+    /// True if the second of the two base stations accepted the packet.
     copied: bool,
 }
 
 /// Counts of the packets that the core sent to both base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TwinCounts {
-    /// Packets that came to the first base station and were accepted by the second.
+    /// Packets that came to the first of the two base stations and that the second one accepted.
     pub(super) copied: u64,
     /// Packets among `copied` that the first base station did not drop.
     pub(super) doubled: u64,
-    /// Packets that the first base station dropped and the second did not accept.
+    /// Packets that the first of the two base stations dropped and the second one did not accept.
     pub(super) lost: u64,
 }
 

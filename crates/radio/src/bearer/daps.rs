@@ -48,7 +48,7 @@ pub(crate) struct Dual {
     pending: Ring<(Time, u64)>,
     /// True if uplink data goes to the target.
     is_switched: bool,
-    /// True if the source assigns COUNTs.
+    /// True if the source assigns COUNTs to new downlink packets.
     assigns: bool,
     /// True if the target has received RRCReconfigurationComplete.
     is_there: bool,
@@ -343,7 +343,7 @@ impl Daps<'_> {
     }
 
     /// Ends the numbering at the source, which knows that the UE is in the target. The source sends
-    /// no new SDUs. Its packets without a COUNT get the given `fate`.
+    /// no new SDUs. `fate` says if its packets without a COUNT are kept, forwarded or dropped.
     pub(crate) fn hand(
         &mut self,
         fate: Fate,

@@ -57,7 +57,7 @@ impl Drb {
                 &env.pool.packet(packet),
                 anchor.ledger.first_serial(),
             ),
-            // A packet that does not fit into the buffer is not compressed.
+            // The header of a packet that does not fit into the buffer is not compressed.
             _ => size,
         };
         let taken = anchor
@@ -81,7 +81,7 @@ impl Drb {
     }
 
     /// Drops a packet that arrives. A packet that the base station was processing is dropped at the
-    /// bearer's next update. Its row has that time.
+    /// bearer's next update. The drop's row has the time of that update.
     pub(super) fn refuse(
         &mut self,
         direction: Direction,

@@ -22,7 +22,7 @@ pub(crate) struct Forwarded {
     pub packet: PacketId,
     /// COUNT of the packet. `None` if it has none.
     pub count: Option<u32>,
-    /// Sending base station, then the receiving one.
+    /// Base station that sends the packet, then the one that receives it.
     pub from: u32,
     pub to: u32,
 }

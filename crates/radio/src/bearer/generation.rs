@@ -127,8 +127,8 @@ impl Travel<'_> {
             tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             match direction {
                 Direction::Uplink => storage.again.append(&mut storage.unconfirmed),
-                // The source has already taken its data out. A bearer that is not between two cells
-                // loses its unconfirmed data.
+                // The source of a handover has already taken its downlink data out of RLC. A bearer
+                // that is not between two cells loses its unconfirmed data.
                 Direction::Downlink => {
                     let ledger = &mut drb.anchors[direction.index()].ledger;
                     for sdu in storage.unconfirmed.drain(..) {

@@ -195,7 +195,8 @@ impl Drb {
                 tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             }
         }
-        // The ledgers list these packets, and also packets that only a receiver had.
+        // The ledgers of packets in the bearer list these SDUs, and also those that only a receiver
+        // had.
         storage.unconfirmed.clear();
         for direction in [Direction::Downlink, Direction::Uplink] {
             count_anew((self, direction), env, storage);

@@ -60,7 +60,7 @@ impl RlcLegs {
         std::iter::once(&mut self.primary).chain(&mut self.others)
     }
 
-    /// Returns the RLC entities on the leg with a number.
+    /// Returns the RLC entities on the leg with the given number.
     #[inline]
     pub(super) fn get(&self, number: u8) -> &RlcLeg {
         if self.primary.number == number {
@@ -72,7 +72,7 @@ impl RlcLegs {
         found.unwrap_or(&self.primary)
     }
 
-    /// Returns the RLC entities on the leg with a number, mutably.
+    /// Returns the RLC entities on the leg with the given number, mutably.
     #[inline]
     pub(super) fn get_mut(&mut self, number: u8) -> &mut RlcLeg {
         if self.primary.number == number {

@@ -11,7 +11,7 @@ use fadeout_core::{Direction, DrbId, PacketId};
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub tracks: Tracks,
-    /// SDUs from RLC to PDCP.
+    /// SDUs that RLC hands to PDCP.
     pub(super) sdus: Vec<Sdu>,
     /// SDUs that PDCP delivers in order at the receiving end.
     pub(super) ordered: Vec<Sdu>,

@@ -144,7 +144,7 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
     rig.put(DOWN, 100);
     rig.now = millis(20);
     rig.put(DOWN, 100);
-    // The test gives the bearer no slot, so only the timer can wake it.
+    // The test schedules no slot, so only the timer can wake the bearer.
     let (at, generation) = rig.drb.arm(rig.now, DOWN).expect("a timer runs");
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(DOWN, generation));

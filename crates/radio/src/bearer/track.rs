@@ -19,7 +19,7 @@ pub(crate) struct Track {
     /// block with a part of the packet.
     sr_wait: Span,
     grant_wait: Span,
-    /// Start of the first transmission of that transport block.
+    /// Start of the first transmission of the first transport block with a part of the packet.
     first_at: Time,
     /// First and successful transmission of the latest decoded transport block (start times).
     block_first_at: Time,

@@ -92,7 +92,7 @@ pub(super) enum Gap {
 /// Downlink data of a bearer between two cells.
 #[derive(Debug)]
 pub(super) struct Journey {
-    /// Base station at the end of the old path.
+    /// Source base station, at the end of the old path.
     pub(super) source: u32,
     pub(super) fate: Fate,
     /// SDUs with a COUNT, oldest first, and the base station that holds each. In unacknowledged
@@ -100,7 +100,7 @@ pub(super) struct Journey {
     pub(super) numbered: VecDeque<(u32, Sdu)>,
     /// Packets without a COUNT.
     pub(super) fresh: VecDeque<Fresh>,
-    /// Packets that came over the new path.
+    /// Packets that the core sent over the new path to the target.
     pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
     pub(super) has_resumed: bool,
@@ -273,8 +273,8 @@ impl Travel<'_> {
             }
         }
         let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
-        // If the UE changes cells again before the end of this change, either the lists or the
-        // buffers are empty.
+        // If the UE changes cells again before this change ends, either the lists or RLC's buffers
+        // are empty.
         journey.has_resumed = false;
         let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
@@ -298,7 +298,7 @@ impl Travel<'_> {
         self.redirect(fate, env, storage);
     }
 
-    /// Changes the fate of downlink packets that wait at the source.
+    /// Changes the fate of downlink packets at the source: kept, forwarded or dropped.
     pub(crate) fn redirect(
         &mut self,
         fate: Fate,

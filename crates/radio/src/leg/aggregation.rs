@@ -9,7 +9,7 @@
 use crate::config::{Aggregation, LegId};
 use fadeout_core::{Direction, Span, Time};
 
-/// Legs that carry the same bearers as a leg.
+/// Other legs of the UE that carry the same bearers as a leg (carrier aggregation).
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
     /// Legs in the SCells, if this leg is in the PCell.
@@ -55,12 +55,12 @@ impl Carriers {
         self.have_uplink = has_uplink;
     }
 
-    /// Removes the leg in a secondary cell.
+    /// Removes a leg in a secondary cell from the list.
     pub(crate) fn remove(&mut self, scell: LegId) {
         self.scells.retain(|&other| other != scell);
     }
 
-    /// Removes all other legs.
+    /// Removes the records of all other legs.
     pub(super) fn clear(&mut self) {
         self.scells.clear();
         self.have_uplink = false;
@@ -68,7 +68,7 @@ impl Carriers {
         self.asks_apart = false;
     }
 
-    /// Returns true if the secondary cells of this primary leg carry a direction.
+    /// Returns true if the secondary cells of this primary leg carry data of a direction.
     pub(crate) fn carry(&self, direction: Direction) -> bool {
         direction == Direction::Downlink || self.have_uplink
     }

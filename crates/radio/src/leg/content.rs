@@ -5,7 +5,7 @@ use crate::rlc::TransportBlock;
 use fadeout_core::DrbId;
 use std::ops::Range;
 
-/// Number of a content in use.
+/// Number of a transport block's content in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ContentId(u32);
 
@@ -104,7 +104,7 @@ impl Contents {
             },
         }
     }
-    /// Returns an empty content.
+    /// Returns an empty content from the pool.
     pub(crate) fn claim(&mut self) -> ContentId {
         if self.free.is_empty() {
             self.double();

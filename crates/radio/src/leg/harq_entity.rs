@@ -56,7 +56,7 @@ pub(crate) struct HarqProcess {
 pub(crate) struct Decoding {
     /// True if the block is decoded for the first time, so that its content is delivered.
     pub is_new: bool,
-    /// True if the block is decoded.
+    /// True if the block is decoded after this transmission.
     pub is_ok: bool,
     /// True if the block is given up and its content is lost.
     pub is_lost: bool,
@@ -112,7 +112,7 @@ impl HarqEntity {
         }
     }
 
-    /// Updates the shortcut after `next` has changed.
+    /// Updates `next_free_from` after `next` has changed.
     fn note_next(&mut self) {
         let next = &self.processes[self.next];
         self.next_free_from = match next.state {
@@ -121,7 +121,7 @@ impl HarqEntity {
         };
     }
 
-    /// Updates the shortcut after a process has changed.
+    /// Updates `next_free_from` after a process has changed.
     fn note(&mut self, id: u8) {
         if usize::from(id) == self.next {
             self.note_next();
@@ -318,7 +318,7 @@ impl HarqEntity {
         self.assert_invariants();
     }
 
-    /// Asserts that the stored counts and the shortcut agree with the processes.
+    /// Asserts that the stored counts and `next_free_from` agree with the processes.
     fn assert_invariants(&self) {
         let waits = |process: &&HarqProcess| process.state == State::Waiting;
         debug_assert!(

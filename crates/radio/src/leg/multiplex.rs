@@ -134,7 +134,7 @@ impl Channels {
                         status.min(u64::from(left)) as u32
                     }
                     Turn::Prioritised => bucket.allowance(now).min(left),
-                    // A bearer with an unlimited rate has had its turn.
+                    // A bearer with an unlimited rate has already had its turn.
                     Turn::Rest if bucket.is_unlimited() => 0,
                     Turn::Rest | Turn::Only => left,
                 };
@@ -183,7 +183,7 @@ impl Channels {
         self.iter().map(|channel| channel.bearer)
     }
 
-    /// Returns the bearer at a position in that order. `None` if there are fewer bearers.
+    /// Returns the bearer at a position in the order of urgency. `None` if there are fewer bearers.
     pub(crate) fn bearer(&self, position: usize) -> Option<DrbId> {
         let channel = match position.checked_sub(1) {
             None => self.first.as_ref(),

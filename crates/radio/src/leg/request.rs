@@ -33,7 +33,7 @@ pub(crate) struct UplinkRequests {
     sent_at: Time,
     /// Format of the buffer status reports.
     pub(super) status: BufferStatus,
-    /// Number of grants that are not used yet.
+    /// Number of uplink grants that are not used yet.
     outstanding: u32,
     /// Bytes that remained at the UE, as it last reported.
     reported: u64,
@@ -50,7 +50,7 @@ pub(crate) struct UplinkRequests {
     pub(super) unfit: u32,
     /// Bytes that the base station has granted so far.
     granted: u64,
-    /// Granted bytes whose slot has come.
+    /// Bytes of uplink grants whose slot has come.
     begun: u64,
     /// Value of `begun` for the latest transport block with a buffer status report.
     reported_begun: u64,
@@ -72,9 +72,9 @@ pub(crate) struct Request {
 /// Outcome at the time when a UE would request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// The timer was postponed, so the UE waits.
+    /// The timer of the next request was postponed, so the UE waits.
     Later,
-    /// A grant is on its way.
+    /// A grant is on its way, so the UE does not request.
     No,
     /// The UE requests again if it has data.
     Ask,
@@ -164,7 +164,7 @@ impl UplinkRequests {
         self.assert_invariants();
     }
 
-    /// Asserts the order of the bytes reported, begun and granted.
+    /// Asserts that the reported, begun and granted bytes are in ascending order.
     fn assert_invariants(&self) {
         debug_assert!(
             self.begun <= self.granted,

@@ -115,7 +115,7 @@ impl Copies {
             && oldest != Some(serial)
         {
             self.given[index].pop();
-            // A PDU that the leg has discarded is not confirmed.
+            // A PDU that the leg has discarded unsent does not count as confirmed.
             if self.is_on(serial, leg) {
                 self.confirm(serial);
             }
@@ -133,13 +133,13 @@ impl Copies {
         !pdu.is_confirmed && pdu.on == 0
     }
 
-    /// Clears the PDUs of a leg's RLC entity, which is empty.
+    /// Clears the list of PDUs of a leg whose RLC entity is empty.
     pub(super) fn restart(&mut self, leg: u8) {
         let given = &mut self.given[usize::from(leg)];
         while given.pop().is_some() {}
     }
 
-    /// Clears the PDUs of all legs.
+    /// Clears the lists of the PDUs that legs have.
     pub(super) fn restart_all(&mut self) {
         for given in &mut self.given {
             while given.pop().is_some() {}

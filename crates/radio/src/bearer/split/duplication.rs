@@ -116,7 +116,7 @@ impl SplitBearer<'_> {
         for (queued, leg) in takers.iter() {
             let index = usize::from(leg);
             let is_further = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
-            // A leg that is far behind gets no copies.
+            // A leg whose queue would exceed the buffer gets no further copies.
             let is_full = is_further && queued + u64::from(sdu.size) > split.most;
             if is_full || !copies.give(sdu.serial, leg) {
                 continue;
@@ -159,7 +159,8 @@ impl SplitBearer<'_> {
         };
         let index = direction.index();
         if direction == Direction::Downlink && leg == FAR {
-            // PDUs that the secondary node already has are sent.
+            // Only PDUs that wait at the base station with PDCP are discarded. The secondary node
+            // sends those that it has.
             for _ in 0..split.pending.len() {
                 let Some(sdu) = split.pending.pop() else {
                     break;
@@ -204,7 +205,7 @@ impl SplitBearer<'_> {
             if is_confirmed {
                 split.on_discarded(sdu.serial, FAR, Direction::Downlink);
             } else {
-                // The packet of a copy may have left the pool.
+                // The packet of a copy may have left the pool, so its flow is not known.
                 let ledger = &self.anchors[Direction::Downlink.index()].ledger;
                 let flow = match ledger.holds(sdu.serial) {
                     true => env.pool[sdu.packet].flow,
@@ -224,7 +225,7 @@ impl SplitBearer<'_> {
         let Some(copies) = &mut self.split.copies[direction.index()] else {
             return;
         };
-        // The secondary node reports its deliveries in a status.
+        // The secondary node's confirmations come in delivery statuses.
         if is_far || !self.is_acknowledged {
             return;
         }

@@ -64,7 +64,7 @@ pub(crate) struct Frame {
     pub flow: FlowId,
 }
 
-/// Content of a frame.
+/// Content of a frame between the base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// DL USER DATA with a PDU, to the secondary node.
@@ -99,7 +99,7 @@ struct Fresh {
 /// Next packet that may go to the secondary node.
 #[derive(Debug, Clone, Copy)]
 struct Next {
-    /// Size in bytes, with the PDCP header.
+    /// Size of the packet in bytes, with the PDCP header.
     size: u32,
     /// Time since which the packet waits at PDCP. `None` while the base station is still processing
     /// it.
@@ -119,7 +119,7 @@ struct Waiting {
     /// SDUs to be sent again, oldest first. They go before packets without a COUNT.
     again: Ring<Sdu>,
     fresh: Ring<Fresh>,
-    /// Bytes in both lists, with PDCP headers.
+    /// Bytes of all waiting packets, with PDCP headers.
     bytes: u64,
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct Carried {
     pub packets: u64,
     /// Bytes of these PDUs, with PDCP headers.
     pub bytes: u64,
-    /// Number of PDUs that another leg had been given before.
+    /// Number of PDUs that the leg was given after another leg had them.
     pub copies: u64,
     /// Number of PDUs that the leg discarded unsent. Another leg had confirmed them, or their
     /// discard timer had expired.
@@ -176,11 +176,11 @@ pub(crate) struct Split {
     /// need not send PDUs below this number.
     discards_told: u64,
     discards_told_at: Time,
-    /// Counts by direction and leg number.
+    /// Counts of the data given to each leg, by direction and leg number.
     carried: [ByLeg<Carried>; 2],
     hosting: Hosting,
     corresponding: Corresponding,
-    /// Rate of the downlink at the base station with PDCP.
+    /// Rate at which the cell of the base station with PDCP serves the bearer's downlink.
     near_rate: ServedRate,
     /// Rates of the bearer on the first two legs, in bytes per second, as far as is known.
     rates: [u64; 2],
@@ -202,7 +202,7 @@ pub(crate) struct Split {
     is_suspended: ByLeg<bool>,
     /// True if duplication is activated, by direction and leg number.
     is_active: [ByLeg<bool>; 2],
-    /// Flow of the latest packet.
+    /// Flow of the bearer's latest packet.
     flow: FlowId,
     /// Number of further COUNTs that are certain to stay within half of the SN space, by direction.
     open: [u32; 2],
@@ -324,7 +324,7 @@ impl Split {
         self.is_suspended[usize::from(leg)] = is_suspended;
     }
 
-    /// Returns the counts of the legs in a direction, by leg number.
+    /// Returns the counts of the data given to the legs in a direction, by leg number.
     pub(super) fn carried(&self, direction: Direction) -> &ByLeg<Carried> {
         &self.carried[direction.index()]
     }

@@ -141,7 +141,7 @@ pub(in crate::bearer) fn drop_all(
                 .rlc
                 .reestablish(&mut storage.unconfirmed);
         }
-        // The ledger lists all of these packets.
+        // The ledger of packets in the bearer lists all of these SDUs.
         storage.unconfirmed.clear();
         if let Some(split) = &mut drb.split {
             let waiting = &mut split.waiting[direction.index()];
@@ -179,7 +179,7 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     let Some(split) = drb.split.as_mut().filter(|split| split.stays) else {
         return false;
     };
-    // The SDU may be older than all SDUs of the legs.
+    // The SDU may be older than all SDUs of the legs, so the stored limits of COUNTs are invalid.
     split.open = [0; 2];
     let waiting = &mut split.waiting[direction.index()];
     waiting.bytes += u64::from(sdu.size);
@@ -212,7 +212,7 @@ pub(super) fn close(split: &mut Split) {
     split.open = [0; 2];
 }
 
-/// Records the leg `leg` if it is the secondary leg, which has been connected.
+/// Records the connected leg `leg` if its number is that of the secondary leg.
 pub(in crate::bearer) fn note_far(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
     if let Some(split) = split
         && number == FAR

@@ -62,7 +62,7 @@ impl Openings {
         }
     }
 
-    /// Returns true if no leg is closed.
+    /// Returns true if no leg is closed in a direction.
     #[inline]
     pub(super) fn are_all_open(&self, now: Time, direction: Direction) -> bool {
         now >= self.all_open_from[direction.index()]

@@ -203,7 +203,7 @@ impl SplitBearer<'_> {
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let backlog = rlc.backlog(env.now);
-        // A stalled RLC window gets no more SDUs.
+        // RLC with a stalled window gets no more SDUs.
         let headers = rlc.headers();
         let is_stalled = backlog.new == 0 && rlc.head().is_some();
         let mut has = backlog.total();
@@ -363,7 +363,7 @@ impl SplitBearer<'_> {
         self.send_again(Direction::Downlink, storage);
     }
 
-    /// Lets the SDUs in the list wait at PDCP again, before all others.
+    /// Lets the SDUs of `storage.again` wait at PDCP again, before all other packets.
     pub(super) fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
         if storage.again.is_empty() {
             return;
@@ -384,7 +384,7 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Sends the uplink PDUs in the list from the secondary node to PDCP over links.
+    /// Sends the uplink PDUs of `storage.sdus` from the secondary node to PDCP over links.
     pub(crate) fn send_up(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         for sdu in storage.sdus.drain(..) {
             let number = self.split.uplink.push(sdu);
@@ -572,8 +572,8 @@ impl SplitBearer<'_> {
     ) {
         self.split.openings.close((leg, direction), until);
         if self.split.goes_far((leg, direction)) {
-            // The list holds the data of the secondary node's RLC. The base station with PDCP uses
-            // its own list instead.
+            // `storage.again` holds the data of the secondary node's RLC. The base station with
+            // PDCP uses its own list instead.
             storage.again.clear();
             let split = &mut *self.split;
             split.hosting.flush(&mut storage.again);

@@ -85,7 +85,7 @@ fn what_is_left_to_do_is_for_a_slot_to_come() {
     // A block that may be retransmitted from slot 8 is due in the slot after this one.
     assert_eq!(leg.downlink_ready(&plan, 30, (0, None), false), 31);
     assert_eq!(leg.downlink_ready(&plan, 3, (0, None), false), 8);
-    // A block as long as the waiting data stays empty only if a window is closed.
+    // A block as long as the waiting data stays empty only if an RLC window is closed.
     assert_eq!(leg.ready_after_nothing(5, 1000, 1000), 8);
     assert_eq!(leg.ready_after_nothing(5, 999, 1000), 6);
 }
@@ -326,7 +326,7 @@ fn the_scheme_of_a_part_of_the_band_is_that_of_the_mean_efficiency_there() {
     let (mixed, cqi) = over(&leg, &[3, 1, 0]);
     assert_eq!(cqi, expected);
     assert!(cqi > 5 && cqi < 12);
-    // The outer loop lowers this scheme as it lowers the scheme of the whole band.
+    // The outer loop lowers the scheme for sub-bands as it lowers the scheme for the whole band.
     for _ in 0..8 {
         leg.down
             .outer_loop

@@ -73,7 +73,7 @@ impl ProportionalFair {
     /// Returns the average throughput of `ue` before `slot`, in bytes per slot.
     pub fn throughput(&self, slot: u64, ue: UeId) -> f64 {
         let average = self.throughput[ue.index()];
-        // Number of slots without service since then.
+        // Number of slots since the UE was last served.
         let idle = slot.saturating_sub(average.slot + 1);
         let decay = match self.decay.get(usize::try_from(idle).unwrap_or(usize::MAX)) {
             Some(&decay) => decay,
