@@ -70,8 +70,8 @@ def claims_section(verdicts: Sequence[Verdict]) -> Section:
         name="claims",
         title="The paper's claims",
         text=(
-            "A claim is judged by the sign of what it says is more, and by the 95 % interval of "
-            "that: *open* where the interval has zero in it."
+            "A claim says that one value is larger than another. The sign of the difference and "
+            "its 95 % interval decide. The claim is *open* if the interval includes zero."
         ),
         table=Table(
             columns=["claim", "published", "found", "verdict"],

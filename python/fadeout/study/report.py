@@ -14,8 +14,8 @@ from fadeout.study.figures import mark_cut_intervals
 from fadeout.study.statistics import FEWEST, Estimate
 
 FEW_SEEDS = (
-    f"A mean of fewer than {FEWEST} seeds has no interval, in tables or in figures; *n* says how "
-    "many it is of."
+    f"A mean of fewer than {FEWEST} seeds has no interval, in tables or in figures. *n* is its "
+    "number of seeds."
 )
 
 Record = Mapping[str, Any]

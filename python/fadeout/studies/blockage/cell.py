@@ -30,11 +30,11 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
     return moved.section(
         "cell_assumptions",
         "What each assumption of the full stack moves",
-        "The first row is the loss of the cell as it stands, with the vehicle's depth by "
-        "model B and with a blockage through which nothing passes; the others are changes of "
-        "the loss, in percentage points, when one assumption changes. "
-        f"{effort.cell_seeds} seeds, compared seed by seed; each loss is against the same "
-        "assumption without blockages. A dash where an assumption cannot matter.",
+        "The first row is the loss of the unchanged cell, with the vehicle's depth by model B and "
+        "with a total blockage. The others are changes of the loss, in percentage points, when one "
+        f"assumption changes. Runs of {effort.cell_seeds} seeds are compared seed by seed. Each "
+        "loss is against the same assumption without blockages. A dash means that the assumption "
+        "cannot matter.",
         {
             "Change of the loss over the full stack when one assumption changes, in percentage "
             "points. Left: the vehicle's depth by model B; right: nothing passes.": (
@@ -64,9 +64,9 @@ def depth_curve(runs: Runs[Effort]) -> Section:
         title="How deep must a blockage be?",
         text=(
             "Loss over the full stack against the depth of blockages that begin and end with a "
-            f"step; {seeds} seeds a point. Model B has {near:g} to {far:g} dB for the "
-            "stated vehicle, a metre to half a metre away. In the clear the SINR is 39.5 dB, of "
-            "which the receiver uses 30; beyond 46 dB beams fail and nothing passes."
+            f"step, with {seeds} seeds a point. Model B has {near:g} to {far:g} dB for the stated "
+            "vehicle, a metre to half a metre away. In the clear the SINR is 39.5 dB, of which the "
+            "receiver uses 30. Beyond 46 dB beams fail and nothing passes."
         ),
         table=table,
         figures={
@@ -86,8 +86,9 @@ def moment(runs: Runs[Effort], seed: int) -> Section:
         title="One blockage through the stack",
         text=(
             f"A blockage of {MOMENT_S:g} s from 4 s on, by the vehicle and with nothing passing. "
-            "SINR of the downlink's transport blocks (mean of 5 ms), what waits in RLC at the base "
-            "station, TCP's window, and goodput. The upper two lines break where nothing is sent."
+            "The panels have the SINR of the downlink's transport blocks (mean of 5 ms), the RLC "
+            "queue of the base station, TCP's window, and goodput. The upper two lines break where "
+            "nothing is sent."
         ),
         figures={
             "One blockage (grey) through the full stack. Left: the vehicle, depth by model B; "

@@ -79,8 +79,9 @@ def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Se
         name="checks",
         title="Which of the paper's findings hold?",
         text=(
-            "What each finding says is more, in percentage points of the loss, seed by seed: a "
-            "finding holds where the interval is above zero, and does not where it is below."
+            "Each finding says that one loss, or step of the loss, is larger than another. The "
+            "table has the difference in percentage points, seed by seed. A finding holds if the "
+            "interval is above zero, and does not hold if it is below."
         ),
         table=Table(columns=["finding", "paper", *by_level], rows=rows, data=data),
     )

@@ -112,12 +112,12 @@ def senders(runs: Runs[Effort]) -> Section:
         title="Which sender has the knee?",
         text=(
             "Over the link: round trip 42 ms, buffer 50 ms, packets held, nothing passes. All send "
-            f"with CUBIC; {runs.effort.knee_seeds} seeds. *Recoveries*: times a run that duplicate "
-            "ACKs or SACK had it send again and reduce its window, at 0.1 / 0.2 / 1 s. The paper "
-            "describes them: after a timeout all is sent again, the receiver has it already, and "
-            "its duplicate ACKs reduce the window once more. They acknowledge exactly what was "
-            "sent before the timeout (`recover`): RFC 6582 asks for more than that, ns-3 for as "
-            "much, and RFC 5681 for nothing."
+            f"with CUBIC, in {runs.effort.knee_seeds} seeds. *Recoveries*: times a run that "
+            "duplicate ACKs or SACK had it send again and reduce its window, at 0.1 / 0.2 / 1 s. "
+            "The paper describes them: after a timeout all is sent again, the receiver has it "
+            "already, and its duplicate ACKs reduce the window once more. These ACKs cover exactly "
+            "the data sent before the timeout (`recover`). RFC 6582 reduces the window only for an "
+            "ACK of more than that, ns-3 also for an equal one, and RFC 5681 for any."
         ),
         table=Table.of(
             records,
@@ -138,9 +138,9 @@ def senders(runs: Runs[Effort]) -> Section:
             ],
         ),
         conclusion=(
-            f"With a window of {size}, the loss without SACK less that with it: "
-            f"{moved(NO_GUARD, 'SACK (RFC 6675)')}; without RFC 6582's guard less that with it: "
-            f"{moved(NO_GUARD, GUARDED)}."
+            f"The window is {size}. Loss without SACK minus loss with it: "
+            f"{moved(NO_GUARD, 'SACK (RFC 6675)')}. Loss without RFC 6582's guard minus loss with "
+            f"it: {moved(NO_GUARD, GUARDED)}."
         ),
         is_headline=True,
     )
@@ -177,8 +177,8 @@ def fine(runs: Runs[Effort]) -> Section:
         record[keys_of[0]] for record, row in zip(records, near, strict=True) if row[1] and row[2]
     ]
     first_rows = (
-        f"In the {len(both)} of {len(records)} in which the rows of 0.2 and 1 s come within "
-        f"{NEAR_POINTS} points of the paper, that of 0.1 s is {min(both):.1f} to "
+        f"The rows of 0.2 and 1 s both come within {NEAR_POINTS} points of the paper in "
+        f"{len(both)} of {len(records)}. There the row of 0.1 s is {min(both):.1f} to "
         f"{max(both):.1f} %, where the paper has {PUBLISHED[0]:.0f} %."
         if both
         else f"In none do the rows of 0.2 and 1 s both come within {NEAR_POINTS} points."
@@ -187,9 +187,9 @@ def fine(runs: Runs[Effort]) -> Section:
         name="fine",
         title="Round trip and receive window, finely",
         text=(
-            f"The sender without SACK and without the guard, with a buffer of 50 ms; "
-            f"{runs.effort.fine_seeds} seeds, so these are means without intervals. The nearest "
-            "eight; `tables/fine.csv` has all."
+            "The sender has neither SACK nor the guard, and the buffer is 50 ms. With "
+            f"{runs.effort.fine_seeds} seeds, these are means without intervals. The table has the "
+            "nearest eight, and `tables/fine.csv` has all."
         ),
         table=Table(
             columns=["round trip", "receive window", "clear Mbit/s", *LENGTHS, "RMS error"],
@@ -240,7 +240,7 @@ def length(runs: Runs[Effort]) -> Section:
         title="How long a run is",
         text=(
             "Round trip 42 ms. Every length is compared with runs of the same length without "
-            f"blockages; {runs.effort.knee_seeds} seeds."
+            f"blockages, in {runs.effort.knee_seeds} seeds."
         ),
         table=Table.of(
             records,

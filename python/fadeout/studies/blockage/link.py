@@ -17,9 +17,8 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
     return moved.section(
         "assumptions",
         "What each assumption of the link moves",
-        "The first row is the loss of the scenario as it stands; the others are changes of the "
-        "loss, in percentage points, when one assumption changes. Runs are compared seed by "
-        "seed.",
+        "The first row is the loss of the unchanged scenario. The others are changes of the loss, "
+        "in percentage points, when one assumption changes. Runs are compared seed by seed.",
         {
             "Change of the loss when one assumption changes, in percentage points.": (
                 figures.tornado(moved)
@@ -50,8 +49,8 @@ def curve(runs: Runs[Effort], nearest: Candidate) -> Section:
         name="curve",
         title="From 10 ms to 2 s, over the link",
         text=(
-            f"Loss against the length of the blockages, nothing passing meanwhile; "
-            f"{runs.effort.curve_seeds} seeds a point."
+            f"Loss against the length of total blockages, with {runs.effort.curve_seeds} seeds a "
+            "point."
         ),
         table=table,
         figures={

@@ -101,10 +101,9 @@ class Moved:
             return f"{change.assumption} ({change.value}, {value:+.1f})"
 
         return " ".join(
-            f"Moves most{depth and f', {depth}'}: "
-            + "; ".join(f"at {length} {most(depth, i)}" for i, length in enumerate(LENGTHS))
-            + "."
+            f"Largest change at {length}{depth and f', {depth}'}: {most(depth, i)}."
             for depth in self.base
+            for i, length in enumerate(LENGTHS)
         )
 
 

@@ -49,16 +49,17 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
         name="grid",
         title=f"Which assumptions of the link come nearest to {published} %?",
         text=(
-            f"All {len(grid)} combinations of stack, base round trip, buffer and what becomes of "
-            f"packets, with {effort.grid_seeds} seeds each, and the nearest {effort.refined} again "
-            f"with {effort.refined_seeds}, by the root mean square of four errors in percentage "
-            "points: the three losses, and the rate without blockages in percent of the paper's. "
+            f"The grid has all {len(grid)} combinations of stack, base round trip, buffer and "
+            f"effect on packets. Number of seeds each: {effort.grid_seeds}, and "
+            f"{effort.refined_seeds} for the nearest {effort.refined}, which are run again. The "
+            "distance is the root mean square of four errors in percentage points. They are those "
+            "of the three losses and of the rate without blockages in percent of the paper's. "
             "`tables/grid.csv` has all."
         ),
         table=table,
         conclusion=(
-            f"Nearest: {best.stack}; round trip {best.round_trip}, buffer {best.buffer}, packets "
-            f"{best.effect}; {best_rms:.1f} points off. The table above has it over all seeds."
+            f"Nearest, {best_rms:.1f} points off: {best.stack}, round trip {best.round_trip}, "
+            f"buffer {best.buffer}, packets {best.effect}. The table above has it over all seeds."
         ),
         is_headline=True,
     )

@@ -113,11 +113,11 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         text=(
             "All but *nearest* have a Linux sender and 20 ms of core delay each way. *Link*: a "
             "rate, 1 ms and 50 ms of buffer, which holds packets while blocked. *Full stack*: NR "
-            "at 38 GHz with beams, link adaptation, HARQ, RLC in acknowledged mode and PDCP, and "
-            "as many resource blocks as bring the clear rate nearest to the paper's. *Nothing "
-            "passes*: a blockage is total. *Vehicle*: the stated vehicle decides how much is "
-            "left, by model B. *Nearest*: the point of the link's grid below that comes nearest "
-            "to the paper."
+            "at 38 GHz with beams, link adaptation, HARQ, RLC in acknowledged mode and PDCP. The "
+            "number of its resource blocks brings the clear rate nearest to the paper's. *Nothing "
+            "passes*: a blockage is total. *Vehicle*: model B gives the depth from the stated "
+            "vehicle. *Nearest*: the point of the link's grid below that comes nearest to the "
+            "paper."
         ),
         table=table,
         figures={
@@ -135,10 +135,9 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
             for name, values in found.items()
             if name != "nearest"
         )
-        + f" The path is blocked for {', '.join(shares)} of the time. "
-        f"The nearest assumptions are {off:.0f} points "
-        "off the paper (root mean square): "
-        + "; ".join(
+        + f" The path is blocked for {', '.join(shares)} of the time. The nearest assumptions are "
+        f"{off:.0f} points off the paper (root mean square). Their losses are "
+        + ", ".join(
             f"{value.text('.0f', ' %')} where it has {case['degradation_pct']:.0f} %"
             for value, case in zip(nearest, CASES, strict=True)
         )
@@ -152,12 +151,12 @@ STUDY = Study(
     folder=FOLDER,
     title="TCP over a 38 GHz link that is blocked for moments",
     introduction=f"""\
-{PUBLISHED["source"]["what"]}, beside the same experiment here, on two levels: over a link with a
-link budget, and over the full stack of a cell of New Radio. A vehicle 4.8 m wide and 1.4 m high
-blocks a 38 GHz path at 0.5 to 1 m from the receiver, every 5 s, while one CUBIC flow downloads.
-*Loss* is the goodput lost against the same run without blockages, in percent; ± is a 95 %
-confidence interval (Student) over seeds, and the seed draws when the first blockage comes and how
-near the vehicles pass.
+{PUBLISHED["source"]["what"]}, beside the same experiment here on two levels. These are a link with
+a link budget, and the full stack of a cell of New Radio. One CUBIC flow downloads over a 38 GHz
+path. Every 5 s a vehicle 4.8 m wide and 1.4 m high blocks the path, 0.5 to 1 m from the receiver.
+*Loss* is the goodput lost against the same run without blockages, in percent. Intervals (±) are
+95 % confidence intervals (Student) over seeds. The seed draws the time of the first blockage and
+the distance at which the vehicles pass.
 """,
     full=Effort(
         seeds=12,

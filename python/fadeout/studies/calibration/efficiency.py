@@ -183,10 +183,10 @@ def beside_winner(runs: Runs[Effort]) -> Section:
         name="winner",
         title="Spectral efficiency beside the calibration for IMT-Advanced",
         text=(
-            f"{PUBLISHED['source']['winner']}: four or five organisations, of which the table has "
-            "the least, the most and the mean. LTE of 10 MHz, two receive antennas. What counts "
-            f"here is what leaves PDCP, in {runs_of(seeds)} of 570 UEs a case. The difference is "
-            "$10\\,\\lg$ of the ratio to the mean."
+            f"{PUBLISHED['source']['winner']}. The table has the least, the most and the mean of "
+            "four or five organisations. LTE of 10 MHz, two receive antennas. Our throughput is "
+            f"counted at the exit of PDCP, in {runs_of(seeds)} of 570 UEs a case. The difference "
+            "is $10\\,\\lg$ of the ratio to the mean."
         ),
         table=Table.of(records, columns),
         is_headline=True,
@@ -219,8 +219,9 @@ def assumptions(runs: Runs[Effort]) -> Section:
     return assumptions_section(
         moved,
         [title for title, _ in IMT_ADVANCED.values()],
-        "Efficiency of a cell in bit/s/Hz (what the change moves; how far it is from the mean "
-        "of the organisations). One drop of each case, the same in every row.",
+        "Efficiency of a cell in bit/s/Hz. In brackets are the effect of the change, and the "
+        "distance from the mean of the organisations. One drop of each case, the same in every "
+        "row.",
         published=[
             f"{min(published[case]):.3f} to {max(published[case]):.3f}" for case in IMT_ADVANCED
         ],
@@ -284,10 +285,10 @@ def full_buffer(runs: Runs[Effort]) -> Section:
         text=(
             "No published values of these cases were found that could be read. The yardstick is "
             "the mapping of TR 36.942 annex A.2, $0.6\\,\\lg_2(1 + \\mathrm{SINR})$ up to "
-            "4.4 bit/s/Hz, for the "
-            "geometry of the same drop, each UE with an equal share of its cell's time. It stands "
-            "for two receive antennas and fast fading; here a UE has one antenna, and round robin "
-            f"runs without fading. What counts is what leaves PDCP, in {runs_of(seeds)} a case."
+            "4.4 bit/s/Hz. It takes the geometry of the same drop, and gives each UE an equal "
+            "share of its cell's time. The mapping is for two receive antennas and fast fading. "
+            "Here a UE has one antenna, and round robin runs without fading. Our throughput is "
+            f"counted at the exit of PDCP, in {runs_of(seeds)} a case."
         ),
         table=Table.of(records, columns),
     )

@@ -78,10 +78,10 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         name=name,
         title=f"Beside the calibration of {document}",
         text=(
-            f"Medians over the companies: {PUBLISHED['source'][name]}; read from "
-            f"{PUBLISHED['read_from'][name]}. Here the mean over {seeds} drops of each "
-            "percentile. *Within the companies* says at how many of the three percentiles it is "
-            "between the least and the most of any company, where these are known."
+            f"Medians over the companies: {PUBLISHED['source'][name]}. They were read from "
+            f"{PUBLISHED['read_from'][name]}. Ours are the means over {seeds} drops of each "
+            "percentile. *Within the companies* counts the percentiles, of three, at which our "
+            "value lies between the least and the largest of the companies, if known."
         ),
         table=Table.of(records, columns),
         figures={
@@ -145,8 +145,8 @@ def alone(cases: Sequence[Case], seeds: int) -> Section:
         name="tr36814",
         title="TR 36.814, of which no curve was found",
         text=(
-            "All UEs behind 20 dB, as Table A.2.1.1-1 has it. There is nothing to compare these "
-            "numbers with here; the next section compares what they are made of with a closed form."
+            "All UEs are behind 20 dB, as in Table A.2.1.1-1. There are no published numbers to "
+            "compare with. The next section compares the parts of these numbers with a closed form."
         ),
         table=Table.of(records, columns),
     )
@@ -220,9 +220,9 @@ def closed_form(seeds: int) -> Section:
         name="closed-form",
         title="Beside a closed form",
         text=(
-            "One site of TR 36.814 without sectors and shadowing: UEs are uniform in its hexagon, "
-            "so the coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the law of "
-            "the distance, which is in space here."
+            "One site of TR 36.814 without sectors and shadowing. UEs are uniform in its hexagon, "
+            "so the coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the "
+            "distribution of the distance. The distance is in space here."
         ),
         table=Table.of(
             records,
@@ -242,10 +242,9 @@ STUDY = Study(
     title="Coupling loss and geometry beside 3GPP's calibrations",
     introduction="""\
 UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The
-*coupling loss* is what is lost from the port of a sector's antenna to that of the UE, in the sector
-that it hears best; the *geometry* is the wideband ratio of that sector's power to the sum of all
-others'. Small-scale fading is left out, as it is there. What had to be chosen is listed in the
-study's README.md.
+*coupling loss* is the loss from the antenna port of the UE's best sector to that of the UE. The
+*geometry* is the wideband ratio of that sector's power to the sum of all others'. Small-scale
+fading is left out, as in the calibrations. The choices are listed in the study's README.md.
 """,
     full=Effort(seeds=10),
     quick=Effort(seeds=2),

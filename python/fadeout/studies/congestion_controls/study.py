@@ -164,12 +164,11 @@ def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
         name="overview",
         title="All links",
         figures={
-            "Goodput against the 95th percentile of the round-trip time, a panel a link; better is "
-            "up and to the left. Points that lie together have their names in one block, the "
-            "highest first. Scales differ between the panels. Bars: 95 % confidence intervals.": (
-                figures.throughput_and_delay(tables)
-            ),
-            "What a flow has of the goodput of itself and a CUBIC flow on the same link. Half is "
+            "Goodput against the 95th percentile of the round-trip time, one panel for each link. "
+            "Better is up and to the left. Points that lie together have their names in one block, "
+            "the highest first. Scales differ between the panels. Bars: 95 % confidence "
+            "intervals.": (figures.throughput_and_delay(tables)),
+            "Share of a flow in the goodput of itself and a CUBIC flow on the same link. Half is "
             "fair.": figures.shares(tables),
         },
     )
@@ -224,14 +223,15 @@ STUDY = Study(
     folder=FOLDER,
     title="Congestion controls on five links",
     introduction="""\
-Every congestion control of this build on the same links: 100 Mbit/s, a base round trip of 40 ms
-and a buffer of one bandwidth-delay product, but for what a link's title says. *Goodput*, *RTT* (the
-95th percentile of its samples) and *retransmitted* (share of the segments sent) are those of one
-flow alone. *Jain* is Jain's index of the goodputs of that flow and a CUBIC flow that starts within
-the same second, and *share* is what the flow has of both. ± is a 95 % confidence interval (Student)
-over seeds, which draw the delay, the starts, the losses and when the first blockage comes.
+Every congestion control of this build runs on the same links. A link has 100 Mbit/s, a base round
+trip of 40 ms and a buffer of one bandwidth-delay product, except as its title says. *Goodput*,
+*RTT* (the 95th percentile of its samples) and *retransmitted* (share of the segments sent) are
+those of one flow alone. *Jain* is Jain's index of the goodputs of that flow and a CUBIC flow that
+starts within the same second. *Share* is the flow's part of the sum of both. Intervals (±) are 95 %
+confidence intervals (Student) over seeds. Seeds draw the delay, the starts, the losses and the time
+of the first blockage.
 
-*marked* is the same algorithm behind a queue that marks; CUBIC beside it does not use ECN there.
+*marked* is the same algorithm behind a queue that marks. The CUBIC flow beside it does not use ECN.
 """,
     full=Effort(seeds=6, duration_s=60),
     quick=Effort(seeds=2, duration_s=10),

@@ -128,10 +128,10 @@ def words(of: Found) -> str:
         network = [name for name in names if kinds[name] in by_network]
         ends = [name for name in names if kinds[name] not in by_network]
         parts.append(
-            f"**{sender}.** By goodput the best that the network does alone is "
-            f"{_by_length(of, sender, 'goodput_mbps', network)}; of what the ends take part in it "
-            f"is {_by_length(of, sender, 'goodput_mbps', ends)}. By the longest silence it is "
-            f"{_by_length(of, sender, 'silence_ms', network)}, and "
+            f"**{sender}.** Best goodput, network alone: "
+            f"{_by_length(of, sender, 'goodput_mbps', network)}. Best goodput, with the ends: "
+            f"{_by_length(of, sender, 'goodput_mbps', ends)}. Shortest silence, network alone: "
+            f"{_by_length(of, sender, 'silence_ms', network)}. Shortest silence, with the ends: "
             f"{_by_length(of, sender, 'silence_ms', ends)}."
         )
     return "\n\n".join(parts)

@@ -86,11 +86,11 @@ def answer_section(of: Found) -> Section:
         name="answer",
         title="What should a network do, and from which length on?",
         text=(
-            "*More goodput from*: the shortest blockage from which on goodput is above that of "
-            "nothing at every longer one too, the 95 % interval of the paired difference "
-            "without zero; *shorter silence from*: the same for the longest time in which the "
-            "application gets nothing. *In the clear*: change of goodput without "
-            "blockages, and the share of the macro carrier taken meanwhile."
+            "*More goodput from*: the shortest blockage at which, as at all longer ones, goodput "
+            "is above that of doing nothing. The 95 % interval of the paired difference must not "
+            "include zero. *Shorter silence from*: the same for the longest time in which the "
+            "application gets nothing. *In the clear*: change of goodput without blockages, and "
+            "the share of the macro carrier taken meanwhile."
         ),
         table=Table.of(
             records,
@@ -114,8 +114,9 @@ def goodput_section(of: Found) -> Section:
         name="goodput",
         title="Goodput",
         text=(
-            "Mbit/s with nothing, and by how many percent a remedy is above that, seed by seed. "
-            "LIA governs all paths in place of a sender; beside it is nothing with CUBIC."
+            "Mbit/s with nothing done, and the percentage by which a remedy is above that, seed by "
+            "seed. LIA governs all paths in place of a sender. It is compared with nothing done "
+            "and CUBIC."
         ),
         table=_over_length(of, "goodput_mbps", ".1f", over_nothing=True),
         figures={
@@ -131,12 +132,12 @@ def over_length_section(of: Found, key: str, name: str, title: str, label: str) 
     """Returns the section on one of the times by remedy and length."""
     text = {
         "silence_ms": (
-            "The longest time in a run in which no byte reached the application in order, in ms, "
-            "to 10 ms; the start of the transfer aside."
+            "The longest time in a run in which no byte reached the application in order, in ms. "
+            "Its resolution is 10 ms, and the start of the transfer is left out."
         ),
         "rtt_p99_ms": (
-            "The 99th percentile of the round-trip times that ACKs bring, in ms; over paths and "
-            "all segments, so that a path that carries little counts little."
+            "The 99th percentile of the round-trip times that ACKs bring, in ms. It is over all "
+            "paths and segments, so a path that carries little counts little."
         ),
     }[key]
     return Section(
@@ -190,8 +191,8 @@ def cost_section(of: Found) -> Section:
         name="cost",
         title="What does it cost in radio resources?",
         text=(
-            "Share of all resource blocks and symbols of either carrier that the downlink took; "
-            "the 38 GHz carrier is TDD, and 75 % of it are the most. *Macro ms/MB*: time of the "
+            "Share of all resource blocks and symbols of either carrier that the downlink took. "
+            "The 38 GHz carrier is TDD, so its share is at most 75 %. *Macro ms/MB*: time of the "
             "whole macro carrier for each megabyte that reached the application, over either."
         ),
         table=Table.of(
@@ -219,9 +220,9 @@ def vehicle_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
         name="vehicle",
         title="Where the beam does not break",
         text=(
-            "The stated vehicle in place of a total blockage, 1 s in every 5 s, with CUBIC: model "
-            "B leaves 23 to 25 dB of loss and most of the rate. *Change*: of goodput against "
-            "nothing, in Mbit/s, seed by seed."
+            "The stated vehicle takes the place of a total blockage, for 1 s in every 5 s, with "
+            "CUBIC. Model B gives 23 to 25 dB of loss, which leaves most of the rate. *Change*: of "
+            "goodput against nothing, in Mbit/s, seed by seed."
         ),
         table=_beside_nothing(of),
     )
@@ -380,12 +381,12 @@ STUDY = Study(
     folder=Path(__file__).parent,
     title="What a network should do when a 38 GHz beam breaks",
     introduction=f"""\
-A contribution to 3GPP RAN2 on blockage at 38 GHz names remedies and tries none: fallback to a
-robust link, duplication of packets, a timer kept quiet. Here they are, {len(REMEDIES) - 1} of
-them, against doing nothing: a download over a 38 GHz cell that is blocked every 5 s, with a macro
-cell at 2.1 GHz beside it. ± is a 95 % confidence interval (Student) over seeds; a seed draws when
-the first blockage comes and the fading, which all remedies share, so differences are taken seed by
-seed.
+A contribution to 3GPP RAN2 on blockage at 38 GHz names remedies and tries none. They are fallback
+to a robust link, duplication of packets, and a timer kept quiet. Here {len(REMEDIES) - 1} remedies
+are compared with doing nothing. A phone downloads over a 38 GHz cell that is blocked every 5 s,
+with a macro cell at 2.1 GHz beside it. Intervals (±) are 95 % confidence intervals (Student) over
+seeds. A seed draws the time of the first blockage and the fading, which all remedies share.
+Differences are therefore taken seed by seed.
 """,
     full=Effort(seeds=5, duration_s=10, lengths_s=LENGTHS_S),
     quick=Effort(seeds=2, duration_s=6, lengths_s=(0.1, 1.0)),

@@ -60,8 +60,8 @@ def source_limit(runs: Runs[Effort]) -> Section:
         title="Note 1: a source that limits its buffer",
         text=(
             "1 to 1 Mbit/s, bicasting from 10 ms before, S1 at 155 Mbit/s. *Before*: the rate of "
-            "TCP in the 5 s before the command. The limit is set with the round trip that is known "
-            "here; how a base station would know it is open, as the paper says."
+            "TCP in the 5 s before the command. The limit is set with the round trip, which is "
+            "known here. The paper leaves open how a base station would know it."
         ),
         table=Table.of(
             records,
@@ -103,12 +103,10 @@ def axes(runs: Runs[Effort]) -> Section:
         name="figure1",
         title="Figure 1's axes: recovery where nothing is forwarded",
         text=(
-            "Its curves are lost with the figure; the paper reads from it that at 1 Mbit/s the "
-            f"recovery is always within about {MOST_AXES_S:g} s. Here an interruption of 100 ms "
-            "without "
-            "forwarding or bicasting, RFC 6675, and a window of the bandwidth-delay product and "
-            "two "
-            "segments, the worst case in the paper's footnote."
+            "The curves are lost with the figure. The paper reads from it that at 1 Mbit/s the "
+            f"recovery is always within about {MOST_AXES_S:g} s. Here the interruption is 100 ms, "
+            "without forwarding or bicasting, and the sender follows RFC 6675. The window is the "
+            "bandwidth-delay product and two segments, the worst case in the paper's footnote."
         ),
         table=Table.of(
             records,
@@ -158,17 +156,12 @@ def forward_handover(runs: Runs[Effort]) -> Section:
         name="forward-handover",
         title="Section 3: is forward handover needed?",
         text=(
-            "A cell is lost, and the phone is in another one after an outage: with forward "
-            "handover, "
-            "where the context and the data come over from the old cell, or without, where all "
-            "that "
-            "was there is lost. The paper has no outage; here 0.3 s (DRX 100 ms) and 1.5 s (DRX "
-            "1 s), "
-            "taken for the time to notice and to re-establish. *Share*: of the time, with the "
-            "paper's "
-            "one loss in 9 min at DRX 100 ms; it has no number for 1 s. *1 % at*: one loss in so "
-            "long "
-            "makes 1 %. RFC 6675."
+            "A cell is lost, and the phone is in another one after an outage. With forward "
+            "handover, the context and the data come over from the old cell. Without it, they are "
+            "lost. The paper has no outage. Here it is 0.3 s (DRX 100 ms) and 1.5 s (DRX 1 s), "
+            "taken for the time to notice and to re-establish. *Share*: share of the time, with "
+            "the paper's one loss in 9 min at DRX 100 ms. The paper has no number for 1 s. *1 % "
+            "at*: time between losses that makes 1 %. The sender follows RFC 6675."
         ),
         table=Table.of(
             records,
@@ -210,8 +203,8 @@ def assumptions(runs: Runs[Effort]) -> Section:
     return assumptions_section(
         moved,
         [HEADS[cell] for cell in CELLS],
-        "1 to 1 Mbit/s, 10 ms, one changed at a time, medians: retransmissions, the time above, "
-        "and with another meaning of *running again* the end of the first bin of 30 ms with the "
-        "old rate.",
+        "1 to 1 Mbit/s, 10 ms, one changed at a time. Each cell has three medians: "
+        "retransmissions, the time above, and the end of the first bin of 30 ms with the old rate. "
+        "The last is another meaning of *running again*.",
         named=lambda change: [f"{change.assumption} {change.value}".strip()],
     )

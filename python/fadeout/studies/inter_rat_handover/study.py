@@ -42,9 +42,9 @@ STUDY = Study(
     folder=Path(__file__).parent,
     title="TCP and data at a handover from LTE to 3G",
     introduction="""\
-A contribution to 3GPP RAN2 of 2006 beside the same experiment here: a download while a phone
-leaves LTE for 3G, with what waits at the source forwarded, or with an anchor that sends to both.
-What had to be chosen is listed in the study's README.md.
+A contribution to 3GPP RAN2 of 2006 beside the same experiment here. A phone leaves LTE for 3G
+during a download. Either the source forwards the waiting data, or an anchor sends to both cells.
+The choices are listed in the study's README.md.
 """,
     full=Effort(seeds=12),
     quick=Effort(seeds=3),

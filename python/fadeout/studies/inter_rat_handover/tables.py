@@ -52,9 +52,9 @@ def handovers(runs: Runs[Effort]) -> Iterator[Section]:
             name=figure,
             title=title,
             text=(
-                "Retransmissions and the time until TCP runs at its old rate again, in s: the "
-                "paper's; ours, the median over the phases of the command (the least to the most). "
-                "Bicasting begins 10 ms before the command."
+                "Retransmissions and the time until TCP runs at its old rate again, in s. Each "
+                "cell has the paper's numbers, then our medians over the phases of the command "
+                "(the least to the most). Bicasting begins 10 ms before the command."
             ),
             table=Table.of(
                 records,
@@ -113,13 +113,14 @@ def quoted(runs: Runs[Effort]) -> Section:
         name="quoted",
         title="Figures 2 and 3: what the paper quotes of another study",
         text=(
-            "Its reference 5, seconds of convergence, the least to the most; ours, the medians "
-            "with S1 at the radio's rate and at 155 Mbit/s. Figure 2 is until the *new* rate is "
-            "reached, which its times of seconds can only mean, and so are ours there, with S1 at "
-            "155 Mbit/s alone; figure 3 is until the old one. Of that study's network nothing is "
-            "known but rates and round trips. Here both ways are links with these rates, so that "
-            "ours are the same from W-CDMA to LTE and back; ours have an interruption of 0.1 s in "
-            "them, part of which the burst of what was forwarded makes up for, and its zeros none."
+            "Seconds of convergence in the paper's reference 5, the least to the most. Ours are "
+            "the medians with S1 at the radio's rate and at 155 Mbit/s. Figure 2 has the time "
+            "until the *new* rate is reached, as its times of seconds can have no other meaning. "
+            "Ours have it there too, with S1 at 155 Mbit/s alone. Figure 3 has the time until the "
+            "old rate. Only rates and round trips of that study's network are known. Here both "
+            "ways are links with these rates, so ours are the same from W-CDMA to LTE and back. "
+            "Ours include an interruption of 0.1 s, part of which the burst of forwarded data "
+            "makes up for. The zeros of that study include none."
         ),
         table=Table.of(
             records,
@@ -219,11 +220,9 @@ def stacks(runs: Runs[Effort]) -> Section:
         title="What in a stack of 2006 makes long recoveries",
         text=(
             "1 to 1 Mbit/s, 10 ms, S1 at 155 Mbit/s. The paper has 41 retransmissions and 9.3 s "
-            "with "
-            "bicasting from 10 ms before, 8.91 s from 50 ms before. *Gaps acknowledged late*: the "
-            "receiver delays also the ACK of what fills a part of a gap, by up to 200 ms, which "
-            "RFC "
-            "1122 allows and RFC 2581 advises against."
+            "with bicasting from 10 ms before, 8.91 s from 50 ms before. *Gaps acknowledged late*: "
+            "the receiver also delays the ACK of data that fill a part of a gap, by up to 200 ms. "
+            "RFC 1122 allows this, and RFC 2581 advises against it."
         ),
         table=Table.of(
             records,
@@ -258,11 +257,9 @@ def arithmetic() -> Section:
         name="arithmetic",
         title="The paper's long times by its own numbers",
         text=(
-            "Figure 4 with bicasting over the fast S1. *By hand*: 1 s of silence, and then for "
-            "each "
-            "retransmission 200 ms of a delayed ACK and the time of a segment: one segment at a "
-            "time, "
-            "each acknowledged late."
+            "Figure 4 with bicasting over the fast S1. *By hand*: 1 s of silence, then 200 ms of a "
+            "delayed ACK and the time of a segment for each retransmission. Segments are sent one "
+            "at a time, and each is acknowledged late."
         ),
         table=Table.of(
             records,
@@ -290,7 +287,7 @@ def appendix_b(runs: Runs[Effort]) -> Section:
     return Section(
         name="appendix-b",
         title="Appendix B: sequence numbers",
-        text="1 to 1 Mbit/s, 10 ms; the target sends forwarded packets first (two queues).",
+        text="1 to 1 Mbit/s, 10 ms. The target sends forwarded packets first (two queues).",
         figures={
             "Data acknowledged, and segments sent again, around the handover.": figures.sequences(
                 drawn

@@ -74,11 +74,11 @@ def section(runs: Runs[Effort]) -> Section:
         name="today",
         title="The question for today",
         text=(
-            f"Linux 6.12 over {RTT_MS:g} ms, the same rate before and after, wires of 10 Gbit/s, "
-            "200 ms of buffer at the source and 500 ms at the target, an interruption of 100 ms, "
-            "bicasting from 10 ms before. Multipath TCP has a path over each cell and no "
-            "handover: the "
-            "source's cell is gone from the same instant on, and its old rate is that of one cell."
+            f"Linux 6.12 over {RTT_MS:g} ms, with the same rate before and after and wires of 10 "
+            "Gbit/s. The buffer is 200 ms at the source and 500 ms at the target. The interruption "
+            "is 100 ms, and bicasting begins 10 ms before. Multipath TCP has a path over each cell "
+            "and no handover. The source's cell is gone from the same instant on. The old rate of "
+            "Multipath TCP is that of one cell."
         ),
         table=Table.of(
             records,

@@ -115,7 +115,8 @@ def bulk_section(found: Found) -> Section:
         title="Throughput and latency over distance",
         text=(
             "*Paper*: Mbit/s as its text implies. *In sight* and *out of it*: means over the "
-            "places of either kind; the goodput weighs them by the law of sight, beside it."
+            "places of either kind. The goodput weighs both by the line-of-sight probability, "
+            "given beside it."
         ),
         table=Table.of(
             records,
@@ -167,8 +168,8 @@ def delay_section(delays: Mapping[Point, Places[Mapping[str, float]]], effort: E
             | {part: f"{{{part}_ms:.2f}}" for part in shown},
         ),
         figures={
-            "Parts of the one-way delay on the radio, by distance and by what the link repeats "
-            "(N none, H HARQ, A HARQ and RLC AM).": figures.delay_parts(means, shown)
+            "Parts of the one-way delay on the radio, by distance and by retransmissions (N none, "
+            "H HARQ, A HARQ and RLC AM).": figures.delay_parts(means, shown)
         },
     )
 
@@ -199,8 +200,8 @@ def download_section(times: Mapping[int, Places[Times]]) -> Section:
         name="downloads",
         title="Download times of 1 to 10 MB",
         text=(
-            "From opening the connection to the last byte, in seconds. What takes more than "
-            f"{DOWNLOAD_LIMIT_S} s is stopped and counted with that time."
+            "From opening the connection to the last byte, in seconds. A download that takes more "
+            f"than {DOWNLOAD_LIMIT_S} s is stopped and counted with that time."
         ),
         table=Table(
             columns=["distance", "link repeats", *(f"{size} MB" for size in SIZES_MB)],
@@ -257,12 +258,12 @@ def sweep_section(runs: Runs[Effort]) -> Section:
             *(f"gain {distance} m" for distance in SWEPT_M),
             "RTT ms",
         ],
-        f"One changed at a time, in the first {count_} places of either sight, so the first "
-        "line differs a little from the tables above. *Goodput* is that with HARQ + RLC AM in "
-        "Mbit/s, where the paper has "
+        f"One changed at a time, in the first {count_} places of either sight, so the first line "
+        "differs a little from the tables above. *Goodput* is that with HARQ + RLC AM in Mbit/s. "
+        "The paper has "
         + " and ".join(f"{paper_mbps(d, BOTH.name)} at {d} m" for d in SWEPT_M)
-        + f"; *gain* the same over that without retransmissions; *RTT* at {far} m with none / "
-        "HARQ / both.",
+        + f". *Gain* is the same over that without retransmissions. *RTT* is at {far} m, with none "
+        "/ HARQ / both.",
         keyed=lambda change: {"assumption": change.name},
     )
 
@@ -283,11 +284,11 @@ def uplink_section(runs: Runs[Effort]) -> Section:
         name="uplink",
         title="Uplink past a building",
         text=(
-            "A public script by the same author for a sibling scenario: an uplink, the phone "
-            "walking from (100, -20) to (100, 20) m past a building at (80, -10) to (90, 10) m, "
-            "10 m high, the cell 3 m high at the origin; here with 400 MHz and UMa, "
-            f"{length_s(runs.effort):g} s. An independent re-run of it on another simulator has 54 "
-            "Mbit/s for one path."
+            "A public script by the same author has a sibling scenario with an uplink. The phone "
+            "walks from (100, -20) to (100, 20) m. It passes a building at (80, -10) to (90, 10) m "
+            "that is 10 m high. The cell is 3 m high at the origin. Here the carrier has 400 MHz "
+            f"with UMa, for {length_s(runs.effort):g} s. An independent re-run of the script on "
+            "another simulator has 54 Mbit/s for one path."
         ),
         table=Table.of(
             records,
@@ -306,12 +307,13 @@ STUDY = Study(
     folder=FOLDER,
     title="TCP over 28 GHz with and without retransmissions on the link",
     introduction="""\
-One CUBIC flow downloads over a 28 GHz cell of 1 GHz while its user walks across at 2 m/s. The link
-repeats *none* of what is lost (one transmission, RLC UM), what *HARQ* can (three transmissions, RLC
-UM), or with *HARQ + RLC AM* everything. Half of the places are in sight and half are not, and means
-weigh them by the law of sight; ± is a 95 % confidence interval (stratified jackknife) over places.
-A seed draws the shadowing, the fading and the block errors of a place, which every mode shares. The
-paper prints no tables of this experiment: its claims in the text are what is checked.
+One CUBIC flow downloads over a 28 GHz cell of 1 GHz while its user walks across at 2 m/s. With
+*none* the link repeats no lost data (one transmission, RLC UM). *HARQ* has three transmissions and
+RLC UM, and *HARQ + RLC AM* repeats everything that is lost. Half of the places are in sight and
+half are not. Means weigh them by the line-of-sight probability. Intervals (±) are 95 % confidence
+intervals (stratified jackknife) over places. A seed draws the shadowing, the fading and the block
+errors of a place, which every mode shares. The paper prints no tables of this experiment, so the
+claims in its text are checked.
 """,
     full=Effort(seeds=12, swept_seeds=5, delay_seeds=3, walk_seeds=4, duration_s=20),
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),

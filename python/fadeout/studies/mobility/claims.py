@@ -68,8 +68,8 @@ def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[
         made,
         title="What TR 36.839 concludes",
         text=(
-            "In words, from memory, as its tables are not at hand. Differences are in points of a "
-            "percent; a claim is judged by their sign and their 95 % interval, *open* where that "
-            "has zero in it."
+            "In words, from memory, as the tables of the report are not at hand. Differences are "
+            "in percentage points. A claim is judged by their sign and their 95 % interval. It is "
+            "*open* if the interval includes zero."
         ),
     )

@@ -44,7 +44,7 @@ from fadeout.study import (
 
 FOLDER = Path(__file__).parent
 
-DRAWN = "Lines through a circular pico that fail; what connects the points was not computed."
+DRAWN = "Lines through a circular pico that fail. Only the points were computed."
 
 RATES = {
     "Failures": failure,
@@ -118,12 +118,13 @@ def circle_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Effort)
         name="circle",
         title="A circular pico: geometry and the simulator",
         text=(
-            "Lines at any distance up to 50 m from a pico's centre; event A3 begins at 50 m, and "
-            "the macro is below Qout within 40 m. Percent of all lines: the closed form; a walk "
-            "along the lines with what the simulator adds, the mean of 200 ms behind Qout, levels "
-            "of interference that are up to 100 ms old, and the time from the report to the "
-            "command; ours. *None*: gone before the time to trigger is over; *failed*: within 40 m "
-            "before the command; *ping-pong*: there and back within 1 s."
+            "Lines lie at any distance up to 50 m from a pico's centre. Event A3 begins at 50 m, "
+            "and the macro is below Qout within 40 m. Each cell has percentages of all lines, from "
+            "the closed form, from a walk along the lines, and ours. The walk includes the delays "
+            "of the simulator. Qout is compared with a mean of 200 ms, and levels of interference "
+            "are up to 100 ms old. The time from the report to the command is included too. "
+            "*None*: gone before the time to trigger is over. *Failed*: within 40 m before the "
+            "command. *Ping-pong*: there and back within 1 s."
         ),
         table=Table.of(
             records,
@@ -205,8 +206,8 @@ def speeds_section(found: Found, effort: Effort) -> Section:
         text=(
             "The sets of TR 36.839 (time to trigger, offset, filter), from memory. *States*: "
             "failures a run, before A3 holds, until the command, and in the target. *Failures* are "
-            "those of states 2 and 3 over these and the handovers; ping-pongs and short stays "
-            "(ping-pongs among them) are over handovers, with a least stay of 1 s."
+            "those of states 2 and 3 over these and the handovers. Ping-pongs and short stays "
+            "(ping-pongs among them) are over handovers, with a minimum stay of 1 s."
         ),
         table=Table.of(
             records,
@@ -284,7 +285,7 @@ def assumptions(found: Found) -> Section:
     return assumptions_section(
         [moved(change) for change in (BASE, *CHANGES)],
         ["handovers a run", *(f"{name.lower()} %" for name in RATES)],
-        f"At {AT_KMH:g} km/h with set 3, one changed at a time; the first two with all seeds.",
+        f"At {AT_KMH:g} km/h with set 3, one changed at a time. The first two rows have all seeds.",
     )
 
 
@@ -293,11 +294,12 @@ STUDY = Study(
     folder=FOLDER,
     title="Handover failures and ping-pongs among macro cells and picos",
     introduction="""\
-UEs go straight on among 19 sites of three sectors with a pico each, as TR 36.839 has it, at full
-load. How often a handover fails, by the report's states, goes back at once or leads to a short
-stay, by speed and by the event's time to trigger and offset. The report's own tables are not at
-hand, so what stands beside our numbers is the closed form of a circular pico, first. ± is a 95 %
-confidence interval over seeds, which all points share. README.md says what was chosen.
+UEs go straight on among 19 sites of three sectors with a pico each, as in TR 36.839, at full load.
+The study counts handover failures by the report's states, handovers that go back at once, and short
+stays. It varies the speed and the event's time to trigger and offset. The report's own tables are
+not at hand. The first section therefore compares our numbers with the closed form of a circular
+pico. Intervals (±) are 95 % confidence intervals over seeds, which all points share. README.md
+lists the choices.
 """,
     full=Effort(seeds=20, swept_seeds=5, duration_s=10),
     quick=Effort(

@@ -83,11 +83,11 @@ def section(runs: Runs[Effort]) -> Section:
         title=title,
         text=(
             f"CUBIC in [Linux {VERSION}](../models/kernel.md) and in ours, uncoupled, at {NEAR} m "
-            f"in sight, {LENGTH_S} s, {seeds} places; carriers of 400 MHz and buffers as Linux has "
-            "them: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one scheduler (`default`), to "
-            "which the backup flag of a path says that it is for use when no other works. Its path "
-            "manager is the one in the kernel, which opens a subflow from each address, or a "
-            "program that it tells of its connections (`pm_type` 1), as `mptcpd`. Medians, least "
+            f"in sight, for {LENGTH_S} s in {seeds} places. Carriers have 400 MHz. Buffers are as "
+            "in Linux: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one scheduler "
+            "(`default`). It uses a path with the backup flag only if no other path works. Its "
+            "path manager is the one in the kernel, which opens a subflow from each address, or a "
+            "program informed of the connections (`pm_type` 1), such as `mptcpd`. Medians, least "
             "and most in brackets."
         ),
         table=Table.of(

@@ -118,8 +118,9 @@ def over_distance(found: Found) -> Section:
         name="distance",
         title="Throughput and latency over distance",
         text=(
-            "*By 2nd*: what the second path carries. *RTT*: mean of all samples, and of the second "
-            "path's smoothed round-trip time. *Places*: in sight and out of it together."
+            "The column *by 2nd* has the rate of the second path. *RTT*: mean of all samples, and "
+            "of the second path's smoothed round-trip time. *Places*: in sight and out of it "
+            "together."
         ),
         table=Table.of(
             [
@@ -140,7 +141,7 @@ def over_distance(found: Found) -> Section:
         ),
         figures={
             "Goodput over that of 28 GHz alone, and mean round-trip time, by distance (the paper's "
-            "Figure 3): with LTE on the left, with 73 GHz on the right. Bars: 95 % confidence "
+            "Figure 3). With LTE on the left, with 73 GHz on the right. Bars: 95 % confidence "
             "intervals.": figures.gain_and_rtt(gains, rtts)
         },
         is_headline=True,
@@ -186,10 +187,9 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
         name="held_up",
         title="What holds the coupled algorithms up with LTE",
         text=(
-            f"28 GHz and LTE; {runs.effort.swept} places of either sight. *28 GHz idle*: share of "
-            f"time in which less than {FULL_WINDOW:.0%} of that path's window is in "
-            "flight. *Waiting*: what "
-            "has arrived by the end of the run and waits at the receiver for older data."
+            f"28 GHz and LTE, {runs.effort.swept} places of either sight. *28 GHz idle*: share of "
+            f"time in which less than {FULL_WINDOW:.0%} of that path's window is in flight. "
+            "*Waiting*: data that wait at the receiver for older data at the end of the run."
         ),
         table=Table.of(
             records,
@@ -208,8 +208,8 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
             },
         ),
         figures={
-            f"Inside a run at {NEAR} m: round-trip time of the LTE path, what is in flight on 28 "
-            "GHz, and what reaches the application in order. One place, in sight.": figures.inside(
+            f"One run at {NEAR} m, in sight: round-trip time of the LTE path, data in flight on 28 "
+            "GHz, and data that reach the application in order.": figures.inside(
                 {
                     variant.name: results
                     for variant, results in zip(SHOWN, traces(runs, SHOWN), strict=True)
@@ -241,8 +241,8 @@ def assumptions(runs: Runs[Effort]) -> Section:
             *(f"alone, {distance} m" for distance in SWEPT_M),
             *(f"{short(setup)}, {distance} m" for distance, setup in points),
         ],
-        f"One changed at a time, {runs.effort.swept} places of either sight. *Alone*: goodput "
-        "of 28 GHz alone in Mbit/s under the same change, where the paper has "
+        f"One changed at a time, {runs.effort.swept} places of either sight. *Alone*: goodput of "
+        "28 GHz alone in Mbit/s under the same change. The paper has "
         + " and ".join(
             f"{IMPLIED[d, SINGLE].format_map(PUBLISHED['derived'])} at {d} m" for d in SWEPT_M
         )
@@ -283,12 +283,13 @@ STUDY = Study(
     folder=FOLDER,
     title="Multipath TCP over 28 GHz with LTE or 73 GHz",
     introduction="""\
-One download over a 28 GHz cell alone (CUBIC), and over it and a second cell with Multipath TCP,
-while the user walks across at 2 m/s. *Uncoupled* is CUBIC on each path. Half of the places are in
-sight and half are not, of all cells alike, which stand on one mast; means weigh them by the law of
-sight at 28 GHz. *Gain* is the goodput over that of the single path in the same places: the ratio of
-the means. ± is a 95 % confidence interval (stratified jackknife) over places. The paper prints no
-tables of this experiment: its claims in the text are what is checked.
+One download over a 28 GHz cell alone (CUBIC), and over this and a second cell with Multipath TCP.
+The user walks across at 2 m/s. *Uncoupled* is CUBIC on each path. Half of the places are in sight
+and half are not. All cells stand on one mast, so each place is in sight of all cells or of no cell.
+Means weigh the places by the line-of-sight probability at 28 GHz. *Gain* is the goodput over that
+of the single path in the same places, as the ratio of the means. Intervals (±) are 95 % confidence
+intervals (stratified jackknife) over places. The paper prints no tables of this experiment, so the
+claims in its text are checked.
 """,
     full=Effort(seeds=12, other_seeds=5, swept_seeds=2, duration_s=20),
     quick=Effort(seeds=2, other_seeds=1, swept_seeds=1, duration_s=2),

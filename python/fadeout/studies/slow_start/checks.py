@@ -27,8 +27,8 @@ def checks(found: Found, delays: Delays) -> Section:
         name="checks",
         title="Checks",
         text=(
-            "What must hold whatever the assumptions: Table 2 is arithmetic, shorter is quicker, "
-            "and the bytes of UPT over its time are the threshold."
+            "These checks must hold under all assumptions. Table 2 is arithmetic, a shorter "
+            "interval is quicker, and the bytes of UPT over its time are the threshold."
         ),
         table=Table.of(
             [{"check": name, "holds": holds, "found": text} for name, holds, text in rows],

@@ -90,10 +90,10 @@ def misses(found: Found) -> Section:
         name="misses",
         title="The cells that miss, and what moves them",
         text=(
-            "Cells that are off by more than a third, and of all assumptions and readings above "
-            f"the {SHOWN} that bring each nearest to the paper. *Whole table*: root mean square of "
-            f"the 24 cells' factors under the same change; as it stands {base_error:.2f}. Nothing "
-            "is adjusted to the cells."
+            f"Cells that are off by more than a third. Beside each are the {SHOWN} of all "
+            "assumptions and readings above that bring it nearest to the paper. *Whole table*: "
+            "root mean square of the 24 cells' factors under the same change. Without a change it "
+            f"is {base_error:.2f}. Nothing is adjusted to the cells."
         ),
         table=Table(
             columns=["cell", "paper", "ours", "what moves it", "to", "whole table"],
@@ -127,9 +127,9 @@ def signs(found: Found) -> Section:
         title="Ours less the paper's",
         text=(
             "The interval is over seeds, that is over offsets of the SR and half an interval of "
-            "core delay; what the paper leaves open moves more. Where it does not have zero in "
-            "it, the study as it stands differs from the paper. The kilobytes that contradict "
-            "their own row are replaced by those that agree."
+            "core delay. The assumptions that the paper leaves open move more. If the interval "
+            "does not include zero, the study as it stands differs from the paper. The kilobytes "
+            "that contradict their own row are replaced by those that agree."
         ),
         table=Table(columns=["TTI, SR period", *COLUMNS.values()], rows=rows, data=data),
     )

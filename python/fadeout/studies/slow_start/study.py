@@ -47,10 +47,10 @@ def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Secti
         name="saturation",
         title="The rate of the radio",
         text=(
-            "Set so that 21 Mbit/s arrive above TCP, as the paper sets its scheme by what arrives: "
-            "the smaller the blocks, the greater the share of headers. The last column has LTE's "
-            "usual 60 ms between RLC status reports: at 0.1 ms the window of 512 PDUs, one an "
-            "interval, is empty before the next report."
+            "The rate is set so that 21 Mbit/s arrive above TCP, as the paper sets its scheme by "
+            "the rate that arrives. The smaller the blocks, the greater the share of headers. The "
+            "last column has LTE's usual 60 ms between RLC status reports. At 0.1 ms the window of "
+            "512 PDUs, one an interval, is empty before the next report."
         ),
         table=Table.of(
             [
@@ -83,9 +83,8 @@ STUDY = Study(
     introduction=f"""\
 A contribution to 3GPP RAN2 on latency reduction, beside the same experiment here. One phone
 downloads over LTE at {SATURATION_MBPS:g} Mbit/s, with transmission time intervals (TTI) of 1, 0.5
-and 0.1 ms and an opportunity for a scheduling request (SR) every 5 TTI or every TTI. All that
-happens to a packet is simulated, from TCP to HARQ; what had to be chosen is listed in the study's
-README.md.
+and 0.1 ms. It has an opportunity for a scheduling request (SR) every 5 TTI or every TTI. The whole
+stack is simulated, from TCP to HARQ. The choices are listed in the study's README.md.
 """,
     full=Effort(seeds=20, packets=5_000, packets_with_errors=100_000),
     quick=Effort(seeds=3, packets=1_000, packets_with_errors=20_000),

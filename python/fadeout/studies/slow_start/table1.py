@@ -57,10 +57,10 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
         name="table1",
         title="Table 1: reaching 90 % of the saturation rate",
         text=(
-            "*Ramp*: throughput over 25 ms, stamped at the start of the window, is 90 % of "
-            "21 Mbit/s; *UPT*: all that arrived over the time since the request is. Time, and what "
-            f"arrived until then. Each cell has the paper's number, our mean of {seeds} seeds, and "
-            "the ratio of both."
+            "*Ramp*: throughput over 25 ms, stamped at the start of the window, is 90 % of 21 "
+            "Mbit/s. *UPT*: the data that arrived since the request, over the time since then, "
+            "reach the same rate. The columns have the time, and the data that arrived until then. "
+            f"Each cell has the paper's number, our mean of {seeds} seeds, and the ratio of both."
         ),
         table=Table(
             columns=["TTI, SR period", *COLUMNS.values()],
@@ -180,9 +180,9 @@ def assumptions(found: Found) -> Section:
     return assumptions_section(
         moved,
         [*(s.name for s in SETTINGS), "ramp factor", "UPT factor"],
-        "Time of the ramp and of UPT in ms when one assumption changes. The last columns are "
-        "the factors on both, geometric means of the six settings; `tables/assumptions.csv` "
-        "has the bytes too.",
+        "Time of the ramp and of UPT in ms when one assumption changes. The last columns are the "
+        "factors on both, geometric means of the six settings. The bytes are in "
+        "`tables/assumptions.csv` too.",
         published=[*published, "", ""],
         is_headline=True,
         named=lambda change: [change.assumption, change.value],

@@ -75,10 +75,10 @@ def table2(delays: Delays) -> Section:
         name="table2",
         title="Table 2: delay of the air interface",
         text=(
-            "Single packets that meet every phase of the frame alike; the mean delay in ms. Each "
-            "cell has the paper's number, its Appendix A evaluated, and ours. The rows with a "
-            "period of 1 TTI are printed without the half interval that Appendix A has for the "
-            "wait for the next opportunity; ours meet the appendix."
+            "Mean delay in ms of single packets that meet every phase of the frame alike. Each "
+            "cell has the paper's number, its Appendix A evaluated, and ours. Appendix A has half "
+            "an interval for the wait for the next opportunity. The paper prints the rows with a "
+            "period of 1 TTI without it. Ours agree with the appendix."
         ),
         table=Table(
             columns=["TTI, SR period", "errors", *QUANTITIES.values()],
@@ -90,16 +90,16 @@ def table2(delays: Delays) -> Section:
             data=rows,
         ),
         figures={
-            "Mean delay of single packets with 10 % errors of first transmissions, by its parts: "
-            "uplink above, downlink below, for each interval and period of scheduling requests. "
-            "*Queue* is the base station's processing and the wait for the next interval; beside "
-            "each bar is the total.": figures.parts(delays)
+            "Parts of the mean delay of single packets with 10 % errors of first transmissions, "
+            "for each interval and period of scheduling requests. Uplink above, downlink below. "
+            "*Queue* is the base station's processing and the wait for the next interval. The "
+            "total is beside each bar.": figures.parts(delays)
         },
         conclusion=(
             f"The largest deviation from Appendix A is {abs(float(worst['deviation_pct'])):.2f} % "
             f"({worst['tti_ms']:g} ms, {worst['sr_tti']} TTI, {100 * float(worst['bler']):g} % "
-            f"errors, {QUANTITIES[str(worst['quantity'])]}): {worst['packets']} packets leave the "
-            f"total a standard error of {1e3 * float(worst['standard_error_ms']):.2g} us."
+            f"errors, {QUANTITIES[str(worst['quantity'])]}). With {worst['packets']} packets the "
+            f"total has a standard error of {1e3 * float(worst['standard_error_ms']):.2g} us."
         ),
         is_headline=True,
     )

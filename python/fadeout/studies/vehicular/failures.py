@@ -216,10 +216,10 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
         title="One car, and what cuts its path",
         text=(
             "The paper's Figures 3 to 5. A car passes a unit with a download that always has data. "
-            "*Cuts*: times in which deafness, a wall or blockage, or a beam takes 6 dB or more; "
-            "*relay*: another car forwards for it, over a directional link that is deaf; "
-            "*least window*: CUBIC's after the first 1.5 s. The last columns are throughput over "
-            "CUBIC's with the standards' stack."
+            "*Cuts*: times in which deafness, a wall or blockage, or a beam takes 6 dB or more. "
+            "*Relay*: another car forwards for it, over a directional link that is deaf. *Least "
+            "window*: CUBIC's after the first 1.5 s. The last columns are throughput over CUBIC's "
+            "with the standards' stack."
         ),
         table=Table.of(
             records,
@@ -238,8 +238,8 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
             },
         ),
         figures={
-            "Windows of one car under deafness, blockage and misalignment; shades: cuts of the "
-            "path, seed 1.": figures.failing(panels, LOOK_S)
+            "Windows of one car under deafness, blockage and misalignment, with seed 1. Shades: "
+            "cuts of the path.": figures.failing(panels, LOOK_S)
         },
         is_headline=True,
     )

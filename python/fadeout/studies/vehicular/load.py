@@ -145,10 +145,11 @@ def section(found: Mapping[Load, Sequence[Numbers]], effort: Effort) -> Section:
         name="load",
         title="Rate and loss of cars that stand",
         text=(
-            "The paper's Figure 2: 20 cars, 5 units, 1 GHz at 28 GHz beside HSPA+ of 168 Mbit/s a "
-            "unit, with the paper's buffer and with a hundredth of it. The load is that of all "
-            "cars; 10,000 and 40,000 Mbit/s are the paper's 500 and 2,000 if it means each car's. "
-            "*Loss*: packets for which a unit's buffer had no room, of those sent."
+            "The paper's Figure 2 has 20 cars and 5 units, with 1 GHz at 28 GHz beside HSPA+ of "
+            "168 Mbit/s a unit. The buffer is the paper's, or a hundredth of it. The load is that "
+            "of all cars. Our 10,000 and 40,000 Mbit/s are the paper's 500 and 2,000 if it means "
+            "the load of each car. *Loss*: share of the sent packets for which a unit's buffer had "
+            "no room."
         ),
         table=Table.of(
             records,

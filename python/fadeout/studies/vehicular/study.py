@@ -116,7 +116,7 @@ def throughput_section(found: Found, effort: Effort) -> Section:
     return Section(
         name="throughput",
         title="Throughput of all cars over load",
-        text="Mbit/s; the paper's Figure 8, whose numbers it does not print.",
+        text="Mbit/s, as in the paper's Figure 8, whose numbers it does not print.",
         table=Table(
             columns=["place", "sender", *(f"load {load:g}" for load in effort.loads)],
             rows=[[place, sender, *row] for (place, sender), row in cells.items()],
@@ -174,9 +174,9 @@ def classes_section(found: Found, effort: Effort) -> Section:
         name="classes",
         title="The classes of the paper's Table 2",
         text=(
-            f"Throughput over CUBIC's at load {load:g}, and timeouts of all cars in a run. "
-            "The paper says of each class in words what it cannot do. Casablanca's queue is not "
-            "biased here: the buffer is RLC's."
+            f"Throughput over CUBIC's at load {load:g}, and timeouts of all cars in a run. The "
+            "paper states the weakness of each class in words. Casablanca's queue is not biased "
+            "here: the buffer is RLC's."
         ),
         table=Table(
             columns=["sender", "class", *(place.name for place in PLACES)],
@@ -251,8 +251,8 @@ def prediction_section(found: Found) -> Section:
         name="predictions",
         title="Predictions",
         text=(
-            "Of the units that serve, in RTW-TCP's runs at load 1. Cuts are of all cars in a run; "
-            "shares and errors are means over the runs that have them."
+            "Predictions of the serving units, in RTW-TCP's runs at load 1. Cuts are of all cars "
+            "in a run. Shares and errors are means over the runs that have them."
         ),
         table=Table.of(
             records,
@@ -299,7 +299,7 @@ def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) ->
         ["CUBIC Mbit/s", "its timeouts", "cuts", "gain %", "RTT %"],
         (
             "One changed at a time at urban-random and load 1. *Gain*: RTW-TCP's throughput over "
-            "CUBIC's; *RTT*: CUBIC's over RTW-TCP's. Each says whether the paper's sign holds."
+            "CUBIC's. *RTT*: CUBIC's over RTW-TCP's. Each says whether the paper's sign holds."
         ),
         is_headline=True,
     )
@@ -311,7 +311,10 @@ def windows_section(runs: Runs[Effort], capacity: float) -> Section:
     return Section(
         name="windows",
         title="Windows",
-        text="Of the first car with seed 1 at load 1 (the paper's Figures 10 and 11).",
+        text=(
+            "Congestion windows of the first car with seed 1 at load 1 (the paper's Figures 10 and "
+            "11)."
+        ),
         figures={"Congestion windows.": figures.windows(windows(runs, capacity, places), places)},
     )
 
@@ -329,12 +332,12 @@ STUDY = Study(
     folder=FOLDER,
     title="TCP in cars under 28 GHz, and what knowing of blockages is worth",
     introduction="""\
-Cars in a square of 100 m with five road-side units at 28 GHz download at a given load, with few
-or many obstacles, on streets or anywhere. Units predict when a path will be cut and for how long
-from what cars have reported, and tell the senders; RTW-TCP keeps its window through a blockage
-that is shorter than its timeout. Load 1 is what one car alone gets. ± is a 95 % confidence interval
-over seeds, which all senders share; gains are paired. README.md says what the paper leaves open
-and what was chosen.
+Cars in a square of 100 m with five road-side units at 28 GHz download at a given load. There are
+few or many obstacles, and cars are on streets or anywhere. From the reports of cars, units predict
+when and for how long a path will be cut, and tell the senders. RTW-TCP keeps its window through a
+blockage that is shorter than its timeout. Load 1 is the rate of one car alone. Intervals (±) are
+95 % confidence intervals over seeds, which all senders share. Gains are paired. README.md lists the
+open points of the paper and the choices made.
 """,
     full=Effort(seeds=20, duration_s=5),
     quick=Effort(

@@ -110,8 +110,8 @@ def section(found: Mapping[Point, Sequence[Numbers]]) -> Section:
         title="What a designer has today",
         text=(
             "At urban-random and load 1. *Gain*: throughput over CUBIC with the standards' stack "
-            "and the same units. LTE is one macro cell of 20 MHz that all cars share; who falls "
-            "back has it beside the units."
+            "and the same units. LTE is one macro cell of 20 MHz that all cars share. A sender "
+            "that falls back has it beside the units."
         ),
         table=Table.of(
             records,
