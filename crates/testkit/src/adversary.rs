@@ -1,23 +1,23 @@
-//! A path that loses, delays, repeats, reorders and marks packets, as a seed says.
+//! A path that loses, delays, duplicates, reorders and marks packets, controlled by a seed.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, Rate, Span, Time};
 
-/// A time during which nothing passes.
+/// A time in which no packet passes.
 #[derive(Debug, Clone, Copy)]
 pub struct Blockage {
-    /// First instant.
+    /// First instant of the blockage.
     pub start: Time,
-    /// First instant after.
+    /// First instant after the blockage.
     pub end: Time,
-    /// Whether packets wait for its end; otherwise they are lost.
+    /// True if packets wait for the end of the blockage, false if they are lost.
     pub is_held: bool,
 }
 
-/// The mischief of a path: loss, duplication, reordering.
+/// Disturbances on a path: loss, duplication, reordering and others.
 #[derive(Debug, Clone)]
 pub struct Mischief {
-    /// Time that every packet takes.
+    /// Delay of every packet.
     pub delay: Span,
     /// Rate of the path.
     pub rate: Rate,
@@ -25,23 +25,23 @@ pub struct Mischief {
     pub loss: f64,
     /// Probability that a packet arrives twice.
     pub duplication: f64,
-    /// Probability that a packet arrives later than others by up to `lateness`.
+    /// Probability that a packet is delayed beyond later ones, by up to `lateness`.
     pub reordering: f64,
-    /// Longest extra delay of a packet that is reordered or repeated.
+    /// Longest extra delay of a reordered or duplicated packet.
     pub lateness: Span,
-    /// Probability that congestion is marked.
+    /// Probability that a packet gets a congestion mark.
     pub marking: f64,
-    /// Bit n says that packet n is lost: finds handshakes and short transfers.
+    /// Bit n is set if packet n is lost. It tests handshakes and short transfers.
     pub lost_early: u64,
-    /// Times during which nothing passes.
+    /// Times in which no packet passes.
     pub blockages: Vec<Blockage>,
-    /// Afterwards the path does nothing but delay. A sender that gives up after some timeouts
-    /// can only be held to finish on a path that works in the end.
+    /// Time after which the path only delays packets. A sender that gives up after some timeouts
+    /// can finish only if the path works in the end.
     pub ends_at: Time,
 }
 
 impl Mischief {
-    /// A path that only delays.
+    /// Returns a path that only delays packets.
     pub fn none(delay: Span) -> Mischief {
         Mischief {
             delay,
@@ -57,8 +57,8 @@ impl Mischief {
         }
     }
 
-    /// Random mischief: each kind is absent as often as not, and mild more often than heavy.
-    /// It lasts at most 16 s.
+    /// Returns random disturbances. Each kind is absent with probability one half, and mild more
+    /// often than strong. They last at most 16 s.
     pub fn random(stream: &mut Stream) -> Mischief {
         let seldom = |stream: &mut Stream, most: f64| {
             if stream.chance(0.5) {
@@ -105,16 +105,16 @@ impl Mischief {
     }
 }
 
-/// When the copies of a packet arrive: none, one or two.
+/// Arrival times of the copies of a packet: none, one or two.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrivals {
-    /// First and second copy.
+    /// Arrival of the first and of the second copy. `None` if there is no such copy.
     pub at: [Option<Time>; 2],
-    /// Whether congestion is marked, on a packet that can be.
+    /// True if the packet gets a congestion mark, if it can be marked.
     pub is_marked: bool,
 }
 
-/// One direction of a path, as [`Mischief`] describes it.
+/// One direction of a path with the disturbances of [`Mischief`].
 #[derive(Debug, Clone)]
 pub struct Adversary {
     mischief: Mischief,
@@ -124,7 +124,7 @@ pub struct Adversary {
 }
 
 impl Adversary {
-    /// A path whose luck is drawn from `stream`.
+    /// Creates a path with random numbers from `stream`.
     pub fn new(mischief: Mischief, stream: Stream) -> Adversary {
         Adversary {
             mischief,
@@ -134,7 +134,7 @@ impl Adversary {
         }
     }
 
-    /// The arrivals of a packet of `size` that enters at `now`.
+    /// Returns the arrivals of a packet of `size` that enters the path at `now`.
     pub fn pass(&mut self, now: Time, size: Bytes) -> Arrivals {
         let mischief = &self.mischief;
         let is_lost_early = self.packets < 64 && mischief.lost_early >> self.packets & 1 == 1;
@@ -170,7 +170,8 @@ impl Adversary {
     }
 }
 
-/// Below 2^n for an n drawn from `low..high`: every order of magnitude alike.
+/// Returns a number below 2^n for an n drawn from `low..high`, so that every order of magnitude is
+/// equally likely.
 fn log_uniform(stream: &mut Stream, low: u64, high: u64) -> u64 {
     let exponent = low + stream.below(high - low);
     stream.below(1 << exponent)

@@ -4,8 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    // Of the thread that allocates: tests run side by side. Constant, so that reading it does not
-    // allocate itself.
+    // The count is that of the current thread, because tests run in parallel. It is constant, so
+    // that reading it does not allocate.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -24,14 +24,14 @@ thread_local! {
 #[derive(Debug)]
 pub struct CountingAllocator;
 
-/// Allocations and reallocations of this thread so far. Only counts where [`CountingAllocator`]
-/// is the global allocator.
+/// Allocations and reallocations of this thread so far. It only counts if [`CountingAllocator`] is
+/// the global allocator.
 pub fn allocations() -> u64 {
     COUNT.with(Cell::get)
 }
 
 fn count() {
-    // A thread that ends may allocate after its locals are gone.
+    // A thread that ends may allocate after its thread-local values are gone.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
@@ -39,7 +39,7 @@ fn count() {
     unsafe_code,
     reason = "GlobalAlloc is an unsafe trait; every call goes unchanged to the system's allocator"
 )]
-// SAFETY: the system's allocator fulfils the contract, and counting does not allocate.
+// SAFETY: the system's allocator satisfies the contract, and counting does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

@@ -1,8 +1,8 @@
-//! How many cases a random test takes, from which seed, and how to see a failing one again.
+//! Number and seed of the cases of a random test, and the replay of a failing case.
 //!
-//! Every random test has two sizes: the one it is written with, and a large one that `make soak`
-//! asks for by `FADEOUT_CASES`. The seed comes from `FADEOUT_SEED`, so that a test takes the same
-//! cases in each run unless told otherwise.
+//! Every random test has two numbers of cases: its own, and a larger one that `make soak` sets by
+//! `FADEOUT_CASES`. The seed comes from `FADEOUT_SEED`, so that a test takes the same cases in each
+//! run unless this variable is set.
 
 use proptest::test_runner::{Config, FailurePersistence, PersistedSeed, RngSeed};
 use std::any::Any;
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 const CASES: &str = "FADEOUT_CASES";
 const SEED: &str = "FADEOUT_SEED";
 
-/// The cases of a random test, a seed each.
+/// The cases of a random test. Each case has a seed.
 ///
 /// ```
 /// use fadeout_testkit::Cases;
@@ -27,11 +27,11 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// As many as `FADEOUT_CASES` says, `usual` without it, from the seed that `FADEOUT_SEED` says,
-    /// zero without it.
+    /// Returns as many cases as `FADEOUT_CASES` says, or `usual` cases without it. The first seed
+    /// is that of `FADEOUT_SEED`, or zero without it.
     ///
     /// # Panics
-    /// When a variable is no whole number.
+    /// Panics if a variable is not a whole number.
     pub fn new(usual: u64) -> Cases {
         Cases {
             first: variable(SEED).unwrap_or(0),
@@ -40,10 +40,11 @@ impl Cases {
         }
     }
 
-    /// Keeps the first `most` cases of a usual run, for tests whose cases take seconds each.
+    /// Keeps only the first `most` cases of a usual run, for tests whose cases take seconds.
     ///
-    /// `make soak` still runs as many as it was told. Such a usual run is not
-    /// [whole](Cases::is_whole): claims on how often something was seen wait for the soak.
+    /// `make soak` still runs its own number. Such a shortened run is not
+    /// [complete](Cases::is_whole), so claims on the frequency of an event are checked only in the
+    /// soak.
     #[must_use]
     pub fn first(mut self, most: u64) -> Cases {
         if variable(CASES).is_none() {
@@ -52,23 +53,23 @@ impl Cases {
         self
     }
 
-    /// How many there are.
+    /// Returns the number of cases.
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// Whether there are at least as many as usual: a test that wants to have seen everything can
-    /// ask for it then.
+    /// True if there are at least as many cases as usual, so that a test may require that it has
+    /// seen every situation.
     pub fn is_whole(self) -> bool {
         self.count >= self.usual
     }
 
-    /// Whether a single case is seen again: a test may then say what it does.
+    /// True if a single case is replayed, so that a test may print its steps.
     pub fn is_replay(self) -> bool {
         self.count == 1
     }
 
-    /// Shares the cases among `parts` tests, the rest to all of them.
+    /// Divides the cases among `parts` tests, rounded up.
     #[must_use]
     pub fn among(self, parts: usize) -> Cases {
         let part = |count: u64| count.div_ceil(parts.max(1) as u64);
@@ -79,7 +80,7 @@ impl Cases {
         }
     }
 
-    /// Calls `case` with each seed. Where it panics, the line that runs that seed alone is printed.
+    /// Calls `case` with each seed. If it panics, prints the line that runs this seed alone.
     pub fn run(self, mut case: impl FnMut(u64)) {
         for n in 0..self.count {
             let replay = Replay {
@@ -91,9 +92,9 @@ impl Cases {
         }
     }
 
-    /// The configuration of a `proptest!` block with these cases: all are drawn from the one seed,
-    /// and nothing is written to disk. Of a failing case the smallest form is printed, and the line
-    /// that runs the test again up to it.
+    /// Returns the configuration of a `proptest!` block with these cases. All are drawn from one
+    /// seed, and no file is written. For a failing case, proptest prints its smallest form and the
+    /// line that repeats the test up to it.
     ///
     /// ```
     /// use fadeout_testkit::Cases;
@@ -115,7 +116,7 @@ impl Cases {
         };
         Config {
             cases,
-            // Their own limits are for the size of 256 cases.
+            // The default limits of proptest are for 256 cases.
             max_global_rejects: cases.saturating_mul(16).max(1024),
             max_local_rejects: cases.saturating_mul(256).max(65_536),
             rng_seed: RngSeed::Fixed(self.first),
@@ -131,7 +132,8 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name} is a whole number, not {text:?}")))
 }
 
-/// Seed and number of cases that run a case again; printed when dropped, and not when forgotten.
+/// Seed and number of cases that repeat a case. It prints its line when it is dropped, but not when
+/// it is forgotten.
 struct Replay {
     seed: u64,
     cases: u64,
@@ -140,7 +142,7 @@ struct Replay {
 impl Replay {
     fn line(&self) -> String {
         let Replay { seed, cases } = self;
-        // Cargo tells the package, and the test harness calls threads by their tests.
+        // Cargo sets the name of the package, and the test harness names threads after their tests.
         let package = std::env::var("CARGO_PKG_NAME").unwrap_or_else(|_| "PACKAGE".to_owned());
         let thread = std::thread::current();
         let test = thread.name().unwrap_or("TEST");
@@ -187,8 +189,8 @@ impl FailurePersistence for PrintReplay {
 mod tests {
     use super::*;
 
-    // The variables are read once a test, and tests of one process share them: only what they
-    // cannot change is asserted.
+    // The tests of a process share the environment variables, so only facts that do not depend on
+    // them are checked.
 
     #[test]
     fn the_cases_have_the_seeds_that_follow_the_first() {

@@ -1,8 +1,8 @@
 //! Tools for tests: a counting [allocator](CountingAllocator), an [`Adversary`] that mistreats
-//! packets, [segments as text](Notation), [reference values](vectors), and the
-//! [number of cases](Cases) of random tests.
+//! packets, [segments as text](Notation), [reference values](vectors), and the [number of
+//! cases](Cases) of random tests.
 //!
-//! Everything here knows `core` alone, so that every crate's tests can use it.
+//! This crate depends only on `core`, so that the tests of every crate can use it.
 
 mod adversary;
 mod allocations;

@@ -1,4 +1,4 @@
-//! Segments as packetdrill and tcpdump write them.
+//! Segments in the notation of packetdrill and tcpdump.
 
 use fadeout_core::{Flags, Segment};
 use std::fmt;

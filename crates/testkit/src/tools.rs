@@ -1,12 +1,12 @@
-//! Programs that a test needs and a machine may lack.
+//! Programs that a test needs and that a machine may lack.
 
-/// Environment variable that forbids tests to be skipped for want of a tool. `.ci/run` sets it.
+/// Environment variable that turns a skipped test into a failure. `.ci/run` sets it.
 const REQUIRED: &str = "FADEOUT_REQUIRE_TOOLS";
 
-/// Says that a test is skipped because `tool` is not installed.
+/// Prints that a test is skipped because `tool` is not installed.
 ///
 /// # Panics
-/// Panics where `FADEOUT_REQUIRE_TOOLS` is set: a check that is skipped there is not made at all.
+/// Panics if `FADEOUT_REQUIRE_TOOLS` is set, because no other machine would make the check.
 pub fn skip_without(tool: &str) {
     assert!(
         std::env::var_os(REQUIRED).is_none(),

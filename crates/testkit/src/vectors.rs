@@ -1,10 +1,11 @@
-//! Reference values: rows of a quantity, its inputs and its values, numbers apart by spaces.
+//! Comparison with reference values. A row has three fields with commas between them: a quantity,
+//! its inputs and its expected values. Numbers within a field have spaces between them.
 
-/// Compares what `evaluate` finds for each row of `table` with the row's values, within
-/// `tolerance(value)` of each, relative to it. Returns the number of rows.
+/// Compares the result of `evaluate` for each row of `table` with the row's values. The relative
+/// error may be at most `tolerance(value)`. Returns the number of rows.
 ///
 /// # Panics
-/// When a value is further away, with the row.
+/// Panics if an error is larger. The message has the row.
 pub fn check(
     table: &str,
     evaluate: impl Fn(&str, &[f64]) -> Vec<f64>,

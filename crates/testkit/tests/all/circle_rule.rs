@@ -1,13 +1,13 @@
-//! No circle of files: two files that each need the other are one file in two places. A file needs
-//! another if a path in it (`use` or in code) leads to something that the other defines.
+//! Rule that no two files need each other: such files would be one file in two places. A file needs
+//! another if a path in it (in `use` or in code) leads to a definition of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shrinking::{self, Counts};
 use super::source::{Token, is_test_file, root, sources, tokens, without_tests};
 
-/// Files that list the entries of a kind. An entry may use the trait of its kind, which stands in
-/// the list or above it. So the arrows from a list to its folder are not followed.
+/// Files that list the entries of a kind. An entry may use the trait of its kind, which is in the
+/// list or above it. So the arrows from a list to its folder are not followed.
 const REGISTRIES: [&str; 17] = [
     "channel/antenna/registry.rs",
     "channel/blockage/mod.rs",
@@ -31,16 +31,16 @@ const REGISTRIES: [&str; 17] = [
 /// Path of a module, from the root of its crate.
 type Module = Vec<String>;
 
-/// A name that a module brings in.
+/// A name that a module imports.
 struct Import {
-    /// From the root of the crate; `None` if it begins in another crate.
+    /// Path from the root of the crate. `None` if it begins in another crate.
     path: Option<Module>,
     /// `*` for all names of the path.
     name: String,
     is_public: bool,
 }
 
-/// Content of one source, tests aside.
+/// Content of one source without its tests.
 #[derive(Default)]
 struct Source {
     file: String,
@@ -49,14 +49,15 @@ struct Source {
     imports: Vec<Import>,
     /// Paths in code, from the root of the crate.
     paths: BTreeSet<Module>,
-    /// Paths in code that begin with another name, which may be one that the source brings in.
+    /// Paths in code that begin with another name, which may be an imported one.
     relative: BTreeSet<Module>,
     /// Words outside of `use`.
     words: BTreeSet<String>,
 }
 
 impl Source {
-    /// Returns a path whose first name the source brings in, from the root of the crate.
+    /// Returns the path from the root of the crate of a path whose first name is imported. `None`
+    /// if the name is not imported.
     fn behind_import(&self, path: &[String]) -> Option<Module> {
         let (name, rest) = path.split_first()?;
         let import = self.imports.iter().find(|import| import.name == *name)?;
@@ -65,10 +66,10 @@ impl Source {
     }
 }
 
-/// The sources of a crate by their module.
+/// The sources of a crate, indexed by their module.
 type Crate = BTreeMap<Module, Source>;
 
-/// Returns the path of the module that a file is. `file` begins behind `src/`.
+/// Returns the module of a file. `file` is the path below `src/`.
 fn module_of(file: &str) -> Module {
     let stem = file.strip_suffix(".rs").unwrap_or(file);
     let mut module: Module = stem.split('/').map(str::to_owned).collect();
@@ -85,7 +86,7 @@ fn module_of(file: &str) -> Module {
 struct Reader<'a> {
     tokens: &'a [Token],
     source: Source,
-    /// The module at hand: the file's, or one in braces in it.
+    /// Current module: that of the file, or one in braces in the file.
     module: Module,
     /// Depth of braces at which each module in braces began.
     inside: Vec<usize>,
@@ -97,7 +98,7 @@ impl Reader<'_> {
         self.tokens.get(index).map_or("", |token| &token.text)
     }
 
-    /// Reads all tokens. A path is read where it begins: behind no `::`.
+    /// Reads all tokens. A path is read at its first name, which has no `::` in front.
     fn read(&mut self) {
         let mut i = 0;
         while i < self.tokens.len() {
@@ -106,7 +107,7 @@ impl Reader<'_> {
                 "use" if self.text(i + 1) != "<" => self.read_use(i),
                 "mod" => self.read_mod(i),
                 "in" if i > 1 && self.text(i - 1) == "(" && self.text(i - 2) == "pub" => {
-                    // `pub(in crate::a)` says who sees it.
+                    // `pub(in crate::a)` only sets the visibility.
                     (i..self.tokens.len())
                         .find(|&at| self.text(at) == ")")
                         .unwrap_or(i)
@@ -160,7 +161,7 @@ impl Reader<'_> {
         at + 1
     }
 
-    /// Reads a path in code. It ends before the first sign that is no name of it.
+    /// Reads a path in code. It ends before the first sign that cannot be a part of it.
     fn read_path(&mut self, at: usize) -> usize {
         let mut path = vec![self.text(at).to_owned()];
         let mut next = at + 1;
@@ -180,8 +181,8 @@ impl Reader<'_> {
         next.max(at + 1)
     }
 
-    /// Returns a path from the root of the crate. `None` if it begins with another name than
-    /// `crate`, `self`, `super` or a module that stands in this one.
+    /// Returns a path from the root of the crate. `None` unless it begins with `crate`, `self`,
+    /// `super` or a module of the current one.
     fn module_at(&self, path: &[String]) -> Option<Module> {
         let mut base = self.module.clone();
         let mut rest = path;
@@ -224,8 +225,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds the paths of a tree of `use`, with the names that they have here, behind the names
-/// `before`.
+/// Adds the paths of a tree of `use`, with their local names, behind the names `before`.
 fn leaves_of(tree: &[&str], before: &mut Vec<String>, leaves: &mut Vec<(Module, String)>) {
     let known = before.len();
     let mut i = 0;
@@ -266,7 +266,7 @@ fn leaves_of(tree: &[&str], before: &mut Vec<String>, leaves: &mut Vec<(Module, 
     before.truncate(known);
 }
 
-/// Reads the sources of a crate, which are named from behind its `src/`.
+/// Reads the sources of a crate. Their names are paths below `src/`.
 fn read_crate<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Crate {
     let mut all = Crate::new();
     for (file, text) in files {
@@ -288,7 +288,7 @@ fn read_crate<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Crate {
     all
 }
 
-/// Returns the modules that a source declares: a path may stand before its `mod`.
+/// Returns the modules that a source declares. A path may come before its `mod`.
 fn children_of(tokens: &[Token]) -> BTreeSet<String> {
     let declared = tokens
         .windows(3)
@@ -296,8 +296,7 @@ fn children_of(tokens: &[Token]) -> BTreeSet<String> {
     declared.map(|three| three[1].text.clone()).collect()
 }
 
-/// Returns the module whose file defines the end of `path`. Names that modules bring in are
-/// followed.
+/// Returns the module whose file defines the end of `path`. Imported names are followed.
 fn resolve(all: &Crate, path: &[String], hops: usize) -> Option<Module> {
     let mut module = Module::new();
     for (i, name) in path.iter().enumerate() {
@@ -306,7 +305,7 @@ fn resolve(all: &Crate, path: &[String], hops: usize) -> Option<Module> {
             module.push(name.clone());
             continue;
         }
-        // A name that leads back to itself is an error of the compiler.
+        // The compiler rejects a name that leads back to itself.
         if hops > 20 || source.defined.contains(name) {
             return Some(module);
         }
@@ -333,11 +332,11 @@ fn resolve(all: &Crate, path: &[String], hops: usize) -> Option<Module> {
     all.contains_key(&module).then_some(module)
 }
 
-/// Arrows from file to file: the first needs the second.
+/// Arrows from file to file. The first file needs the second.
 type Arrows = BTreeSet<(String, String)>;
 
-/// Returns the arrows of a crate. A name that a file only hands on makes none: the file does not
-/// need it.
+/// Returns the arrows of a crate. A name that a file only re-exports makes no arrow, because the
+/// file does not need it.
 fn arrows(all: &Crate) -> Arrows {
     let mut arrows = Arrows::new();
     for source in all.values() {
@@ -360,7 +359,7 @@ fn arrows(all: &Crate) -> Arrows {
     arrows
 }
 
-/// Returns the arrows that are part of a circle: their end leads back to their beginning.
+/// Returns the arrows that are part of a circle, because their end leads back to their beginning.
 fn in_circles(arrows: &Arrows) -> Arrows {
     let mut next: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (from, to) in arrows {
@@ -390,8 +389,8 @@ fn in_circles(arrows: &Arrows) -> Arrows {
         .collect()
 }
 
-/// True if the file `to` stands in the folder of the registry `from`, or below. Both begin with
-/// their crate.
+/// True if the file `to` is in the folder of the registry `from`, or below it. Both paths begin
+/// with their crate.
 fn is_entry(from: &str, to: &str) -> bool {
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
     let below = to.strip_prefix(folder);

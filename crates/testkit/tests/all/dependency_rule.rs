@@ -1,9 +1,10 @@
-//! Which crate may use which: the graph of ARCHITECTURE.md, checked against `cargo metadata`.
+//! Rule on the dependencies between crates: the graph of ARCHITECTURE.md, checked against `cargo
+//! metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// What each crate may use of the workspace, tests aside. Anything not listed is forbidden.
+/// Crates of the workspace that each crate may use outside its tests. All others are forbidden.
 const MAY_USE: [(&str, &[&str]); 16] = [
     ("core", &[]),
     ("transport", &["core"]),
@@ -50,10 +51,10 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ),
 ];
 
-/// What only tests may use, and what it may use itself.
+/// Crate that only tests may use. Its own dependencies are listed too.
 const TESTKIT: &str = "testkit";
 
-/// Libraries that one crate alone may know.
+/// Libraries that only one crate may use.
 const ONE_OWNER: [(&str, &str); 6] = [
     ("arrow", "record"),
     ("parquet", "record"),
@@ -63,7 +64,7 @@ const ONE_OWNER: [(&str, &str); 6] = [
     ("toml", "scenario"),
 ];
 
-/// A dependency of tests alone, which may reach anything of the workspace.
+/// True for a dependency of tests, which may be any crate of the workspace.
 fn is_free_in_tests(kind: Option<&str>) -> bool {
     kind == Some("dev")
 }

@@ -3,12 +3,12 @@
 use super::shrinking::{self, Counts};
 use super::source::{Token, closing, is_test_file, sources, tokens, without_tests};
 
-/// Most lines of code of a function, from its `fn` to its last brace. Blank lines and lines with
-/// comments alone do not count, and a literal counts where it begins: it is data. Seventy lines are
-/// a screen.
+/// Maximum number of code lines of a function, from its `fn` to its last brace. Seventy lines fill
+/// a screen. Blank lines and lines with only comments do not count. A literal counts as its first
+/// line, because it is data.
 const MOST_LINES: usize = 70;
 
-/// Types that the compiler cannot tell apart by their meaning.
+/// Types with several meanings that the compiler cannot distinguish.
 const PRIMITIVE: [&str; 17] = [
     "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "usize", "u8",
     "u16", "u32", "u64", "u128",
@@ -17,9 +17,9 @@ const PRIMITIVE: [&str; 17] = [
 /// A function of a source.
 struct Function<'a> {
     name: &'a str,
-    /// Between the brackets of its parameters.
+    /// Tokens between the brackets of the parameters.
     parameters: &'a [Token],
-    /// From its `fn` to its last brace.
+    /// Tokens from `fn` to the last brace.
     all: &'a [Token],
 }
 
@@ -40,11 +40,11 @@ impl Function<'_> {
     }
 }
 
-/// Returns the functions that have a body, also those inside of others.
+/// Returns the functions with a body, including those inside others.
 fn functions(tokens: &[Token]) -> Vec<Function<'_>> {
     let mut found = Vec::new();
     for i in 0..tokens.len() {
-        // `fn(u8)` is a type, and `fn $name` stands in a macro.
+        // `fn(u8)` is a type, and `fn $name` is in a macro.
         let is_name = |token: &Token| {
             token
                 .text
@@ -77,8 +77,8 @@ fn functions(tokens: &[Token]) -> Vec<Function<'_>> {
     found
 }
 
-/// Returns the index of the bracket before the parameters, behind the generics that may begin at
-/// `from`.
+/// Returns the index of the bracket in front of the parameters, behind the generics that may begin
+/// at `from`. `None` if there is none.
 fn opening(tokens: &[Token], from: usize) -> Option<usize> {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(from) {
@@ -92,7 +92,7 @@ fn opening(tokens: &[Token], from: usize) -> Option<usize> {
     None
 }
 
-/// Parts tokens at the commas that stand in no bracket.
+/// Splits tokens at the commas that are in no bracket.
 fn split(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut depth = 0;
     tokens.split(move |token| {
@@ -105,8 +105,8 @@ fn split(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     })
 }
 
-/// True if a parameter, `pattern: type`, is a tuple, or refers to one, with two elements of one
-/// primitive type.
+/// True if a parameter, `pattern: type`, is a tuple with two elements of one primitive type, or
+/// refers to one.
 fn is_alike_tuple(parameter: &[Token]) -> bool {
     let mut depth = 0;
     let colon = parameter.iter().position(|token| {
@@ -135,7 +135,7 @@ fn is_alike_tuple(parameter: &[Token]) -> bool {
     })
 }
 
-/// Returns a type without the references before it.
+/// Returns a type without the references in front of it.
 fn bare(kind: &[Token]) -> &[Token] {
     let mut kind = kind;
     loop {

@@ -1,11 +1,13 @@
-//! Where the vectors of the handover reference sheet are checked, and which are not.
+//! Check of the list that names a test for each reference value of handover, or a reason for its
+//! absence.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 const TABLE: &str = include_str!("../handover_vectors.csv");
-/// With their numbers, as a rule with other numbers, not at all.
+/// Numbers of reference values: compared with their numbers, compared as a rule with other numbers,
+/// and not compared.
 const COUNTS: [usize; 3] = [89, 31, 51];
 
 #[test]
@@ -37,6 +39,6 @@ fn every_vector_is_checked_somewhere_or_has_a_reason() {
         assert!(is_there, "{file} has no {last}, which checks {name}");
     }
     assert_eq!(names.len(), 171, "as many as the sheet has");
-    // The page on handover says so.
+    // The documentation of handover states these numbers.
     assert_eq!(counts, COUNTS);
 }

@@ -1,5 +1,5 @@
-//! Which room of a crate may use which: a room is a module at the top of a crate, and the paths
-//! that begin with `crate::` or `super::` say what it uses, in its unit tests too.
+//! Rule on the use of rooms. A room is a top-level module of a crate. It uses another if a path in
+//! it, or in its unit tests, leads there from `crate::` or `super::`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::source::{Token, files, tokens};
 
-/// The crates whose rooms must not use each other in a circle.
+/// Crates whose rooms must not use each other in a circle.
 const CRATES: [&str; 8] = [
     "channel",
     "phy",
@@ -19,21 +19,23 @@ const CRATES: [&str; 8] = [
     "sim",
 ];
 
-/// Rooms that count as one: a table of a scenario is declared with its shapes and with what makes a struct of it,
-/// for which its functions have the builder, who knows the whole file; the builder makes the model's structs.
+/// Rooms that count as one. Tables of a scenario are declared with the functions that build their
+/// structs. These functions use the builder, which knows the whole file. The builder in turn makes
+/// the structs of the model.
 const ONE_ROOM: [(&str, &str, &[&str]); 1] = [(
     "scenario",
     "format",
     &["model", "keys", "table", "read", "build", "deployment"],
 )];
 
-/// Rooms whose unit tests have a folder, and may use what stands above: a `World` is tested as it is built.
+/// Rooms with a folder of unit tests that may use rooms above: a `World` is tested together with
+/// its construction.
 const TESTED_FROM_ABOVE: [(&str, &str); 1] = [("sim", "world")];
 
-/// Of these crates each room has a line in [`MAY_USE`].
+/// Crates in which each room has a line in [`MAY_USE`].
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
-/// Crate, room, and what the room may use of its own crate.
+/// Crate, room, and the rooms of the same crate that it may use.
 const MAY_USE: [(&str, &str, &[&str]); 24] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error", "phasor"]),
@@ -77,7 +79,7 @@ const MAY_USE: [(&str, &str, &[&str]); 24] = [
     ("radio", "sight", &["config"]),
 ];
 
-/// The names at the top of a crate that are no rooms: other crates under the name they have here, and types.
+/// Top-level names of a crate that are not rooms: local names of other crates, and types.
 const FLOORS: [(&str, &[&str]); 2] = [
     (
         "radio",
@@ -94,7 +96,7 @@ const FLOORS: [(&str, &[&str]); 2] = [
     ("scenario", &["OwnNames"]),
 ];
 
-/// One use of a room by another.
+/// Use of a room by another room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
     from: String,
@@ -109,7 +111,7 @@ fn source(name: &str) -> PathBuf {
         .join("src")
 }
 
-/// The path of the module that a file is.
+/// Returns the module path of a file.
 fn module(file: &Path, root: &Path) -> Vec<String> {
     let relative = file.strip_prefix(root).expect("a file of the crate");
     let mut module: Vec<String> = relative
@@ -126,12 +128,13 @@ fn module(file: &Path, root: &Path) -> Vec<String> {
     module
 }
 
-/// The first names behind `crate` that the paths of a file have. `module` is the module it is.
+/// Returns the first names behind `crate` in the paths of a file. `module` is the module of the
+/// file.
 fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
     let tokens = tokens(source);
     let token = |index: usize| tokens.get(index).map_or("", |token| &token.text);
     let mut names = BTreeSet::new();
-    // Modules in the file that are open, with the depth of their braces.
+    // Open modules within the file, with the depth of their braces.
     let mut inside: Vec<(String, usize)> = Vec::new();
     let mut depth = 0;
     for i in 0..tokens.len() {
@@ -166,7 +169,7 @@ fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
     names
 }
 
-/// The first names of what follows a `::`: one, or several in braces.
+/// Adds the first names behind a `::`: a single one, or several in braces.
 fn trees(tokens: &[Token], from: usize, names: &mut BTreeSet<String>) {
     if tokens[from].text != "{" {
         names.insert(tokens[from].text.clone());
@@ -191,7 +194,7 @@ fn trees(tokens: &[Token], from: usize, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Every use of a room by another one of the crate.
+/// Returns every use of a room by another room of the crate.
 fn uses(name: &str) -> BTreeSet<Use> {
     let root = source(name);
     let mut found = Vec::new();
@@ -240,7 +243,7 @@ fn the_rooms_of_a_crate_use_each_other_in_no_circle() {
             .map(|Use { from, to, .. }| (from, to))
             .collect();
         assert!(!uses.is_empty(), "{name}: no use was found at all");
-        // A room that uses nothing is in no circle; without it the next ones use nothing.
+        // A room that uses no other is in no circle. Removing it leaves other rooms without uses.
         loop {
             let users: BTreeSet<String> = uses.iter().map(|(from, _)| from.clone()).collect();
             let before = uses.len();

@@ -9,10 +9,10 @@ use super::source::root;
 /// Breaches of a rule, with their number or size.
 pub(crate) type Counts = BTreeMap<String, usize>;
 
-/// Name of the variable that has the lists written anew, where nothing rose.
+/// Environment variable that updates the lists, if no count rose.
 const RECORD: &str = "RECORD_FEWER";
 
-/// Compares `found` with the list. Returns messages of new and larger counts, and messages of
+/// Compares `found` with the list. Returns messages for new and larger counts, and messages for
 /// smaller and missing ones.
 fn compare(found: &Counts, listed: &Counts) -> (Vec<String>, Vec<String>) {
     let (mut rose, mut fell) = (Vec::new(), Vec::new());
@@ -33,7 +33,7 @@ fn compare(found: &Counts, listed: &Counts) -> (Vec<String>, Vec<String>) {
     (rose, fell)
 }
 
-/// Reads a list: a line is a key, a comma and a count. Lines with `#` are comments.
+/// Reads a list. A line has a key, a comma and a count. Lines with `#` are comments.
 fn read(text: &str) -> Counts {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -45,11 +45,12 @@ fn read(text: &str) -> Counts {
         .collect()
 }
 
-/// Checks `found` against the list `name` beside this crate's tests.
+/// Checks `found` against the list `name` next to this crate's tests.
 ///
 /// # Panics
 ///
-/// If anything rose or is new, with `rule` in the message. Also if the list has more than `found`.
+/// Panics if a count is new or rose, with `rule` in the message. Also panics if a count of the list
+/// fell.
 pub(crate) fn check(name: &str, rule: &str, found: &Counts) {
     let path: PathBuf = root().join("crates/testkit/tests").join(name);
     let text = fs::read_to_string(&path).expect("the list can be read");

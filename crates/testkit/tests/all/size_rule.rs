@@ -4,8 +4,8 @@ use std::fs;
 
 use super::source::{files, root};
 
-/// Most lines of a file. A longer one is seldom about one thing, and its reader cannot keep it in
-/// mind. A file that comes near is a reason to look for a second responsibility in it.
+/// Maximum number of lines of a file. A longer file seldom has a single purpose, and its reader
+/// cannot keep it in mind. A file near the limit may have a second responsibility.
 const MOST_LINES: usize = 600;
 
 #[test]

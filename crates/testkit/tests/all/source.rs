@@ -1,17 +1,17 @@
-//! Rust sources as the rules read them: files, tokens with their lines, code without tests.
+//! Rust sources for the rules: files, tokens with their lines, and code without tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A word or a sign of Rust.
+/// A word or sign of Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) text: String,
-    /// Line on which the token begins, from 1.
+    /// Line on which the token begins, counted from 1.
     pub(crate) line: usize,
 }
 
-/// Stands for a string, a byte string or a character: their contents are no code.
+/// Text of a token for a string, a byte string or a character, whose contents are not code.
 pub(crate) const LITERAL: &str = "\"\"";
 
 /// Returns the root of the repository.
@@ -19,8 +19,8 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Adds the files that end in `extension` in a folder and below it, without build output, in the
-/// order of names.
+/// Adds the files with an extension in a folder and below it, in the order of names. Build output
+/// is left out.
 pub(crate) fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).expect("the sources can be read");
     let mut paths: Vec<PathBuf> = entries
@@ -39,7 +39,7 @@ pub(crate) fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the Rust files of the folders `parts` of each crate (`src`, `tests`), as paths below the
+/// Returns the Rust files in the folders `parts` of each crate (`src`, `tests`), as paths below the
 /// root with their text.
 pub(crate) fn sources(parts: &[&str]) -> Vec<(String, String)> {
     let root = root();
@@ -124,7 +124,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// Returns the end of the line that `from` is in.
+/// Returns the end of the line that contains `from`.
 fn end_of_line(text: &[char], from: usize) -> usize {
     let length = text[from..].iter().take_while(|&&c| c != '\n').count();
     from + length
@@ -153,7 +153,7 @@ fn end_of_comment(text: &[char], from: usize) -> usize {
     i
 }
 
-/// Returns the end of the raw string that begins at `from`. `None` if none does.
+/// Returns the end of the raw string that begins at `from`. `None` if no raw string begins there.
 fn raw_string(text: &[char], from: usize) -> Option<usize> {
     let hashes = text[from + 1..].iter().take_while(|&&c| c == '#').count();
     let quote = from + 1 + hashes;
@@ -197,7 +197,7 @@ fn end_of_item(tokens: &[Token], from: usize) -> usize {
             _ => {}
         }
         let ends = match tokens[i].text.as_str() {
-            // The braces of `use a::{b, c};` end before the item does.
+            // The braces of `use a::{b, c};` end before the item.
             "}" => tokens.get(i + 1).is_none_or(|next| next.text != ";"),
             sign => sign == ";",
         };
@@ -225,7 +225,7 @@ pub(crate) fn closing(tokens: &[Token], from: usize) -> usize {
     tokens.len()
 }
 
-/// True if a file holds tests only, by its path below the root.
+/// True if a file contains only tests, judged by its path below the root.
 pub(crate) fn is_test_file(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
