@@ -1,14 +1,16 @@
-//! Tells the module what it was built with, and from which commit when that is known.
+//! Build script that passes the build profile, the compiler and, if known, the commit to the
+//! module.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // Grows with each commit; an unpacked source archive has none, and a work tree has its own.
+    // The log of HEAD grows with each commit. An unpacked source archive has no log, and each work
+    // tree has its own.
     let log = first_line(Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]));
     let log = Path::new(&log);
-    // Not that of a repository which an archive was unpacked in.
+    // The log of a repository in which an archive was unpacked does not count.
     let is_known = Path::new("../../.git").exists() && log.is_file();
     if is_known {
         println!("cargo:rerun-if-changed={}", log.display());
@@ -26,7 +28,7 @@ fn main() {
     println!("cargo:rustc-env=FADEOUT_COMMIT={commit}");
 }
 
-/// What the command prints, or nothing when it fails.
+/// Returns the first line that the command prints. Empty if it fails.
 fn first_line(command: &mut Command) -> String {
     let output = command
         .output()

@@ -1,11 +1,11 @@
-//! The names that a scenario may use, the tables there are, and the version of this build.
+//! The names that a scenario may use, the result tables, and the version of this build.
 
 use fadeout_core::registry::{Entry, Parameter, ParameterKind};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-/// Everything that a scenario may name, as JSON: kinds with their entries and parameters.
+/// Returns all names that a scenario may use, as JSON: kinds with their entries and parameters.
 #[pyfunction]
 pub(crate) fn catalog() -> String {
     let kinds = fadeout_sim::catalog().kinds.iter().map(|kind| {
@@ -54,7 +54,7 @@ fn parameter(parameter: &Parameter) -> Value {
     value
 }
 
-/// The JSON Schema of scenarios.
+/// Returns the JSON Schema of scenarios.
 #[pyfunction]
 pub(crate) fn schema() -> PyResult<String> {
     let schema = fadeout_scenario::schema(fadeout_sim::catalog());
@@ -62,13 +62,14 @@ pub(crate) fn schema() -> PyResult<String> {
         .map_err(|error| crate::errors::EngineBug::new_err(error.to_string()))
 }
 
-/// Every table of results, as JSON: name, doc, and columns with name, kind, unit and doc.
+/// Returns every result table, as JSON: name, doc, and columns with name, kind, unit and doc.
 #[pyfunction]
 pub(crate) fn tables() -> String {
     fadeout_record::tables_json()
 }
 
-/// Version, profile, version of the results, compiler and commit of this build, where they are known.
+/// Returns version, profile, results version, compiler and commit of this build. Unknown ones are
+/// left out.
 #[pyfunction]
 pub(crate) fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let info = PyDict::new(py);

@@ -1,4 +1,4 @@
-//! Congestion controls of the user's own, written in Python.
+//! Users' congestion controls that are written in Python.
 
 mod views;
 
@@ -36,7 +36,7 @@ impl OwnControls {
         self.makers.refused.take()
     }
 
-    /// A sentence for each name that none of `flows` uses.
+    /// Returns a sentence for each name that none of `flows` uses.
     pub(crate) fn unused(&self, flows: &[Flow]) -> Vec<String> {
         let is_used = |name: &str| {
             let mut named = flows
@@ -54,8 +54,8 @@ impl OwnControls {
         sentences.collect()
     }
 
-    /// A new instance for an end of `flow`; `None` where the flow runs a built-in one, and where
-    /// the instance could not be made.
+    /// Returns a new instance for an end of `flow`. `None` if the flow uses a built-in congestion
+    /// control, or if the instance could not be created.
     pub(crate) fn choose(&mut self, flow: &Flow) -> Option<Congestion> {
         let named = flow.congestion_control.as_ref()?;
         let maker = self.makers.find(&named.name)?;
@@ -74,7 +74,7 @@ impl OwnControls {
     }
 }
 
-/// A method of the user's class.
+/// A method of a user's class.
 #[derive(Debug, Clone, Copy)]
 enum Method {
     Ack,
@@ -88,7 +88,7 @@ enum Method {
 }
 
 impl Method {
-    /// The methods in the order of their declaration.
+    /// Names of the methods in the order of their declaration.
     const NAMES: [&'static str; 8] = [
         "on_ack",
         "on_congestion",
@@ -104,11 +104,11 @@ impl Method {
 /// An instance of a user's class.
 #[derive(Debug)]
 struct Adapter {
-    /// By [`Method`]; `None` where the class leaves it to the default.
+    /// Python methods, indexed by [`Method`]. `None` if the class does not define the method.
     methods: [Option<Py<PyAny>>; Method::NAMES.len()],
     class: String,
     flow: String,
-    /// The window as Python sees it, one object for the life of the sender.
+    /// Window object for Python, which is reused for the whole life of the sender.
     shown: Py<PyWindow>,
     controls_window: bool,
     ecn: EcnFeedback,
@@ -141,14 +141,14 @@ impl Adapter {
         })
     }
 
-    /// The method, when there is something to call.
+    /// Returns the method if it can be called. `None` if the class does not define it.
     #[inline]
     fn method(&self, method: Method) -> Option<&Py<PyAny>> {
         let called = self.methods[method as usize].as_ref()?;
         (!self.failure.has_raised()).then_some(called)
     }
 
-    /// Calls `method` with the window and `about`, what it is about.
+    /// Calls `method` with the window and the event `about`.
     fn call<A>(&mut self, method: Method, window: &mut Window, now: Time, about: A)
     where
         A: for<'py> IntoPyObject<'py>,

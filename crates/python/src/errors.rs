@@ -1,4 +1,4 @@
-//! Python's exceptions, and which error becomes which.
+//! Python's exceptions, and their conversion from Rust's errors.
 
 use fadeout_record::RecordError;
 use fadeout_scenario::ScenarioErrors;
@@ -33,15 +33,15 @@ create_exception!(
     "The engine broke one of its own invariants: a bug in fadeout, not in the scenario."
 );
 
-/// Gives the attributes of exceptions their defaults, so that they exist on those raised in
-/// Python too.
+/// Sets the default attributes of the exceptions, so that exceptions raised in Python have them
+/// too.
 pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
     py.get_type::<ScenarioError>()
         .setattr("errors", PyTuple::empty(py))?;
     py.get_type::<ResultError>().setattr("path", py.None())
 }
 
-/// A `ScenarioError` with each mistake.
+/// Returns a `ScenarioError` with all mistakes.
 pub(crate) fn scenario_error(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let list = PyList::empty(py);
@@ -63,7 +63,7 @@ pub(crate) fn scenario_error(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     build().unwrap_or_else(|error| error)
 }
 
-/// A `ResultError` with its path.
+/// Returns a `ResultError` with its path.
 pub(crate) fn result_error(py: Python<'_>, error: &RecordError) -> PyErr {
     let raised = ResultError::new_err(error.to_string());
     let path = error.path().to_string_lossy();

@@ -1,4 +1,4 @@
-//! Panics of the engine, as Python sees them.
+//! Conversion of the engine's panics to Python exceptions.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
@@ -8,8 +8,8 @@ thread_local! {
     static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Sets a panic hook that keeps the message of a panic inside [`guarded`] instead of printing it,
-/// and leaves every other panic to the hook before.
+/// Sets a panic hook that stores the message of a panic inside [`guarded`] instead of printing it.
+/// All other panics go to the previous hook.
 pub(crate) fn install() {
     let previous = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -25,10 +25,10 @@ pub(crate) fn install() {
     }));
 }
 
-/// Calls `call`; a panic in it becomes an error with the panic's message and place.
+/// Calls `call`. A panic becomes an error with the panic's message and place.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let outer = GUARDED.replace(true);
-    // Nothing that `call` borrows is looked at after a panic.
+    // After a panic no data that `call` borrows is used again.
     let result = panic::catch_unwind(AssertUnwindSafe(call));
     GUARDED.set(outer);
     result.map_err(|_| MESSAGE.take())

@@ -1,4 +1,4 @@
-//! Kernels that nodes can run.
+//! Linux kernels for nodes.
 
 use crate::errors::FadeoutError;
 use crate::guard::guarded;
@@ -6,13 +6,13 @@ use fadeout_guest::{Config, check, installed};
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Where kernels are kept.
+/// Returns the folder of the kernels.
 #[pyfunction]
 pub(crate) fn kernel_folder() -> String {
     installed::folder().to_string_lossy().into_owned()
 }
 
-/// The kernels there are, as JSON: release and folder, the newest release first.
+/// Returns the available kernels as JSON: release and folder, the newest release first.
 #[pyfunction]
 pub(crate) fn kernels() -> String {
     let listed = installed::list().into_iter().map(
@@ -21,26 +21,27 @@ pub(crate) fn kernels() -> String {
     json!(listed.collect::<Vec<_>>()).to_string()
 }
 
-/// The source of the program that is the first in a guest.
+/// Returns the source code of the agent, the first program of a guest.
 #[pyfunction]
 pub(crate) fn kernel_agent() -> &'static str {
     fadeout_guest::agent::SOURCE
 }
 
-/// What is put into a guest's kernel in front of `timer_read` of `arch/um/kernel/time.c`.
+/// Returns the code that is inserted in front of `timer_read` in `arch/um/kernel/time.c` of a
+/// guest's kernel.
 #[pyfunction]
 pub(crate) fn kernel_clock() -> &'static str {
     fadeout_guest::agent::CLOCK
 }
 
-/// The name of that program's file beside a kernel.
+/// Returns the file name of the agent next to a kernel.
 #[pyfunction]
 pub(crate) fn kernel_agent_file() -> String {
     fadeout_guest::agent::file_name()
 }
 
-/// Starts two guests with `delay_ns` between them; as JSON their release, and the round-trip times of
-/// `count` echo requests in ns.
+/// Starts two guests with a delay of `delay_ns` between them. Returns their release, and the
+/// round-trip times of `count` echo requests in ns, as JSON.
 #[pyfunction]
 pub(crate) fn check_kernel(
     py: Python<'_>,

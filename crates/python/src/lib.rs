@@ -18,7 +18,7 @@ mod warning;
 
 use pyo3::prelude::*;
 
-/// What the compiled part of fadeout offers to its Python package.
+/// The compiled part of fadeout for its Python package.
 #[pymodule]
 mod _native {
     use super::{Bound, PyModule, PyResult};

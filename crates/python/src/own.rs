@@ -1,8 +1,8 @@
-//! Classes of the user's own in a run: congestion controls and a policy of handover.
+//! Users' own classes in a run: congestion controls and a handover policy.
 //!
-//! The Python package makes the instances and checks them; here they become the engine's. Python's
-//! lock is held during a call alone. The first exception is kept, and nothing is called after it:
-//! the run is to stop there.
+//! The Python package creates and checks the instances. This module passes them to the engine.
+//! Python's lock is held only during a call. The first exception is stored, and no method is called
+//! after it, because the run is to stop.
 
 use crate::congestion::OwnControls;
 use crate::policy::OwnPolicies;
@@ -15,18 +15,18 @@ use pyo3::types::PyDict;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why a run ended early: most often an exception of a user's method.
+/// Reason why a run ended early, in most cases an exception of a user's method.
 #[derive(Debug)]
 pub(crate) struct Raised {
-    /// Who raised it, and when; empty where that is nobody's method.
+    /// The method that raised the exception, and the time. Empty if no user's method did.
     pub(crate) message: String,
     pub(crate) error: PyErr,
-    /// The kind of class that raised, as the catalog names it.
+    /// Kind of the class that raised the exception, as in the catalog.
     pub(crate) kind: &'static str,
 }
 
 impl Raised {
-    /// An exception that ended a run without being the fault of a user's method.
+    /// Creates the reason from an exception that no user's method raised.
     pub(crate) fn unnamed(error: PyErr) -> Raised {
         Raised {
             message: String::new(),
@@ -35,7 +35,8 @@ impl Raised {
         }
     }
 
-    /// The exception of `method` of an instance; `whose` says of which thing of the scenario.
+    /// Creates the reason from an exception of an instance's `method`. `whose` names the instance's
+    /// place in the scenario.
     pub(crate) fn in_method(
         (kind, whose): (&'static str, &str),
         method: &str,
@@ -45,7 +46,7 @@ impl Raised {
         let (raised, what) = Python::attach(|py| {
             let raised = error.get_type(py).qualname();
             let raised = raised.map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
-            // What an exception says of itself may raise in turn.
+            // The exception's own text may raise in turn.
             let what = error.value(py).str().map(|what| what.to_string());
             (raised, what.unwrap_or_default())
         });
@@ -58,13 +59,13 @@ impl Raised {
         }
     }
 
-    /// Whether it is an `Exception`, and not one that asks the program to end.
+    /// Returns true for an `Exception`, and false for exceptions that ask the program to end.
     pub(crate) fn is_exception(&self) -> bool {
         Python::attach(|py| self.error.is_instance_of::<PyException>(py))
     }
 }
 
-/// Where the first exception of any instance is kept.
+/// The first exception of any instance.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     has_raised: AtomicBool,
@@ -74,11 +75,11 @@ pub(crate) struct Failure {
 impl Failure {
     #[inline]
     pub(crate) fn has_raised(&self) -> bool {
-        // Set and read by the thread that simulates.
+        // The same thread writes and reads the flag.
         self.has_raised.load(Ordering::Relaxed)
     }
 
-    /// The exception, once.
+    /// Removes and returns the stored exception. `None` if there is none.
     fn take(&self) -> Option<Raised> {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take()
@@ -91,12 +92,12 @@ impl Failure {
     }
 }
 
-/// Constructors of the user's classes of one kind, by name. Each is a callable of the package's that takes
-/// the scenario's parameters and returns the methods of a new instance.
+/// Constructors of the users' classes of one kind, by name. Each is a function of the Python
+/// package. It takes the scenario's parameters and returns the methods of a new instance.
 #[derive(Debug, Default)]
 pub(crate) struct Makers {
     makers: Vec<(String, Py<PyAny>)>,
-    /// Why an instance could not be made.
+    /// Reason why an instance could not be created. `None` if all could.
     pub(crate) refused: Option<PyErr>,
 }
 
@@ -116,7 +117,8 @@ impl Makers {
         self.makers.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The maker called `name`, unless an instance was refused before.
+    /// Returns the constructor called `name`. `None` if there is none, or if an instance could not
+    /// be created before.
     pub(crate) fn find(&self, name: &str) -> Option<&Py<PyAny>> {
         let mut makers = self.makers.iter();
         let (_, maker) = makers.find(|(of, _)| *of == name)?;
@@ -124,7 +126,7 @@ impl Makers {
     }
 }
 
-/// The classes of the user's own.
+/// The users' own classes of a run.
 #[derive(Debug)]
 pub(crate) struct Own {
     pub(crate) controls: OwnControls,
@@ -145,7 +147,7 @@ impl Own {
         })
     }
 
-    /// Lets `read` have the names that a scenario may use beside those of the catalog.
+    /// Calls `read` with the names that a scenario may use in addition to the catalog.
     pub(crate) fn with_names<T>(&self, read: impl FnOnce(&[OwnNames<'_>]) -> T) -> T {
         let (controls, policies) = (self.controls.names(), self.policies.names());
         read(&[
@@ -167,20 +169,20 @@ impl Own {
         unused.iter().try_for_each(|message| warn(message))
     }
 
-    /// Why an instance could not be made, if one could not.
+    /// Returns the reason as an error if an instance could not be created.
     pub(crate) fn refusal(&mut self) -> PyResult<()> {
         let refused = self.controls.take_refusal();
         let refused = refused.or_else(|| self.policies.take_refusal());
         refused.map_or(Ok(()), Err)
     }
 
-    /// Whether a method has raised, so that the run is to stop.
+    /// True if a method has raised an exception, so that the run has to stop.
     #[inline]
     pub(crate) fn has_raised(&self) -> bool {
         self.failure.has_raised()
     }
 
-    /// The exception that a method raised.
+    /// Removes and returns the exception that a method raised. `None` if there is none.
     pub(crate) fn take_raised(&self) -> Option<Raised> {
         self.failure.take()
     }

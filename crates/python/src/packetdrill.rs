@@ -1,12 +1,12 @@
-//! Scripts in the packetdrill language.
+//! Execution of scripts in the packetdrill language.
 
 use crate::errors::EngineBug;
 use crate::guard::guarded;
 use pyo3::prelude::*;
 
-/// Runs the packetdrill script `text`, called `name`, with `symbols`: words and their values. Returns
-/// its report as JSON: outcome (passed, failed, invalid or unsupported), line, source, message,
-/// expected, actual, output, checks, and all of that as text.
+/// Runs the packetdrill script `text`, called `name`. `symbols` has words and their values. Returns
+/// the report as JSON: outcome (passed, failed, invalid or unsupported), line, source, message,
+/// expected, actual, output, checks, and the whole report as text.
 #[pyfunction]
 #[allow(
     clippy::needless_pass_by_value,

@@ -1,4 +1,4 @@
-//! Policies of handover of the user's own, written in Python.
+//! Users' handover policies that are written in Python.
 
 use crate::congestion::parameters;
 use crate::own::{Failure, Makers, Raised};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const KIND: &str = "handover-policy";
 
-/// The user's policies by name.
+/// The users' policies by name.
 #[derive(Debug)]
 pub(crate) struct OwnPolicies {
     makers: Makers,
@@ -36,7 +36,7 @@ impl OwnPolicies {
         scenario.mobility.as_ref().map(|mobility| &mobility.policy)
     }
 
-    /// A sentence for each name that `scenario` does not use.
+    /// Returns a sentence for each name that `scenario` does not use.
     pub(crate) fn unused(&self, scenario: &Scenario) -> Vec<String> {
         let used = OwnPolicies::named(scenario).map(|named| named.name.as_str());
         let names = self.names().into_iter();
@@ -49,8 +49,8 @@ impl OwnPolicies {
         unused.collect()
     }
 
-    /// The instance of a scenario; `None` where it runs a built-in one, and where the instance could not
-    /// be made.
+    /// Returns the instance for a scenario. `None` if the scenario uses a built-in policy, or if
+    /// the instance could not be created.
     pub(crate) fn choose(&mut self, scenario: &Scenario) -> Option<Policy> {
         let named = OwnPolicies::named(scenario)?;
         let maker = self.makers.find(&named.name)?;
@@ -114,7 +114,7 @@ impl Adapter {
             .keep(Raised::in_method(whose, method, now, error));
     }
 
-    /// The cell that an answer of the class names.
+    /// Returns the cell that a method's result names. `None` if the result is None.
     fn cell(&self, answer: &Bound<'_, PyAny>, report: &Report<'_>) -> PyResult<Option<CellId>> {
         if answer.is_none() {
             return Ok(None);
@@ -183,7 +183,7 @@ impl HandoverPolicy for Adapter {
     }
 }
 
-/// A measurement report, as the base station of the serving cell received it.
+/// A measurement report, as received by the base station of the serving cell.
 #[pyclass(name = "MeasurementReport", module = "fadeout.handover_policy", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyReport {
@@ -258,7 +258,7 @@ impl PyReport {
     }
 }
 
-/// A change of cell that has ended.
+/// A completed change of cell.
 #[pyclass(name = "HandoverEnd", module = "fadeout.handover_policy", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyHandover {

@@ -7,7 +7,7 @@ use fadeout_sim::prediction::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A prediction as Python has it: made, UE, cell, beginning, length; seconds.
+/// A prediction: time, UE, cell, start and duration. Times are in seconds.
 type Told = (f64, u32, u32, f64, f64);
 
 fn time(seconds: f64) -> PyResult<Time> {
@@ -23,7 +23,7 @@ fn span(seconds: f64) -> PyResult<Span> {
     }
 }
 
-/// The maps of all units. Reports are in order of time.
+/// The maps of all base stations. Reports must be in the order of time.
 #[pyclass(name = "Predictor", module = "fadeout._native")]
 #[derive(Debug)]
 pub(crate) struct PyPredictor(Predictor);
@@ -60,12 +60,12 @@ impl PyPredictor {
         })))
     }
 
-    /// A unit stands at a place, metres.
+    /// Sets the position of a base station, metres.
     fn stand(&mut self, cell: u32, mast: (f64, f64)) {
         self.0.stand(cell, mast);
     }
 
-    /// Learns from a report, and predicts what comes.
+    /// Learns from a report. Returns the predicted blockage, if there is one.
     fn report(
         &mut self,
         who: (f64, u32, u32),
@@ -92,8 +92,8 @@ impl PyPredictor {
     }
 }
 
-/// Precision, recall, lead, error of the beginning, error of the length and its mean, after the numbers of
-/// predictions and of cuts.
+/// Number of predictions and of blockages, precision, recall, lead time, error of the start, error
+/// of the duration, and mean error of the duration.
 type Scores = (
     u64,
     u64,
@@ -105,7 +105,8 @@ type Scores = (
     Option<f64>,
 );
 
-/// Scores predictions, each with the time at which it was told, against the cuts: UE, cell, from, until.
+/// Computes the scores of predictions. Each prediction has the time of its notice. Each blockage
+/// has UE, cell, start and end.
 #[pyfunction]
 #[allow(
     clippy::needless_pass_by_value,

@@ -1,4 +1,4 @@
-//! Reports to Python while a run goes on.
+//! Progress reports to Python during a run.
 
 use fadeout_sim::Progress;
 use pyo3::prelude::*;
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// Wall time between two reports.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Calls Python now and then: for signals such as Ctrl-C, and for the caller's callback.
+/// Calls Python from time to time, to handle signals such as Ctrl-C and to call the caller's
+/// callback.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
@@ -16,13 +17,13 @@ pub(crate) struct Reporter {
     reported: Instant,
 }
 
-/// Python's answer.
+/// Result of a call to Python.
 #[derive(Debug)]
 pub(crate) enum Answer {
     GoOn,
     /// The callback returned False.
     Stop,
-    /// A signal came or the callback raised.
+    /// A signal arrived, or the callback raised an exception.
     Raised(PyErr),
 }
 
@@ -36,14 +37,14 @@ impl Reporter {
         }
     }
 
-    /// Reports when enough wall time has passed since the last time.
+    /// Calls Python if enough wall time has passed since the last call.
     pub(crate) fn report(&mut self, progress: &Progress) -> Answer {
         let now = wall_clock();
         if now - self.reported < EVERY {
             return Answer::GoOn;
         }
         let answer = self.call(progress, now - self.started);
-        // What Python did with it is no part of the interval.
+        // The time spent in Python does not count towards the interval.
         self.reported = wall_clock();
         answer
     }
@@ -62,7 +63,7 @@ impl Reporter {
                 state.set_item("packets", progress.packets)?;
                 state.set_item("wall_s", wall.as_secs_f64())?;
                 let answer = callback.bind(py).call1((state,))?;
-                // Only False stops a run: a callback that returns nothing lets it go on.
+                // Only False stops a run. A callback without a result lets it continue.
                 Ok(!answer.is(pyo3::types::PyBool::new(py, false)))
             };
             match ask() {

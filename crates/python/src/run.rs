@@ -18,12 +18,18 @@ use serde_json::json;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-/// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
-/// whether the run is complete, and either the folder it was written to, with the rows that sum up beside, or
-/// the tables as Arrow IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
-/// message, the exception and the kind of class that raised it. The message is empty unless a class of
-/// the user's own raised it. `advice` warns of what is hardly meant. A scenario that is divided takes up to `threads` threads,
-/// without them one for each processor.
+/// Runs the scenario `text`. Returns a dictionary:
+///
+/// - the summary and the manifest as JSON,
+/// - the fingerprint,
+/// - true if the run is complete,
+/// - the folder of the results with the summary rows, or the tables as Arrow IPC streams and the
+///   captures as pcapng files,
+/// - `raised`: `None`, or the message, the exception and the kind of class that ended the run
+///   early. The message is empty unless a user's own class raised the exception.
+///
+/// With `advice`, the function warns of unlikely settings and results. A divided scenario uses up
+/// to `threads` threads, or one for each processor core without `threads`.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
@@ -48,7 +54,7 @@ pub(crate) fn run<'py>(
     allow_programs: bool,
     threads: Option<NonZero<usize>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    // As an override a seed out of range is a mistake like any other.
+    // As an override, a seed out of range is reported like any other mistake.
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
     let request = Request {
         reading: Reading {
@@ -71,7 +77,7 @@ pub(crate) fn run<'py>(
     as_dict(py, outcome, raised)
 }
 
-/// Result of `run`, with the exception that a class of the user's own raised.
+/// Returns the result of `run`, with the exception that a user's own class raised.
 pub(crate) fn as_dict<'py>(
     py: Python<'py>,
     outcome: RunResults,
@@ -111,13 +117,14 @@ pub(crate) fn as_dict<'py>(
     Ok(result)
 }
 
-/// The rows that sum up a run that was written into a folder: a few of their columns without its files.
+/// Summary rows of a run in a folder. They give access to a few columns without reading files.
 #[pyclass(module = "fadeout._native", name = "Rows", frozen)]
 pub(crate) struct PyRows(SummedUp);
 
 #[pymethods]
 impl PyRows {
-    /// Columns of a table as JSON: each a list under its name, empty where the table has no row.
+    /// Returns columns of a table as JSON, each a list under its name. The lists are empty if the
+    /// table has no row.
     #[allow(
         clippy::needless_pass_by_value,
         reason = "PyO3 hands over what it took from Python"
@@ -129,7 +136,7 @@ impl PyRows {
     }
 }
 
-/// Checks the scenario `text`; raises `ScenarioError` with every mistake.
+/// Checks the scenario `text`. Raises `ScenarioError` with every mistake.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None,
@@ -148,8 +155,8 @@ pub(crate) fn check(
     checked(py, &reading, congestion_controls, handover_policies).map(|_| ())
 }
 
-/// Checks the scenario `text` as `check` does, without advice. Returns, as JSON, the scenario as
-/// resolved, with every default written out, and the paths of the files that it names.
+/// Checks the scenario `text` as `check` does, without advice. Returns JSON with the scenario, in
+/// which all defaults are filled in, and with the paths of the files that it names.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None,
@@ -174,7 +181,8 @@ pub(crate) fn resolve(
     Ok(json!({ "scenario": fadeout_sim::resolved(&scenario), "files": paths }).to_string())
 }
 
-/// Where each UE of the scenario `text` stands when a run begins: an Arrow IPC stream with a row each.
+/// Returns the positions of UEs of the scenario `text` at the start of a run. The result is an
+/// Arrow IPC stream with a row for each UE.
 #[pyfunction]
 #[pyo3(signature = (text, *, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
 pub(crate) fn geometry<'py>(
@@ -202,8 +210,8 @@ pub(crate) fn geometry<'py>(
         .map_err(|failure| failure.raise(py, Some(&reading)))
 }
 
-/// Where the vehicles and UEs of the scenario `text` are every `every_ns`, and what stands between UEs and
-/// cells: an Arrow IPC stream each.
+/// Returns the positions of vehicles and UEs of the scenario `text` every `every_ns`, and the
+/// obstacles between UEs and cells. Each is an Arrow IPC stream.
 #[pyfunction]
 #[pyo3(signature = (text, *, every_ns, source_name = "<string>", base_dir = None, overrides = Vec::new()))]
 pub(crate) fn tracks<'py>(
@@ -239,11 +247,12 @@ pub(crate) fn tracks<'py>(
     Ok((PyBytes::new(py, &tracks), PyBytes::new(py, &sights)))
 }
 
-/// Returns the `ScenarioError` of a file that vehicles or a building of the scenario `text` name, with
-/// the place of the key. `table` is `vehicles` or `building`, `name` that of its element.
+/// Returns the `ScenarioError` for a file that vehicles or a building of the scenario `text` name,
+/// with the position of the key. `table` is `vehicles` or `building`, and `name` is that of its
+/// element.
 ///
 /// # Errors
-/// `ValueError` for another table.
+/// Raises `ValueError` for another table.
 #[pyfunction]
 #[pyo3(signature = (text, message, *, source_name, overrides, table, name, key))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -278,7 +287,7 @@ pub(crate) fn mistake_of_file(
     Ok(scenario_error(py, &errors).into_value(py).into_any())
 }
 
-/// The scenario, whose world was built and is not run: what only a layer can see is found so.
+/// Returns the scenario after building its world, which finds mistakes that only a layer can see.
 fn checked(
     py: Python<'_>,
     reading: &Reading<'_>,
@@ -336,8 +345,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The scenario, which may name the user's `own` classes. Advice is also
-    /// of one that it does not name.
+    /// Reads the scenario, which may use the user's `own` classes. Warns of classes that it does
+    /// not use.
     fn scenario(&self, own: &Own) -> Result<Scenario, Failure> {
         let scenario = own.with_names(|names| {
             let catalog = fadeout_sim::catalog();
@@ -354,26 +363,26 @@ impl<'a> Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Returns the mistakes that a layer found, with their places.
+    /// Returns the mistakes that a layer found, with their positions.
     fn located(&self, error: &BuildError) -> ScenarioErrors {
         let (catalog, findings) = (fadeout_sim::catalog(), error.findings());
         fadeout_scenario::locate(self.text, &self.source, &self.overrides, catalog, &findings)
     }
 }
 
-/// A run that is asked for.
+/// A requested run.
 pub(crate) struct Request<'a> {
     pub(crate) reading: Reading<'a>,
     pub(crate) out: Option<PathBuf>,
     pub(crate) force: bool,
     pub(crate) tables: bool,
-    /// Whether nodes may run programs of this machine.
+    /// True if nodes may run programs of this machine.
     pub(crate) allow_programs: bool,
-    /// Most threads; one for each processor without.
+    /// Maximum number of threads. `None` for one thread for each processor core.
     pub(crate) threads: Option<NonZero<usize>>,
 }
 
-/// Why there is no run, or no result of it.
+/// Reason why there is no run or no result.
 pub(crate) enum Failure {
     Scenario(ScenarioErrors),
     Build(BuildError),
@@ -410,7 +419,8 @@ impl From<RunError> for Failure {
 }
 
 impl Failure {
-    /// The exception; mistakes of a scenario have their place in `reading`, where it was read.
+    /// Returns the Python exception. Mistakes of a scenario have their positions in the text of
+    /// `reading`.
     pub(crate) fn raise(self, py: Python<'_>, reading: Option<&Reading<'_>>) -> PyErr {
         match self {
             Failure::Scenario(errors) => scenario_error(py, &errors),
@@ -427,7 +437,7 @@ impl Failure {
 }
 
 impl Request<'_> {
-    /// The line of Python that repeats the run.
+    /// Returns the line of Python that repeats the run.
     pub(crate) fn replay(&self) -> String {
         let source = &self.reading.source.name;
         let overrides = self.reading.overrides.iter().map(|one| one.text.as_str());
@@ -444,7 +454,7 @@ impl Request<'_> {
     }
 }
 
-/// The scenario that is asked for, where it may run.
+/// Returns the requested scenario, if it may run.
 fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
     let scenario = request.reading.scenario(own)?;
     let mut nodes = scenario.nodes.iter();
@@ -460,13 +470,13 @@ fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// The commit of this build.
+/// Returns the commit of this build. `None` if it is unknown.
 fn commit() -> Option<String> {
     let commit = Some(env!("FADEOUT_COMMIT")).filter(|commit| !commit.is_empty());
     commit.map(str::to_owned)
 }
 
-/// Builds the simulation that is asked for.
+/// Builds the requested simulation.
 pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
     let scenario = permitted(request, own)?;
     built(scenario, request, own)
@@ -486,7 +496,7 @@ fn built(scenario: Scenario, request: &Request<'_>, own: &mut Own) -> Result<Sim
     Ok(built?.built_from(commit()))
 }
 
-/// The same of a scenario that is divided.
+/// Builds the requested simulation of a divided scenario.
 fn built_divided(
     scenario: Scenario,
     request: &Request<'_>,
@@ -499,8 +509,7 @@ fn built_divided(
     Ok(built?.built_from(commit()))
 }
 
-/// Runs the scenario; beside the outcome stands what a method of a user's class raised, which
-/// ended the run.
+/// Runs the scenario. Returns the outcome, and the exception of a user's method that ended the run.
 fn simulate(
     request: &Request<'_>,
     own: &mut Own,
@@ -516,7 +525,7 @@ fn simulate(
             Control::Stop
         }
     };
-    // An interrupted run is written too: what was computed is not lost.
+    // The results of an interrupted run are written too.
     let outcome = match scenario.worlds {
         Worlds::One => {
             let simulation = built(scenario, request, own)?;
@@ -531,14 +540,15 @@ fn simulate(
     };
     let raised = match (raised, own.take_raised()) {
         (Some(error), _) => Some(Raised::unnamed(error)),
-        // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
+        // KeyboardInterrupt and similar exceptions are not failures of the class, so they are
+        // passed on.
         (None, Some(raised)) if !raised.is_exception() => Some(Raised::unnamed(raised.error)),
         (None, raised) => raised,
     };
     Ok((outcome, raised))
 }
 
-/// Writes what a run left in memory to the folder `out`, and returns its path.
+/// Writes the results of a run in memory to the folder `out`. Returns its path.
 #[pyfunction]
 #[allow(
     clippy::needless_pass_by_value,

@@ -13,17 +13,17 @@ use pyo3::types::{PyDict, PyInt};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A run that goes on when it is told to. `fadeout.Simulation` is the front.
+/// A run that advances step by step. `fadeout.Simulation` is its public interface.
 #[pyclass(module = "fadeout._native", name = "Simulation", frozen)]
 pub(crate) struct PySimulation {
     state: Mutex<State>,
-    /// The line of Python that repeats the run.
+    /// Line of Python that repeats the run.
     replay: String,
 }
 
 enum State {
     Ready(Box<Running>),
-    /// A call is under way, in this thread or in another.
+    /// A call is in progress, in this thread or in another.
     Busy,
     Finished,
 }
@@ -35,8 +35,8 @@ struct Running {
 
 #[pymethods]
 impl PySimulation {
-    /// Builds the world of the scenario `text`; nothing has happened yet. The arguments are those of
-    /// `run`.
+    /// Builds the world of the scenario `text` without simulating any event. The arguments are
+    /// those of `run`.
     #[new]
     #[pyo3(signature = (
         text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
@@ -80,19 +80,20 @@ impl PySimulation {
         })
     }
 
-    /// Simulated time, seconds.
+    /// Returns the simulated time, seconds.
     #[getter]
     fn now_s(&self) -> PyResult<f64> {
         self.look(|simulation| simulation.now().as_secs_f64())
     }
 
-    /// Length of the run, seconds.
+    /// Returns the length of the run, seconds.
     #[getter]
     fn duration_s(&self) -> PyResult<f64> {
         self.look(|simulation| simulation.progress().duration.as_secs_f64())
     }
 
-    /// When the next event is, seconds; `None` when there is none before the end of the run.
+    /// Returns the time of the next event, seconds. `None` if no event is left before the end of
+    /// the run.
     #[getter]
     fn next_s(&self) -> PyResult<Option<f64>> {
         self.look(|simulation| {
@@ -102,8 +103,8 @@ impl PySimulation {
         })
     }
 
-    /// Simulates up to and including `until_s`. Returns `None`, or what a class of the user's own
-    /// raised: a message, the exception and the kind of class.
+    /// Simulates up to and including `until_s`. Returns `None`, or the exception of a user's own
+    /// class: a message, the exception and the kind of class.
     fn advance(
         &self,
         py: Python<'_>,
@@ -130,7 +131,8 @@ impl PySimulation {
         *self.state() = State::Ready(running);
         match (interrupted, raised) {
             (Some(error), _) => Err(error),
-            // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
+            // KeyboardInterrupt and similar exceptions are not failures of the class, so they are
+            // passed on.
             (None, Some(raised)) if !raised.is_exception() => Err(raised.error),
             (
                 None,
@@ -144,7 +146,7 @@ impl PySimulation {
         }
     }
 
-    /// Ends the run where it is, and returns what `run` returns.
+    /// Ends the run at the current time. Returns the result of `run`.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Running { simulation, .. } = *self.take()?;
         *self.state() = State::Finished;
@@ -168,7 +170,7 @@ impl PySimulation {
         }
     }
 
-    /// Takes the run out for a call that may take long, so that no other waits for it.
+    /// Takes the run out for a call that may take long, so that no other call waits for it.
     fn take(&self) -> PyResult<Box<Running>> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Busy) {
@@ -192,7 +194,7 @@ impl State {
 }
 
 impl Running {
-    /// Simulates up to `until`; what interrupted it, if something did.
+    /// Simulates up to `until`. Returns the exception that interrupted it. `None` if nothing did.
     fn step(&mut self, until: Time) -> Option<PyErr> {
         let mut reporter = Reporter::new(None);
         let mut interrupted = None;

@@ -1,15 +1,16 @@
-//! Warnings in Python's way.
+//! Warnings through Python's `warnings` module.
 
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use std::ffi::CString;
 
-/// Warns whoever called `fadeout.run` or `fadeout.check`.
+/// Warns the caller of `fadeout.run` or `fadeout.check`.
 ///
 /// # Errors
-/// The exception that the warning became, where the user has made warnings exceptions.
+/// Returns the exception that Python makes of the warning, if the user's warning filter asks for
+/// one.
 pub(crate) fn warn(message: &str) -> PyResult<()> {
     let message = CString::new(message)?;
-    // Two levels up, past the package's own function.
+    // The stack level of 2 skips the package's own function.
     Python::attach(|py| PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 2))
 }

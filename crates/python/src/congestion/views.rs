@@ -1,5 +1,5 @@
-//! Views of a congestion control in Python: windows, ACKs, events. Times are in seconds, windows and counts
-//! in segments, rates in Mbit/s.
+//! Python objects of a congestion control: windows, ACKs and events. Times are in seconds, windows
+//! and counts in segments, and rates in Mbit/s.
 
 use fadeout_core::registry::{Parameters, Value};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
@@ -10,10 +10,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Largest pacing rate in Mbit/s, the largest rate of a scenario.
+/// Largest pacing rate, Mbit/s. It is also the largest rate of a scenario.
 const MAX_RATE_MBPS: f64 = 1e7;
 
-/// The congestion window that the stack and the algorithm share.
+/// The congestion window, which the TCP stack and the congestion control share.
 #[pyclass(name = "Window", module = "fadeout.congestion")]
 #[derive(Debug, Default)]
 pub(crate) struct PyWindow {
@@ -42,7 +42,7 @@ impl PyWindow {
     }
 }
 
-/// The number that `given` is; an error that says which attribute expects what.
+/// Converts `given` to a number. The error names the attribute and the expected values.
 fn number(given: &Bound<'_, PyAny>, name: &str, expected: &str) -> PyResult<f64> {
     given.extract().map_err(|_| {
         let kind = given.get_type().qualname();
@@ -99,7 +99,8 @@ impl PyWindow {
             None => None,
             Some(rate) => {
                 let rate = number(rate, "pacing_rate_mbps", EXPECTED)?;
-                // Half a bit a second rounds to none, which would stop the sender for good.
+                // A rate below half a bit per second is rounded to zero, which would stop the
+                // sender forever.
                 if !(1e-6..=MAX_RATE_MBPS).contains(&rate) {
                     let message = format!("pacing_rate_mbps = {rate}; expected {EXPECTED}");
                     return Err(PyValueError::new_err(message));
@@ -135,7 +136,7 @@ impl PyWindow {
     }
 }
 
-/// An ACK, as the stack sees it after loss detection and recovery.
+/// An ACK, after loss detection and recovery.
 #[pyclass(frozen, name = "Ack", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyAck(pub(crate) AckSample);
@@ -312,7 +313,7 @@ impl PyEvent {
     }
 }
 
-/// A data segment that was sent.
+/// A sent data segment.
 #[pyclass(frozen, name = "Sent", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PySent(pub(crate) SentSample);
@@ -384,19 +385,19 @@ fn mbps(rate: Rate) -> f64 {
     rate.as_bits_per_sec() as f64 / 1e6
 }
 
-/// The parameters of a scenario as keywords of Python. A whole number is an int.
+/// Returns the parameters of a scenario as Python keywords. A whole number becomes an int.
 pub(crate) fn parameters<'py>(py: Python<'py>, given: &Parameters) -> PyResult<Bound<'py, PyDict>> {
     let keywords = PyDict::new(py);
     for (key, value) in &given.0 {
         match value {
-            // Whole numbers below this are exact in both types.
+            // Whole numbers below this limit are exact in both types.
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
                 keywords.set_item(key, *number as i64)?;
             }
             Value::Number(number) => keywords.set_item(key, number)?,
             Value::Bool(flag) => keywords.set_item(key, flag)?,
             Value::Span(span) => keywords.set_item(key, span.as_secs_f64())?,
-            // What a name stands for is the simulator's; its parameters are not for Python.
+            // The simulator resolves the name, and its parameters are not passed to Python.
             Value::Choice(text) | Value::Named(text, _) => keywords.set_item(key, text)?,
         }
     }
