@@ -13,8 +13,7 @@ fadeout_core::registry! {
     /// Every built-in congestion control.
     pub static CONGESTION_CONTROLS;
 
-    /// A congestion control: one of the built-in ones, or the user's own. Those that take more room than CUBIC have a box of their
-    /// own.
+    /// A congestion control, built-in or the user's own. Types larger than CUBIC are boxed.
     #[derive(Debug)]
     #[allow(
         clippy::large_enum_variant,
@@ -44,7 +43,8 @@ fadeout_core::registry! {
         XTcp(Box<super::x_tcp::XTcp>),
         RtwTcp(Box<super::rtw_tcp::RtwTcp>),
     } else {
-        /// One that looks at the other paths of a multipath connection.
+        /// A coupled congestion control, which depends on the other paths of a multipath
+        /// connection.
         Coupled(Box<Coupled>),
         /// The user's own.
         Custom(Custom),

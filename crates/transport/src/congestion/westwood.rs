@@ -35,7 +35,7 @@ enum Estimate {
 }
 
 fadeout_core::choices! {
-    /// Whose estimate of the bandwidth.
+    /// Source of the bandwidth estimate.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Estimator {
         Linux = "linux",

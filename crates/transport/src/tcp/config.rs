@@ -42,9 +42,9 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Which duplicate ACKs begin a fast retransmit without SACK, by RFC 6582's `recover`: the end of
-    /// what had been sent at the last fast retransmit, or timeout. Duplicates at or below it may be of what
-    /// was sent again in vain.
+    /// Rule for the duplicate ACKs that may begin a fast retransmit without SACK. It compares them
+    /// with RFC 6582's `recover`, the highest sequence number sent at the last fast retransmit or
+    /// timeout. Duplicates at or below `recover` may come from unnecessary retransmissions.
     ///
     /// Standard: RFC 6582 §3.2, step 2.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +59,14 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// How the retransmission timeout follows from round-trip times.
+    /// Rule that derives the retransmission timeout from round-trip times.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RtoRule {
         /// SRTT plus a variance term that is never below the minimum (Linux).
         Linux = "linux",
         /// SRTT + 4 RTTVAR, where the sum is never below the minimum (RFC 6298 section 2).
         Rfc6298 = "rfc6298",
-        /// Always the minimum, whatever the round-trip time.
+        /// Always the minimum, independent of the round-trip time.
         Fixed = "fixed",
     }
 }
@@ -108,7 +108,7 @@ pub enum ReceiveWindow {
 }
 
 fadeout_core::choices! {
-    /// How much of what the application writes the socket takes.
+    /// Rule for the amount of data that the socket accepts from the application.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SendBufferRule {
         /// The socket accepts all data at once.
@@ -229,7 +229,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Response of the ends to an outage that a link tells of.
+    /// Response of the ends to a notice of an outage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutageResponse {
         /// No response.

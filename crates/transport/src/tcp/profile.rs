@@ -25,8 +25,8 @@ fadeout_core::parameters! {
         /// Granularity to which timeouts are rounded up (1/HZ in Linux).
         timer_tick: Span = span("1 ms"),
         /// True if timers fire at ticks, as in Linux's timer wheel. A timer fires at the tick after
-        /// its time, from 63 ticks on at every 8th, from 504 ticks on at every 64th, and so on. If
-        /// false, timers fire at their exact time.
+        /// its time. A timer of 63 ticks or more fires at every 8th tick, one of 504 ticks or more
+        /// at every 64th, and so on. If false, timers fire at their exact time.
         timer_wheel: bool = flag("false"),
         /// Initial congestion window (RFC 6928).
         initial_window: u32 = integer((1, 10_000, "segments"), "10"),
@@ -154,7 +154,7 @@ fadeout_core::registry! {
     /// The profiles a scenario may name.
     pub static PROFILES;
 
-    /// A whole stack, with what a scenario overrides of it.
+    /// A TCP stack with the constants that a scenario overrides.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) enum Profile {
         Linux(Linux),
@@ -265,7 +265,7 @@ fn receive_window(given: &Constants, settings: &Settings<'_>, is_autotuned: bool
     }
 }
 
-/// A stack that finds losses by `recovery`, with what a scenario overrides.
+/// Returns a stack with the loss detection `recovery` and the constants that a scenario overrides.
 fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     let is_linux = recovery == LossRecovery::Rack;
     let given = Constants::read(settings);

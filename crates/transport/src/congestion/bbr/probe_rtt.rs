@@ -4,8 +4,8 @@ use super::super::AckSample;
 use super::round::Round;
 use fadeout_core::{Span, Time};
 
-/// Timer of PROBE_RTT. Once the flight is small it runs for a fixed time, and then to the end of a
-/// round (draft-ietf-ccwg-bbr section 5.3.4; Linux `bbr_update_min_rtt`).
+/// Timer of PROBE_RTT. When the flight is small, the timer runs for a fixed time and then to the
+/// end of a round. Sources: draft-ietf-ccwg-bbr section 5.3.4 and Linux `bbr_update_min_rtt`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProbeRttTimer {
     done_at: Option<Time>,

@@ -70,7 +70,7 @@ fadeout_core::registry! {
     /// The couplings that a scenario can name.
     pub static COUPLINGS;
 
-    /// How much a subflow may take, beside the others.
+    /// Rule for the growth of a subflow next to the others.
     #[derive(Debug, Clone)]
     enum Laws {
         Uncoupled(Uncoupled),

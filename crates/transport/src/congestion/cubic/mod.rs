@@ -45,7 +45,7 @@ enum Exit {
 }
 
 fadeout_core::choices! {
-    /// Whose CUBIC.
+    /// Source of the CUBIC variant.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Variant {
         Linux = "linux",
@@ -55,7 +55,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// How slow start ends early.
+    /// Method that ends slow start before a loss.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum EarlyEnd {
         Auto = "auto",

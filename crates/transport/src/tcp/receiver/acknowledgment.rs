@@ -1,6 +1,8 @@
-//! Timing of acknowledgments: every second segment, a timer, quick ACKs while the sender starts,
-//! and thinned ACKs of out-of-order data (RFC 5681 section 4.2; Linux `__tcp_ack_snd_check`,
+//! Timing of acknowledgments (RFC 5681 section 4.2; Linux `__tcp_ack_snd_check`,
 //! `tcp_send_delayed_ack`).
+//!
+//! An ACK is sent for every second segment or after a timer. Quick ACKs are sent while the sender
+//! starts. ACKs of out-of-order data are thinned.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
-//! TCP-Feedback: a source snoozes from the notice of a route failure to the notice of the new route
-//! (Chandran, Raghunathan, Venkatesan and Prakash, IEEE Personal Communications 2001).
+//! TCP-Feedback: after the notice of a route failure, a source snoozes until the notice of the new
+//! route.
+//!
+//! Source: Chandran, Raghunathan, Venkatesan and Prakash, IEEE Personal Communications 2001.
 
 use super::{Sender, Step};
 use fadeout_core::Probe;
