@@ -9,11 +9,11 @@ from fadeout import _native
 
 @cache
 def all_table_docs() -> dict[str, dict[str, Any]]:
-    """Return every table by name: those of results, and those of a scenario without a run."""
+    """Returns every table by name: those of results, and those of a scenario without a run."""
     return {table["name"]: table for table in json.loads(_native.tables())}
 
 
 @cache
 def table_docs() -> dict[str, dict[str, Any]]:
-    """Return every table of results: the place of its rows, its columns and their units."""
+    """Returns every table of results: the place of its rows, its columns and their units."""
     return {name: table for name, table in all_table_docs().items() if table["of"] == "run"}

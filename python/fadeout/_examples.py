@@ -34,5 +34,5 @@ class Example:
 
 @cache
 def examples() -> dict[str, Example]:
-    """Return every example by name."""
+    """Returns every example by name."""
     return {path.stem: Example(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))}

@@ -79,7 +79,7 @@ FAULTS = [
 
 
 def faults(text: str) -> list[Fault]:
-    """Return the errors that `text`, a name or a message, may mean."""
+    """Returns the errors that `text`, a name or a message, may mean."""
     lower = text.strip().lower().removeprefix("error:").strip()
     return [
         fault

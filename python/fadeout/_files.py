@@ -19,7 +19,7 @@ TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
 
 
 def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
-    """Return the text of the regular file at `path`, which should be `what`, such as "a scenario".
+    """Returns the text of the regular file at `path`, which should be `what`, such as "a scenario".
 
     Raises:
         ScenarioError: the file is not UTF-8. The error has the place of the first invalid byte.
@@ -87,7 +87,7 @@ def check_depth(document: object) -> None:
 
 
 def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
-    """Return the bytes of the regular file at `path`. See `read_text`."""
+    """Returns the bytes of the regular file at `path`. See `read_text`."""
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EINVAL
         kind = "a folder" if path.is_dir() else "a device or a pipe"
@@ -100,7 +100,7 @@ def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
 
 
 def not_utf8(path: Path, data: bytes, at: int, what: str) -> ScenarioError:
-    """Return the mistake of a file that is not UTF-8 from the byte `at` on."""
+    """Returns the mistake of a file that is not UTF-8 from the byte `at` on."""
     line = data.count(b"\n", 0, at) + 1
     start = data.rfind(b"\n", 0, at) + 1
     column = len(data[start:at].decode("utf-8", errors="replace")) + 1

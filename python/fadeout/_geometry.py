@@ -17,7 +17,7 @@ def geometry(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """Return the position and radio level of each UE at the start of a run, without running it.
+    """Returns the position and radio level of each UE at the start of a run, without running it.
 
     There is one row for each UE. `fadeout list tables geometry` lists the columns. Levels are those
     of the downlink over the whole band, with all cells of the carrier at full power and without
@@ -44,7 +44,7 @@ def tracks(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """Return the position of each vehicle of a scenario over time, without running it.
+    """Returns the position of each vehicle of a scenario over time, without running it.
 
     There is one row for each vehicle and time step. `fadeout list tables tracks` lists the columns.
     A UE on no vehicle has rows without group, length and width, and its height is its antenna's. A
@@ -65,7 +65,7 @@ def sights(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """Return the obstacles between the UEs and the cells of a scenario over time, without running
+    """Returns the obstacles between the UEs and the cells of a scenario over time, without running
     it.
 
     There is one row for each UE, cell and time step. `fadeout list tables sights` lists the

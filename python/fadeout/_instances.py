@@ -46,7 +46,7 @@ class OwnKind:
         return self.kind.replace("-", " ")
 
     def makers(self, given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-        """Return the functions that make the instances of each class, after checks of names and
+        """Returns the functions that make the instances of each class, after checks of names and
         classes.
         """
         if given is None or given == {}:
@@ -100,19 +100,19 @@ class OwnKind:
         return make
 
     def _has(self, instance: Any, method: str) -> bool:  # noqa: ANN401 - any class
-        """Return whether the instance overrides the method of the base class."""
+        """Returns True if the instance overrides the method of the base class."""
         own = getattr(instance, method, None)
         return own is not None and getattr(own, "__func__", own) is not vars(self.base)[method]
 
     def _takes(self, method: str) -> list[str]:
-        """Return the arguments of a method, without self."""
+        """Returns the arguments of a method, without self."""
         return list(inspect.signature(getattr(self.base, method)).parameters)[1:]
 
     def _call(self, method: str) -> str:
         return f"{method}({', '.join(['self', *self._takes(method)])})"
 
     def _check_methods(self, name: str, label: str, instance: Any) -> None:  # noqa: ANN401
-        """Refuse an instance without a required method, or with a method of other arguments."""
+        """Refuses an instance without a required method, or with a method of other arguments."""
         missing = [method for method in self.required if not self._has(instance, method)]
         if missing:
             near = self._near_miss(type(instance), missing[0])

@@ -10,7 +10,7 @@ from importlib import import_module
 def attributes(
     package: dict[str, object], homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of the module whose globals are `package`.
+    """Returns `__getattr__` and `__dir__` of the module whose globals are `package`.
 
     Args:
         homes: the names that each module provides.

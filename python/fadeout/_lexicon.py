@@ -95,13 +95,13 @@ class Topic:
 
 @cache
 def catalog() -> dict[str, dict[str, Any]]:
-    """Return the kinds of names in a scenario, by their plural."""
+    """Returns the kinds of names in a scenario, by their plural."""
     return {kind["plural"]: kind for kind in json.loads(_native.catalog())["kinds"]}
 
 
 @cache
 def topics() -> list[Topic]:
-    """Return everything that has a name, in the order of search results."""
+    """Returns everything that has a name, in the order of search results."""
     found = [*_named(), *_schemes(), *_others(), *_parameters(), *_keys(), *_columns()]
     return list(dict.fromkeys(found))
 
@@ -185,7 +185,7 @@ def _columns() -> Iterator[Topic]:
 
 
 def places(kind: dict[str, Any]) -> list[_schema.Key]:
-    """Return the keys of a scenario that name an entry of a kind."""
+    """Returns the keys of a scenario that name an entry of a kind."""
     first = kind["entries"][0]["name"]
     known = {name for e in kind["entries"] for name in (e["name"], *e["aliases"])}
     found = [k for k in _schema.all_keys() if first in k.names and known <= set(k.names)]
@@ -200,7 +200,7 @@ def places(kind: dict[str, Any]) -> list[_schema.Key]:
 
 
 def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
-    """Return the kinds and parameters that name an entry of `kind`."""
+    """Returns the kinds and parameters that name an entry of `kind`."""
     names = [entry["name"] for entry in kind["entries"]]
     return {
         (plural, parameter["name"])
@@ -212,12 +212,12 @@ def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Return the letters and digits alone: "Freeze-TCP" becomes "freezetcp"."""
+    """Returns the letters and digits alone: "Freeze-TCP" becomes "freezetcp"."""
     return re.sub(r"[^a-z0-9+]", "", text.lower())
 
 
 def exactly(word: str) -> list[Topic]:
-    """Return the topics called `word`."""
+    """Returns the topics called `word`."""
     wanted = plain(word)
     names = [t for t in topics() if plain(t.name) == wanted]
     aliases = [t for t in topics() if wanted in map(plain, t.aliases) and t not in names]
@@ -225,7 +225,7 @@ def exactly(word: str) -> list[Topic]:
 
 
 def search(text: str) -> list[Topic]:
-    """Return the topics that `text` may mean, best first: by name, by part of a name, by
+    """Returns the topics that `text` may mean, best first: by name, by part of a name, by
     all words.
     """
     wanted = plain(text)
@@ -243,6 +243,6 @@ def search(text: str) -> list[Topic]:
 
 
 def nearest(text: str) -> list[str]:
-    """Return names of which `text` may be a misspelling."""
+    """Returns names of which `text` may be a misspelling."""
     names = {plain(n): n for t in topics() for n in (t.name, *t.aliases)}
     return [names[near] for near in get_close_matches(plain(text), names, n=3, cutoff=0.7)]

@@ -69,7 +69,7 @@ def buildings(
     default_m: float = DEFAULT_M,
     level_m: float = LEVEL_M,
 ) -> list[Building]:
-    """Return the buildings of an extract, `.osm` or `.osm.pbf`.
+    """Returns the buildings of an extract, `.osm` or `.osm.pbf`.
 
     Args:
         file: the extract.
@@ -108,13 +108,13 @@ def buildings(
 
 
 def middle(places: Iterable[Place]) -> Place:
-    """Return latitude and longitude of the middle of places, of which there is at least one."""
+    """Returns latitude and longitude of the middle of places, of which there is at least one."""
     lons, lats = zip(*places, strict=True)
     return (min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2
 
 
 def middle_of_buildings(extract: Extract) -> Place | None:
-    """Return the point at 0 m, 0 m if no origin is given. None if there are no buildings."""
+    """Returns the point at 0 m, 0 m if no origin is given. None if there are no buildings."""
     outlines = [shape.rings[0] for shape in _with_parts(list(_shapes(extract)))]
     return middle(place for ring in outlines for place in ring) if outlines else None
 
@@ -143,7 +143,7 @@ _NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|metres?|meters?|ft|feet|'
 
 
 def metres(text: str | None) -> float | None:
-    """Return a length of a tag: metres, or with a unit. None for other text."""
+    """Returns a length of a tag: metres, or with a unit. None for other text."""
     match = _NUMBER.fullmatch((text or "").lower())
     if match is None:
         return None
@@ -153,7 +153,7 @@ def metres(text: str | None) -> float | None:
 
 
 def heights(tags: Mapping[str, str], default_m: float, level_m: float) -> tuple[float, float]:
-    """Return the height of a building's top and underside by its tags."""
+    """Returns the height of a building's top and underside by its tags."""
     height = metres(tags.get("height") or tags.get("building:height"))
     if height is None:
         levels = metres(tags.get("building:levels"))
@@ -256,7 +256,7 @@ def _kind(tags: Mapping[str, str]) -> bool | None:
 
 
 def _shapes(extract: Extract) -> Iterator[_Shape]:
-    """Return buildings and parts. One with missing places, at the edge of an extract, is
+    """Yields buildings and parts. One with missing places, at the edge of an extract, is
     left out.
     """
     used: set[int] = set()
@@ -286,7 +286,7 @@ def _shapes(extract: Extract) -> Iterator[_Shape]:
 
 
 def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Return closed rings of ways that follow each other, in any order and direction."""
+    """Returns closed rings of ways that follow each other, in any order and direction."""
     rings: list[list[int]] = []
     left = [list(way) for way in ways if len(way) >= 2]
     while left:
@@ -309,7 +309,7 @@ def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
 
 
 def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
-    """Return the places of a closed ring, each once. None if a place is missing or it encloses no
+    """Returns the places of a closed ring, each once. None if a place is missing or it encloses no
     area.
     """
     ring: Ring = []
@@ -323,7 +323,7 @@ def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
 
 
 def _with_parts(shapes: Sequence[_Shape]) -> Iterator[_Shape]:
-    """Return all parts, and the buildings without parts."""
+    """Yields all parts, and the buildings without parts."""
     parts = [shape for shape in shapes if shape.is_part]
     middles = [_inner_place(part.rings[0]) for part in parts]
     yield from parts
@@ -341,7 +341,7 @@ def _with_parts(shapes: Sequence[_Shape]) -> Iterator[_Shape]:
 
 
 def _inner_place(ring: Ring) -> Place:
-    """Return a place within a ring: the middle of a diagonal's part that lies inside."""
+    """Returns a place within a ring: the middle of a diagonal's part that lies inside."""
     x, y = sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
     if contains(ring, (x, y)):
         return x, y
@@ -351,13 +351,13 @@ def _inner_place(ring: Ring) -> Place:
 
 
 def contains(ring: Sequence[Place], place: Place) -> bool:
-    """Return whether a place lies within a ring."""
+    """Returns True if a place lies within a ring."""
     x, y = place
     return sum(x < crossing for crossing in _crossings(ring, y)) % 2 == 1
 
 
 def _crossings(ring: Sequence[Place], y: float) -> Iterator[float]:
-    """Return the crossings of the walls of a ring with a line from west to east."""
+    """Yields the crossings of the walls of a ring with a line from west to east."""
     for (x0, y0), (x1, y1) in zip(ring, [*ring[1:], ring[0]], strict=True):
         if (y0 > y) != (y1 > y):
             yield x0 + (y - y0) / (y1 - y0) * (x1 - x0)

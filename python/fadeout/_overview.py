@@ -78,10 +78,10 @@ class Section(NamedTuple):
 
 
 def sections(results: "Results") -> Iterator[Section]:
-    """Return the summary of a run: flows, their paths, links with losses, interfaces."""
+    """Yields the summary of a run: flows, their paths, links with losses, interfaces."""
 
     def rows(name: str, columns: Iterable[str], counted: str | None = None) -> list[Row]:
-        """Return the rows of a table. With `counted`, only rows with a count there."""
+        """Returns the rows of a table. With `counted`, only rows with a count there."""
         found = results._columns(name, columns)
         listed = [
             dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
@@ -117,7 +117,7 @@ def _section(name: str, rows: Sequence[Row], columns: dict[str, str]) -> Section
 
 
 def heading(column: dict[str, Any], form: str) -> str:
-    """Return the heading of a column: its name with its unit, or milliseconds if `form` has
+    """Returns the heading of a column: its name with its unit, or milliseconds if `form` has
     them.
     """
     unit = column["unit"]
@@ -128,7 +128,7 @@ def heading(column: dict[str, Any], form: str) -> str:
 
 
 def cell(value: Any, form: str) -> str:  # noqa: ANN401
-    """Return a value in its format, and a dash for none."""
+    """Returns a value in its format, and a dash for none."""
     if value is None:
         return "-"
     if form.endswith(MILLISECONDS):
@@ -137,12 +137,12 @@ def cell(value: Any, form: str) -> str:  # noqa: ANN401
 
 
 def stamp(results: "Results") -> str:
-    """Return the seed and the fingerprint of a run."""
+    """Returns the seed and the fingerprint of a run."""
     return f"seed {results.seed}, fingerprint {results.fingerprint}"
 
 
 def html(results: "Results") -> str:
-    """Return the overview of a run for a notebook."""
+    """Returns the overview of a run for a notebook."""
     short = "" if results.is_complete else ", stopped early"
     parts = [
         f"<p><b>{escape(results.title or 'Results')}</b><br>"
@@ -161,7 +161,7 @@ def html(results: "Results") -> str:
 def html_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
 ) -> str:
-    """Return a table in HTML. Columns with a heading in `numbers` are aligned right."""
+    """Returns a table in HTML. Columns with a heading in `numbers` are aligned right."""
     styles = [f"text-align:{'right' if name in numbers else 'left'}" for name in headings]
 
     def line(tag: str, cells: Sequence[str]) -> str:

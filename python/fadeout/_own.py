@@ -14,7 +14,7 @@ FORM = "expected NAME=FILE.py:CLASS, as in mine=my_control.py:Mine"
 
 
 def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Callable[..., Any]]:
-    """Return the classes of each NAME=FILE.py:CLASS by name."""
+    """Returns the classes of each NAME=FILE.py:CLASS by name."""
     classes = {}
     for text in given or []:
         name, _, place = text.partition("=")
@@ -29,7 +29,7 @@ def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Calla
 
 
 def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
-    """Return the class or function `name` of the Python file at `path`. Errors call it `what`."""
+    """Returns the class or function `name` of the Python file at `path`. Errors call it `what`."""
     if not path.is_file():
         raise ScenarioError(f"{what}: no file {path}; {FORM}")
     if path.suffix != ".py":
@@ -62,7 +62,7 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
 
 
 def module_name(path: Path) -> str:
-    """Return the module name of a file. A file is loaded once, and again after a change."""
+    """Returns the module name of a file. A file is loaded once, and again after a change."""
     import hashlib
 
     content = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()

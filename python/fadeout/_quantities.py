@@ -7,7 +7,7 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-zµ]+)\s*")
 
 
 def seconds(span: str | float) -> float:
-    """Return the seconds of `span`: a number of seconds, or text such as "100 ms"."""
+    """Returns the seconds of `span`: a number of seconds, or text such as "100 ms"."""
     if not isinstance(span, str):
         number = float(span)
     else:
@@ -37,7 +37,7 @@ _LENGTH = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]+)\
 
 
 def meters(length: str) -> float:
-    """Return the metres of text such as "1.5 km" or "-20 m"."""
+    """Returns the metres of text such as "1.5 km" or "-20 m"."""
     match = _LENGTH.fullmatch(length)
     if match is None or match[2] not in _METERS:
         raise ValueError(f"expected a length such as '100 m', not {length!r}")

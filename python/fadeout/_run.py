@@ -61,7 +61,7 @@ def run(
     allow_programs: bool = False,
     threads: SupportsIndex | None = None,
 ) -> "Results":
-    """Run a scenario and return its results.
+    """Runs a scenario and returns its results.
 
     Args:
         source: the path of a scenario file, its TOML text, or the scenario as a dict.
@@ -134,7 +134,7 @@ def run(
 
 
 def warn_of(remarks: Sequence[str], results: "Results") -> None:
-    """Warn about results that are probably not intended.
+    """Warns about results that are probably not intended.
 
     If warnings are exceptions, they have the results as `.results`, so that nothing is lost.
     """
@@ -148,7 +148,7 @@ def warn_of(remarks: Sequence[str], results: "Results") -> None:
 
 
 def own_error(kind: str, message: str, results: "Results") -> Exception:
-    """Return the exception for a user-written class of this kind that raised one."""
+    """Returns the exception for a user-written class of this kind that raised one."""
     if kind == handover_policy.KIND.kind:
         return handover_policy.HandoverPolicyError(message, results)
     return congestion.CongestionControlError(message, results)
@@ -161,7 +161,7 @@ def check(
     congestion_controls: CongestionControls | None = None,
     handover_policies: HandoverPolicies | None = None,
 ) -> None:
-    """Check a scenario without running it. Raises ScenarioError with every mistake."""
+    """Checks a scenario without running it. Raises ScenarioError with every mistake."""
     text, name, base_dir = read_source(source)
     _native.check(
         text,
@@ -174,7 +174,7 @@ def check(
 
 
 def read_source(source: Source) -> ScenarioText:
-    """Return the text of a scenario given as a path, as TOML text or as a dict.
+    """Returns the text of a scenario given as a path, as TOML text or as a dict.
 
     A string with a line break or an equals sign is TOML text, and other strings are paths.
 
@@ -198,7 +198,7 @@ def read_source(source: Source) -> ScenarioText:
 
 
 def override_list(overrides: Overrides | None) -> list[str]:
-    """Return overrides in the form of the command line, `key=value`."""
+    """Returns overrides in the form of the command line, `key=value`."""
     if overrides is None:
         return []
     if isinstance(overrides, Mapping):
@@ -225,7 +225,7 @@ def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
 
 
 def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
-    """Return the overrides, with replacements for traces that are made before the scenario is read.
+    """Returns the overrides, with replacements for traces made before the scenario is read.
 
     Raises:
         ScenarioError: a trace cannot be made.

@@ -41,7 +41,7 @@ class Key:
 
 @cache
 def all_keys() -> list[Key]:
-    """Return every key of a scenario in the order of the schema, without parameters of named
+    """Returns every key of a scenario in the order of the schema, without parameters of named
     entries.
     """
     schema = json.loads(_native.schema())
@@ -70,7 +70,7 @@ def _keys(path: str, table: Entry, definitions: Entry) -> Iterator[Key]:
 
 
 def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
-    """Return the words that a value may be, and the key of its table form that has the name."""
+    """Returns the words that a value may be, and the key of its table form that has the name."""
     names, tag = tuple(entry.get("enum", ())), ""
     for option in entry.get("anyOf", []):
         names += tuple(option.get("enum", ()))
@@ -83,7 +83,7 @@ def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
 
 
 def nested(path: str, entry: Entry, definitions: Entry) -> list[tuple[str, Entry]]:
-    """Return the tables that `entry` may hold, with their paths in a file."""
+    """Returns the tables that `entry` may hold, with their paths in a file."""
     entry = resolve(entry, definitions)
     found: list[tuple[str, Entry]] = []
     if is_from_catalog(path, entry):
@@ -99,7 +99,7 @@ def nested(path: str, entry: Entry, definitions: Entry) -> list[tuple[str, Entry
 
 
 def is_from_catalog(path: str, entry: Entry) -> bool:
-    """Return whether the table holds the parameters of a named entry, which `fadeout list`
+    """Returns True if the table has the parameters of a named entry, which `fadeout list`
     explains.
     """
     options = entry.get("anyOf", [])
@@ -109,7 +109,7 @@ def is_from_catalog(path: str, entry: Entry) -> bool:
 
 
 def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) -> str:
-    """Return the form of a value, in a few words. Literal text is set as `code`."""
+    """Returns the form of a value, in a few words. Literal text is set as `code`."""
     entry = resolve(entry, definitions)
     options = [*entry.get("anyOf", []), *entry.get("oneOf", [])]
     if options:
@@ -128,7 +128,7 @@ def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) ->
 
 
 def resolve(entry: Entry, definitions: Entry) -> Entry:
-    """Return the entry that a `$ref` points to. Its own keys take precedence."""
+    """Returns the entry that a `$ref` points to. Its own keys take precedence."""
     reference = entry.get("$ref")
     if reference is None:
         return entry

@@ -42,7 +42,7 @@ class Simulation:
         handover_policies: HandoverPolicies | None = None,
         allow_programs: bool = False,
     ) -> None:
-        """Build the world of a scenario, at the start of the run.
+        """Builds the world of a scenario, at the start of the run.
 
         Args:
             source: the path of a scenario file, its TOML text, or the scenario as a dict.
@@ -89,7 +89,7 @@ class Simulation:
         return self._native.next_s
 
     def advance(self, until_s: float) -> None:
-        """Simulate up to and including `until_s`, at most to the end of the run.
+        """Simulates up to and including `until_s`, at most to the end of the run.
 
         Args:
             until_s: simulated time in seconds. `math.inf` simulates to the end.
@@ -110,7 +110,7 @@ class Simulation:
             raise own_error(kind, message, self.finish()) from error
 
     def finish(self) -> Results:
-        """End the run at the present time, and return its results.
+        """Ends the run at the present time, and returns its results.
 
         `Results.is_complete` is True only if `now_s` is `duration_s`.
 

@@ -55,7 +55,7 @@ class Street:
 
 
 def table(file: Path, origin: Place | None) -> str:
-    """Return the streets of an extract as the table that the simulator reads.
+    """Returns the streets of an extract as the table that the simulator reads.
 
     Args:
         file: the extract, `.osm` or `.osm.pbf`.
@@ -126,7 +126,7 @@ def _is_closed(tags: Mapping[str, str]) -> bool:
 
 
 def _lanes(kind: str, tags: Mapping[str, str]) -> tuple[int, int]:
-    """Return the numbers of lanes in both directions."""
+    """Returns the numbers of lanes in both directions."""
     is_round = tags.get("junction") in ("roundabout", "circular")
     usual = "yes" if is_round or kind == "motorway" else "no"
     one_way = tags.get("oneway", usual)
@@ -155,7 +155,7 @@ def _count(text: str | None) -> int | None:
 
 
 def _limit(text: str | None) -> float | None:
-    """Return a speed limit in kilometres per hour. None if it cannot be read."""
+    """Returns a speed limit in kilometres per hour. None if it cannot be read."""
     text = (text or "").strip().lower()
     if text == "walk":
         return WALK_KMH
@@ -169,7 +169,7 @@ def _limit(text: str | None) -> float | None:
 
 
 def _lights(extract: Extract, streets: Sequence[Street], places: Mapping[int, Place]) -> set[int]:
-    """Return the crossings with traffic lights, which stand at the crossing or on the way to it."""
+    """Returns the crossings with traffic lights, at the crossing or within `NEAR_M` before it."""
     arms: Counter[int] = Counter()
     for street in streets:
         arms.update([*street.refs, *street.refs])

@@ -17,7 +17,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """Return the TOML of `document`. Keys whose value is None are left out.
+    """Returns the TOML of `document`. Keys whose value is None are left out.
 
     Raises:
         ScenarioError: the nesting is endless, or deeper than any scenario.

@@ -62,7 +62,7 @@ class _Written(NamedTuple):
 
 
 def _mistake(scenario: _Written, where: tuple[str, str, str], error: Exception) -> ScenarioError:
-    """Return the error of a file, with the place of its key: the table, its element and the key."""
+    """Returns the error of a file, with the place of its key: table, element and key."""
     table, name, key = where
     return mistake_of_file(
         scenario.text,
@@ -83,7 +83,7 @@ class _Road(NamedTuple):
 
 
 def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
-    """Return the replacements for the traces of a scenario's vehicles that are made or rewritten.
+    """Returns the replacements for the traces of a scenario's vehicles that are made or rewritten.
 
     Raises:
         ScenarioError: a file is missing or wrong, or SUMO is missing or fails.
@@ -134,7 +134,7 @@ def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]
 
 
 def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Return the named tables of a kind. A scenario that is not TOML has none."""
+    """Yields the named tables of a kind. A scenario that is not TOML has none."""
     try:
         tables = tomllib.loads(text).get(kind)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -144,7 +144,7 @@ def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
 
 
 def _set(given: Sequence[str], table: str) -> dict[str, Any]:
-    """Return the values that overrides set in a table."""
+    """Returns the values that overrides set in a table."""
     values: dict[str, Any] = {}
     for one in given:
         key, _, value = one.partition("=")
@@ -158,8 +158,9 @@ def _set(given: Sequence[str], table: str) -> dict[str, Any]:
 
 
 def with_buildings(text: str, name: str, base_dir: str | None) -> str:
-    """Return a scenario's text with the buildings of its extracts, except the first of each, at its
-    end.
+    """Returns a scenario's text, to which the buildings of its extracts are appended.
+
+    The first building of each extract is not appended.
 
     Raises:
         ScenarioError: an extract is missing or wrong.
@@ -178,7 +179,7 @@ def with_buildings(text: str, name: str, base_dir: str | None) -> str:
 def _read_map(
     scenario: _Written, building: str, table: Mapping[str, Any], base_dir: str | None
 ) -> Sequence[_osm.Building]:
-    """Return the buildings of an extract."""
+    """Returns the buildings of an extract."""
 
     def length(key: str, usual: float) -> float:
         try:
@@ -209,7 +210,7 @@ def _known_map(
 
 
 def _keys(one: _osm.Building) -> dict[str, str]:
-    """Return a building in the form of a scenario."""
+    """Returns a building in the form of a scenario."""
     every = [place for ring in one.rings for place in ring]
     xs, ys = [x for x, _ in every], [y for _, y in every]
     return {
@@ -224,7 +225,7 @@ def _keys(one: _osm.Building) -> dict[str, str]:
 def _street_tables(
     text: str, name: str, base_dir: str | None, given: Sequence[str]
 ) -> Iterable[str]:
-    """Return the tables in place of the extracts with the streets of vehicles."""
+    """Yields the tables in place of the extracts with the streets of vehicles."""
     for group, table in _tables(text, "vehicles"):
         road = _road_table(table, group, given)
         named = road.get("streets")
@@ -268,7 +269,7 @@ class _TraceError(Exception):
 
 
 def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_Road]:
-    """Return the vehicles whose traces are to be made."""
+    """Yields the vehicles whose traces are to be made."""
     for group, table in _tables(text, "vehicles"):
         road = _road_table(table, group, given)
         if road.get("format") in FORMATS and isinstance(road.get("file"), str):
@@ -283,7 +284,7 @@ def _road_table(table: Mapping[str, Any], group: str, given: Sequence[str]) -> d
 
 
 def find_sumo() -> Path | None:
-    """Return the program `sumo`: of the package eclipse-sumo, of SUMO_HOME, or on the PATH."""
+    """Returns the program `sumo`: of the package eclipse-sumo, of SUMO_HOME, or on the PATH."""
     homes = [Path(os.environ["SUMO_HOME"])] if "SUMO_HOME" in os.environ else []
     spec = find_spec("sumo")
     if spec is not None and spec.origin is not None:
@@ -297,7 +298,7 @@ def find_sumo() -> Path | None:
 
 
 def cache_dir() -> Path:
-    """Return the folder of traces."""
+    """Returns the folder of traces."""
     base = os.environ.get("FADEOUT_CACHE") or os.environ.get("XDG_CACHE_HOME")
     folder = Path(base) if base else Path.home() / ".cache"
     folder = folder / "fadeout" / "traces"
@@ -306,7 +307,7 @@ def cache_dir() -> Path:
 
 
 def _run(config: Path) -> tuple[Path, list[str]]:
-    """Return the trace that a SUMO configuration makes, and the types of its vehicles."""
+    """Returns the trace that a SUMO configuration makes, and the types of its vehicles."""
     inputs = _inputs(config)
     types = _types(inputs)
     program = find_sumo()
@@ -351,7 +352,7 @@ def _run(config: Path) -> tuple[Path, list[str]]:
 
 
 def _inputs(config: Path) -> list[Path]:
-    """Return the configuration and the files that it names, in the order of the file."""
+    """Returns the configuration and the files that it names, in the order of the file."""
     tree = _xml(config)
     files = [config]
     for key in ("net-file", "route-files", "additional-files", "weight-files", "taz-files"):
@@ -393,7 +394,7 @@ def _number(config: Path, key: str) -> float:
 
 
 def _types(inputs: Sequence[Path]) -> list[str]:
-    """Return the vehicle types of SUMO's files in the form of a scenario. The first is for all
+    """Returns the vehicle types of SUMO's files in the form of a scenario. The first is for all
     others.
     """
     found = ['{ length = "5 m", width = "1.8 m", height = "1.5 m" }']
@@ -424,7 +425,7 @@ def _types(inputs: Sequence[Path]) -> list[str]:
 
 
 def _table(file: Path) -> Path:
-    """Return a table of floating car data in Parquet as CSV."""
+    """Returns a table of floating car data in Parquet as CSV."""
     if not file.is_file():
         raise _TraceError(f"{file} is missing; expected floating car data of SUMO in Parquet")
     kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"

@@ -6,7 +6,7 @@ __version__: str = _native.build_info()["version"]
 
 
 def describe_build() -> str:
-    """Return version and build in one line, as printed by `fadeout --version`."""
+    """Returns version and build in one line, as printed by `fadeout --version`."""
     info = _native.build_info()
     # The compiler's text includes its own name.
     details = ", ".join(

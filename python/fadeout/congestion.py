@@ -67,7 +67,7 @@ class CongestionControl:
     """
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """Process an ACK that acknowledges new data. Required.
+        """Processes an ACK that acknowledges new data. Required.
 
         The stack calls this method in every state, after the recovery code. `ack.is_growth_due`
         says whether an algorithm that probes for bandwidth may increase `window.cwnd` now.
@@ -75,7 +75,7 @@ class CongestionControl:
         raise NotImplementedError
 
     def on_congestion(self, window: Window, event: CongestionEvent) -> None:
-        """Set `window.ssthresh` to the window after the reduction. Required. Called once in an
+        """Sets `window.ssthresh` to the window after the reduction. Required. Called once in an
         episode.
 
         The stack then moves `cwnd` there, or to one segment after a timeout.
@@ -83,13 +83,13 @@ class CongestionControl:
         raise NotImplementedError
 
     def on_established(self, window: Window, srtt_s: float | None) -> None:
-        """Start. The handshake is complete, and took `srtt_s` if that was measured."""
+        """Processes the end of the handshake, which took `srtt_s` if that was measured."""
 
     def on_recovered(self, window: Window, time_s: float) -> None:
-        """Process the end of a recovery that was not undone. The stack has set `cwnd` already."""
+        """Processes the end of a recovery that was not undone. The stack has set `cwnd` already."""
 
     def on_spurious(self, window: Window, prior: Window) -> None:
-        """Undo a spurious reduction. `prior` is the window before the reduction.
+        """Undoes a spurious reduction. `prior` is the window before the reduction.
 
         Without this method, `cwnd` and `ssthresh` return at least to their values before, as in
         Linux.
@@ -98,13 +98,13 @@ class CongestionControl:
         window.ssthresh = max(window.ssthresh, prior.ssthresh)
 
     def on_idle_restart(self, window: Window, idle_s: float) -> None:
-        """Send again with nothing in flight, `idle_s` after the last segment was sent."""
+        """Processes a restart with nothing in flight, `idle_s` after the last segment was sent."""
 
     def on_link_info(self, window: Window, info: LinkInfo) -> None:
-        """Process a notice of a link on the path, for a flow with `link-info`."""
+        """Processes a notice of a link on the path, for a flow with `link-info`."""
 
     def on_sent(self, window: Window, sent: Sent) -> None:
-        """Process the sending of a data segment, new or retransmitted."""
+        """Processes the sending of a data segment, new or retransmitted."""
 
 
 class CongestionControlError(OwnError):
@@ -127,7 +127,7 @@ FEEDBACK = ("none", "classic", "dctcp", "accurate")
 
 
 def _says(name: str, label: str, instance: Any) -> dict[str, Any]:  # noqa: ANN401 - any class
-    """Return the properties that the class declares."""
+    """Returns the properties that the class declares."""
     ecn = getattr(instance, "ecn", "none")
     if ecn not in FEEDBACK:
         raise ScenarioError(
@@ -143,7 +143,7 @@ KIND = OwnKind(
 
 
 def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-    """Return the functions that make the instances of each class, after checks of names and
+    """Returns the functions that make the instances of each class, after checks of names and
     classes.
     """
     return KIND.makers(given)

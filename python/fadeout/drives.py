@@ -51,7 +51,7 @@ _KNOWN: "weakref.WeakKeyDictionary[Results, dict[float, Way]]" = weakref.WeakKey
 
 
 def way(results: Results, every: str | float | None = None) -> Way:
-    """Return the way of all UEs of a run, from copies of its channels. Default: every 20 ms.
+    """Returns the way of all UEs of a run, from copies of its channels. Default: every 20 ms.
 
     Raises:
         ResultError: the run has no radio access with places.
@@ -86,7 +86,7 @@ def way(results: Results, every: str | float | None = None) -> Way:
 
 
 def _cause() -> pl.Expr:
-    """Return the cause of a blocked path at a time step. With several, the one with the largest
+    """Returns the cause of a blocked path at a time step. With several, the one with the largest
     loss.
     """
     return (
@@ -103,14 +103,14 @@ def _cause() -> pl.Expr:
 
 
 def _is_blocked() -> pl.Expr:
-    """Return whether vehicles, foliage, a building or a blockage of the channel block the path."""
+    """Returns whether vehicles, foliage, a building or a blockage of the channel block the path."""
     in_the_way = pl.col("vehicles_db") + pl.col("foliage_db")
     blocked_db = in_the_way + pl.col("blockage_db").fill_null(0)
     return pl.col("behind_building") | (blocked_db >= CUT_DB)
 
 
 def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
-    """Return the times from which a cell serves each UE, and the cell. None while no cell does."""
+    """Returns the times from which a cell serves each UE, and the cell. None while no cell does."""
     interfaces = results.interfaces
     names = [one.rpartition("/")[0] or one for one in interfaces["interface"].to_list()]
     last = dict(zip(names, interfaces["cell"].to_list(), strict=True))
@@ -133,7 +133,7 @@ def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
 
 
 def flows_of(results: Results) -> dict[str, str]:
-    """Return the UE of each flow that begins or ends at one."""
+    """Returns the UE of each flow that begins or ends at one."""
     scenario = results.manifest.get("scenario", {})
     ue_at: dict[str, str] = {one["node"]: ue for ue, one in scenario.get("ue", {}).items()}
     return {
@@ -144,7 +144,7 @@ def flows_of(results: Results) -> dict[str, str]:
 
 
 def losses(results: Results) -> pl.DataFrame:
-    """Return the losses of each UE's flows, by cause.
+    """Returns the losses of each UE's flows, by cause.
 
     A packet that a full queue dropped counts as congestion. For packets that the radio lost, for
     timeouts and for recoveries, the cause is the one that blocked the path longest just before.
@@ -236,7 +236,7 @@ def _losses(results: Results, found: Way) -> pl.DataFrame:
 
 
 def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | None:
-    """Return the cause of most time steps between two times. `cut` is in order of time."""
+    """Returns the cause of most time steps between two times. `cut` is in order of time."""
     time = itemgetter(0)
     within = cut[bisect_left(cut, since, key=time) : bisect_right(cut, until, key=time)]
     steps: dict[str, int] = {}
@@ -246,7 +246,7 @@ def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | 
 
 
 def by_ue(results: Results) -> pl.DataFrame:
-    """Return a summary of a run for each UE.
+    """Returns a summary of a run for each UE.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def by_ue(results: Results) -> pl.DataFrame:
 
 
 def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
-    """Return the times of one UE, and its blockages by vehicles."""
+    """Returns the times of one UE, and its blockages by vehicles."""
 
     def time(of: pl.Expr) -> float:
         return float(own.select(of.fill_null(value=False).sum()).item()) * every_s
@@ -314,7 +314,7 @@ def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
 
 
 def by_cell(results: Results) -> pl.DataFrame:
-    """Return a summary of a run for each cell.
+    """Returns a summary of a run for each cell.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def by_cell(results: Results) -> pl.DataFrame:
 
 
 def _blocks(results: Results, names: list[str]) -> list[pl.Series]:
-    """Return columns about the transport blocks of each cell."""
+    """Returns columns about the transport blocks of each cell."""
     kinds = ("downlink_mbps", "uplink_mbps", "mean_sinr_db", "busy_share")
     found: dict[str, dict[str, float]] = {kind: {} for kind in kinds}
     if results.has_table("transport_blocks"):
@@ -386,7 +386,7 @@ def _mean_sinr(results: Results, key: str) -> dict[str, float]:
 
 
 def _changes(results: Results, key: str) -> dict[str, int]:
-    """Return the changes of cell that ended, by UE, source or target."""
+    """Returns the changes of cell that ended, by UE, source or target."""
     if not results.has_table("handovers"):
         return {}
     done = results.table("handovers").filter(pl.col("entered_s").is_not_nan())
@@ -395,7 +395,7 @@ def _changes(results: Results, key: str) -> dict[str, int]:
 
 
 def save(results: Results, folder: Path) -> list[str]:
-    """Write the tables by UE, by cell and of losses into `folder` as CSV. Return their names."""
+    """Writes the tables by UE, by cell and of losses into `folder` as CSV. Returns their names."""
     tables: Mapping[str, pl.DataFrame] = {
         "by_ue": by_ue(results),
         "by_cell": by_cell(results),

@@ -34,7 +34,7 @@ class HandoverPolicy:
     """
 
     def on_report(self, report: MeasurementReport) -> str | None:
-        """Return the name of the target cell, or None to keep the UE in its cell. Required.
+        """Returns the name of the target cell, or None to keep the UE in its cell. Required.
 
         The network calls this method for each report that arrives while no change of cell of the UE
         is in progress.
@@ -65,7 +65,7 @@ KIND = OwnKind(
 
 
 def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-    """Return the functions that make the instances of each class, after checks of names and
+    """Returns the functions that make the instances of each class, after checks of names and
     classes.
     """
     return KIND.makers(given)

@@ -8,7 +8,7 @@ from fadeout.results import Results
 
 
 def leg_shares(results: Results, every: str | float = "100 ms") -> pl.DataFrame:
-    """Return the load of each leg of each UE with a split bearer, in time bins.
+    """Returns the load of each leg of each UE with a split bearer, in time bins.
 
     Returns
     -------

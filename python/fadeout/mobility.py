@@ -53,7 +53,7 @@ _BY_CHOICE = ("handover", "conditional", "daps", "ltm")
 
 
 def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
-    """Return the failures of the three states, from the steps of one UE in order of time."""
+    """Returns the failures of the three states, from the steps of one UE in order of time."""
     holding: set[str] = set()
     failures = [0, 0, 0]
     is_commanded = False
@@ -106,7 +106,7 @@ def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]
 def handover_metrics(
     results: Results, *, minimum_stay: str = "1 s", per_ue: bool = False
 ) -> pl.DataFrame:
-    """Return the metrics of TR 36.839 clause 5.2.1 for a run's changes of cell.
+    """Returns the metrics of TR 36.839 clause 5.2.1 for a run's changes of cell.
 
     A failure has state 1 if the link fails while no entering condition of a measurement event
     holds. State 2 means that the link fails after that and before the UE has received the command.

@@ -169,7 +169,7 @@ class _Numbers:
 
 
 def predict(reports: Iterable[Report], settings: Settings | None = None) -> list[Prediction]:
-    """Return the predictions that follow from reports in order of time."""
+    """Returns the predictions that follow from reports in order of time."""
     predictor = Predictor(settings)
     found = (predictor.report(one) for one in reports)
     return [one for one in found if one is not None]
@@ -214,7 +214,7 @@ def score(predictions: Sequence[Prediction], truth: Intervals) -> dict[str, floa
 def reports_of(
     results: Results, settings: Settings | None = None, *, cut_db: float = -6.0
 ) -> list[Report]:
-    """Return the reports of the cars of a run about all units, serving or not.
+    """Returns the reports of the cars of a run about all units, serving or not.
 
     A unit is blocked for a car that receives it with an SNR below `cut_db`.
 
@@ -246,7 +246,7 @@ def reports_of(
 
 
 def cuts(reports: Iterable[Report]) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """Return the blockages of each cell for each UE, from report to report. Blockages that had
+    """Returns the blockages of each cell for each UE, from report to report. Blockages that had
     begun before the first report are left out.
     """
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}

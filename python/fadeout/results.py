@@ -55,7 +55,7 @@ class Results(TableAttributes):
 
     @classmethod
     def from_outcome(cls, outcome: "_native.Outcome") -> "Results":
-        """Return the results that the native module returned."""
+        """Returns the results that the native module returned."""
         return cls(
             json.loads(outcome["summary"]),
             json.loads(outcome["manifest"]),
@@ -68,7 +68,7 @@ class Results(TableAttributes):
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Results":
-        """Return the results in `folder`, written by an earlier run.
+        """Returns the results in `folder`, written by an earlier run.
 
         Raises:
             ResultError: the folder is not that of a run, or a file in it cannot be read.
@@ -95,7 +95,7 @@ class Results(TableAttributes):
         return cls(documents["summary"], manifest, folder=folder, complete=complete)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
-        """Write the results to `folder` as `fadeout.run(..., out=folder)` would, and return it.
+        """Writes the results to `folder` as `fadeout.run(..., out=folder)` would, and returns it.
 
         The folder gets `manifest.json`, `summary.json`, a Parquet file for each recorded table, and
         the captures. `Results.open(folder)` reads it again.
@@ -176,7 +176,7 @@ class Results(TableAttributes):
         return Tables(self)
 
     def table(self, name: str) -> "pl.DataFrame":
-        """Return the table called `name`.
+        """Returns the table called `name`.
 
         Raises:
             ResultError: there is no such table, or the run did not record it.
@@ -186,7 +186,7 @@ class Results(TableAttributes):
         return self._frames[name]
 
     def _columns(self, name: str, wanted: Iterable[str]) -> dict[str, list[Any]]:
-        """Return columns of a table of the summary (`flows`, `links`, ...) as lists.
+        """Returns columns of a table of the summary (`flows`, `links`, ...) as lists.
 
         No file is read for results that were just written.
 
@@ -200,7 +200,7 @@ class Results(TableAttributes):
         return {column: self.table(name)[column].to_list() for column in wanted}
 
     def scan(self, name: str) -> "pl.LazyFrame":
-        """Return the table called `name` as a lazy frame, whose queries read only the needed data.
+        """Returns the table called `name` as a lazy frame, whose queries read only the needed data.
 
         Use it for tables that are large relative to the memory:
         `results.scan("radio_delay").group_by("bearer").agg(pl.col("rlc_s").mean()).collect()`.
@@ -215,7 +215,7 @@ class Results(TableAttributes):
         return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
-        """Return whether the run has the table called `name`."""
+        """Returns True if the run has the table called `name`."""
         if name in table_docs() and table_docs()[name]["always"]:
             return True
         if self.folder is not None:
@@ -223,7 +223,7 @@ class Results(TableAttributes):
         return name in self._streams
 
     def to_pandas(self, name: str) -> Any:  # noqa: ANN401 - pandas need not be there
-        """Return the table called `name` as a pandas DataFrame.
+        """Returns the table called `name` as a pandas DataFrame.
 
         Raises:
             ImportError: pandas or pyarrow is missing: `pip install 'fadeout[pandas]'`.
@@ -240,7 +240,7 @@ class Results(TableAttributes):
 
     @staticmethod
     def doc(table: str) -> "pl.DataFrame":
-        """Return the meaning, unit and type of the columns of `table`.
+        """Returns the meaning, unit and type of the columns of `table`.
 
         Raises:
             ResultError: there is no such table.
@@ -253,7 +253,7 @@ class Results(TableAttributes):
         )
 
     def _is_file(self, name: str) -> bool:
-        """Return whether the table is read from a file. A table of the summary without rows has
+        """Returns True if the table is read from a file. A table of the summary without rows has
         none.
         """
         if self.folder is None or _entry(name)["key"] is not None:
@@ -262,7 +262,7 @@ class Results(TableAttributes):
         return not _entry(name)["always"] or name in kept
 
     def _path(self, name: str) -> Path:
-        """Return the file of a table that was recorded into a folder."""
+        """Returns the file of a table that was recorded into a folder."""
         assert self.folder is not None, "only a folder has files"
         path = self.folder / f"{name}.parquet"
         if not path.is_file() and not _entry(name)["always"]:
@@ -346,7 +346,7 @@ def summary_types() -> dict[str, "type[pl.DataType]"]:
 
 
 def read_stream(stream: bytes | None, table: str) -> "pl.DataFrame":
-    """Return a table that was kept in memory, from its Arrow stream.
+    """Returns a table that was kept in memory, from its Arrow stream.
 
     Raises:
         ResultError: the run did not record it.
@@ -361,7 +361,7 @@ def read_stream(stream: bytes | None, table: str) -> "pl.DataFrame":
 
 
 def _frame(rows: list[dict[str, Any]], table: str) -> "pl.DataFrame":
-    """Return rows of the summary as a frame with the columns of `table`, also for missing
+    """Returns rows of the summary as a frame with the columns of `table`, also for missing
     values.
     """
     import polars as pl

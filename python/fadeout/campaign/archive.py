@@ -61,7 +61,7 @@ SPARE = 1 << 20
 
 
 def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") -> Path:
-    """Write the campaign to one zip file, and return its path.
+    """Writes the campaign to one zip file, and returns its path.
 
     Raises:
         ScenarioError: the campaign uses classes or functions of a program, which are not in files.
@@ -109,7 +109,7 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
 
 
 def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
-    """Return the files that the runs read, and the campaign's document with paths in the
+    """Yields the files that the runs read, and the campaign's document with paths in the
     archive.
     """
     spec = campaign.spec
@@ -154,7 +154,7 @@ def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
 
 
 def _own(what: str, place: Any, own: dict[str, bytes]) -> str:  # noqa: ANN401 - a path, or a class
-    """Return the place of a user's file in the archive, as FILE.py:NAME."""
+    """Returns the place of a user's file in the archive, as FILE.py:NAME."""
     if not isinstance(place, str):
         raise ScenarioError(f"{what} is defined in a program, not in a file: name it FILE.py:NAME")
     path, _, name = place.rpartition(":")

@@ -33,7 +33,7 @@ LARGEST_RANGE = 10**9
 
 
 def parse_values(text: str) -> Sequence[Value]:
-    """Return the values of the command line's form: `cubic,bbr3`, `5 ms,20 ms`, `10..100:10
+    """Returns the values of the command line's form: `cubic,bbr3`, `5 ms,20 ms`, `10..100:10
     Mbit/s`.
 
     A comma inside quotes, brackets or braces separates nothing. `A..B` counts by one, `A..B:STEP`
@@ -54,7 +54,7 @@ def _part(text: str) -> Sequence[Value]:
 
 
 def parse_value(text: str) -> Value:
-    """Return one value: TOML if possible, else a text."""
+    """Returns one value: TOML if possible, else a text."""
     try:
         document = tomllib.loads(f"value = {text}")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -96,7 +96,7 @@ class _Range(Sequence[Value]):
 
 
 def _split(text: str) -> list[str]:
-    """Split `text` at its commas outside quotes, brackets and braces."""
+    """Splits `text` at its commas outside quotes, brackets and braces."""
     parts, start, depth, quote = [], 0, 0, ""
     for at, char in enumerate(text):
         if quote:
@@ -114,7 +114,7 @@ def _split(text: str) -> list[str]:
 
 
 def quantity(value: Value) -> tuple[float, str] | None:
-    """Return a value's number and unit: (5.0, "ms") of "5 ms", (3.0, "") of 3. None for other
+    """Returns a value's number and unit: (5.0, "ms") of "5 ms", (3.0, "") of 3. None for other
     values.
     """
     if isinstance(value, bool):
@@ -139,7 +139,7 @@ class Sample:
     """
 
     def draw(self) -> list[dict[str, Value]]:
-        """Return the points, which are the same on every machine."""
+        """Returns the points, which are the same on every machine."""
         from scipy.stats import qmc
 
         dimensions = len(self.distributions)
@@ -169,7 +169,7 @@ DISTRIBUTIONS = ("uniform", "log-uniform", "normal", "integers", "choice")
 
 
 def check_distribution(key: str, given: Any) -> None:  # noqa: ANN401 - whatever the file has
-    """Raise unless `given` is a valid distribution."""
+    """Raises unless `given` is a valid distribution."""
     form = 'a distribution, such as { uniform = ["1 ms", "20 ms"] }'
     if not isinstance(given, Mapping) or len(given) != 1:
         raise mistake(f"`{key}` of the sample is not a distribution", expected=form)
@@ -192,7 +192,7 @@ def check_distribution(key: str, given: Any) -> None:  # noqa: ANN401 - whatever
 
 
 def _at(distribution: Mapping[str, Any], share: float) -> Value:
-    """Return the quantile of the distribution at this share."""
+    """Returns the quantile of the distribution at this share."""
     name, values = next(iter(distribution.items()))
     if name == "choice":
         return values[min(int(share * len(values)), len(values) - 1)]
@@ -242,7 +242,7 @@ class Axes:
         )
 
     def all(self) -> list[dict[str, Value]]:
-        """Return the points in order. The first key of the grid changes slowest."""
+        """Returns the points in order. The first key of the grid changes slowest."""
         points = list(self._product())
         for rule in self.exclude:
             points = _without(points, rule)
@@ -276,7 +276,7 @@ def _has(value: Value, wanted: Value) -> bool:
 
 
 def _without_matching(points: list[dict[str, Value]], expression: str) -> list[dict[str, Value]]:
-    """Return the points for which the SQL expression is not true."""
+    """Returns the points for which the SQL expression is not true."""
     import polars as pl
 
     frame = values_frame(points)
@@ -301,12 +301,12 @@ def _without_matching(points: list[dict[str, Value]], expression: str) -> list[d
 
 
 def short_name(key: str) -> str:
-    """Return the name of a key in expressions: its last part, with underscores."""
+    """Returns the name of a key in expressions: its last part, with underscores."""
     return key.rsplit(".", 1)[-1].replace("-", "_")
 
 
 def values_frame(points: Sequence[Values]) -> "pl.DataFrame":
-    """Return the values of points, with a row for each point and a column for each key."""
+    """Returns the values of points, with a row for each point and a column for each key."""
     import polars as pl
 
     keys = list(dict.fromkeys(key for point in points for key in point))
@@ -331,7 +331,7 @@ def _column(key: str, values: list[Value]) -> "pl.Series":
 
 
 def toml_text(key: str, value: Value) -> str:
-    """Return the value of `key` in the form of a scenario."""
+    """Returns the value of `key` in the form of a scenario."""
     from fadeout import _toml
 
     try:
@@ -341,7 +341,7 @@ def toml_text(key: str, value: Value) -> str:
 
 
 def numbers_of(column: "pl.Series") -> "pl.Series":
-    """Return the numbers of quantities with a common unit. Other columns are unchanged."""
+    """Returns the numbers of quantities with a common unit. Other columns are unchanged."""
     import polars as pl
 
     if column.dtype != pl.String:

@@ -105,7 +105,7 @@ class Campaign(Found):
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Campaign":
-        """Return the campaign of a folder, to read or to continue it."""
+        """Returns the campaign of a folder, to read or to continue it."""
         campaign = cls.__new__(cls)
         campaign.folder = Path(folder)
         campaign._spec = None
@@ -128,7 +128,7 @@ class Campaign(Found):
         retry: bool = False,
         may_be_large: bool = False,
     ) -> Finished:
-        """Do the missing runs. Return the outcome.
+        """Does the missing runs, and returns the outcome.
 
         Args:
             jobs: number of parallel runs. Default: one for each processor. Results do not depend on
@@ -243,7 +243,7 @@ class Campaign(Found):
         return time.thread_time() - began
 
     def _check_build(self, engine: Engine) -> None:
-        """Refuse runs of another build, unless one of them has the same results here."""
+        """Refuses runs of another build, unless one of them has the same results here."""
         frame = engine.runs.frame(["run", "fingerprint"])
         mine = build_name()
         stored = self._stored_document.get("build")
@@ -277,7 +277,7 @@ class Campaign(Found):
         *metrics: str,
         confidence: float = 0.95,
     ) -> pl.DataFrame:
-        """Return the difference of each value of `key` from `baseline`, paired by seed, with
+        """Returns the difference of each value of `key` from `baseline`, paired by seed, with
         intervals.
 
         `fadeout.campaign.comparison.compare_values` describes the columns.
@@ -314,7 +314,7 @@ class Campaign(Found):
         return Context(self._spec.scenarios, self._spec.metrics, self._spec.tables).identity
 
     def _may_use_folder(self) -> None:
-        """Raise unless the folder is new, empty or a campaign's."""
+        """Raises unless the folder is new, empty or a campaign's."""
         if not self.folder.exists():
             return
         if not self.folder.is_dir() or (
@@ -392,7 +392,7 @@ class Campaign(Found):
         write_whole(path, seal.seal(text.encode()))
 
     def _seal(self) -> None:
-        """Give the files of a folder their checksums, if an older version wrote them without."""
+        """Gives the files of a folder their checksums, if an older version wrote them without."""
         if self._stored_document["format"] == UNSEALED:
             written = [self.folder.glob(each) for each in WRITTEN]
             for path in sorted(path for paths in written for path in paths):
@@ -405,7 +405,7 @@ class Campaign(Found):
         return Context(spec.scenarios, spec.metrics, spec.tables).identity
 
     def _read_spec(self) -> Spec:
-        """Return the specification of the campaign in the folder."""
+        """Returns the specification of the campaign in the folder."""
         stored = self._stored()
         document = dict(stored["document"])
         texts = [
@@ -457,7 +457,7 @@ def sweep(
     may_be_large: bool = False,
     **more: Any,  # noqa: ANN401 - keys of a campaign's file
 ) -> Campaign:
-    """Run a scenario over a grid of values and seeds, and return the campaign::
+    """Runs a scenario over a grid of values and seeds, and returns the campaign::
 
         campaign = fadeout.sweep(
             "scenario.toml",
@@ -486,7 +486,7 @@ def sweep(
 
 
 def build_name() -> str:
-    """Return a name of the build. Another compiled module is another build."""
+    """Returns a name of the build. Another compiled module is another build."""
     info = _native.build_info()
     about = Path(_native.__file__).stat()
     file = f"{about.st_size}-{about.st_mtime_ns}"

@@ -79,7 +79,7 @@ ROLES = ("client", "scheduler", "worker")
 
 
 def read_cluster(given: str | PathLike[str]) -> "Cluster":
-    """Return the cluster that a file describes. `local` stands for processes of this machine."""
+    """Returns the cluster that a file describes. `local` stands for processes of this machine."""
     if str(given) == "local":
         return Cluster()
     path = Path(given)
@@ -115,7 +115,7 @@ class Cluster:
         self._held: Any = None
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Run everything. The driver may be killed and started again."""
+        """Runs everything. The driver may be killed and started again."""
         if self._held is not None:
             _Driver(self._held, work, tick).run()
             return
@@ -123,7 +123,7 @@ class Cluster:
             _Driver(client, work, tick).run()
 
     def __enter__(self) -> "Cluster":
-        """Start the workers now, for several calls of `drive`."""
+        """Starts the workers now, for several calls of `drive`."""
         self._held = self._stack.enter_context(self._client())
         return self
 
@@ -251,7 +251,7 @@ class _Driver:
             self._client.cancel(list(self._sent))
 
     def _revive(self) -> None:
-        """Start local workers that are gone. Dask does not restart one that dies while it
+        """Starts local workers that are gone. Dask does not restart one that dies while it
         starts.
         """
         from fadeout.campaign.nodes import LocalCluster
@@ -261,7 +261,7 @@ class _Driver:
             cluster.scale(len(cluster.worker_spec))
 
     def _come_back(self) -> Iterator[Any]:
-        """Return the chunks that have come back, after a short wait."""
+        """Yields the chunks that have come back, after a short wait."""
         with suppress(Empty):
             yield self._back.get(timeout=TICK_S)
             while True:
@@ -315,7 +315,7 @@ class _Driver:
 
 
 def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]:  # noqa: ANN401
-    """Do runs for some time. Return their outcomes, and the runs that were not started."""
+    """Does runs for some time. Returns their outcomes, and the runs that were not started."""
     began = monotonic()
     outcomes: list[Outcome] = []
     for index, job in enumerate(jobs):
@@ -346,7 +346,7 @@ def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
-    """Return the list of the cluster's file, else that of Dask's own settings."""
+    """Returns the list of the cluster's file, else that of Dask's own settings."""
     import dask
 
     usual = dask.config.get(f"jobqueue.{kind}.{key}", None)  # pyright: ignore[reportPrivateImportUsage]
@@ -354,7 +354,7 @@ def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
 
 
 def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optional module
-    """Return new keys for this driver and its workers, as files in `folder`."""
+    """Returns new keys for this driver and its workers, as files in `folder`."""
     keys = _keys(distributed)
     paths = {}
     for name in ("ca_file", *(f"{who}_{what}" for who in ROLES for what in ("cert", "key"))):
@@ -365,7 +365,7 @@ def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optio
 
 
 def _keys(distributed: Any) -> Any:  # noqa: ANN401 - an optional module
-    """Return new keys, in memory."""
+    """Returns new keys, in memory."""
     try:
         return distributed.Security.temporary()
     except ImportError:

@@ -26,7 +26,7 @@ def compare_values(
     *,
     confidence: float = 0.95,
 ) -> pl.DataFrame:
-    """Return the difference of each value of `key` from `baseline`, with all other values equal.
+    """Returns the difference of each value of `key` from `baseline`, with all other values equal.
 
     There is a row for each other value, each combination of the other keys, and each metric. Runs
     are paired by their seed, which removes the randomness that both have in common. Columns:
@@ -84,7 +84,7 @@ def _difference(ours: pl.Series, base: pl.Series, confidence: float) -> dict[str
 
 
 def _key_of(campaign: Campaign, key: str) -> str:
-    """Return the key with this name, or with this last part."""
+    """Returns the key with this name, or with this last part."""
     keys = campaign.keys
     found = [each for each in keys if each == key or each.endswith(f".{key}")]
     if len(found) != 1:
@@ -117,7 +117,7 @@ class Comparison:
 
 
 def compare(first: str | PathLike[str], second: str | PathLike[str]) -> Comparison:
-    """Compare two folders, both of runs or both of campaigns.
+    """Compares two folders, both of runs or both of campaigns.
 
     Raises:
         ResultError: a folder is neither, or one is a run and the other a campaign.
@@ -194,7 +194,7 @@ def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], p
 
 
 def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Return the difference of two points, paired if both have the same seeds."""
+    """Returns the difference of two points, paired if both have the same seeds."""
     pairs = a.select("seed", name).join(b.select("seed", name), on="seed", suffix=" second")
     pairs = pairs.drop_nulls()
     is_paired = len(pairs) == len(a) == len(b)
@@ -217,7 +217,7 @@ def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[float]) -> Interval:
-    """Return the difference of two means of different runs (Welch's t)."""
+    """Returns the difference of two means of different runs (Welch's t)."""
     count = min(first.count, second.count)
     change = second.mean - first.mean
     if count < FEWEST:
@@ -231,7 +231,7 @@ def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[fl
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Return the dotted keys in which two documents differ, with both values."""
+    """Returns the dotted keys in which two documents differ, with both values."""
     flat = [_flat(each) for each in (first, second)]
     return [
         (key, flat[0].get(key), flat[1].get(key))

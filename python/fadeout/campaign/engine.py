@@ -52,8 +52,9 @@ class Executor(Protocol):
     """An executor, which does runs until none is left: here, or on other machines."""
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Take jobs and return outcomes. Call `tick` when the jobs are in progress, and a few times
-        a second.
+        """Takes jobs and returns outcomes.
+
+        Call `tick` when the jobs are in progress, and a few times a second.
         """
         ...
 
@@ -107,7 +108,7 @@ class Engine:
     # --- planning -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Find the missing runs."""
+        """Finds the missing runs."""
         self.runs.begin()
         self.failures.begin()
         self._take_note(self.runs.frame())
@@ -121,7 +122,7 @@ class Engine:
         self._sort()
 
     def _extend(self, point: Point, count: int) -> None:
-        """Give the point the first `count` seeds."""
+        """Gives the point the first `count` seeds."""
         before = self.names.get(point.index, [])
         added = self.planner.jobs(point, self.seeds.of(count)[len(before) :])
         self.names[point.index] = [*before, *added]
@@ -141,7 +142,7 @@ class Engine:
                     self._queue.append(job)
 
     def _look(self, point: Point) -> None:
-        """Check whether the point, whose runs are all finished, needs more seeds."""
+        """Checks whether the point, whose runs are all finished, needs more seeds."""
         while not self._open[point.index]:
             jobs = self.names[point.index]
             values = [self.done[job.run] for job in jobs if job.run in self.done]
@@ -203,7 +204,7 @@ class Engine:
         return jobs
 
     def give(self, outcomes: Iterable[Outcome]) -> None:
-        """Record the outcomes of runs."""
+        """Records the outcomes of runs."""
         with self._changed:
             for outcome in outcomes:
                 self._fresh.append(outcome)
@@ -225,20 +226,20 @@ class Engine:
             self._changed.notify_all()
 
     def give_up(self, error: BaseException) -> None:
-        """Record an error that ends everything."""
+        """Records an error that ends everything."""
         with self._changed:
             self._error = self._error or error
             self._wake()
 
     def _wake(self) -> None:
-        """Wake the threads that wait for a run, or for the end."""
+        """Wakes the threads that wait for a run, or for the end."""
         if self._queue or self.is_finished:
             self._changed.notify_all()
         if self.is_finished:
             self._ended.set()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until there may be a run to do."""
+        """Waits until there may be a run to do."""
         with self._changed:
             if not self.is_finished:
                 self._changed.wait(timeout_s)
@@ -269,7 +270,7 @@ class Engine:
     # --- the disk -------------------------------------------------------------------------------
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Write finished runs that waited long enough, and read the runs of other campaigns."""
+        """Writes finished runs that waited long enough, and reads the runs of other campaigns."""
         now = time.monotonic()
         if not is_last and now - self._flushed_at < FLUSH_S:
             return
@@ -335,7 +336,7 @@ class Engine:
 
 
 def held(executor: Executor | None) -> AbstractContextManager[Any]:
-    """Keep the executor's own workers, if it has any, for several calls of `drive`."""
+    """Keeps the executor's own workers, if it has any, for several calls of `drive`."""
     return executor if isinstance(executor, AbstractContextManager) else nullcontext()
 
 
@@ -348,7 +349,7 @@ class Threads:
         self._workers = workers
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Run everything."""
+        """Runs everything."""
         engine = work
         stop = Event()
         threads = [

@@ -86,7 +86,7 @@ class Found:
         return [name for name in names if name.rpartition(" (")[0] not in names]
 
     def frame(self, *, with_cost: bool = False) -> pl.DataFrame:
-        """Return a row for each finished run: the values of its point, seed, fingerprint and
+        """Returns a row for each finished run: the values of its point, seed, fingerprint and
         metrics.
 
         Rows are sorted by point and seed. They are equal bit by bit for any distribution of the
@@ -104,7 +104,7 @@ class Found:
         return frame.sort("index", "seed").select("point", *first, "seed", *rest)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table over time of every finished run, with the values of its point and its
+        """Returns a table over time of every finished run, with the values of its point and its
         seed.
         """
         folder = self.folder / "tables" / name
@@ -140,7 +140,7 @@ class Found:
         return found.join(values, on="index").sort("index", "seed").drop("index")
 
     def status(self) -> Status:
-        """Return the progress of the campaign."""
+        """Returns the progress of the campaign."""
         plan = self._parquet("plan")
         runs = self._runs
         is_done = plan["run"].is_in(runs["run"].implode())
@@ -156,7 +156,7 @@ class Found:
         )
 
     def wide_points(self) -> list[str]:
-        """Return the points with the largest number of seeds and an interval that is still too
+        """Returns the points with the largest number of seeds and an interval that is still too
         wide.
         """
         seeds = self.seeds
@@ -170,7 +170,7 @@ class Found:
         return wide
 
     def warnings(self) -> list[str]:
-        """Return warnings about the meaning of the results."""
+        """Returns warnings about the meaning of the results."""
         frame = self.frame()
         if frame.is_empty():
             return []
@@ -195,7 +195,7 @@ class Found:
         return found
 
     def metrics(self) -> list[str]:
-        """Return the requested metrics, or the default ones."""
+        """Returns the requested metrics, or the default ones."""
         asked = self._asked
         if asked:
             return asked
@@ -210,7 +210,7 @@ class Found:
     def means(
         self, *metrics: str, confidence: float = 0.95, by: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Return a row for each point: mean, interval and number of runs of each metric.
+        """Returns a row for each point: mean, interval and number of runs of each metric.
 
         `by` gives keys to group by, in place of whole points.
         """
@@ -242,14 +242,14 @@ class Found:
 
     @staticmethod
     def known(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
-        """Return the names, all of which are metrics of the frame."""
+        """Returns the names, all of which are metrics of the frame."""
         for name in names:
             if name not in frame.columns:
                 raise mistake(_names.unknown("metric", name, frame.columns))
         return list(names)
 
     def export(self, path: str | PathLike[str]) -> Path:
-        """Write the frame as one Parquet or CSV file, depending on the suffix of `path`."""
+        """Writes the frame as one Parquet or CSV file, depending on the suffix of `path`."""
         path = Path(path)
         frame = self.frame()
         if path.suffix == ".csv":

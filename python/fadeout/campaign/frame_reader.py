@@ -11,7 +11,7 @@ COLUMNS = ("point", "seed", "fingerprint")
 
 
 def main(path: str, most_rows: int, most_bytes: int) -> None:
-    """Write the columns as CSV to standard output, or the mistake to standard error.
+    """Writes the columns as CSV to standard output, or the mistake to standard error.
 
     Args:
         path: the Parquet file.

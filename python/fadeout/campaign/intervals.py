@@ -38,7 +38,7 @@ class Interval:
         return not math.isnan(self.low)
 
     def text(self, spec: str = ".4g") -> str:
-        """Return the estimate as text."""
+        """Returns the estimate as text."""
         if self.count == 0:
             return "-"
         if not self.is_known:
@@ -47,7 +47,7 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Return the mean of independent `values` by Student's t, without an interval below five
+    """Returns the mean of independent `values` by Student's t, without an interval below five
     values.
     """
     count = len(values)
@@ -69,7 +69,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
 
 
 def paired(ours: Sequence[float], base: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Return the mean difference of runs that have the same seeds, pair by pair."""
+    """Returns the mean difference of runs that have the same seeds, pair by pair."""
     return mean_interval([a - b for a, b in zip(ours, base, strict=True)], confidence)
 
 
@@ -79,7 +79,7 @@ def bootstrap(
     confidence: float = 0.95,
     is_paired: bool = True,
 ) -> Interval:
-    """Return an interval of any statistic, such as a ratio or a percentile, by bootstrap (BCa).
+    """Returns an interval of any statistic, such as a ratio or a percentile, by bootstrap (BCa).
 
     Each of `samples` has one value for each run, and paired samples are drawn together. The draws
     are the same each time. Efron, Better bootstrap confidence intervals, 1987.
@@ -107,7 +107,7 @@ def bootstrap(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values corrected for their number, in the same order. NaN stays NaN.
+    """Returns the p-values corrected for their number, in the same order. NaN stays NaN.
 
     The probability that any of the corrected values below a level is below it by chance is less
     than that level. Holm, A simple sequentially rejective multiple test procedure, 1979.
@@ -122,7 +122,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def too_few(count: int) -> str | None:
-    """Return a warning about results of `count` seeds, if there are too few for an interval."""
+    """Returns a warning about results of `count` seeds, if there are too few for an interval."""
     if count < FEWEST:
         return (
             f"{count} seed{'s' * (count != 1)} a point give no interval, which needs at least "

@@ -94,16 +94,16 @@ class Planner:
                 yield Point(name, len(seen) - 1, scenario, values, overrides, content)
 
     def job(self, point: Point, seed: int) -> Job:
-        """Return the run of a point with this seed."""
+        """Returns the run of a point with this seed."""
         run = digest([point.content, seed])
         return Job(run, point.name, point.scenario, point.overrides, seed)
 
     def jobs(self, point: Point, seeds: Iterable[int]) -> list[Job]:
-        """Return the runs of a point with these seeds."""
+        """Returns the runs of a point with these seeds."""
         return [self.job(point, seed) for seed in seeds]
 
     def _resolve(self, scenario: str, overrides: Sequence[str], seed: int) -> dict[str, Any]:
-        """Return everything that the results of a run depend on, except its seed."""
+        """Returns everything that the results of a run depend on, except its seed."""
         source = self._scenarios[scenario]
         if self._foreign is not None:
             self._foreign.check_scenario(source.text, overrides)
@@ -139,11 +139,11 @@ class Planner:
         return content
 
     def files_named(self) -> list[tuple[str | None, str]]:
-        """Return the files that the scenarios read: their folder, and their path as written."""
+        """Returns the files that the scenarios read: their folder, and their path as written."""
         return list(self._named)
 
     def _file(self, source: ScenarioText, path: str) -> str:
-        """Return the digest of a file's content. A changed file is read again."""
+        """Returns the digest of a file's content. A changed file is read again."""
         if self._foreign is not None:
             self._foreign.check_file("the scenario", path)
         self._named[source.base_dir, path] = None
@@ -166,13 +166,13 @@ def _policy_of(resolved: Mapping[str, Any]) -> str:
 
 
 def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return values in the form of overrides. Later ones replace earlier ones."""
+    """Returns values in the form of overrides. Later ones replace earlier ones."""
     merged = {key: value for values in given for key, value in values.items() if key != SCENARIO}
     return tuple(f"{key}={toml_text(key, value)}" for key, value in merged.items())
 
 
 def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict[str, Any]:
-    """Return the user-written congestion controls, or other classes that `option` names."""
+    """Returns the user-written congestion controls, or other classes that `option` names."""
     classes: dict[str, Any] = {}
     for name, what in controls.items():
         loaded = load_classes([f"{name}={what}"], option) if isinstance(what, str) else {name: what}

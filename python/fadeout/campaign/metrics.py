@@ -93,7 +93,7 @@ class Metric:
         return self.table is not None and not table_docs()[self.table]["always"]
 
     def read(self, results: Results) -> float | None:
-        """Return the number. None if the run has none."""
+        """Returns the number. None if the run has none."""
         if self.function is not None:
             return self._call(results)
         assert self.table is not None and self.column is not None
@@ -145,7 +145,7 @@ def read_metrics(
     base: Path | None = None,
     foreign: Foreign | None = None,
 ) -> tuple[Metric, ...]:
-    """Return the metrics that a file, the command line or a program names, after checks.
+    """Returns the metrics that a file, the command line or a program names, after checks.
 
     `given` is a list of names, or a dict from columns to names, functions, or `FILE.py:NAME`.
     `foreign` limits the names in a file from somebody else.
@@ -225,7 +225,7 @@ def _is_numeric(kind: str) -> bool:
 
 
 def _table_of(column: str) -> str:
-    """Return the table with this column, that of the flows first."""
+    """Returns the table with this column, that of the flows first."""
     docs = table_docs()
     names: list[str] = []
     for table in ["flows", *docs]:
@@ -237,7 +237,7 @@ def _table_of(column: str) -> str:
 
 @cache
 def default_columns() -> dict[str, Any]:
-    """Return the columns of `flows` that every run has, with their types."""
+    """Returns the columns of `flows` that every run has, with their types."""
     types = summary_types()
     return {
         column["name"]: types[column["kind"]]
@@ -247,7 +247,7 @@ def default_columns() -> dict[str, Any]:
 
 
 def default_values(flows: pl.DataFrame) -> dict[str, Any]:
-    """Return the numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for
+    """Returns the numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for
     many.
     """
     columns = default_columns()
@@ -265,26 +265,26 @@ def default_values(flows: pl.DataFrame) -> dict[str, Any]:
 
 
 def default_type(column: str) -> Any:  # noqa: ANN401 - a type of polars
-    """Return the type of a column of `default_values`."""
+    """Returns the type of a column of `default_values`."""
     if column.endswith((":sum", ":mean")):
         return pl.Float64
     return default_columns().get(column.partition("[")[0], pl.Float64)
 
 
 def load_function(place: str) -> Function:
-    """Return the function of `FILE.py:NAME`."""
+    """Returns the function of `FILE.py:NAME`."""
     path, _, name = place.rpartition(":")
     return load_class(Path(path), name, "metric")
 
 
 def file_digest(place: str) -> str:
-    """Return a digest of `FILE.py:NAME`: of the whole file, and the name."""
+    """Returns a digest of `FILE.py:NAME`: of the whole file, and the name."""
     path, _, name = place.rpartition(":")
     return _digest(Path(path).read_bytes(), name)
 
 
 def source_digest(thing: Callable[..., Any]) -> str:
-    """Return a digest of a function or class: of its file, or its source, and of its code.
+    """Returns a digest of a function or class: of its file, or its source, and of its code.
 
     The file may have been edited since it was imported, but the imported code runs.
     """

@@ -20,7 +20,7 @@ class Mistake(ScenarioError):
         self._message, self._expected, self._suggestion = message, expected, suggestion
 
     def placed(self, file: Path) -> ScenarioError:
-        """Return the mistake with the line of `file` that has the key in backquotes of the
+        """Returns the mistake with the line of `file` that has the key in backquotes of the
         message.
         """
         named = re.search("`([^`]+)`", self._message)
@@ -34,7 +34,7 @@ class Mistake(ScenarioError):
 
 
 def placed(error: ScenarioError, file: Path | None) -> ScenarioError:
-    """Return `error` with its place in a campaign's file, if the place can be found.
+    """Returns `error` with its place in a campaign's file, if the place can be found.
 
     A value that a scenario refuses came as an override. Its place is the line with its key.
     """
@@ -64,7 +64,7 @@ def mistake(
     file: Path | None = None,
     key: str | None = None,
 ) -> ScenarioError:
-    """Return an error like those of scenarios: the message, and in `file` the line with `key`."""
+    """Returns an error like those of scenarios: the message, and in `file` the line with `key`."""
     hints = [f" = help: did you mean {suggestion}?"] if suggestion else []
     hints += [f" = expected {expected}"] if expected else []
     line, column, text = _find(file, key)
@@ -97,7 +97,7 @@ def mistake(
 
 
 def _find(file: Path | None, key: str | None) -> tuple[int, int, str]:
-    """Return line and column of `key` in `file`, as a whole word outside comments. 0 if absent."""
+    """Returns line and column of `key` in `file`, as a whole word outside comments. 0 if absent."""
     if file is None or not key:
         return 0, 0, ""
     pattern = re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w-])")

@@ -24,14 +24,14 @@ class SilentScheduler(Scheduler):
     """A scheduler that answers no HTTP."""
 
     def start_http_server(self, *_args: Any, **_settings: Any) -> None:  # noqa: ANN401
-        """Start nothing."""
+        """Starts nothing."""
 
 
 class SilentWorker(Worker):
     """A worker that answers no HTTP."""
 
     def start_http_server(self, *_args: Any, **_settings: Any) -> None:  # noqa: ANN401
-        """Start nothing."""
+        """Starts nothing."""
 
 
 class LocalCluster(SpecCluster):
@@ -48,7 +48,7 @@ class LocalCluster(SpecCluster):
         folder: Path,
         memory_limit: str | float | None = None,
     ) -> None:
-        """Make a cluster. `folder` belongs to this user alone, as workers import files in it.
+        """Makes a cluster. `folder` belongs to this user alone, as workers import files in it.
 
         `memory_limit` is in bytes or a text such as "4 GB". By default workers share the memory.
         """

@@ -65,12 +65,12 @@ class Parts:
         self._read: dict[str, pl.DataFrame] = {}
 
     def begin(self) -> None:
-        """Make the folder, and remove incomplete files of a killed campaign."""
+        """Makes the folder, and removes incomplete files of a killed campaign."""
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_left(self.folder)
 
     def write(self, rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> str:
-        """Write rows as a part, which exists when this returns. Return its name."""
+        """Writes rows as a part, and returns its name after the part exists."""
         columns = list(dict.fromkeys(column for row in rows for column in row))
         schema = {column: types.get(column) or default_type(column) for column in columns}
         values = [{column: row.get(column) for column in columns} for row in rows]
@@ -82,7 +82,7 @@ class Parts:
         return name
 
     def names(self) -> list[str]:
-        """Return the names of the existing parts in order."""
+        """Returns the names of the existing parts in order."""
         names = self._listed()
         # While another process merges parts, a listing may have neither the merged part nor the old
         # ones. Two equal listings show a consistent state.
@@ -97,11 +97,11 @@ class Parts:
         return sorted(n for n in found if n.startswith("part-") and n.endswith(".parquet"))
 
     def new(self) -> list[pl.DataFrame]:
-        """Return the parts that this object has neither read nor written before."""
+        """Returns the parts that this object has neither read nor written before."""
         return self._frames(without=set(self._read))
 
     def frame(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
-        """Return the rows of all parts, with those of `columns` that exist. A run may have two
+        """Returns the rows of all parts, with those of `columns` that exist. A run may have two
         rows.
         """
         frames = self._frames()
@@ -125,7 +125,7 @@ class Parts:
         return [found[name] for name in sorted(found)]
 
     def merge(self) -> None:
-        """Merge many parts into one. It is written before the others are removed."""
+        """Merges many parts into one. It is written before the others are removed."""
         names = self.names()
         if len(names) < 2:
             return
@@ -142,7 +142,7 @@ class Parts:
         self._read[merged] = frame
 
     def remove(self) -> None:
-        """Remove every part."""
+        """Removes every part."""
         for name in self.names():
             (self.folder / name).unlink(missing_ok=True)
             self._read.pop(name, None)
@@ -155,7 +155,7 @@ class Parts:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all. Raises ResultError on failure."""
+    """Writes a file completely or not at all. Raises ResultError on failure."""
     partial = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}{SUFFIX}")
     try:
         for attempt in range(3):
@@ -189,7 +189,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def remove_left(folder: Path) -> None:
-    """Remove incomplete files of killed processes in `folder` and below."""
+    """Removes incomplete files of killed processes in `folder` and below."""
     for path in folder.rglob(f".*{SUFFIX}"):
         if path.is_file() and is_left(path):
             path.unlink(missing_ok=True)

@@ -57,7 +57,7 @@ def repeat(
     executor: Executor | None = None,
     progress: Any = None,  # noqa: ANN401 - as in `Campaign.run`
 ) -> Repeated:
-    """Run the campaign of an archive in `out`, and compare every run with the archive.
+    """Runs the campaign of an archive in `out`, and compares every run with the archive.
 
     Args:
         path: the archive, which may come from anybody.
@@ -89,7 +89,7 @@ def repeat(
 
 
 def _spec(path: Path, folder: Path, foreign: Foreign, largest: int) -> Spec:
-    """Return the campaign of an archive that was unpacked into `folder`."""
+    """Returns the campaign of an archive that was unpacked into `folder`."""
     name = "campaign.json"
     if not (folder / name).is_file():
         raise ResultError(f"{path} is not an archive of a campaign: {name} is missing")
@@ -110,7 +110,7 @@ def _spec(path: Path, folder: Path, foreign: Foreign, largest: int) -> Spec:
 
 
 def _runs(path: Path, frame: Path, spec: Spec) -> pl.DataFrame:
-    """Return the runs of the archive, as listed in its table."""
+    """Returns the runs of the archive, as listed in its table."""
     if not frame.is_file():
         raise ResultError(f"{path} is not an archive of a campaign: {frame.name} is missing")
     most = min(spec.count_runs(), MOST)

@@ -40,7 +40,7 @@ def is_sealed(content: bytes) -> bool:
 
 
 def check(content: bytes, path: Path) -> None:
-    """Raise unless the bytes of the file at `path` are those that were sealed.
+    """Raises unless the bytes of the file at `path` are those that were sealed.
 
     Raises:
         ResultError: the bytes are damaged, or have no digest.

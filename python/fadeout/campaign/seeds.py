@@ -59,15 +59,15 @@ class Seeds:
         return self.stages[-1]
 
     def of(self, count: int) -> Sequence[int]:
-        """Return the first `count` seeds."""
+        """Returns the first `count` seeds."""
         return self.fixed[:count] if self.metric is None else range(1, count + 1)
 
     def first(self) -> int:
-        """Return the number of seeds with which a point starts."""
+        """Returns the number of seeds with which a point starts."""
         return self.stages[0]
 
     def next(self, count: int, values: Sequence[float]) -> int:
-        """Return the number of seeds that a point with `count` seeds and these `values` needs.
+        """Returns the number of seeds that a point with `count` seeds and these `values` needs.
 
         `values` are in the order of the seeds, without failed runs.
         """
@@ -82,7 +82,7 @@ class Seeds:
         return found.half_width <= limit
 
     def describe(self) -> str:
-        """Return a description in words."""
+        """Returns a description in words."""
         if self.metric is None:
             return f"{len(self.fixed)} seed{'s' * (len(self.fixed) != 1)} a point"
         share = f"{100 * self.half_width:g} %" if self.is_relative else f"{self.half_width:g}"
@@ -92,7 +92,7 @@ class Seeds:
         )
 
     def data(self) -> dict[str, Any] | list[int]:
-        """Return the seeds in the form of a campaign's file."""
+        """Returns the seeds in the form of a campaign's file."""
         if self.metric is None:
             return list(self.fixed)
         width = f"{100 * self.half_width!r} %" if self.is_relative else self.half_width
@@ -106,7 +106,7 @@ class Seeds:
 
 
 def read_seeds(given: Any) -> Seeds:  # noqa: ANN401 - whatever the file has
-    """Return the seeds that a campaign's file, the command line or a program gives."""
+    """Returns the seeds that a campaign's file, the command line or a program gives."""
     if isinstance(given, Seeds):
         return given
     if isinstance(given, bool) or given is None:
@@ -172,7 +172,7 @@ def _until_narrow(given: Mapping[str, Any]) -> Seeds:
 
 
 def parse_width(given: Any) -> tuple[float, bool]:  # noqa: ANN401 - whatever the file has
-    """Return a half-width, and whether it is relative to the mean: 0.5, or "2 %"."""
+    """Returns a half-width, and whether it is relative to the mean: 0.5, or "2 %"."""
     found = _WIDTH.fullmatch(str(given))
     width = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else 0.0
     if found is None or isinstance(given, bool) or not 0 < width < float("inf"):

@@ -74,7 +74,7 @@ class Spec:
 
 
 def read_file(path: str | PathLike[str]) -> Spec:
-    """Return the campaign that a TOML file describes."""
+    """Returns the campaign that a TOML file describes."""
     path = Path(path)
     document = _files.read_toml(path, "a campaign's file")
     for key in document:
@@ -104,7 +104,7 @@ def read(
     source: Path | None = None,
     foreign: Foreign | None = None,
 ) -> Spec:
-    """Return the campaign of a document with the keys of a campaign's file. Its paths start at
+    """Returns the campaign of a document with the keys of a campaign's file. Its paths start at
     `base`.
 
     `foreign` limits the names in a document from somebody else.
@@ -197,7 +197,7 @@ def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Value]:
-    """Return values by key. A key is dotted and quoted, so a dict is a value."""
+    """Returns values by key. A key is dotted and quoted, so a dict is a value."""
     return dict(table)
 
 
@@ -306,7 +306,7 @@ def _controls(
 
 
 def _written(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document in the form of JSON. Classes, functions and other objects are
+    """Returns the document in the form of JSON. Classes, functions and other objects are
     left out.
     """
 

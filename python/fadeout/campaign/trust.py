@@ -27,7 +27,7 @@ class Foreign:
     """True if the archive's Python files may run."""
 
     def check_file(self, what: str, name: object) -> str:
-        """Return the name of the file that `what` names, which is below the archive's folder."""
+        """Returns the name of the file that `what` names, which is below the archive's folder."""
         if not isinstance(name, str) or not is_below(name):
             raise ResultError(
                 f"{self.file}: {what} names {name!r}; expected a file of the archive, by its name "
@@ -36,7 +36,7 @@ class Foreign:
         return name
 
     def check_code(self, what: str, name: str) -> None:
-        """Raise unless the Python file that `what` names belongs to the archive and may run."""
+        """Raises unless the Python file that `what` names belongs to the archive and may run."""
         self.check_file(what, name)
         if not self.allow_code:
             raise ResultError(
@@ -45,7 +45,7 @@ class Foreign:
             )
 
     def check_scenario(self, text: str, overrides: Sequence[str] = ()) -> None:
-        """Raise if preparing the scenario needs a program, or a file outside the archive."""
+        """Raises if preparing the scenario needs a program, or a file outside the archive."""
         if not any(word in each for each in (text, *overrides) for word in ("sumo", *MAPS)):
             return
         from fadeout import _traces

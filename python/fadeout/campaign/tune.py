@@ -39,7 +39,7 @@ class Range:
     is_log: bool
 
     def value(self, number: float) -> Value:
-        """Return the quantity in the form of a scenario."""
+        """Returns the quantity in the form of a scenario."""
         short: float = int(number) if self.is_whole else float(f"{number:.{DIGITS}g}")
         return f"{short!r} {self.unit}" if self.unit else short
 
@@ -78,7 +78,7 @@ def tune(
     progress: Callable[[int, int], None] | None = None,
     **more: Any,  # noqa: ANN401 - keys of a campaign's file
 ) -> Tuned:
-    """Search for the values with the best mean of `metric` over the seeds.
+    """Searches for the values with the best mean of `metric` over the seeds.
 
         from fadeout.campaign.tune import tune
 
@@ -169,7 +169,7 @@ def _suggest(trial: Any, key: str, over: Over) -> Value:  # noqa: ANN401 - of an
 
 
 def read_range(key: str, given: str | Sequence[Value]) -> Over:
-    """Return the range, or the values, of the text."""
+    """Returns the range, or the values, of the text."""
     if not isinstance(given, str):
         return list(given)
     text = given.strip()

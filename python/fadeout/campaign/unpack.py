@@ -32,7 +32,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 @contextlib.contextmanager
 def unpacked(path: Path, *, largest: int = LARGEST) -> Iterator[Path]:
-    """Return the archive's files in a temporary folder: exactly those that its checksums list.
+    """Returns the archive's files in a temporary folder: exactly those that its checksums list.
 
     A member is checked and written piece by piece, so the memory does not depend on the archive.
 
@@ -59,7 +59,7 @@ def unpacked(path: Path, *, largest: int = LARGEST) -> Iterator[Path]:
 
 
 def _members(path: Path, file: zipfile.ZipFile, largest: int) -> dict[str, zipfile.ZipInfo]:
-    """Return the files of the archive by their names, after a check that no name does harm."""
+    """Returns the files of the archive by their names, after a check that no name does harm."""
     members: dict[str, zipfile.ZipInfo] = {}
     for member in file.infolist():
         name = member.filename
@@ -88,7 +88,7 @@ def _members(path: Path, file: zipfile.ZipFile, largest: int) -> dict[str, zipfi
 
 
 def _sums(path: Path, file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
-    """Return the checksum of each file. They must be exactly the files of the archive."""
+    """Returns the checksum of each file. They must be exactly the files of the archive."""
     about = members.pop(SUMS, None)
     if about is None:
         raise ResultError(f"{path} is not an archive of a campaign: {SUMS} is missing")
@@ -116,7 +116,7 @@ def _sums(path: Path, file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
 def _unpack(
     path: Path, file: zipfile.ZipFile, member: zipfile.ZipInfo, digest: str, target: Path
 ) -> None:
-    """Write a member to `target`, and check it against its checksum."""
+    """Writes a member to `target`, and checks it against its checksum."""
     found = hashlib.sha256()
     # Mode x fails if the file exists, for example for two names that differ in case only.
     with file.open(member) as packed, target.open("xb") as out:

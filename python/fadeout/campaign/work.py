@@ -53,7 +53,7 @@ class Context:
         return "\n".join(sorted([*wanted, *(f"table {name}" for name in self.tables)]))
 
     def do(self, job: Job, may_go_on: MayGoOn) -> "Outcome | None":
-        """Do a run. Return None if it was stopped."""
+        """Does a run. Returns None if the run was stopped."""
         return do(self, job, may_go_on)
 
     @property
@@ -75,7 +75,7 @@ class Outcome:
     tables: dict[str, bytes] = field(default_factory=dict)
 
     def failure(self) -> dict[str, Any]:
-        """Return the failure as a row."""
+        """Returns the failure as a row."""
         job = self.job
         return {
             "run": job.run,
@@ -88,7 +88,7 @@ class Outcome:
 
 
 def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
-    """Do a run. Return None if it was stopped.
+    """Does a run. Returns None if the run was stopped.
 
     Errors that affect every run, such as a table that the scenario does not record, are raised.
     """

@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line."""
+    """Runs the command line."""
     from fadeout.cli import signals
 
     signals.install()
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command, and return its exit status."""
+    """Runs the command, and returns its exit status."""
     try:
         command = load("fadeout.cli.app").app
         from fadeout.cli import warnings
@@ -65,7 +65,7 @@ def _say_why(error: BaseException) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """Return the reason for a failed import, in one line."""
+    """Returns the reason for a failed import, in one line."""
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
     if isinstance(error, MemoryError):

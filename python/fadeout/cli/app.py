@@ -39,7 +39,7 @@ class Commands(TyperGroup):
         self.commands = dict.fromkeys(MODULES, TyperCommand(None))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
-        """Return the command of that name."""
+        """Returns the command of that name."""
         if cmd_name not in MODULES:
             return None
         # The callback makes it a group, even with one command.

@@ -44,7 +44,7 @@ Confidence = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands."""
     group = typer.Typer(
         name="campaign",
         no_args_is_help=True,
@@ -140,7 +140,7 @@ def run_campaign(
     yes: bool,
     quiet: bool,
 ) -> None:
-    """Run a campaign with a progress bar, and print its results."""
+    """Runs a campaign with a progress bar, and prints its results."""
     from fadeout.cli.campaign_tables import print_finished, print_means
 
     executor = cluster_of(cluster, jobs)

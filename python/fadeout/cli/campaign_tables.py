@@ -14,7 +14,7 @@ MOST_POINTS = 60
 
 
 def print_finished(campaign: Campaign, finished: Finished) -> None:
-    """Print the number of finished runs, earlier runs and failures."""
+    """Prints the number of finished runs, earlier runs and failures."""
     status = finished.status
     done = f"{finished.done_now:,} runs in {finished.wall_s:,.1f} s"
     if finished.done_now:
@@ -26,7 +26,7 @@ def print_finished(campaign: Campaign, finished: Finished) -> None:
 
 
 def print_troubles(campaign: Campaign, status: Status) -> None:
-    """Print failed runs by reason, and warnings about the results."""
+    """Prints failed runs by reason, and warnings about the results."""
     if status.failed:
         failures = campaign.failures
         reasons = failures.group_by("kind", "reason", maintain_order=True).agg(pl.len())
@@ -39,7 +39,7 @@ def print_troubles(campaign: Campaign, status: Status) -> None:
 
 
 def print_status(campaign: Campaign) -> None:
-    """Print the progress of a campaign."""
+    """Prints the progress of a campaign."""
     status = campaign.status()
     table = new_table("", "runs", numbers=["runs"])
     rows = [("done", status.done), ("failed", status.failed), ("left", status.left)]
@@ -67,7 +67,7 @@ def print_status(campaign: Campaign) -> None:
 
 
 def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -> None:
-    """Print one row for each point: its values, and each metric with its interval."""
+    """Prints one row for each point: its values, and each metric with its interval."""
     names = list(metrics) or campaign.metrics()
     means = campaign.means(*names, confidence=confidence)
     keys = [key for key in campaign.keys if key in means.columns]
@@ -92,7 +92,7 @@ def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -
 def print_differences(
     campaign: Campaign, key: str, baseline: str, metrics: Sequence[str], confidence: float
 ) -> None:
-    """Print one row for each comparison: both means, and their difference with its interval."""
+    """Prints one row for each comparison: both means, and their difference with its interval."""
     found = campaign.compare(key, baseline, *metrics, confidence=confidence)
     if found.is_empty():
         say(f"nothing to compare with {baseline}: no other value has runs with the same seeds")
@@ -121,14 +121,14 @@ def print_differences(
 
 
 def limits_text(value: float | None, low: float | None, high: float | None, spec: str) -> str:
-    """Return a value with the limits of its interval."""
+    """Returns a value with the limits of its interval."""
     if value is None:
         return "-"
     return f"{value:+{spec}}" + ("" if low is None else f" [{low:+{spec}}, {high:+{spec}}]")
 
 
 def interval_text(row: dict[str, Any], name: str) -> str:
-    """Return a mean with its interval, to the digits that the interval justifies."""
+    """Returns a mean with its interval, to the digits that the interval justifies."""
     mean, low, high = row[f"{name}_mean"], row[f"{name}_low"], row[f"{name}_high"]
     if mean is None or math.isnan(mean):
         return "-"
@@ -142,11 +142,11 @@ def interval_text(row: dict[str, Any], name: str) -> str:
 
 
 def short(key: str, keys: Sequence[str]) -> str:
-    """Return the last part of a key, or more if another key has the same last part."""
+    """Returns the last part of a key, or more if another key has the same last part."""
     last = key.rsplit(".", 1)[-1]
     return last if sum(each.rsplit(".", 1)[-1] == last for each in keys) == 1 else key
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - a value of any column
-    """Return a value of a point."""
+    """Returns a value of a point."""
     return "-" if value is None else str(value)

@@ -14,7 +14,7 @@ from fadeout.cli.options import Overrides, examples
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "check",
         epilog=examples(

@@ -14,7 +14,7 @@ MOST_ROWS = 60
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "compare",
         epilog=examples(
@@ -62,14 +62,14 @@ def compare(
 
 
 def number(value: Any) -> str:  # noqa: ANN401 - a value of any column
-    """Return a number to four digits, and text as it is."""
+    """Returns a number to four digits, and text as it is."""
     from fadeout.cli.campaign_tables import shown
 
     return f"{value:.4g}" if isinstance(value, float) else shown(value)
 
 
 def difference_text(row: dict[str, Any]) -> str:
-    """Return a difference with its interval, if it has one."""
+    """Returns a difference with its interval, if it has one."""
     if row["difference"] is None:
         return "-"
     if row.get("low") is None:

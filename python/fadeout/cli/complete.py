@@ -18,7 +18,7 @@ def _starting(names: Iterable[tuple[str, str]], beginning: str) -> Found:
 
 
 def kinds(incomplete: str) -> Found:
-    """Return the arguments of `fadeout list`."""
+    """Returns the arguments of `fadeout list`."""
     from fadeout import _lexicon
     from fadeout.cli.list import OTHERS
 
@@ -27,7 +27,7 @@ def kinds(incomplete: str) -> Found:
 
 
 def names(context: typer.Context, incomplete: str) -> Found:
-    """Return the entries of the kind on the command line."""
+    """Returns the entries of the kind on the command line."""
     from fadeout import _lexicon
     from fadeout.cli.list import plural_of
 
@@ -46,41 +46,41 @@ def names(context: typer.Context, incomplete: str) -> Found:
 
 
 def tables(incomplete: str) -> Found:
-    """Return the tables of results."""
+    """Returns the tables of results."""
     from fadeout._columns import all_table_docs
 
     return _starting(((name, t["doc"]) for name, t in all_table_docs().items()), incomplete)
 
 
 def studies(incomplete: str) -> Found:
-    """Return the studies."""
+    """Returns the studies."""
     from fadeout.studies import questions
 
     return _starting(questions().items(), incomplete)
 
 
 def references(incomplete: str) -> Found:
-    """Return the references of `fadeout validate`."""
+    """Returns the references of `fadeout validate`."""
     from fadeout.validate import REFERENCES
 
     return _starting(((name, "") for name in REFERENCES), incomplete)
 
 
 def figures(incomplete: str) -> Found:
-    """Return the figures of a run."""
+    """Returns the figures of a run."""
     from fadeout._figures import FIGURES
 
     return _starting(FIGURES.items(), incomplete)
 
 
 def formats(incomplete: str) -> Found:
-    """Return the formats of figures."""
+    """Returns the formats of figures."""
     known = [("png", "pixels"), ("pdf", "for print"), ("svg", "for the web")]
     return _starting(known, incomplete)
 
 
 def examples(incomplete: str) -> Found:
-    """Return the example scenarios."""
+    """Returns the example scenarios."""
     from fadeout._examples import examples
 
     known = examples().values()
@@ -88,7 +88,7 @@ def examples(incomplete: str) -> Found:
 
 
 def overrides(incomplete: str) -> Found:
-    """Return the keys of a scenario, and after the equals sign the words that a key may have."""
+    """Returns the keys of a scenario, and after the equals sign the words that a key may have."""
     from fadeout import _schema
 
     key, equals, value = incomplete.partition("=")
@@ -101,7 +101,7 @@ def overrides(incomplete: str) -> Found:
 
 
 def topics(incomplete: str) -> Found:
-    """Return everything that can be explained."""
+    """Returns everything that can be explained."""
     from fadeout import _lexicon
 
     known = {topic.name: topic.summary for topic in reversed(_lexicon.topics())}

@@ -38,7 +38,7 @@ HandoverPolicies = Annotated[
 
 
 def print_cause(error: OwnError) -> None:
-    """Print the traceback of the user's method."""
+    """Prints the traceback of the user's method."""
     cause = error.__cause__
     if cause is not None:
         lines = traceback.format_exception(type(cause), cause, cause.__traceback__)

@@ -44,7 +44,7 @@ WIDEST = 100
 
 
 def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
-    """Print a list: one line each in a pipe, and names on the left of wrapped text on a terminal.
+    """Prints a list: one line each in a pipe, and names on the left of wrapped text on a terminal.
 
     With `hang` each name has a line of its own.
     """
@@ -73,7 +73,7 @@ def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
 
 
 def print_paragraph(text: str) -> None:
-    """Print a paragraph, wrapped on a terminal."""
+    """Prints a paragraph, wrapped on a terminal."""
     console = out()
     if console.is_terminal:
         console.print(Text(text), width=min(console.width, WIDEST))
@@ -82,7 +82,7 @@ def print_paragraph(text: str) -> None:
 
 
 def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """Return a table whose columns in `numbers` are aligned right."""
+    """Returns a table whose columns in `numbers` are aligned right."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left")
@@ -90,7 +90,7 @@ def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = No
 
 
 def print_table(table: Table) -> None:
-    """Print `table`, in a pipe without trailing spaces."""
+    """Prints `table`, in a pipe without trailing spaces."""
     console = out()
     if console.is_terminal:
         console.print(table)
@@ -102,12 +102,12 @@ def print_table(table: Table) -> None:
 
 
 def print_error(message: str) -> None:
-    """Print `message` to standard error as an error of this command."""
+    """Prints `message` to standard error as an error of this command."""
     console = err()
     console.print("[bold red]error:[/bold red] ", end="")
     console.print(message, markup=False, highlight=False)
 
 
 def say(line: str) -> None:
-    """Print a line to standard error."""
+    """Prints a line to standard error."""
     err().print(line, markup=False, highlight=False)

@@ -23,7 +23,7 @@ Args = ParamSpec("Args")
 
 
 def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
-    """Turn the exceptions of `command` into a message and an exit status."""
+    """Turns the exceptions of `command` into a message and an exit status."""
 
     @functools.wraps(command)
     def wrapper(*args: Args.args, **kwargs: Args.kwargs) -> None:
@@ -64,7 +64,7 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
 
 
 def print_scenario_error(error: ScenarioError) -> None:
-    """Print each mistake of a scenario, as the reader formatted it."""
+    """Prints each mistake of a scenario, as the reader formatted it."""
     console = err()
     for detail in error.errors:
         console.print(detail["rendered"].rstrip("\n"), markup=False, highlight=False)
@@ -75,7 +75,7 @@ def print_scenario_error(error: ScenarioError) -> None:
 
 
 def describe(error: OSError) -> str:
-    """Return an operating system's error in plain words, with the path."""
+    """Returns an operating system's error in plain words, with the path."""
     reason = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
         from fadeout._examples import examples

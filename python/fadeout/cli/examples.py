@@ -16,7 +16,7 @@ FIRST = "blockage"
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Adds the commands."""
     app.command(
         "examples",
         epilog=examples("fadeout examples", "fadeout examples lte-download"),

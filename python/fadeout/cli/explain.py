@@ -14,7 +14,7 @@ from fadeout.cli.options import examples
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "explain",
         epilog=examples(
@@ -63,7 +63,7 @@ def explain(
 
 
 def _explain_names(text: str) -> bool:
-    """Explain the entries with a name, and list other uses of the word."""
+    """Explains the entries with a name, and lists other uses of the word."""
     if explain_named(text):
         return True
     keys = {key.short for key in _schema.all_keys()}
@@ -74,7 +74,7 @@ def _explain_names(text: str) -> bool:
 
 
 def explain_key(text: str) -> bool:
-    """Explain a key of a scenario by its path, or by its name if that is unique."""
+    """Explains a key of a scenario by its path, or by its name if that is unique."""
     known = _schema.all_keys()
     found = [key for key in known if text in (key.path, key.short)]
     found = found or [key for key in known if text == key.name]

@@ -8,7 +8,7 @@ from fadeout.cli.console import err
 
 
 def follow(folder: Path, nodes: Sequence[str]) -> Callable[[], None]:
-    """Return a function that prints the new console output of `nodes` since its last call.
+    """Returns a function that prints the new console output of `nodes` since its last call.
 
     The logs belong to the run that writes to `folder`, which has a hidden name until the run ends.
     """

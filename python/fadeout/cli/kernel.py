@@ -12,7 +12,7 @@ from fadeout.cli.options import examples
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     group = typer.Typer(
         name="kernel",
         no_args_is_help=True,

@@ -23,7 +23,7 @@ OTHERS = {
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "list",
         epilog=examples(
@@ -82,7 +82,7 @@ def list_command(
 
 
 def plural_of(kind: str) -> str | None:
-    """Return the plural of a kind that is given in either form. None if there is no such kind."""
+    """Returns the plural of a kind that is given in either form. None if there is no such kind."""
     singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
     singulars |= {"scheme": "schemes", "study": "studies", "table": "tables"}
     plural = singulars.get(kind, kind)
@@ -109,7 +109,7 @@ def _overview(as_json: bool) -> None:
 
 
 def print_topics(found: list[_lexicon.Topic], word: str) -> None:
-    """Print the topics found for a word, exact names first."""
+    """Prints the topics found for a word, exact names first."""
     exact = _lexicon.exactly(word)
     shown = exact or found[:MOST_TOPICS]
     print_entries([Entry(t.name, t.summary, f"{t.kind}: {t.more}") for t in shown])
@@ -123,7 +123,7 @@ MOST_TOPICS = 12
 
 
 def explain_named(word: str) -> bool:
-    """Explain every entry called `word`. Return whether there is one."""
+    """Explains every entry called `word`. Returns False if there is none."""
     wanted, is_found = _lexicon.plain(word), False
     for kind in _lexicon.catalog().values():
         for entry in kind["entries"]:
@@ -167,13 +167,13 @@ def _also(entry: dict[str, Any]) -> str:
 
 
 def _is_shared(entries: list[dict[str, Any]]) -> bool:
-    """Return whether several entries have the same parameters, which are then printed once."""
+    """Returns True if several entries have the same parameters, which are then printed once."""
     first = entries[0]["parameters"]
     return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
 
 def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Print one entry: its description, its use in a scenario, its parameters."""
+    """Prints one entry: its description, its use in a scenario, its parameters."""
     also = f" (also {', '.join(entry['aliases'])})" if entry["aliases"] else ""
     head = f"[bold]{escape(entry['name'])}[/bold]{escape(also)}: {escape(kind['name'])}"
     out().print(head, highlight=False)
@@ -194,14 +194,14 @@ def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
 
 
 def _print_parameters(parameters: list[dict[str, Any]]) -> None:
-    """Print each parameter with its default, its description and its range."""
+    """Prints each parameter with its default, its description and its range."""
     print_entries(
         [Entry(f"{p['name']} = {default(p)}", p["doc"], values(p)) for p in parameters], hang=True
     )
 
 
 def default(parameter: dict[str, Any]) -> str:
-    """Return the default, with its unit if it is a bare number."""
+    """Returns the default, with its unit if it is a bare number."""
     text = str(parameter["default"])
     unit = parameter.get("unit") or ""
     is_bare = text.replace(".", "", 1).replace("e", "", 1).replace("-", "").isdigit()
@@ -209,7 +209,7 @@ def default(parameter: dict[str, Any]) -> str:
 
 
 def values(parameter: dict[str, Any]) -> str:
-    """Return the values that a parameter may have."""
+    """Returns the values that a parameter may have."""
     if "range" in parameter:
         low, high = parameter["range"]
         unit = parameter.get("unit") or ""
@@ -268,7 +268,7 @@ def _list_tables(name: str | None, as_json: bool) -> None:
 
 
 def explain_table(name: str) -> None:
-    """Print the description of a table and its columns."""
+    """Prints the description of a table and its columns."""
     entry = all_table_docs()[name]
     where = f"results.{name}" if entry["of"] == "run" else f"fadeout.{name}(scenario)"
     print_paragraph(f"{entry['doc']} In Python: {where}")

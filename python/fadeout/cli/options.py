@@ -54,7 +54,7 @@ ClusterFile = Annotated[
 
 
 def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
-    """Return the cluster of `--cluster`, with `--jobs` workers if given."""
+    """Returns the cluster of `--cluster`, with `--jobs` workers if given."""
     if file is None:
         return None
     from fadeout.campaign.cluster import read_cluster
@@ -64,7 +64,7 @@ def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
 
 
 def unused_folder(base: Path) -> Path:
-    """Return `base`, or `base` with a number added if it exists."""
+    """Returns `base`, or `base` with a number added if it exists."""
     number = 1
     folder = base
     while folder.exists():
@@ -77,7 +77,7 @@ PARTIAL = re.compile(r"\..+\.partial-(\d+)(-\d+)?")
 
 
 def say_left_over(folder: Path) -> None:
-    """Print the hidden folders beside `folder` that killed runs have left."""
+    """Prints the hidden folders beside `folder` that killed runs have left."""
     try:
         beside = sorted(folder.absolute().parent.glob(".*.partial-*"))
     except OSError:
@@ -99,6 +99,6 @@ def _is_alive(process: int) -> bool:
 
 
 def examples(*commands: str, note: str = "") -> str:
-    """Return the epilog of a command: one command to paste in each line, and a remark."""
+    """Returns the epilog of a command: one command to paste in each line, and a remark."""
     lines = ["Examples:", *(f"[bold]{command}[/bold]" for command in commands)]
     return "\n\n".join([*lines, note] if note else lines)

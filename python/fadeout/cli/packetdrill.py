@@ -21,7 +21,7 @@ STATUS = {"invalid": MISTAKE, "failed": DIFFERENT, "unsupported": UNSUPPORTED, "
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "packetdrill",
         epilog=examples(

@@ -14,7 +14,7 @@ from fadeout.results import Results
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "plot",
         epilog=examples("fadeout plot out/blockage congestion throughput --format pdf"),

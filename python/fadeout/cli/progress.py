@@ -18,7 +18,7 @@ SAID_EVERY_S = 30.0
 
 @contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator["Callback"]:
-    """Return a callback for `fadeout.run`: a bar on a terminal, else a line now and then."""
+    """Returns a callback for `fadeout.run`: a bar on a terminal, else a line now and then."""
     if quiet:
         yield lambda _state: None
         return
@@ -69,7 +69,7 @@ def _run_lines(label: str) -> "Callback":
 
 @contextmanager
 def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallback"]:
-    """Return a callback for many runs, called with the numbers of finished and of all runs.
+    """Returns a callback for many runs, called with the numbers of finished and of all runs.
 
     The callback draws a bar on a terminal, and else prints a line now and then.
     """

@@ -21,7 +21,7 @@ from fadeout.results import Results
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "run",
         epilog=examples(
@@ -157,7 +157,7 @@ def _draw(results: Results, folder: Path) -> list[Path]:
 
 
 def print_summary(results: Results) -> None:
-    """Print the summary of a run: flows, their paths, links with losses, interfaces."""
+    """Prints the summary of a run: flows, their paths, links with losses, interfaces."""
     hidden = 0
     for section in sections(results):
         table = new_table(*section.headings, numbers=section.numbers)

@@ -12,7 +12,7 @@ from fadeout.cli.options import Force
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "schema",
         epilog=(

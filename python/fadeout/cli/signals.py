@@ -32,12 +32,12 @@ def came() -> bool:
 
 
 def exit_status() -> int:
-    """Return the exit status of a command that a signal stopped: 130 after Ctrl-C."""
+    """Returns the exit status of a command that a signal stopped: 130 after Ctrl-C."""
     return 128 + (_came[-1] if _came else signal.SIGINT)
 
 
 def install() -> None:
-    """Make each of these signals end the process or the running command."""
+    """Makes each of these signals end the process or the running command."""
     for number in STOPS:
         # A signal that the parent ignores stays ignored. nohup does so with SIGHUP.
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -55,7 +55,7 @@ class Working:
 
 
 def obey() -> None:
-    """Raise KeyboardInterrupt if a signal came.
+    """Raises KeyboardInterrupt if a signal came.
 
     Its own exception may have been lost, as those of finalisers and callbacks are.
     """

@@ -14,7 +14,7 @@ class _Deaf(io.FileIO):
     """Standard error. A failed write to it is dropped and ends no run."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
-        """Write as much as possible and drop the rest."""
+        """Writes as much as possible and drops the rest."""
         try:
             return super().write(data)
         except OSError:
@@ -22,7 +22,7 @@ class _Deaf(io.FileIO):
 
 
 def repair() -> None:
-    """Let every stream exist, and let standard error never fail."""
+    """Lets every stream exist, and lets standard error never fail."""
     for number in STANDARD:
         try:
             os.fstat(number)

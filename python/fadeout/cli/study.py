@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "study",
         epilog=examples(
@@ -97,13 +97,13 @@ def study(
 
 
 def say_kept(path: Path) -> None:
-    """Return the folder with the finished runs of a stopped study, if there are any."""
+    """Prints the folder with the finished runs of a stopped study, if there are any."""
     if path.exists():
         say(f"finished runs are kept in {path}; repeat the command to continue")
 
 
 def print_report(report: "Report", folder: Path) -> None:
-    """Print the main tables, and the place of all files."""
+    """Prints the main tables, and the place of all files."""
     from fadeout.study.study import EFFORT
 
     for section in report.sections:

@@ -14,7 +14,7 @@ from fadeout.cli.options import ClusterFile, Jobs, examples, unused_folder
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "sweep",
         epilog=examples(

@@ -16,7 +16,7 @@ from fadeout.cli.progress import count_progress
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "tune",
         epilog=examples(

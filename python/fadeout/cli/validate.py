@@ -15,7 +15,7 @@ from fadeout.validate import REFERENCES
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Adds the command."""
     app.command(
         "validate",
         epilog=examples(
@@ -98,11 +98,11 @@ def validate(
 ) -> None:
     """Compare our TCP with a real one: goodput, round trips, retransmissions, windows.
 
-    [bold]linux[/bold] runs scenarios that correspond to recorded runs. [bold]kernel[/bold] runs a
-    scenario twice: with our endpoints, and with Linux's own TCP at the ends of its flows. Build
-    that kernel with [bold]fadeout kernel build[/bold]. Both sides have the same links, radios and
-    random losses. A seed also shifts the start of the flows against the kernel's clock tick.
-    Windows and round-trip times are read at the same times, every 10 ms.
+    With [bold]linux[/bold], scenarios run that correspond to recorded runs. With
+    [bold]kernel[/bold], a scenario runs twice: with our endpoints, and with Linux's own TCP at the
+    ends of its flows. Build that kernel with [bold]fadeout kernel build[/bold]. Both sides have the
+    same links, radios and random losses. A seed also shifts the start of the flows against the
+    kernel's clock tick. Windows and round-trip times are read at the same times, every 10 ms.
 
     An error is the relative difference of our median. Tolerances are 3 % for goodput (10 % with one
     seed), 3 % for round trips, and 15 % or 10 segments for retransmissions.

@@ -6,7 +6,7 @@ from fadeout.cli.console import err
 
 
 def install() -> None:
-    """Print warnings as lines of this command."""
+    """Prints warnings as lines of this command."""
     warnings.showwarning = _show
 
 

@@ -20,7 +20,7 @@ PACKAGES = "build-essential flex bison bc perl xz-utils"
 
 
 def missing_tools() -> list[str]:
-    """Return the tools of a build that this machine lacks."""
+    """Returns the tools of a build that this machine lacks."""
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
@@ -31,7 +31,7 @@ def build(
     jobs: int | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Kernel:
-    """Build a kernel of `version`, unless the same one exists.
+    """Builds a kernel of `version`, unless the same one exists.
 
     Args:
         version: the version in the name of its source package, such as `6.12`.
@@ -64,7 +64,7 @@ def build(
 
 
 def _digest(archive: Path) -> str:
-    """Return a digest of the sources of a kernel, in 16 digits."""
+    """Returns a digest of the sources of a kernel, in 16 digits."""
     whole = hashlib.sha256()
     with archive.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -80,7 +80,7 @@ def _fragment() -> str:
 
 
 def _distribution_source(version: str, work: Path, say: Callable[[str], None]) -> Path:
-    """Return the archive in the distribution's source package."""
+    """Returns the archive in the distribution's source package."""
     name = f"linux-source-{version}"
     for suffix in (".tar.xz", ".tar.bz2", ".tar.gz"):
         if (present := Path("/usr/src") / (name + suffix)).is_file():
@@ -155,8 +155,7 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
 
 
 def free_clock(tree: Path) -> bool:
-    """Make a reading of the clock take as long as the guest is told, in ns. Return whether it
-    could.
+    """Makes a reading of the clock take a given time in ns. Returns False if it could not.
 
     User-mode Linux takes 256 ns for a reading. In that time a connection gathers written data, and
     its packets leave late by as much.
@@ -183,7 +182,7 @@ def free_clock(tree: Path) -> bool:
 
 
 def _build_agent(kernel: Kernel, work: Path) -> None:
-    """Return the first program of a guest. Another version of fadeout has another one."""
+    """Builds the first program of a guest. Another version of fadeout has another one."""
     code, built = work / "agent.c", work / "agent"
     code.write_text(_native.kernel_agent())
     _run(["cc", "-O2", "-static", "-pthread", "-o", str(built), str(code)])
@@ -194,7 +193,7 @@ def _build_agent(kernel: Kernel, work: Path) -> None:
 
 
 def _run(command: list[str], *, may_fail: bool = False) -> str:
-    """Return the output of `command`. A failure becomes an error with its last lines."""
+    """Returns the output of `command`. A failure becomes an error with its last lines."""
     environment = {**os.environ, "LC_ALL": "C", "KBUILD_BUILD_TIMESTAMP": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, errors="replace"

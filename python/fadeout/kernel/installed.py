@@ -33,18 +33,18 @@ class Checked:
 
 
 def folder() -> Path:
-    """Return the folder of kernels: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`."""
+    """Returns the folder of kernels: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`."""
     return Path(_native.kernel_folder())
 
 
 def installed() -> list[Kernel]:
-    """Return each kernel that was built, the newest release first."""
+    """Returns each kernel that was built, the newest release first."""
     listed = json.loads(_native.kernels())
     return [Kernel(one["release"], Path(one["folder"])) for one in listed]
 
 
 def find(version: str = "") -> Kernel:
-    """Return the newest kernel of a version: `6.12` means any 6.12.x.
+    """Returns the newest kernel of a version: `6.12` means any 6.12.x.
 
     Raises:
         FadeoutError: there is none. The message says how to build it.
@@ -61,7 +61,7 @@ def find(version: str = "") -> Kernel:
 
 
 def check(kernel: Kernel, *, delay_s: float = 0.01, count: int = 5) -> Checked:
-    """Start two guests with `delay_s` between them, and measure `count` round trips.
+    """Starts two guests with `delay_s` between them, and measures `count` round trips.
 
     Raises:
         FadeoutError: a guest does not start, or ends. The message has its last words.

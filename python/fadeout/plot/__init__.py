@@ -434,7 +434,7 @@ class Plots:
         names: Sequence[str] | None = None,
         format: str = "png",  # noqa: A002
     ) -> list[Path]:
-        """Write the figures called `names`, or all available ones. Return their paths.
+        """Writes the figures called `names`, or all available ones. Returns their paths.
 
         Raises:
             ValueError: there is no figure with that name.
@@ -501,7 +501,7 @@ class Plots:
             panel.draw(canvas)
 
     def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
-        """Return the metadata of a file, in the words of its format."""
+        """Returns the metadata of a file, in the words of its format."""
         about = {"pdf": "Subject", "png": "Description", "svg": "Description"}
         if format not in about:
             return {}
