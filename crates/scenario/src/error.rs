@@ -1,9 +1,9 @@
-//! A user's mistakes, each with its place in the scenario and what was expected there.
+//! A user's mistakes. Each has its place in the scenario and the expected value.
 
 use crate::tree::{Place, shortened};
 use std::fmt;
 
-/// One mistake in a scenario or in an override.
+/// A mistake in a scenario or in an override.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct ScenarioError {
@@ -13,19 +13,19 @@ pub struct ScenarioError {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// The mistake.
+    /// Description of the mistake.
     pub message: String,
-    /// The values that are valid here.
+    /// The valid values. `None` if they are not listed.
     pub expected: Option<String>,
-    /// The nearest valid name or value.
+    /// The most similar valid name or value. `None` if there is none.
     pub suggestion: Option<String>,
-    /// The line of text with a caret under the place.
+    /// The line of text with a caret below the place.
     pub snippet: String,
 }
 
 impl ScenarioError {
-    /// The message with place, line of text, suggestion and what was expected; several lines
-    /// without a final line break.
+    /// Returns the message with place, line of text, suggestion and expected values. It has several
+    /// lines without a final line break.
     pub fn render(&self) -> String {
         let gutter = self.line.to_string().len();
         let mut text = format!(
@@ -35,7 +35,7 @@ impl ScenarioError {
         if let Some(suggestion) = &self.suggestion {
             text += &format!("\n{:gutter$} = help: did you mean {suggestion}?", "");
         }
-        // Many messages say it already.
+        // Many messages contain the expected values already.
         if let Some(expected) = self
             .expected
             .as_ref()
@@ -47,12 +47,12 @@ impl ScenarioError {
     }
 }
 
-/// The mistakes of a scenario, sorted by place, the file's before those of overrides.
+/// The mistakes of a scenario, sorted by place. Those of the file come before those of overrides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioErrors {
-    /// The mistakes; at least one.
+    /// List of at least one mistake.
     pub errors: Vec<ScenarioError>,
-    /// How many more there are.
+    /// Number of further mistakes that are not in the list.
     pub omitted: usize,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for ScenarioErrors {
 
 impl std::error::Error for ScenarioErrors {}
 
-/// A mistake before its place is looked up in the text.
+/// A mistake whose line and column are not yet determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) place: Place,
@@ -95,13 +95,13 @@ impl Mistake {
         self
     }
 
-    /// Suggests a name or key, printed in backticks.
+    /// Adds a suggestion of a name or key, printed in backticks.
     pub(crate) fn suggest(mut self, name: Option<String>) -> Mistake {
         self.suggestion = name.map(|name| format!("`{name}`"));
         self
     }
 
-    /// Suggests a value, printed as it would be typed.
+    /// Adds a suggestion of a value, printed as a user would type it.
     pub(crate) fn suggest_value(mut self, value: Option<String>) -> Mistake {
         self.suggestion = value;
         self
@@ -116,16 +116,16 @@ pub(crate) struct Mistakes {
 }
 
 impl Mistakes {
-    /// Enough for anybody; a bound keeps hostile input cheap.
+    /// Maximum number of reported mistakes. It limits the cost of hostile input.
     const MOST: usize = 100;
 
-    /// How many there are.
+    /// Returns the number of mistakes.
     pub(crate) fn count(&self) -> usize {
         self.list.len() + self.omitted
     }
 
     pub(crate) fn push(&mut self, mistake: Mistake) {
-        // An override that applies to many flows is wrong once.
+        // An override for many flows repeats the same mistake.
         if self.list.contains(&mistake) {
             return;
         }
@@ -136,12 +136,12 @@ impl Mistakes {
         }
     }
 
-    /// A mistake at a place, and what was expected there.
+    /// Adds a mistake at a place, with the expected value.
     pub(crate) fn add(&mut self, place: Place, message: impl Into<String>, expected: &str) {
         self.push(Mistake::new(place, message).expected(expected));
     }
 
-    /// Whether further mistakes are only counted, so that nobody need look for suggestions.
+    /// True if further mistakes are only counted, so that suggestions need not be searched.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST
     }
@@ -150,7 +150,7 @@ impl Mistakes {
         self.list.is_empty()
     }
 
-    /// Looks up the places; `texts` are name and text of each origin.
+    /// Determines the lines and columns. `texts` has name and text of each origin.
     pub(crate) fn locate(mut self, texts: &[(&str, &str)]) -> ScenarioErrors {
         self.list
             .sort_by_key(|mistake| (mistake.place.origin, mistake.place.start));
@@ -199,7 +199,8 @@ fn locate(mistake: Mistake, file: &str, text: &str) -> ScenarioError {
     }
 }
 
-/// The line with a caret under `width` characters from `column` (from 0), cut to a readable part.
+/// Returns the line with a caret below `width` characters from `column` (counted from 0), shortened
+/// to a readable part.
 fn snippet(line: usize, text: &str, column: usize, width: usize) -> String {
     const WIDEST: usize = 96;
     const BEFORE: usize = 60;
@@ -238,7 +239,7 @@ fn snippet(line: usize, text: &str, column: usize, width: usize) -> String {
     )
 }
 
-/// Names in a message: "`a`, `b` or `c`", cut when there are very many.
+/// Returns names for a message: "`a`, `b` or `c`". Long lists are shortened.
 pub(crate) fn alternatives<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 24;
     let names: Vec<String> = names

@@ -1,30 +1,31 @@
-//! The place in a scenario's text of a mistake that a layer above found.
+//! Place in a scenario's text of a mistake that a higher layer found.
 
 use crate::error::Mistake;
 use crate::tree::{Entry, Node, Place, Table, Value};
 
-/// A mistake in a scenario that could be read, by the names that its file has.
+/// A mistake in a valid scenario, described by the names in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The key at the top of the file, such as `cell`.
+    /// Top-level key of the file, such as `cell`.
     pub table: &'static str,
-    /// The name of the element, where the table has several.
+    /// Name of the element. `None` if the table has only one.
     pub name: Option<String>,
-    /// The key that is wrong, where the layer knows it. Else it is the first that the reason names.
+    /// The wrong key. If `None`, the first key in `reason` is used.
     pub key: Option<&'static str>,
-    /// The mistake and the expected value, without the name.
+    /// The mistake and the expected value, without the element's name.
     pub reason: String,
     /// The whole message.
     pub message: String,
 }
 
 impl Finding {
-    /// The mistake with its place in `document`.
+    /// Returns the mistake with its place in `document`.
     pub(crate) fn mistake(&self, document: &Table) -> Mistake {
         Mistake::new(self.place(document), self.message.clone())
     }
 
-    /// Returns the place of the key's value, or else of the element, the table or the file's start.
+    /// Returns the place of the key's value. If it is unknown, returns that of the element, of the
+    /// table or of the file's start.
     fn place(&self, document: &Table) -> Place {
         let Some(table) = document.entry(self.table) else {
             return Place::START;
@@ -44,8 +45,9 @@ impl Finding {
     }
 }
 
-/// Returns the element called `name`. An element of a `count` and a bearer of a UE have the name of
-/// their table, then `-` or `/` and more.
+/// Returns the element called `name`. An element of a `count` has the name of its table, followed
+/// by `-` and a number. A bearer has that of its UE, followed by `/` and its name. `None` if there
+/// is no such element.
 fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     let Value::Table(elements) = &table.node.value else {
         return None;
@@ -59,7 +61,8 @@ fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     }
 }
 
-/// Returns the place of the first value with this key in a table or below it.
+/// Returns the place of the first value with this key in a table or below it. `None` if there is
+/// none.
 fn within(node: &Node, key: &str) -> Option<Place> {
     match &node.value {
         Value::Table(table) => match table.entry(key) {
@@ -71,7 +74,7 @@ fn within(node: &Node, key: &str) -> Option<Place> {
     }
 }
 
-/// Returns the keys that a message may name, the likeliest first: those in backticks, then the
+/// Returns the keys that a message may mean, the most likely first: those in backticks, then the
 /// words of its subject.
 fn named_keys(reason: &str) -> Vec<String> {
     let quoted = reason.split('`').skip(1).step_by(2);
@@ -97,7 +100,7 @@ mod tests {
     const TEXT: &str = "duration = \"1 s\"\n[cell.m2]\ncarrier = \"2 GHz\"\nchannel = { blockage = \"crowd\" }\n\
                         [ue.phone]\ncount = 3\nrlc = { mode = \"am\", t-reassembly = \"4 ms\" }\n";
 
-    /// The text from the place of a finding on.
+    /// Returns the text from the place of a finding on.
     fn found(
         table: &'static str,
         name: Option<&str>,

@@ -1,15 +1,16 @@
-//! Scenario files: TOML with quantities to a validated [`Scenario`], with spanned errors.
+//! Reader of scenario files: TOML with quantities becomes a validated [`Scenario`], or errors with
+//! their places.
 //!
-//! [`parse`] takes the text, the overrides of the command line and the catalog of algorithms, and
-//! gives either a [`Scenario`] in which everything is resolved or every mistake it found, each
-//! with its place. [`schema`] prints the same format as a JSON Schema. Both follow one table of
-//! keys, so they cannot disagree.
+//! [`parse`] takes the text, the overrides of the command line and the catalog of algorithms. It
+//! returns a completely resolved [`Scenario`], or every mistake with its place. [`schema`] returns
+//! the same format as a JSON Schema. Both use one table of keys, so they always agree.
 //!
-//! A text passes through four steps: `tree` keeps the place of every key and value, `overrides`
-//! changes the tree, `read` checks it against the shapes of the keys, and `build` resolves names
-//! and checks what concerns several values. Tables are declared in `model` with `table!` and
-//! `variants!`: keys, documentation, struct, reader and resolved output at once. `keys` has what
-//! stands at the top of a file.
+//! A text passes four steps. `tree` stores the place of every key and value. `overrides` changes
+//! the tree. `read` checks it against the shapes of the keys. `build` resolves names and checks
+//! facts that concern several values.
+//!
+//! Tables are declared in `model` with `table!` and `variants!`. A declaration contains keys,
+//! documentation, struct, reader and resolved output. `keys` has the top-level keys of a file.
 
 mod build;
 mod deployment;
@@ -41,24 +42,24 @@ use fadeout_core::registry::Catalog;
 use std::path::PathBuf;
 use tree::{Place, Table};
 
-/// Where a scenario's text comes from.
+/// Origin of a scenario's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Its name in errors, usually the path as the user gave it.
+    /// Name in errors, usually the path that the user gave.
     pub name: String,
-    /// The folder that paths in the scenario are relative to.
+    /// Folder to which paths in the scenario are relative.
     pub base_dir: PathBuf,
 }
 
 /// Largest text of a scenario, in bytes.
 pub const MAX_TEXT: usize = 4 << 20;
 
-/// The scenario that `text` describes after `overrides`, in their order.
+/// Returns the scenario of `text` after the overrides, which are applied in order.
 ///
 /// # Errors
-/// Every mistake found, sorted by place: syntax errors alone, as nothing else can be trusted
-/// then, otherwise unknown keys, values of the wrong kind or out of range, names that refer to
-/// nothing, and whatever contradicts itself.
+/// Returns every mistake, sorted by place. After a syntax error only syntax errors are reported.
+/// Other mistakes are unknown keys, values of the wrong kind or out of range, names that refer to
+/// nothing, and contradictions.
 pub fn parse(
     text: &str,
     source: &Source,
@@ -68,21 +69,21 @@ pub fn parse(
     parse_with(text, source, overrides, catalog, &[])
 }
 
-/// Names outside the catalog that a scenario may use: things of the user's own, with parameters of
-/// any name.
+/// Names outside the catalog that a scenario may use for users' own algorithms. Their parameters
+/// may have any name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnNames<'a> {
-    /// The kind of the catalog that they name.
+    /// Kind of catalog entries that these names belong to.
     pub kind: &'a str,
-    /// The names; none of them may stand in the catalog.
+    /// The names. None of them may be in the catalog.
     pub names: &'a [&'a str],
 }
 
-/// Like [`parse`], with names of the user's `own`. Their parameters are not checked: numbers, flags
-/// and texts pass as they stand.
+/// Reads a scenario as [`parse`] does, with users' `own` names. Their parameters are not checked:
+/// numbers, flags and texts are passed on unchanged.
 ///
 /// # Errors
-/// As [`parse`].
+/// Returns the errors of [`parse`].
 pub fn parse_with(
     text: &str,
     source: &Source,
@@ -102,8 +103,8 @@ pub fn parse_with(
     }
 }
 
-/// Returns mistakes that layers above found, with their places. [`parse_with`] has made the
-/// scenario of the same arguments.
+/// Returns mistakes that higher layers found, with their places. The arguments are those of an
+/// earlier call of [`parse_with`].
 pub fn locate(
     text: &str,
     source: &Source,
@@ -114,7 +115,7 @@ pub fn locate(
     let texts = texts(text, source, overrides);
     let mut mistakes = Mistakes::default();
     let mut reader = read::Reader::new(catalog, &[]);
-    // The reader finds nothing here but the user's own names, which the scenario may have.
+    // The only mistakes here are users' own names, which the scenario may have.
     let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
     deployment::expand(&mut document, &mut reader);
     for finding in findings {
@@ -123,7 +124,7 @@ pub fn locate(
     mistakes.locate(&texts)
 }
 
-/// Name and text of the file and of each override.
+/// Returns name and text of the file and of each override.
 fn texts<'a>(
     text: &'a str,
     source: &'a Source,
@@ -134,7 +135,7 @@ fn texts<'a>(
     texts
 }
 
-/// The document in `text` after `overrides`; none where it is no TOML.
+/// Returns the document in `text` after the overrides. `None` if it is not valid TOML.
 fn document(text: &str, overrides: &[Override], mistakes: &mut Mistakes) -> Option<Table> {
     if text.len() > MAX_TEXT {
         let message = format!("the scenario is larger than {} MiB", MAX_TEXT >> 20);

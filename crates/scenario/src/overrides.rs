@@ -1,8 +1,8 @@
 //! Overrides: `KEY=VALUE` with a dotted key, as `--set` takes them.
 //!
-//! `flow.bulk.profile=reno` sets one flow's key; `flow.profile=reno` sets it on every flow,
-//! because no flow is called `profile`. Links, blockages and nodes work alike. Items of a list have
-//! numbers from 0: `mobility-management.events.1.threshold`.
+//! `flow.bulk.profile=reno` sets a key of one flow. `flow.profile=reno` sets it for every flow,
+//! because no flow is called `profile`. Links, blockages and nodes work in the same way. Items of a
+//! list have numbers from 0: `mobility-management.events.1.threshold`.
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -11,7 +11,7 @@ use crate::suggest::nearest;
 use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::NAME;
 
-/// One `KEY=VALUE`. The value is TOML when it parses as such, otherwise a string.
+/// An override `KEY=VALUE`. The value is TOML if it can be parsed as such, and a string otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
     /// The text, for example `flow.congestion-control=newreno`.
@@ -19,21 +19,21 @@ pub struct Override {
 }
 
 impl Override {
-    /// An override of this text.
+    /// Creates an override with this text.
     pub fn new(text: impl Into<String>) -> Override {
         Override { text: text.into() }
     }
 }
 
-/// Longest override; a value is a line, not a file.
+/// Longest override in bytes. A value is a line and not a file.
 const LONGEST: usize = 1 << 16;
-/// Deepest key; no key of the format is this deep.
+/// Largest number of parts of a dotted key. No key of the format has as many.
 const DEEPEST: usize = 16;
 
 /// A part of the dotted key, with its place in the override.
 type Part<'a> = (&'a str, Place);
 
-/// Applies `text`, override number `origin`, to the document.
+/// Applies `text`, which is override number `origin`, to the document.
 pub(crate) fn apply(document: &mut Table, text: &str, origin: u32, mistakes: &mut Mistakes) {
     if let Err(mistake) = try_apply(document, text, origin) {
         mistakes.push(mistake);
@@ -70,7 +70,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
                 ));
             };
             let Value::Table(elements) = &mut elements.node.value else {
-                // The reader reports the value that should be a table.
+                // The reader reports a value that should be a table.
                 return Ok(());
             };
             if let Some(element) = elements.0.iter_mut().find(|entry| entry.key == *name) {
@@ -137,11 +137,11 @@ fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -
         .expected(alternatives(names))
 }
 
-/// Sets what `path` leads to from `target`; tables that are missing on the way appear. Keys that
-/// do not exist are left for the reader to report, at their place in the override.
+/// Sets the value at `path` below `target`. Missing tables are created. Unknown keys are left for
+/// the reader, which reports them at their place in the override.
 ///
 /// # Errors
-/// An item that a list does not have.
+/// Returns a mistake for an item that a list does not have.
 fn set(
     target: &mut Node,
     path: &[Part<'_>],
@@ -165,7 +165,7 @@ fn set(
     }
     if !matches!(target.value, Value::Table(_)) {
         let mut table = Table::default();
-        // "cubic" becomes { name = "cubic" }, so that a parameter can join it.
+        // "cubic" becomes { name = "cubic" }, so that a parameter can be added.
         if let (Some(tag), Value::Text(_)) = (shape.and_then(tag), &target.value) {
             table.set(tag, target.place, target.clone());
         }
@@ -177,7 +177,7 @@ fn set(
     let Value::Table(table) = &mut target.value else {
         return Ok(());
     };
-    // A key of another sort of table makes it one: what only the old sort has goes.
+    // A key of another sort of table changes the sort. Keys that only the old sort has are removed.
     if let Some(variant) = shape.and_then(|shape| variant(shape, name))
         && table.entry(name).is_none()
     {
@@ -207,7 +207,7 @@ fn set(
     set(&mut entry.node, rest, inner, node)
 }
 
-/// The shape of the items of a list.
+/// Returns the shape of the items of a list. `None` for other shapes.
 fn item_shape(shape: &Shape) -> Option<&Shape> {
     match shape {
         Shape::List(item) => Some(item),
@@ -216,13 +216,14 @@ fn item_shape(shape: &Shape) -> Option<&Shape> {
     }
 }
 
-/// A parameter, as far as its own parameters need: one that is a name takes them.
+/// Shape of a parameter that is a name and may have parameters of its own.
 static PARAMETER: Shape = Shape::Named {
     kind: "",
     tag: NAME,
 };
 
-/// The key that holds the name, of a shape that a name alone also has.
+/// Returns the key that holds the name, for a shape that may also be a name alone. `None` for other
+/// shapes.
 fn tag(shape: &Shape) -> Option<&'static str> {
     match shape {
         Shape::Named { tag, .. } => Some(tag),
@@ -230,7 +231,7 @@ fn tag(shape: &Shape) -> Option<&'static str> {
     }
 }
 
-/// The sort of table that the key `name` tells apart.
+/// Returns the sort of table that is recognised by the key `name`. `None` if there is none.
 fn variant(shape: &Shape, name: &str) -> Option<&'static Variant> {
     match shape {
         Shape::AnyOf(shapes) => shapes.iter().find_map(|shape| variant(shape, name)),
@@ -239,7 +240,7 @@ fn variant(shape: &Shape, name: &str) -> Option<&'static Variant> {
     }
 }
 
-/// The key called `name` in any table that `shape` accepts.
+/// Returns the key called `name` in any table that `shape` accepts. `None` if there is none.
 fn key(shape: &Shape, name: &str) -> Option<&'static Key> {
     match shape {
         Shape::Table(keys) | Shape::Map(keys) => keys.iter().find(|key| key.name == name),

@@ -1,4 +1,4 @@
-//! Quantities as a scenario writes them: a number and a unit in one string, "20 ms".
+//! Quantities of a scenario: a number and a unit in one string, "20 ms".
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Dimension {
     Rate,
     /// Amount of data, in bytes.
     Size,
-    /// A number of packets.
+    /// Number of packets.
     Packets,
     /// Frequency or bandwidth, in hertz.
     Frequency,
@@ -30,12 +30,12 @@ pub enum Dimension {
 /// A unit and its size in base units.
 type Unit = (&'static str, f64);
 
-/// One dimension's names and units.
+/// Names and units of one dimension.
 struct Row {
     dimension: Dimension,
     noun: &'static str,
     example: &'static str,
-    /// Smallest first.
+    /// Units, the smallest first.
     units: &'static [Unit],
 }
 
@@ -53,8 +53,7 @@ const fn row(
     }
 }
 
-/// Every dimension, in the order of the enum. The one table of units: parser, printer and schema
-/// read it.
+/// All dimensions, in the order of the enum. Parser, printer and schema use this table.
 static TABLE: [Row; 10] = [
     row(
         Dimension::Time,
@@ -124,7 +123,7 @@ static TABLE: [Row; 10] = [
     ),
 ];
 
-/// Spellings people use that are not units here, and the unit they mean.
+/// Common spellings that are not units here, with the intended unit.
 const MISSPELT: [(&str, &str); 30] = [
     ("µs", "us"),
     ("μs", "us"),
@@ -158,25 +157,25 @@ const MISSPELT: [(&str, &str); 30] = [
     ("meters", "m"),
 ];
 
-/// Why a text is not the quantity that was asked for.
+/// Reasons why a text is not a valid quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuantityError {
-    /// It does not start with a decimal number.
+    /// The text does not start with a decimal number.
     NoNumber,
-    /// A number without a unit.
+    /// The number has no unit.
     NoUnit,
-    /// A unit that does not exist; the nearest one that does.
+    /// The unit does not exist. The second value is the most similar unit.
     UnknownUnit(String, Option<&'static str>),
-    /// A quantity, but of this other dimension.
+    /// The quantity has this other dimension.
     WrongDimension(Dimension),
     /// The number is too large for a float.
     NotFinite,
-    /// A fraction of something that comes whole.
+    /// The number must be whole, but has a fraction.
     NotWhole,
 }
 
 impl Dimension {
-    /// Every dimension.
+    /// Returns all dimensions.
     pub fn all() -> impl Iterator<Item = Dimension> {
         TABLE.iter().map(|row| row.dimension)
     }
@@ -185,22 +184,22 @@ impl Dimension {
         &TABLE[self as usize]
     }
 
-    /// Its name in messages, with its article: "a time".
+    /// Returns the dimension's name in messages, with its article: "a time".
     pub fn noun(self) -> &'static str {
         self.row().noun
     }
 
-    /// A value as a scenario writes it: "20 ms".
+    /// Returns a value in the notation of a scenario: "20 ms".
     pub fn example(self) -> &'static str {
         self.row().example
     }
 
-    /// The names of its units, smallest first.
+    /// Returns the names of the units, the smallest first.
     pub fn units(self) -> impl Iterator<Item = &'static str> {
         self.row().units.iter().map(|unit| unit.0)
     }
 
-    /// Whether the simulator counts it in whole base units.
+    /// True if the simulator counts the quantity in whole base units.
     fn is_whole(self) -> bool {
         matches!(
             self,
@@ -208,10 +207,12 @@ impl Dimension {
         )
     }
 
-    /// The value of `text` in base units, rounded to a whole one where those are counted.
+    /// Returns the value of `text` in base units. It is rounded if the simulator counts whole
+    /// units.
     ///
     /// # Errors
-    /// When `text` is not a finite decimal number followed by one of the dimension's units.
+    /// Returns an error if `text` is not a finite decimal number followed by one of the dimension's
+    /// units.
     pub fn parse(self, text: &str) -> Result<f64, QuantityError> {
         let (number, unit) = split(text.trim()).ok_or(QuantityError::NoNumber)?;
         if unit.is_empty() {
@@ -242,7 +243,8 @@ impl Dimension {
         })
     }
 
-    /// `value` in the largest unit that reads without a leading zero and parses back to `value`.
+    /// Returns `value` in the largest unit that needs no leading zero and that parses back to
+    /// `value`.
     pub fn format(self, value: f64) -> String {
         let units = self.row().units;
         let text_in = |unit: &Unit| format!("{} {}", value / unit.1, unit.0);
@@ -254,7 +256,7 @@ impl Dimension {
             .map(text_in)
             .find(|text| self.parse(text) == Ok(value))
             .unwrap_or_else(|| {
-                // Base units always parse back; "packets" reads better than "packet".
+                // Base units always parse back. "packets" reads better than "packet".
                 let base = units
                     .iter()
                     .rev()
@@ -264,7 +266,7 @@ impl Dimension {
             })
     }
 
-    /// The dimension that `unit` belongs to.
+    /// Returns the dimension of a unit. `None` if the unit is unknown.
     fn of_unit(unit: &str) -> Option<Dimension> {
         TABLE
             .iter()
@@ -272,7 +274,8 @@ impl Dimension {
             .map(|row| row.dimension)
     }
 
-    /// The dimension of a unit as documentation names it, with its size in base units.
+    /// Returns the dimension of a unit in documentation, with its size in base units. `None` if the
+    /// unit is unknown.
     pub(crate) fn of_documented_unit(unit: &str) -> Option<(Dimension, f64)> {
         let unit = if unit == "bytes" { "B" } else { unit };
         let dimension = Dimension::of_unit(unit)?;
@@ -301,7 +304,8 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// A decimal number at the start of `text`, and what follows it without the space between.
+/// Splits `text` into a decimal number and the rest without the space between them. `None` if it
+/// does not start with a number.
 fn split(text: &str) -> Option<(f64, &str)> {
     let bytes = text.as_bytes();
     let digits = |from: usize| {

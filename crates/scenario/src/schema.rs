@@ -7,7 +7,7 @@ use crate::tree::{Value as Toml, parse_value};
 use fadeout_core::registry::{Catalog, Entry, NAME, Parameter, ParameterKind};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema of a scenario that uses what `catalog` lists.
+/// Returns the JSON Schema of scenarios that use the entries of `catalog`.
 pub fn schema(catalog: &Catalog) -> Value {
     let mut root = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -23,7 +23,7 @@ pub fn schema(catalog: &Catalog) -> Value {
     root
 }
 
-/// The name of a dimension's definition.
+/// Returns the name of a dimension's definition.
 fn definition(dimension: Dimension) -> String {
     format!("{dimension:?}").to_lowercase()
 }
@@ -54,7 +54,7 @@ fn table(keys: &[Key], catalog: &Catalog) -> Value {
     object(properties, &required)
 }
 
-/// An object with these properties and no others.
+/// Returns the schema of an object with only these properties.
 fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
     let mut object = json!({ "type": "object" });
     object["properties"] = Value::Object(properties);
@@ -131,7 +131,7 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
         Shape::Named { kind, tag } => named_kind(kind, tag, catalog),
         Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
         Shape::ParametersOf { kind, .. } => {
-            // Which entry it is stands in another key, so every entry's parameters are allowed.
+            // Another key selects the entry, so the parameters of every entry are allowed.
             let entries = catalog.entries(kind);
             let mut properties = Map::new();
             for known in entries.iter().flat_map(|entry| entry.parameters) {
@@ -168,7 +168,7 @@ fn number(range: Range) -> Value {
     json!({ "type": "number", min: range.min, "maximum": range.max })
 }
 
-/// The names and aliases of a kind.
+/// Returns the names and aliases of a kind.
 fn names(kind: &str, entries: &[Entry]) -> Value {
     let names: Vec<&str> = entries
         .iter()
@@ -178,7 +178,7 @@ fn names(kind: &str, entries: &[Entry]) -> Value {
     json!({ "enum": names, "description": format!("Name of {}.", with_article(kind)) })
 }
 
-/// The name of an entry of a kind, or a table with its parameters.
+/// Returns the schema for the name of an entry, or for a table with its parameters.
 fn named_kind(kind: &str, tag: &str, catalog: &Catalog) -> Value {
     let entries = catalog.entries(kind);
     let required: &[&str] = if entries.len() > 1 { &[tag] } else { &[] };
@@ -188,7 +188,7 @@ fn named_kind(kind: &str, tag: &str, catalog: &Catalog) -> Value {
     any_of(std::iter::once(names(kind, entries)).chain(tables))
 }
 
-/// An entry's name in a table with its parameters.
+/// Returns the schema for a table with an entry's name and parameters.
 fn named(entry: &Entry, tag: &str, required: &[&str], catalog: &Catalog) -> Value {
     let mut properties: Map<String, Value> = entry
         .parameters
@@ -233,8 +233,8 @@ fn parameter(parameter: &Parameter, catalog: &Catalog) -> Value {
     schema
 }
 
-/// The defaults of the parameter `name` with the entries that have them, such as "200 ms (linux),
-/// 1 s (rfc, reno)"; none where all that have it agree.
+/// Returns the defaults of the parameter `name` with the entries that have them, such as "200 ms
+/// (linux), 1 s (rfc, reno)". `None` if all entries have the same default.
 fn defaults_by_entry(entries: &[Entry], name: &str) -> Option<String> {
     let mut defaults: Vec<(&str, Vec<&str>)> = Vec::new();
     for entry in entries {
@@ -254,7 +254,7 @@ fn defaults_by_entry(entries: &[Entry], name: &str) -> Option<String> {
     (defaults.len() > 1).then(|| texts.collect::<Vec<_>>().join(", "))
 }
 
-/// A default, written in TOML, as JSON.
+/// Converts a default from TOML to JSON.
 fn value(text: &str) -> Value {
     match parse_value(text, 0, 0).value {
         Toml::Text(text) => json!(text),

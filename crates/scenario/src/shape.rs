@@ -1,22 +1,23 @@
-//! Shapes of a key's value. The reader checks a file against them, the JSON Schema is printed from them, and
-//! the tables of `crate::model` with `crate::keys` write the whole format down in them, once.
+//! Shapes of a key's value. The reader checks a file against them, and the JSON Schema is generated
+//! from them. The tables in `crate::model` and `crate::keys` define the whole format with shapes,
+//! each key once.
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;
 use fadeout_core::registry::{is_same, join_from};
 
-/// One key of a table.
+/// A key of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) presence: Presence,
-    /// Sentences for the schema and the documentation.
+    /// Text for the schema and the documentation.
     pub(crate) doc: &'static str,
 }
 
 impl Key {
-    /// Stands in the places of a list that are not yet filled.
+    /// Placeholder for list elements that are not filled yet.
     pub(crate) const NONE: Key = Key {
         name: "",
         shape: Shape::False,
@@ -25,18 +26,19 @@ impl Key {
     };
 }
 
-/// The meaning of an absent key.
+/// Meaning of an absent key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// An error.
+    /// The key is required.
     Required,
-    /// Nothing; the documentation says what that means.
+    /// The key has no value. Its documentation describes the effect.
     Optional,
-    /// It has this value, in TOML.
+    /// The key has this value, in TOML.
     Default(&'static str),
-    /// It has the default of the parameter of the same name of this part of a layer.
+    /// The key has the default of a layer's parameter with the same name, in this group of
+    /// parameters.
     OfPart(&'static str),
-    /// It names the first entry of its kind in the catalog.
+    /// The key names the first entry of its kind in the catalog.
     FirstOfKind,
 }
 
@@ -45,12 +47,12 @@ pub(crate) enum Presence {
 pub(crate) struct Range {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// Whether `min` itself is not allowed.
+    /// True if `min` itself is not allowed.
     pub(crate) is_open: bool,
 }
 
 impl Range {
-    /// Greater than zero.
+    /// Returns the range above zero, up to `max`.
     pub(crate) const fn positive(max: f64) -> Range {
         Range {
             min: 0.0,
@@ -58,7 +60,7 @@ impl Range {
             is_open: true,
         }
     }
-    /// From `min` to `max`, both allowed.
+    /// Returns the range from `min` to `max`, both included.
     pub(crate) const fn closed(min: f64, max: f64) -> Range {
         Range {
             min,
@@ -66,7 +68,7 @@ impl Range {
             is_open: false,
         }
     }
-    /// NaN is in no range.
+    /// Returns true if the value is in the range. NaN is in no range.
     pub(crate) fn contains(self, value: f64) -> bool {
         value <= self.max
             && if self.is_open {
@@ -77,14 +79,15 @@ impl Range {
     }
 }
 
-/// The values a key accepts.
+/// Values that a key accepts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     /// Any string.
     Text,
-    /// The path of a file, relative to the scenario's; the text says what is expected there.
+    /// The path of a file, relative to the scenario's file. The text describes its expected
+    /// contents.
     File(&'static str),
-    /// The name of something that the same file declares, such as a node.
+    /// The name of an element that the same file declares, such as a node.
     Reference,
     /// True or false.
     Bool,
@@ -98,22 +101,22 @@ pub(crate) enum Shape {
     Number(Range),
     /// A number with a unit.
     Quantity(Dimension, Range),
-    /// One of several words, each with what it means.
+    /// One of several words. Each has a description.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A list; at least one item.
+    /// A list of at least one item.
     List(&'static Shape),
-    /// A list of exactly two.
+    /// A list of exactly two items.
     Pair(&'static Shape, &'static Shape),
     /// A table with these keys.
     Table(&'static [Key]),
-    /// A table of one of these sorts, told apart by a key that only this sort has.
+    /// A table of one of these sorts, each recognised by a key that only this sort has.
     Variants(&'static [Variant]),
     /// A table of named tables, each with these keys.
     Map(&'static [Key]),
     /// A name from the catalog, alone or in a table with its parameters.
     Named {
         kind: &'static str,
-        /// The key that holds the name.
+        /// Key that holds the name.
         tag: &'static str,
     },
     /// A name from the catalog without parameters.
@@ -123,20 +126,20 @@ pub(crate) enum Shape {
         kind: &'static str,
         by: &'static str,
     },
-    /// Any of these.
+    /// A value of any of these shapes.
     AnyOf(&'static [Shape]),
 }
 
-/// One sort of table.
+/// A sort of table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant {
-    /// The key that tells it apart.
+    /// Key that distinguishes the sort.
     pub(crate) key: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) keys: &'static [Key],
 }
 
-/// The number of keys in all lists.
+/// Returns the number of keys in all lists.
 pub(crate) const fn length(lists: &[&[Key]]) -> usize {
     let (mut count, mut index) = (0, 0);
     while index < lists.len() {
@@ -146,13 +149,13 @@ pub(crate) const fn length(lists: &[&[Key]]) -> usize {
     count
 }
 
-/// The lists one after the other; `N` is their [`length`].
+/// Joins the lists. `N` is their [`length`].
 pub(crate) const fn join<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
     join_from(Key::NONE, lists)
 }
 
-/// The keys with `changed` in the place of those of the same names; in a constant, a name that
-/// there is not is an error of compilation.
+/// Replaces keys by those in `changed` with the same names. In a constant, an unknown name is a
+/// compile error.
 pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) -> [Key; N] {
     let mut all = join::<N>(&[keys]);
     let mut index = 0;
@@ -167,7 +170,7 @@ pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) 
     all
 }
 
-/// The variants that `keys` tell apart.
+/// Returns the variants with these keys.
 pub(crate) const fn chosen<const N: usize>(variants: &[Variant], keys: [&str; N]) -> [Variant; N] {
     let mut chosen = [variants[0]; N];
     let mut index = 0;
@@ -182,14 +185,14 @@ pub(crate) const fn chosen<const N: usize>(variants: &[Variant], keys: [&str; N]
     chosen
 }
 
-/// The keys of the sort of table that `key` tells apart.
+/// Returns the keys of the sort of table that `key` distinguishes.
 pub(crate) fn keys_of(variants: &[Variant], key: &str) -> &'static [Key] {
     let variant = variants.iter().find(|variant| variant.key == key);
     variant.map_or(&[], |variant| variant.keys)
 }
 
 impl Shape {
-    /// The words of a message for what was expected.
+    /// Returns the text of a message about the expected value.
     pub(crate) fn expectation(&self) -> String {
         match self {
             Shape::Text | Shape::File(_) => "a string".to_owned(),
@@ -233,7 +236,7 @@ impl Shape {
     }
 }
 
-/// The expectation in a message where an entry of a kind can be named.
+/// Returns the text about the expected value if a catalog entry can be named.
 pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
     format!(
         "the name of {}, or a table with `{tag}`",
@@ -241,12 +244,12 @@ pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
     )
 }
 
-/// A catalog kind's name in running text.
+/// Returns the name of a catalog kind for running text.
 pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('-', " ")
 }
 
-/// A catalog kind's name with its article.
+/// Returns the name of a catalog kind with its article.
 pub(crate) fn with_article(kind: &str) -> String {
     let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"

@@ -1,8 +1,8 @@
-//! The nearest valid name to one that is not.
+//! Search for the valid name that is most similar to an invalid one.
 
-/// The name that `given` most probably means, if any is near enough.
+/// Returns the name that `given` most likely means. `None` if none is similar enough.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // A long name is no typing mistake, and edit distance takes time quadratic in length.
+    // A long name is no typing mistake, and the edit distance takes time quadratic in the length.
     const LONGEST: usize = 64;
     const MOST: usize = 1000;
     if given.len() > LONGEST {

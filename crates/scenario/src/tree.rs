@@ -1,30 +1,31 @@
-//! A TOML document as a tree whose every key and value knows its place in the text.
+//! A TOML document as a tree in which every key and value has its place in the text.
 
 mod twice;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A piece of one of the texts that make up a scenario.
+/// A range of one of the texts that make up a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// 0 is the file, n the n-th override.
+    /// Number of the text: 0 for the file, n for the n-th override.
     pub(crate) origin: u32,
-    /// First byte.
+    /// First byte of the range.
     pub(crate) start: u32,
-    /// One past the last byte.
+    /// First byte behind the range.
     pub(crate) end: u32,
 }
 
 impl Place {
-    /// The start of the file.
+    /// Place at the start of the file.
     pub(crate) const START: Place = Place {
         origin: 0,
         start: 0,
         end: 0,
     };
 
-    /// The bytes `range` of text number `origin`; texts are far smaller than 4 GiB.
+    /// Creates the place of the bytes `range` in text number `origin`. Texts are far smaller than 4
+    /// GiB.
     pub(crate) fn new(origin: u32, range: std::ops::Range<usize>) -> Place {
         Place {
             origin,
@@ -34,7 +35,7 @@ impl Place {
     }
 }
 
-/// A value and its place.
+/// A value with its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -65,15 +66,15 @@ pub(crate) struct Entry {
     pub(crate) node: Node,
 }
 
-/// The error in a text that is not TOML, and its place.
+/// Error in a text that is not valid TOML, and its place.
 pub(crate) type SyntaxError = (String, Place);
 
-/// Syntax errors shown at once; what follows many is mostly their echo.
+/// Maximum number of reported syntax errors. Later errors are mostly consequences of earlier ones.
 const MOST_SYNTAX_ERRORS: usize = 10;
-/// Up to this many bytes the reader looks for further syntax errors after the first.
+/// Largest text, in bytes, in which the reader searches for further syntax errors after the first.
 const RECOVERY_BYTES: usize = 1 << 16;
 
-/// The document in the file's text.
+/// Parses the text of the file.
 pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
     let parsed = if text.len() <= RECOVERY_BYTES {
         let (document, errors) = DeTable::parse_recoverable(text);
@@ -99,8 +100,8 @@ pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
     }
 }
 
-/// The value in `text`, which starts at byte `offset` of text number `origin`: TOML when it
-/// parses as such, otherwise the text itself.
+/// Parses the value in `text`, which starts at byte `offset` of text number `origin`. If it is not
+/// valid TOML, the value is the text itself.
 pub(crate) fn parse_value(text: &str, origin: u32, offset: usize) -> Node {
     match DeValue::parse(text) {
         Ok(value) => node(&value, origin, offset),
@@ -126,7 +127,7 @@ fn table(table: &DeTable<'_>, origin: u32, offset: usize) -> Table {
     Table(entries)
 }
 
-/// The recursion is as deep as the document, which the TOML parser bounds.
+/// Converts a value. The recursion is as deep as the document, which the TOML parser limits.
 fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> Node {
     let span = value.span();
     Node {
@@ -154,12 +155,12 @@ fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> Node {
 }
 
 impl Table {
-    /// The entry called `key`.
+    /// Returns the entry called `key`. `None` if there is none.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.key == key)
     }
 
-    /// Sets `key` to `node`, in its old position when there is one.
+    /// Sets `key` to `node`. An existing key keeps its position.
     pub(crate) fn set(&mut self, key: &str, key_place: Place, node: Node) {
         match self.0.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => (entry.key_place, entry.node) = (key_place, node),
@@ -173,7 +174,7 @@ impl Table {
 }
 
 impl Value {
-    /// The value in a message that expected another kind.
+    /// Returns a description of the value for a message about a wrong kind.
     pub(crate) fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -188,7 +189,7 @@ impl Value {
     }
 }
 
-/// `text` cut to a length that fits a message, without characters that a terminal obeys.
+/// Returns `text` without control characters, shortened for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text

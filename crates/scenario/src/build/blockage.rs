@@ -1,9 +1,10 @@
-//! Blockages.
+//! Construction of blockages.
 
 use super::*;
 
 impl Builder<'_, '_> {
-    /// `media` has every link and bearer of the file, `links` what could be built of the links.
+    /// Builds a blockage. `media` has every link and bearer of the file. `links` has the links
+    /// without mistakes. `None` after a mistake.
     pub(super) fn blockage(
         &mut self,
         name: &str,
@@ -19,7 +20,7 @@ impl Builder<'_, '_> {
         let mistakes = &mut self.reader.mistakes;
         match blockage.medium {
             Medium::Link(link) => {
-                // One that is not there has mistakes of its own.
+                // A link with mistakes has been reported already.
                 if let Some(link) = &links[link] {
                     check_radio(mistakes, fields, link, blockage.direction, &blockage.depth);
                 }
@@ -31,7 +32,7 @@ impl Builder<'_, '_> {
         Some(blockage)
     }
 
-    /// The link or bearer that `item` names among `media`.
+    /// Returns the link or bearer among `media` that `item` names. `None` after a mistake.
     pub(super) fn medium(&mut self, item: &Item, media: &BTreeMap<&str, Medium>) -> Option<Medium> {
         let Content::Text(name) = &item.content else {
             return None;
@@ -57,7 +58,7 @@ fn check_bearer(mistakes: &mut Mistakes, fields: &Fields, depth: &BlockageDepth)
     }
 }
 
-/// Loss and geometry act on a link budget, so the blocked directions need one.
+/// Checks that the blocked directions have a link budget, because loss and geometry act on it.
 fn check_radio(
     mistakes: &mut Mistakes,
     fields: &Fields,
@@ -84,7 +85,7 @@ fn check_radio(
         .iter()
         .filter(|side| side.0 && side.2.rate.radio().is_none())
     {
-        // A return path of unlimited rate carries only ACKs; it may stay clear.
+        // A return path of unlimited rate carries only ACKs, so it may stay clear.
         if direction == Directions::Both && !radios.is_empty() {
             continue;
         }

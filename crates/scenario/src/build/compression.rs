@@ -1,10 +1,10 @@
-//! Header compression of bearers: what it does not go with.
+//! Checks that bearers with header compression have no settings that exclude it.
 
 use super::*;
 use crate::model::HandoverProcedure;
 use fadeout_core::registry::Value;
 
-/// The value of a parameter of a PDCP, where it is given.
+/// Returns the value of a PDCP parameter. `None` if it is not given.
 fn choice<'a>(pdcp: &'a Named, name: &str) -> Option<&'a str> {
     let mut given = pdcp.parameters.0.iter();
     given.find_map(|(known, value)| match value {
@@ -13,7 +13,7 @@ fn choice<'a>(pdcp: &'a Named, name: &str) -> Option<&'a str> {
     })
 }
 
-/// The PDCP of a table of a bearer, if it compresses headers.
+/// Returns the PDCP of a bearer's table if it compresses headers. `None` if it does not.
 fn compressing(bearer: &Fields) -> Option<(&Item, &Named)> {
     let item = bearer.item("pdcp")?;
     match &item.content {
@@ -24,7 +24,7 @@ fn compressing(bearer: &Fields) -> Option<(&Item, &Named)> {
     }
 }
 
-/// Finds bearers whose headers cannot be compressed.
+/// Adds mistakes for bearers whose headers cannot be compressed.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 38.323 §5.7.1.
 pub(super) fn check(

@@ -13,24 +13,24 @@ use fadeout_core::{Lattice, Point};
 /// Standard: TR 36.873 Table 6-1.
 const FLOOR_M: f64 = 3.0;
 
-/// The cells and buildings that UEs are dropped among.
+/// Cells and buildings around dropped UEs.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
-    /// Cells by name, with their nodes.
+    /// Names of all cells, with their nodes.
     pub(super) bases: &'a [(String, NodeId)],
     pub(super) cells: Vec<&'a Cell>,
     pub(super) buildings: Vec<&'a Building>,
 }
 
-/// Where the UEs of one table start, and how they go on.
+/// Rule for the positions and movements of the UEs of one table.
 #[derive(Debug)]
 pub(super) struct Dropping {
     area: Area,
     min_distance_m: f64,
     indoor: Option<Indoor>,
     speed: Option<f64>,
-    /// The streams are the table's own, so that another table changes nothing here; and each thing has
-    /// one, so that it does not depend on the others either.
+    /// Random streams that belong to the table, so that other tables do not change its UEs. Each
+    /// quantity has a stream of its own, so that it does not depend on the others.
     places: Stream,
     floors: Stream,
     ways: Stream,
@@ -39,7 +39,7 @@ pub(super) struct Dropping {
 #[derive(Debug)]
 enum Area {
     Region(Region),
-    /// The places of a cell, an index.
+    /// The area of a cell, given by its index.
     Cell {
         cell: usize,
         disc: Region,
@@ -54,21 +54,21 @@ struct Indoor {
     high_loss_share: f64,
 }
 
-/// A UE that was dropped.
+/// A dropped UE.
 #[derive(Debug)]
 pub(super) struct Dropped {
     pub(super) place: (f64, f64),
-    /// How much higher it is than outdoors, metres.
+    /// Height above that of an outdoor UE, metres.
     pub(super) up_m: f64,
-    /// The walls that it is behind, where it is in a building.
+    /// Walls around the UE. `None` outdoors.
     pub(super) penetration: Option<Penetration>,
-    /// How it moves, where a speed is given.
+    /// Movement of the UE. `None` if no speed is given.
     pub(super) movement: Option<Movement>,
 }
 
 impl Builder<'_, '_> {
-    /// How many UEs a table stands for, where it says so, and where they are dropped; nothing where
-    /// something is wrong.
+    /// Returns the number of UEs, if the table gives one, and the rule of their positions. `None`
+    /// after a mistake.
     pub(super) fn dropping(
         &mut self,
         name: &str,
@@ -128,7 +128,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Reads where UEs are dropped.
+/// Reader of the table of an area.
 struct Reading<'a, 'b, 'r, 'c> {
     builder: &'b mut Builder<'r, 'c>,
     drop: &'a Fields,
@@ -136,7 +136,7 @@ struct Reading<'a, 'b, 'r, 'c> {
 }
 
 impl<'a> Reading<'a, '_, '_, '_> {
-    /// The number of UEs of a density.
+    /// Returns the number of UEs for a density. `None` after a mistake.
     fn counted(&mut self, fields: &Fields, density: f64, area: &Area) -> Option<u64> {
         let place = fields.place_of("density");
         let Area::Region(region) = area else {
@@ -162,7 +162,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
         Some(number as u64)
     }
 
-    /// The area, and the least distance from cells that goes with it.
+    /// Returns the area, and the smallest distance of its UEs from cells. `None` after a mistake.
     fn area(&mut self) -> Option<(Area, f64)> {
         let places = |key: &str| {
             let places = self.drop.list(key).iter().map(point);
@@ -310,7 +310,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
 }
 
 impl Dropping {
-    /// The next UE; none where no place was found for it.
+    /// Returns the next UE. `None` if no valid position was found.
     pub(super) fn next(&mut self, around: &Surroundings<'_>) -> Option<Dropped> {
         const TRIES: u32 = 10_000;
         let (place, road) = (0..TRIES).find_map(|_| {
@@ -378,7 +378,8 @@ impl Dropping {
 }
 
 impl Surroundings<'_> {
-    /// How far a place is from a cell on the ground, squared, and in which direction.
+    /// Returns the vector from a cell to a position on the ground, metres. With wrap-around it
+    /// starts at the nearest image of the cell.
     fn way(&self, cell: &Cell, (x, y): (f64, f64)) -> (f64, f64) {
         let at = Point::new(x, y, 0.0);
         let shift = |lattice: Lattice| lattice.shift(cell.position, at);
@@ -387,7 +388,7 @@ impl Surroundings<'_> {
         (x - site.x, y - site.y)
     }
 
-    /// Whether a place is that far from all cells.
+    /// True if a position has at least this distance from all cells.
     fn is_far(&self, place: (f64, f64), distance_m: f64) -> bool {
         distance_m <= 0.0
             || self.cells.iter().all(|cell| {
@@ -396,8 +397,8 @@ impl Surroundings<'_> {
             })
     }
 
-    /// Whether a place is of a cell: of the nearest site, and of its sectors the one that looks there
-    /// most. Cells of other carriers do not matter.
+    /// True if a position belongs to a cell: its site is the nearest, and its sector is the one
+    /// whose direction is nearest. Cells on other carriers do not count.
     fn is_of(&self, place: (f64, f64), own: usize) -> bool {
         let Some(own_cell) = self.cells.get(own) else {
             return false;
@@ -424,7 +425,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Where a cell's antenna looks, degrees.
+/// Returns the direction of a cell's antenna, degrees.
 fn azimuth_deg_of(cell: &Cell) -> f64 {
     cell.antenna.parameters.number("azimuth", 0.0)
 }

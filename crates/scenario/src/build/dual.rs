@@ -1,10 +1,10 @@
-//! Dual connectivity: the second leg of a UE, and bearers that use it.
+//! Dual connectivity: the second leg of a UE, and its split bearers.
 
 use super::*;
 use fadeout_core::agreed::MOST_LEGS;
 
-/// The cell of the second leg of a UE that `cell` and `secondary` serve on its first. Nothing where something is
-/// wrong, with it or with the bearers that are split between the two.
+/// Returns the cell of a UE's second leg, if it has one. `cell` and `secondary` are the cells of
+/// its first leg. `None` after a mistake in the second leg or in the split bearers.
 pub(super) fn pscell(
     builder: &mut Builder<'_, '_>,
     fields: &Fields,
@@ -81,7 +81,7 @@ pub(super) fn pscell(
     None
 }
 
-/// Checks the split bearers of a UE that names no cell of a second leg.
+/// Checks the split bearers of a UE without a `pscell`.
 fn check_without_pscell(
     builder: &mut Builder<'_, '_>,
     bearers: &[&Fields],
@@ -93,7 +93,7 @@ fn check_without_pscell(
         _ => false,
     };
     if builder.has_secondary_node && !bearers.is_empty() {
-        // It may get one.
+        // The network may add a secondary node later.
         if cell.is_none() {
             let message = "a split bearer of a UE that names no cell";
             let place = bearers[0].place_of("split");
@@ -118,7 +118,7 @@ fn check_without_pscell(
     check_split(builder, bearers)
 }
 
-/// Whether split bearers have modes that can be split.
+/// Returns true if the RLC modes of split bearers can be split.
 fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
     let mut is_right = true;
     for bearer in bearers {
@@ -133,7 +133,7 @@ fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
     is_right
 }
 
-/// Checks that each leg over a further carrier is over a carrier of its own that the UE has.
+/// Checks that each leg over a carrier has a carrier of its own, which the UE uses.
 fn check_carriers(
     builder: &mut Builder<'_, '_>,
     items: &[Item],
@@ -171,7 +171,8 @@ fn check_carriers(
     }
 }
 
-/// Whether legs over carriers are legs that can be, and changes of duplication name legs.
+/// Returns true if the legs over carriers are valid, and if changes of duplication name existing
+/// legs.
 fn check_legs(
     builder: &mut Builder<'_, '_>,
     bearers: &[&Fields],
@@ -221,7 +222,7 @@ fn check_legs(
     is_right
 }
 
-/// Checks that changes of duplication name its legs.
+/// Checks that changes of duplication name legs of the bearer.
 fn check_changes(builder: &mut Builder<'_, '_>, split: &Fields, pscell: Option<&str>) {
     let changes = split.list("duplication-changes");
     if !changes.is_empty() && split.item("duplication").is_none() {

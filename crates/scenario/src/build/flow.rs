@@ -1,4 +1,4 @@
-//! Flows, one by one or by the thousand.
+//! Construction of flows, singly or in large numbers.
 
 use super::route::FlowEnds;
 use super::*;
@@ -10,7 +10,8 @@ use fadeout_core::registry::{Value, find};
 use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
-    /// The flows with groups, `count` and `arrivals` expanded. Those with mistakes are left out.
+    /// Builds the flows, with groups, `count` and `arrivals` expanded. Flows with mistakes are left
+    /// out.
     pub(super) fn flows(
         &mut self,
         named: &[(String, Fields)],
@@ -59,7 +60,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Name and ends of the flow, or of one for each UE of the group that it names.
+    /// Returns name and ends of a flow. If it names a group of UEs, returns those of a flow for
+    /// each UE. `None` after a mistake.
     fn flow_ends(&mut self, name: &str, fields: &Fields) -> Option<Vec<(String, FlowEnds)>> {
         let group = |key| self.groups.get(fields.text(key)?).cloned();
         let (senders, receivers) = (group("from"), group("to"));
@@ -69,7 +71,7 @@ impl Builder<'_, '_> {
             return None;
         }
         let mut end = |key, group: &Option<Vec<NodeId>>| match group {
-            // Whichever; each flow takes its own member.
+            // The first member represents the group. Each flow takes its own member later.
             Some(members) => members.first().copied(),
             None => fields.item(key).and_then(|item| self.node(item)),
         };
@@ -95,7 +97,7 @@ impl Builder<'_, '_> {
         Some(of_member.collect())
     }
 
-    /// The flow, or as many like it as `count` or `arrivals` say; at most `room`.
+    /// Returns the flow, or copies of it as `count` or `arrivals` require, at most `room`.
     fn repeated(
         &mut self,
         flow: Flow,
@@ -126,7 +128,8 @@ impl Builder<'_, '_> {
         Some(numbered.collect())
     }
 
-    /// The flows of a Poisson process, each like `flow` with a size of its own; at most `room`.
+    /// Returns the flows of a Poisson process, at most `room`. Each is a copy of `flow` with a size
+    /// of its own.
     fn arrivals(
         &mut self,
         flow: &Flow,

@@ -1,10 +1,10 @@
-//! Handovers from one link or bearer of 2G or 3G to another.
+//! Construction of handovers from one link or bearer of 2G or 3G to another.
 
 use super::route::{FlowEnds, Ways};
 use super::*;
 
 impl Builder<'_, '_> {
-    /// The handover of this name.
+    /// Builds the handover with this name. `None` after a mistake.
     pub(super) fn handover(&mut self, name: &str, fields: &Fields) -> Option<Handover> {
         let mut ways = self.ways();
         let own = Sides::of(fields, &mut ways).and_then(|sides| {
@@ -30,12 +30,12 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The two links or RABs of a handover, and the nodes at their ends.
+/// The two links or radio access bearers of a handover, and the nodes at their ends.
 struct Sides {
     from: Medium,
     to: Medium,
     phone: NodeId,
-    /// The base stations, in the same order.
+    /// Base stations of the two media, in the same order.
     bases: (NodeId, NodeId),
 }
 
@@ -68,7 +68,7 @@ impl Sides {
         })
     }
 
-    /// The way of what is forwarded from base station to base station.
+    /// Returns the route of forwarded packets between the base stations. `None` after a mistake.
     fn forwarding(&self, item: &Item, ways: &mut Ways<'_>) -> Option<Vec<Hop>> {
         let Content::List(links) = &item.content else {
             return None;

@@ -1,4 +1,4 @@
-//! Links, and the nodes at the ends of links and bearers.
+//! Construction of links, and of the nodes at the ends of links and bearers.
 
 use super::*;
 use crate::table::KeyValue;
@@ -32,7 +32,7 @@ impl Builder<'_, '_> {
         )
     }
 
-    /// The nodes at both ends, which are now connected.
+    /// Returns the nodes at both ends, and records that they are connected. `None` after a mistake.
     pub(super) fn ends(&mut self, name: &str, fields: &Fields) -> Option<(NodeId, NodeId)> {
         let (from, to) = (self.end(fields, "from"), self.end(fields, "to"));
         let (from, to) = (from?, to?);
@@ -44,7 +44,8 @@ impl Builder<'_, '_> {
         Some((from, to))
     }
 
-    /// The node at one end; a link declares the nodes it names.
+    /// Returns the node at one end. A link declares the nodes that it names. `None` after a
+    /// mistake.
     pub(super) fn end(&mut self, fields: &Fields, key: &str) -> Option<NodeId> {
         let name = fields.text(key)?;
         if !is_name(name) {

@@ -1,9 +1,10 @@
-//! Mobility management, and prediction of blockages.
+//! Construction of mobility management, and of the prediction of blockages.
 
 use super::*;
 
 impl Builder<'_, '_> {
-    /// Mobility management, where the file has it; nothing at all where it has a mistake.
+    /// Builds mobility management. The inner value is `None` if the file has none. `None` after a
+    /// mistake.
     pub(super) fn mobility(
         &mut self,
         file: &Fields,
@@ -24,7 +25,8 @@ impl Builder<'_, '_> {
         MobilityManagement::read(fields, core.map(|core| (core,)), self).map(Some)
     }
 
-    /// Prediction of blockages, where the file has it; nothing at all where it has a mistake.
+    /// Builds the prediction of blockages. The inner value is `None` if the file has none. `None`
+    /// after a mistake.
     pub(super) fn prediction(
         &mut self,
         file: &Fields,

@@ -1,5 +1,5 @@
-//! Builds the model from what was read, and checks what no single value shows: that names refer
-//! to something, that intervals are in order, that routes exist.
+//! Construction of the model from checked values. It also checks facts that concern several values:
+//! names refer to something, intervals are in order, and routes exist.
 
 mod attach;
 mod blockage;
@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads each table of a kind.
+/// Builds each table of a kind.
 fn each<T>(
     tables: &[(String, Fields)],
     mut read: impl FnMut(&str, &Fields) -> Option<T>,
@@ -38,7 +38,7 @@ fn each<T>(
     tables.map(|(name, fields)| read(name, fields)).collect()
 }
 
-/// The scenario of a document; nothing when the reader has mistakes.
+/// Builds the scenario of a document. `None` if the reader has mistakes.
 pub(crate) fn scenario(
     document: &Table,
     base_dir: &Path,
@@ -66,28 +66,28 @@ pub(crate) fn scenario(
     builder.scenario(&file)
 }
 
-/// Knows the whole file, beside the table that is read.
+/// State of the construction, with knowledge of the whole file.
 pub(crate) struct Builder<'r, 'c> {
     reader: &'r mut Reader<'c>,
     base_dir: &'r Path,
-    /// Length of the run; zero while unknown.
+    /// Length of the run. Zero while it is unknown.
     pub(crate) duration: Span,
-    /// Seed of the run; zero while unknown.
+    /// Seed of the run. Zero while it is unknown.
     seed: u64,
     nodes: Nodes,
-    /// The links and bearers that could be built with their ends, by name.
+    /// Links and bearers without mistakes with their ends, by name.
     media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
-    /// Nodes of the UEs that a `count` made, by the name that made them.
+    /// Nodes of the UEs of a `count`, by the name of their table.
     groups: BTreeMap<String, Vec<NodeId>>,
-    /// The deployments, whose cells stand in the file by now.
+    /// Deployments, whose cells have been written into the file.
     deployed: Vec<Deployed>,
-    /// Whether the file has any, right or wrong.
+    /// True if the file has deployments, with or without mistakes.
     names_deployments: bool,
-    /// Names of the groups of vehicles, right or wrong.
+    /// Names of the vehicle groups, including those with mistakes.
     vehicle_groups: Vec<String>,
-    /// Whether the file has mobility management, right or wrong.
+    /// True if the file has mobility management, with or without mistakes.
     is_managed: bool,
-    /// Whether mobility management gives UEs secondary nodes.
+    /// True if mobility management may add secondary nodes to UEs.
     has_secondary_node: bool,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
@@ -185,7 +185,7 @@ impl Builder<'_, '_> {
         self.reader.mistakes.is_empty().then_some(scenario)
     }
 
-    /// Names links and RABs for the routes over them.
+    /// Records links and radio access bearers by name, for routes over them.
     fn name_media(&mut self, file: &Fields, links: &[Option<Link>], rabs: &[Option<Rab>]) {
         for (index, link) in links.iter().enumerate() {
             if let Some(link) = link {
@@ -235,7 +235,8 @@ impl Builder<'_, '_> {
         Probe::read(fields, Some((capture, link_capture, radio_capture)), self)
     }
 
-    /// The node that a flow or a probe names; links have declared it before.
+    /// Returns the node that a flow or a probe names. Links have declared it before. `None` after a
+    /// mistake.
     fn node(&mut self, item: &Item) -> Option<NodeId> {
         let Content::Text(name) = &item.content else {
             return None;
@@ -255,7 +256,8 @@ impl Builder<'_, '_> {
             .collect()
     }
 
-    /// The bytes of the file that `place` names, read once.
+    /// Returns the bytes of a file that `place` names. Each file is read once. `None` after a
+    /// mistake.
     pub(crate) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(path) {
             return Some(bytes.clone());
@@ -280,14 +282,14 @@ impl Builder<'_, '_> {
         self.reader.mistakes.add(place, message, expected);
     }
 
-    /// Whether nothing is known to be wrong so far: what is missing then was not given.
+    /// True if no mistake has been found so far. A missing value was then not given.
     pub(crate) fn is_right_so_far(&self) -> bool {
         self.reader.mistakes.is_empty()
     }
 }
 
-/// Who can tell of itself: links, bearers and cells, by name. A cell called like one of the others
-/// is named by its UE.
+/// Returns the possible sources of notices by name: links, bearers and cells. If a cell has the
+/// name of a UE or link, the name means the UE or link.
 fn sources(
     media: &BTreeMap<&str, Medium>,
     ues: &[Ue],
@@ -304,7 +306,7 @@ fn sources(
     cells.chain(bearers).chain(media).collect()
 }
 
-/// Reports a name that refers to nothing among `names`.
+/// Adds a mistake for a name that is not among `names`.
 fn refer_to_nothing<'a>(
     mistakes: &mut Mistakes,
     item: &Item,
@@ -384,7 +386,7 @@ impl Nodes {
     }
 }
 
-/// The values in the units of the model. Each is absent when the key is, or when it was wrong.
+/// Returns values in the units of the model. A value is `None` if its key is absent or wrong.
 impl Fields {
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match &self.item(key)?.content {
@@ -447,7 +449,7 @@ impl Item {
             _ => None,
         }
     }
-    /// The two items of a pair.
+    /// Returns the two items of a pair. `None` for other items.
     pub(crate) fn pair(&self) -> Option<(&Item, &Item)> {
         match &self.content {
             Content::List(items) => match items.as_slice() {
@@ -457,7 +459,7 @@ impl Item {
             _ => None,
         }
     }
-    /// The places of a list of pairs of lengths, in metres.
+    /// Returns the positions in a list of pairs of lengths, in metres. `None` for other items.
     pub(crate) fn places(&self) -> Option<Vec<(f64, f64)>> {
         let Content::List(items) = &self.content else {
             return None;

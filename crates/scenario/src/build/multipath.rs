@@ -1,11 +1,11 @@
-//! Multipath TCP connections.
+//! Construction of Multipath TCP connections.
 
 use super::route::FlowEnds;
 use super::*;
 use fadeout_core::agreed::{MOST_PATHS, UNCOUPLED};
 
 impl Builder<'_, '_> {
-    /// The multipath part of a flow between two nodes.
+    /// Builds the multipath part of a flow between two nodes. `None` after a mistake.
     pub(super) fn multipath(
         &mut self,
         fields: &Fields,

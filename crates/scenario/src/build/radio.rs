@@ -1,4 +1,4 @@
-//! Cells, user equipment and buildings.
+//! Construction of cells, user equipment and buildings.
 
 use super::drop::{Dropped, Surroundings};
 use super::*;
@@ -8,10 +8,11 @@ use fadeout_core::math;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Lattice, Point, UeId};
 
-/// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
+/// Maximum number of further bearers of a UE. maxDRB of TS 38.331 clause 6.4 is 29 with the default
+/// bearer.
 const MAX_DRBS: usize = 28;
 
-/// Interfaces of one node are at one place.
+/// Checks that the radio interfaces of one node have the same position and movement.
 fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &Ue) {
     if other.position != ue.position || other.movement != ue.movement {
         let message = format!(
@@ -23,7 +24,7 @@ fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &
     }
 }
 
-/// Reads which cells may be secondary ones beside each.
+/// Reads the cells that may be secondary cells of each cell.
 pub(super) fn read_offers(
     builder: &mut Builder<'_, '_>,
     named: &[(String, Fields)],
@@ -44,7 +45,7 @@ pub(super) fn read_offers(
             let Some(other) = builder.cell_index(item, bases) else {
                 continue;
             };
-            // Indices are those of cells without mistakes only where no cell has one.
+            // Indices are valid only if no cell has a mistake.
             let (Some(Some(own)), Some(Some(beside))) = (cells.get(index), cells.get(other)) else {
                 continue;
             };
@@ -106,7 +107,7 @@ impl Builder<'_, '_> {
         lattice
     }
 
-    /// The UEs with `count` expanded. Those with mistakes are left out.
+    /// Builds the UEs with `count` expanded. UEs with mistakes are left out.
     pub(super) fn ues(
         &mut self,
         named: &[(String, Fields)],
@@ -115,11 +116,11 @@ impl Builder<'_, '_> {
     ) -> Vec<Ue> {
         let cells = around.bases;
         let mut ues: Vec<Ue> = Vec::new();
-        // The first interface of each node.
+        // First interface of each node.
         let mut firsts: BTreeMap<NodeId, usize> = BTreeMap::new();
         for (index, (name, fields)) in named.iter().enumerate() {
             if cells.is_empty() {
-                // A cell with a mistake is a mistake already.
+                // A cell with a mistake has been reported already.
                 if !is_any_cell_named {
                     let expected = "a table [cell.NAME]";
                     self.mistake(fields.place, "a UE without a cell", expected);
@@ -226,7 +227,8 @@ impl Builder<'_, '_> {
         Ue::read(fields, Some(own), self)
     }
 
-    /// The group of vehicles that a UE is on, and the number of the first; nothing where something is wrong.
+    /// Returns the vehicle group of a UE and the number of its first vehicle, if it rides on one.
+    /// `None` after a mistake.
     fn riding(&mut self, fields: &Fields) -> Option<Option<(usize, u32)>> {
         let Some(item) = fields.item("vehicles") else {
             if fields.item("vehicle").is_some() {
@@ -259,7 +261,7 @@ impl Builder<'_, '_> {
         Some(Some((group, fields.integer("vehicle").unwrap_or(0) as u32)))
     }
 
-    /// The secondary cells of a UE in `primary`.
+    /// Returns the secondary cells of a UE in `primary`. `None` after a mistake.
     fn secondary_cells(
         &mut self,
         fields: &Fields,
@@ -316,8 +318,8 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    /// Returns the cells that carry a UE beside its primary cell. Each stands once, has the same
-    /// technology, and a carrier of its own.
+    /// Returns the cells that carry a UE in addition to its primary cell. Each occurs once, has the
+    /// same technology, and a carrier of its own. `None` after a mistake.
     fn carriers(
         &mut self,
         items: &[Item],
@@ -357,7 +359,8 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    /// The node of a cell or UE, which it declares: its own name unless `node` says another.
+    /// Returns the node of a cell or UE and declares it. It has the element's own name unless
+    /// `node` gives another. `None` after a mistake.
     fn own_node(&mut self, name: &str, fields: &Fields) -> Option<NodeId> {
         match fields.item("node") {
             None => Some(self.nodes.add(name)),
@@ -377,7 +380,7 @@ impl Builder<'_, '_> {
         index
     }
 
-    /// The cell, the UE, or the UEs that a `count` made, of this name.
+    /// Returns the cell or UE with this name, or the UEs of its `count`. `None` after a mistake.
     pub(super) fn radio_subjects(
         &mut self,
         item: &Item,
@@ -415,7 +418,7 @@ impl Builder<'_, '_> {
         Some(())
     }
 
-    /// Lets flows name bearers as they name links.
+    /// Lets flows name radio bearers in their routes.
     pub(super) fn add_bearer_ends(
         &mut self,
         ues: &[Ue],
@@ -506,7 +509,7 @@ fn place(position: &Item, height: Meters) -> Option<Point> {
     Some(Point::new(x.meters()?.0, y.meters()?.0, height.0))
 }
 
-/// Puts a UE where it was dropped.
+/// Places a dropped UE.
 fn put(ue: &mut Ue, dropped: Dropped) {
     (ue.position.x, ue.position.y) = dropped.place;
     ue.position.z += dropped.up_m;
@@ -518,7 +521,7 @@ fn put(ue: &mut Ue, dropped: Dropped) {
     }
 }
 
-/// A place drawn uniformly from the disc of `radius` metres around `center`.
+/// Returns a position drawn uniformly from the disc of `radius` metres around `center`.
 fn spread(center: Point, radius: f64, random: &mut Stream) -> Point {
     let distance = radius * random.uniform().sqrt();
     let angle = 2.0 * std::f64::consts::PI * random.uniform();
@@ -529,7 +532,8 @@ fn spread(center: Point, radius: f64, random: &mut Stream) -> Point {
     }
 }
 
-/// A given SINR, when there is one; both directions have it or none.
+/// Returns the given SINR of both directions, if there is one. `None` after a mistake, such as a
+/// single direction.
 fn given_sinr(
     builder: &mut Builder<'_, '_>,
     fields: &Fields,

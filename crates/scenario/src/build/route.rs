@@ -1,4 +1,4 @@
-//! Ways from one node to another.
+//! Construction of routes from one node to another.
 
 use super::*;
 
@@ -7,13 +7,13 @@ use super::*;
 pub(super) struct FlowEnds {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
-    /// Where one of them is of a group of UEs: the group, and which of it.
+    /// Group of UEs of one end, and the UE's number in it. `None` if no end names a group.
     pub(super) member: Option<(String, usize)>,
 }
 
 impl FlowEnds {
-    /// The hop that `name` means for this flow: where a flow for each UE of a group names the
-    /// group, its own UE.
+    /// Returns the name of the hop that `name` means for this flow. If `name` is the group of the
+    /// flow's UE, the result names this UE.
     pub(super) fn own_name(&self, name: &str) -> String {
         if let Some((group, number)) = &self.member
             && let Some(bearer) = name.strip_prefix(group.as_str())
@@ -26,7 +26,7 @@ impl FlowEnds {
 }
 
 impl Builder<'_, '_> {
-    /// The route that a flow names, when it does; the outer nothing after a mistake.
+    /// Returns the route that a flow gives, if it gives one. `None` after a mistake.
     pub(super) fn flow_route(
         &mut self,
         flow: &Fields,
@@ -46,7 +46,7 @@ impl Builder<'_, '_> {
         self.ways().hops(links, item.place, ends).map(Some)
     }
 
-    /// The media and nodes of routes, and where to tell of mistakes in them.
+    /// Returns the media and nodes for routes, and the list of mistakes.
     pub(super) fn ways(&mut self) -> Ways<'_> {
         Ways {
             nodes: &self.nodes,
@@ -56,7 +56,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The links and bearers by name with their ends, and the nodes.
+/// Links and bearers by name with their ends, the nodes, and the list of mistakes.
 pub(super) struct Ways<'a> {
     nodes: &'a Nodes,
     media: &'a BTreeMap<String, (Medium, (NodeId, NodeId))>,
@@ -64,7 +64,7 @@ pub(super) struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// Name of a node.
+    /// Returns the name of a node.
     pub(super) fn node(&self, node: NodeId) -> &str {
         &self.nodes.list[node.index()].name
     }
@@ -73,7 +73,8 @@ impl Ways<'_> {
         self.mistakes.add(place, message, expected);
     }
 
-    /// The link or bearer of this name, for which `item` asks, and its ends.
+    /// Returns the link or bearer called `name` and its ends. A mistake is reported at `item`.
+    /// `None` after a mistake.
     pub(super) fn medium(&mut self, item: &Item, name: &str) -> Option<(Medium, (NodeId, NodeId))> {
         let found = self.media.get(name).copied();
         if found.is_none() {
@@ -83,7 +84,7 @@ impl Ways<'_> {
         found
     }
 
-    /// The links as a way from one end to the other.
+    /// Converts a list of links to hops from one end to the other. `None` after a mistake.
     pub(super) fn hops(
         &mut self,
         links: &[Item],

@@ -1,4 +1,5 @@
-//! Cells and buildings of a deployment, written into the file that names it.
+//! Expansion of deployments: their cells and buildings are written into the scenario that names
+//! them.
 
 use super::region::Region;
 use super::registry::{Case, Deployment, Plan, Site};
@@ -10,24 +11,24 @@ use crate::tree::{Entry, Node, Place, Table, Value, parse_value};
 use fadeout_core::math;
 use fadeout_core::registry::find;
 
-/// A deployment that was written out.
+/// A deployment whose cells have been written into the scenario.
 #[derive(Debug)]
 pub(crate) struct Deployed {
-    /// Its name in the file.
+    /// Name of the deployment in the file.
     pub(crate) name: String,
-    /// Where its UEs are.
+    /// Area of its UEs.
     pub(crate) region: Region,
-    /// Least distance of its UEs from its sites, metres.
+    /// Smallest distance of its UEs from its sites, metres.
     pub(crate) min_distance_m: f64,
     /// Names of its cells.
     pub(crate) cells: Vec<String>,
-    /// Farthest that a UE of a cell is from its site, metres.
+    /// Largest distance of a UE from the site of its cell, metres.
     pub(crate) cell_radius_m: f64,
-    /// Its sites.
+    /// Sites of the deployment.
     sites: Vec<Standing>,
 }
 
-/// A site where it stands.
+/// A site at its position.
 #[derive(Debug)]
 struct Standing {
     name: String,
@@ -35,12 +36,13 @@ struct Standing {
     carrier_hz: f64,
 }
 
-/// Nearer than this two sites stand on one another, metres.
+/// Smallest distance of two sites that do not coincide, metres.
 const ON_ONE_ANOTHER_M: f64 = 1.0;
 
 impl Deployed {
-    /// A site of this deployment and one of `other` that stand on one another with the same carrier:
-    /// each would have the power of the other as its interference, everywhere.
+    /// Returns a site of this deployment and one of `other` with the same position and carrier.
+    /// Each would get the full power of the other as interference everywhere. `None` if there is no
+    /// such pair.
     fn collision<'a>(&'a self, other: &'a Deployed) -> Option<(&'a str, &'a str)> {
         self.sites.iter().find_map(|own| {
             let near = |site: &&Standing| {
@@ -53,15 +55,15 @@ impl Deployed {
     }
 }
 
-/// Writes the cells and the buildings of all deployments into `document`, in the place of the
-/// deployments. What the file says of a cell of the same name counts more.
+/// Replaces all deployments in `document` by their cells and buildings. Keys of a cell that the
+/// file gives take precedence.
 pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deployed> {
     let given = document.0.iter().position(|one| one.key == "deployment");
     let Some(given) = given else {
         return Vec::new();
     };
     if !matches!(document.0[given].node.value, Value::Table(_)) {
-        // The reader says what is wrong with it.
+        // The reader reports this mistake.
         return Vec::new();
     }
     let Value::Table(given) = document.0.remove(given).node.value else {
@@ -187,7 +189,7 @@ fn buildings(document: &mut Table, name: &str, plan: &Plan, center: (f64, f64), 
     }
 }
 
-/// Adds the values that the file leaves to the case.
+/// Adds values of the case for keys that the file does not give.
 fn defaults(cell: &mut Table, case: &Case, place: Place) {
     for (key, value) in [
         ("height", case.height),
@@ -209,10 +211,11 @@ fn defaults(cell: &mut Table, case: &Case, place: Place) {
     }
 }
 
-/// The antenna without direction.
+/// Name of the antenna without direction.
 const ISOTROPIC: &str = "isotropic";
 
-/// The antenna of a sector: the case's, or what the file says, turned where the sector looks.
+/// Sets the antenna of a sector and turns it in the direction of the sector. The antenna is that of
+/// the file, or else that of the case.
 fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, reader: &Reader<'_>) {
     const TAG: &str = "kind";
     let mut table = match cell.entry("antenna").map(|entry| &entry.node) {
@@ -252,7 +255,7 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
     cell.set("antenna", place, node);
 }
 
-/// Sets a key that is not there yet.
+/// Sets a key that does not exist yet.
 fn put(table: &mut Table, key: &str, place: Place, text: &str) {
     if table.entry(key).is_none() {
         let node = Node {
@@ -263,7 +266,7 @@ fn put(table: &mut Table, key: &str, place: Place, text: &str) {
     }
 }
 
-/// Adds what is not there yet of `element`, in `kind.name`.
+/// Adds the keys of `element` that do not exist yet to the table `kind.name`.
 fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: Place) {
     put(document, kind, place, "{}");
     let elements = document.0.iter_mut().find(|entry| entry.key == kind);
@@ -294,7 +297,7 @@ fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: P
     }
 }
 
-/// Adds the entries of `other` that `table` lacks, and of tables in both likewise.
+/// Adds the entries of `other` that `table` lacks. Tables in both are merged in the same way.
 fn complete(table: &mut Table, other: Table) {
     for entry in other.0 {
         match table.0.iter_mut().find(|own| own.key == entry.key) {
@@ -319,7 +322,7 @@ fn pair((x, y): (f64, f64)) -> String {
 }
 
 fn length(meters: f64) -> String {
-    // To a micrometre; no zero has a sign.
+    // The value is rounded to a micrometre. Adding zero removes the sign of a negative zero.
     let meters = (meters * 1e6).round() / 1e6 + 0.0;
     Dimension::Length.format(meters)
 }

@@ -3,14 +3,14 @@
 use fadeout_core::Lattice;
 use fadeout_core::random::Stream;
 
-/// A place on the grid: `i` steps to the east and `j` at 60 degrees from it.
+/// Returns a position on the grid: `i` steps to the east and `j` steps at 60 degrees from it.
 fn at(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
     let (i, j) = (f64::from(i), f64::from(j));
     let height = 3_f64.sqrt() / 2.0;
     (distance_m * (i + 0.5 * j), distance_m * height * j)
 }
 
-/// A site and `rings` rings around it, counter-clockwise from the east.
+/// Returns a site and `rings` rings around it, counter-clockwise from the east.
 pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
     const WAYS: [(i32, i32); 6] = [(-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0), (0, 1)];
     let mut places = vec![at(0, 0, distance_m)];
@@ -26,14 +26,16 @@ pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
     places
 }
 
-/// The shifts after which the grid of so many rings repeats itself without gaps; none of one site.
+/// Returns the two shifts after which the grid with this number of rings repeats itself without
+/// gaps. `None` for a single site.
 pub(super) fn lattice(rings: u32, distance_m: f64) -> Option<Lattice> {
     let (i, j) = (rings as i32 + 1, rings as i32);
     let shift = || Lattice::new(at(i, j, distance_m), at(-j, i + j, distance_m));
     (rings > 0).then(shift).flatten()
 }
 
-/// Whether a way from a site of the grid ends in its hexagon, of whose corners one lies at 30 degrees.
+/// True if a vector from a site ends within the site's hexagon. One corner of the hexagon lies at
+/// 30 degrees.
 pub(super) fn holds(radius_m: f64, (x, y): (f64, f64)) -> bool {
     let apothem = radius_m * 3_f64.sqrt() / 2.0;
     let sides = [
@@ -46,7 +48,7 @@ pub(super) fn holds(radius_m: f64, (x, y): (f64, f64)) -> bool {
         .all(|(east, north)| (x * east + y * north).abs() <= apothem)
 }
 
-/// A way from a site, uniform in its hexagon.
+/// Returns a vector from a site, drawn uniformly from its hexagon.
 pub(super) fn draw(radius_m: f64, random: &mut Stream) -> (f64, f64) {
     loop {
         let apothem = radius_m * 3_f64.sqrt() / 2.0;
@@ -54,7 +56,7 @@ pub(super) fn draw(radius_m: f64, random: &mut Stream) -> (f64, f64) {
             random.uniform_in(-apothem, apothem),
             random.uniform_in(-radius_m, radius_m),
         );
-        // Three of four are inside.
+        // Three of four draws are inside the hexagon.
         if holds(radius_m, way) {
             return way;
         }
@@ -80,8 +82,8 @@ mod tests {
         }
     }
 
-    /// The area of the repeated part is that of its hexagons, so images leave no gap and no overlap;
-    /// images of sites are no sites.
+    /// The area of the repeated part is that of its hexagons, so images leave no gap and do not
+    /// overlap. No image of a site is another site.
     #[test]
     fn the_plane_is_filled_by_the_images() {
         let hexagon = 3_f64.sqrt() / 2.0 * 500.0 * 500.0;

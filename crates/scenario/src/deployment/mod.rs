@@ -1,5 +1,5 @@
-//! Deployments: tables that stand for many cells, with their names, their parameters and where their
-//! sites are. [`crate::build`] makes the cells of them.
+//! Deployments: tables that represent many cells. This module has their names, their parameters and
+//! the positions of their sites. [`crate::build`] builds the cells.
 
 mod expand;
 mod hexagon;

@@ -1,14 +1,14 @@
-//! Areas that UEs are dropped in.
+//! Areas in which UEs are dropped.
 
 use super::hexagon;
 use fadeout_core::random::Stream;
 use fadeout_core::{math, polygon};
 
-/// An area on the ground; places are in metres east and north.
+/// An area on the ground. Positions are in metres east and north.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Region {
     shape: Shape,
-    /// Rectangles that are left out: west, south, east and north.
+    /// Excluded rectangles: west, south, east and north.
     holes: Vec<[f64; 4]>,
 }
 
@@ -22,14 +22,14 @@ enum Shape {
         low: (f64, f64),
         high: (f64, f64),
     },
-    /// Corners in turn.
+    /// Corners of a polygon, in order.
     Polygon(Vec<(f64, f64)>),
-    /// A band along lines from place to place.
+    /// A band along straight lines between positions.
     Road {
         places: Vec<(f64, f64)>,
         width_m: f64,
     },
-    /// The hexagons of sites.
+    /// The hexagons around sites.
     Hexagons {
         sites: Vec<(f64, f64)>,
         radius_m: f64,
@@ -60,7 +60,7 @@ impl Region {
         Region::new(Shape::Road { places, width_m })
     }
 
-    /// The hexagons of sites that are `distance_m` apart.
+    /// Returns the hexagons around sites with a distance of `distance_m`.
     pub(crate) fn hexagons(sites: Vec<(f64, f64)>, distance_m: f64) -> Region {
         Region::new(Shape::Hexagons {
             sites,
@@ -68,12 +68,12 @@ impl Region {
         })
     }
 
-    /// The area without rectangles inside it that do not overlap.
+    /// Excludes rectangles from the area. They must lie in it and may not overlap.
     pub(crate) fn without(self, holes: Vec<[f64; 4]>) -> Region {
         Region { holes, ..self }
     }
 
-    /// The same area elsewhere.
+    /// Returns the area shifted to the east and north.
     pub(crate) fn moved(mut self, (east, north): (f64, f64)) -> Region {
         let go = |place: &mut (f64, f64)| *place = (place.0 + east, place.1 + north);
         match &mut self.shape {
@@ -98,7 +98,7 @@ impl Region {
         self
     }
 
-    /// Its area in square metres; of a road its length times its width.
+    /// Returns the area in square metres. For a road it is length times width.
     pub(crate) fn area_m2(&self) -> f64 {
         let whole = match &self.shape {
             Shape::Disc { radius_m, .. } => std::f64::consts::PI * radius_m * radius_m,
@@ -113,8 +113,8 @@ impl Region {
         whole - self.holes.iter().map(left_out).sum::<f64>()
     }
 
-    /// A place, uniform in the area, and where a road leads there, in radians from east; none where
-    /// one that is not left out was not found.
+    /// Returns a position drawn uniformly from the area. For a road it comes with the direction of
+    /// the road, in radians from east. `None` if all tries fell into excluded rectangles.
     pub(crate) fn draw(&self, random: &mut Stream) -> Option<((f64, f64), Option<f64>)> {
         const TRIES: u32 = 10_000;
         (0..TRIES).find_map(|_| {
@@ -212,8 +212,8 @@ mod tests {
         (0..count).map(|_| draw()).collect()
     }
 
-    /// The largest difference between the shares found and the law's is below the 0.1 % point of
-    /// Kolmogorov's distribution, 1.95 / √n.
+    /// Checks a sample against a distribution. The largest difference must be below the 0.1 % point
+    /// of Kolmogorov's distribution, 1.95 / √n.
     fn follows(mut values: Vec<f64>, law: impl Fn(f64) -> f64) {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -225,7 +225,8 @@ mod tests {
         }
     }
 
-    /// Distance from the centre of a disc: r²/R²; the direction is uniform.
+    /// The share of positions up to distance r from the centre of a disc is r²/R². The direction is
+    /// uniform.
     #[test]
     fn places_in_a_disc_have_the_law_of_distance_and_angle() {
         let places = draws(&Region::disc((100.0, -50.0), 40.0), 4000);
@@ -238,8 +239,8 @@ mod tests {
         });
     }
 
-    /// Within the inscribed circle of a hexagon of circumradius R the share of distances up to r is
-    /// πr² over its area, 3√3/2 R².
+    /// Within the inscribed circle of a hexagon with circumradius R, the share of positions up to
+    /// distance r is πr² over the area, 3√3/2 R².
     #[test]
     fn places_in_hexagons_have_the_law_of_distance() {
         let sites = hexagon::sites(1, 300.0);
@@ -254,7 +255,7 @@ mod tests {
         let inside: Vec<f64> = places.iter().map(nearest).collect();
         let near = inside.iter().filter(|&&r| r <= 150.0).count() as f64 / 6000.0;
         let expected = std::f64::consts::PI * 150.0 * 150.0 / area;
-        // Five deviations of a share.
+        // The tolerance is five standard deviations of the share.
         let spread = (expected * (1.0 - expected) / 6000.0).sqrt();
         assert!(
             (near - expected).abs() < 5.0 * spread,
@@ -262,7 +263,7 @@ mod tests {
         );
         let within: Vec<f64> = inside.into_iter().filter(|&r| r <= 150.0).collect();
         follows(within, |r| r * r / 22_500.0);
-        // No site has more than its share of a seventh.
+        // No site has more than its share of one seventh.
         for site in &sites {
             let own = places
                 .iter()

@@ -9,7 +9,7 @@ use fadeout_core::{Lattice, math};
 
 const CASES: &str = include_str!("../../../../data/deployments.csv");
 
-/// Values of a deployment's cells, from `data/deployments.csv`, as a scenario writes them.
+/// Values of a deployment's cells, from `data/deployments.csv`, in the notation of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) height: &'static str,
@@ -20,9 +20,10 @@ pub(crate) struct Case {
     pub(crate) antenna: &'static str,
     pub(crate) tilt: &'static str,
     pub(crate) min_distance: &'static str,
-    /// Where what stands between the ends decides; else empty.
+    /// Source of the line-of-sight state. Empty for the default, and set if obstacles between the
+    /// ends decide it.
     pub(crate) line_of_sight: &'static str,
-    /// Gain of its antennas without direction, dBi; empty where they have none.
+    /// Gain of the antennas without direction, dBi. Empty if the case has no such antennas.
     pub(crate) omni_gain: &'static str,
 }
 
@@ -43,30 +44,31 @@ impl Case {
     }
 }
 
-/// A place with antennas.
+/// A position with antennas.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Site {
-    /// East and north of the deployment's centre, metres.
+    /// Position east and north of the deployment's centre, metres.
     pub(crate) place: (f64, f64),
-    /// Where its sectors look, degrees counter-clockwise from east; one without direction has none.
+    /// Directions of the sectors, degrees counter-clockwise from east. `None` for a sector without
+    /// direction.
     pub(crate) sectors: Vec<Option<f64>>,
-    /// The parameters of its cells.
+    /// Parameters of the cells.
     pub(crate) case: Case,
     /// Text between the deployment's name and the site's number, such as `pico-`.
     pub(crate) prefix: &'static str,
 }
 
-/// The layers that a deployment consists of.
+/// All sites, areas and buildings of a deployment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) sites: Vec<Site>,
-    /// Where UEs of the whole layout are.
+    /// Area of the UEs of the whole layout.
     pub(crate) region: Region,
-    /// Two shifts after which it repeats, where it can.
+    /// Two shifts after which the layout repeats. `None` if it cannot repeat.
     pub(crate) lattice: Option<Lattice>,
-    /// Farthest that a UE of a cell is from its site, metres.
+    /// Largest distance of a UE from the site of its cell, metres.
     pub(crate) cell_radius_m: f64,
-    /// South-west and north-east corners of buildings, metres, with their height.
+    /// South-west and north-east corners of buildings, metres. Their height comes last.
     pub(crate) buildings: Vec<[f64; 4]>,
     pub(crate) building_height_m: f64,
 }
@@ -153,7 +155,7 @@ impl Grid {
     }
 }
 
-/// A hexagonal grid of sites of one case.
+/// A hexagonal grid of sites with the values of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hexagonal {
     grid: Grid,
@@ -236,7 +238,7 @@ impl Registered for Hetnet {
     }
 }
 
-/// Places that are tried for a pico before it is left out.
+/// Maximum number of positions tried for a pico cell. Without a valid one the cell is left out.
 const TRIES: u32 = 10_000;
 
 impl Layout for Hetnet {
@@ -273,7 +275,7 @@ impl Layout for Hetnet {
     }
 }
 
-/// Which of a site's sectors looks most in a direction.
+/// Returns the sector of a site whose direction is nearest to a given one.
 pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usize {
     let azimuth_deg = math::atan2(y, x).to_degrees();
     let off = |sector: &Option<f64>| {
@@ -285,7 +287,8 @@ pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usi
     least.map_or(0, |(sector, _)| sector)
 }
 
-/// The entity of the random streams of what a file names: adding something else changes nothing.
+/// Returns the number of the random streams for a named table, so that other tables do not change
+/// its draws.
 pub(crate) fn stream_of(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -407,9 +410,10 @@ impl Layout for Manhattan {
     }
 }
 
-/// A deployment, which makes a plan of its parameters.
+/// A deployment that computes a plan from its parameters.
 pub(crate) trait Layout {
-    /// Where everything is; what is drawn depends on the seed and the name alone.
+    /// Returns the sites, areas and buildings. Random positions depend only on the seed and the
+    /// name.
     fn plan(&self, seed: u64, name: &str) -> Plan;
 }
 
@@ -437,7 +441,7 @@ fadeout_core::registry! {
 }
 
 impl Deployment {
-    /// See [`Layout::plan`].
+    /// Calls [`Layout::plan`] of the deployment.
     pub(crate) fn plan(&self, seed: u64, name: &str) -> Plan {
         deployments!(self, deployment => deployment.plan(seed, name))
     }

@@ -128,7 +128,7 @@ impl Layout for Quarter {
         let sites: Vec<Site> = sites.collect();
         let mut random = Stream::new(seed, "deployment.obstacles", stream_of(name));
         let mut buildings: Vec<[f64; 4]> = Vec::new();
-        // Where there is no room for all there are fewer.
+        // If there is no room for all obstacles, there are fewer.
         let mut tries = 2000 * u64::from(self.obstacles);
         while buildings.len() < self.obstacles as usize && tries > 0 {
             tries -= 1;
@@ -151,7 +151,7 @@ impl Layout for Quarter {
 }
 
 impl Quarter {
-    /// An obstacle off the streets, if there is room for it where it fell.
+    /// Returns an obstacle at a random position. `None` if it would lie on a street.
     fn draw(&self, half: f64, random: &mut Stream) -> Option<[f64; 4]> {
         let (low, high) = (self.min_size.min(self.max_size), self.max_size);
         let mut side = |from: f64, to: f64| random.uniform_in(from, to);
@@ -159,7 +159,7 @@ impl Quarter {
         let (x, y) = (side(-half, half - wide), side(-half, half - deep));
         let is_inside = wide <= 2.0 * half && deep <= 2.0 * half;
         let is_off = |from: f64, to: f64| {
-            // The first street that ends after `from` must begin after `to`.
+            // The first street that ends behind `from` must begin behind `to`.
             let (from, to) = (from + half, to + half);
             let number = ((from - 0.5 * self.street) / self.pitch).floor() + 1.0;
             number * self.pitch - 0.5 * self.street >= to || self.pitch > self.side
@@ -177,7 +177,7 @@ fn overlap(one: &[f64; 4], other: &[f64; 4]) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
-/// Whether a place is in a rectangle or nearer to it than `margin`.
+/// True if a position is in a rectangle, or closer to it than `margin`.
 fn within(one: &[f64; 4], (x, y): (f64, f64), margin: f64) -> bool {
     one[0] - margin < x && x < one[2] + margin && one[1] - margin < y && y < one[3] + margin
 }

@@ -1,5 +1,5 @@
-//! The keys of deployments, and of UEs that are dropped. The builder reads them by hand: they become
-//! cells and places.
+//! The keys of deployments and of dropped UEs. The builder reads them by hand and converts them to
+//! cells and positions.
 
 use super::{LENGTH, LENGTH_OR_ZERO, key};
 use crate::model::{Cell, Channel};
@@ -10,7 +10,7 @@ use crate::shape::{Key, Presence, Range, Shape, Variant};
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
 
-/// The keys that may be left out where they are parts of something, without those in `left_out`.
+/// Returns the keys as optional parts of another table, without those in `left_out`.
 const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
     let mut all = [Key::NONE; N];
     let (mut index, mut filled) = (0, 0);
@@ -36,7 +36,7 @@ const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
 
 static CHANNEL: &[Key] = &parts::<{ Channel::KEYS.len() }>(Channel::KEYS, &[]);
 
-/// A deployment says these itself.
+/// Keys of a cell that the deployment sets itself.
 const OF_CELLS_ALONE: &[&str] = &["node", "position", "repeats", "channel"];
 const OF_CELLS: [Key; Cell::KEYS.len() - OF_CELLS_ALONE.len()] = parts(Cell::KEYS, OF_CELLS_ALONE);
 static CELL: &[Key] = &crate::shape::join::<{ OF_CELLS.len() + 1 }>(&[
@@ -219,7 +219,7 @@ const MIN_DISTANCE: Key = key(
      none outside a deployment.",
 );
 
-/// Those of the UEs that are dropped which are in buildings.
+/// Keys of the UEs of a drop that are in buildings.
 pub(crate) static INDOOR: &[Key] = &[
     key(
         "share",

@@ -1,4 +1,4 @@
-//! The keys at the top of a scenario file, and the shapes that tables share.
+//! The top-level keys of a scenario file, and the shapes that several tables share.
 
 mod deployment;
 
@@ -26,10 +26,10 @@ pub(crate) const fn key(
     }
 }
 
-/// Longest time, in nanoseconds: a million seconds.
+/// Longest time, in nanoseconds: one million seconds.
 const MAX_TIME: f64 = 1e15;
-/// Shortest period and timer, in nanoseconds: 1 µs. Shorter ones give more rows than a disk
-/// holds, and more events than a run comes to an end with.
+/// Shortest period and timer, in nanoseconds: 1 µs. Shorter ones would make more rows than a disk
+/// holds, and more events than a run can process.
 const MIN_TIME: f64 = 1e3;
 /// Unit of the times and periods of RRC, in nanoseconds: 1 ms.
 ///
@@ -39,15 +39,15 @@ const MIN_RRC_TIME: f64 = 1e6;
 const MIN_OUTAGE: f64 = 1e4;
 /// Highest rate, in bits per second.
 const MAX_RATE: f64 = 1e13;
-/// Most bytes in a buffer or a transfer of the file's own keys.
+/// Maximum number of bytes in a buffer or a transfer, for keys of the scenario file.
 const MAX_SIZE: f64 = 1e12;
-/// Most packets in a buffer.
+/// Maximum number of packets in a buffer.
 const MAX_PACKETS: f64 = 1e9;
-/// Most UEs, after `count` is expanded.
+/// Maximum number of UEs, with `count` expanded.
 pub(crate) const MAX_UES: u64 = 20_000;
-/// Most flows, after `count` is expanded.
+/// Maximum number of flows, with `count` expanded.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
-/// Most links, blockages and nodes each.
+/// Maximum number of links, of blockages and of nodes.
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
 pub(crate) const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
@@ -70,7 +70,8 @@ pub(crate) const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::close
 pub(crate) const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
 pub(crate) const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
 
-/// Keys by their earlier names. An old name of several keys is told by the table it stands in.
+/// Earlier names of keys, with their present names. If several keys had the same earlier name, the
+/// table decides.
 pub(crate) const RENAMED: &[(&str, &str)] = &[
     ("bearer", "rab"),
     ("scheduler", "mac-scheduler"),
@@ -78,7 +79,7 @@ pub(crate) const RENAMED: &[(&str, &str)] = &[
     ("uplink-scheduler", "uplink-mac-scheduler"),
 ];
 
-/// The keys of a file.
+/// The top-level keys of a file.
 pub(crate) static SCENARIO: &[Key] = &[
     key(
         "title",

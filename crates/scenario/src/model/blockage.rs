@@ -207,7 +207,7 @@ table! {
     }
 }
 
-/// The nearest and farthest distance of a blocker, which are equal if it is fixed.
+/// Nearest and farthest distance of a blocker. Both are equal if the blocker is fixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distances {
     /// The nearest distance.

@@ -7,7 +7,7 @@ use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
-/// The default of the radio layer.
+/// Default value from the radio layer.
 const BUDGET: Presence = Presence::OfPart("link-budget");
 
 table! {

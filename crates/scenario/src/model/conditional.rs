@@ -1,4 +1,4 @@
-//! Conditional handover: what belongs to it, and what does not fit it.
+//! Keys of conditional handover, and checks of the keys that exclude it.
 
 use super::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
@@ -72,7 +72,7 @@ words! {
 }
 
 impl ExecutionCondition {
-    /// A3 with its defaults, which is used if the scenario gives no condition.
+    /// Event A3 with its defaults. It is used if the scenario gives no condition.
     pub const USUAL: ExecutionCondition = ExecutionCondition {
         kind: ConditionKind::A3,
         threshold: None,
@@ -112,7 +112,7 @@ impl KeyValue for Vec<ExecutionCondition> {
         let all = items
             .iter()
             .map(|item| ExecutionCondition::of(item, builder));
-        // Each mistake is told, not only the first.
+        // All items are read first, so that each mistake is reported.
         let all: Vec<_> = all.collect();
         all.into_iter().collect()
     }
@@ -124,7 +124,8 @@ impl KeyValue for Vec<ExecutionCondition> {
 }
 
 impl MobilityManagement {
-    /// Checks that keys of conditional handovers are given where there are some, and that the others fit them.
+    /// Checks that the keys of conditional handovers are given only with that procedure, and that
+    /// the other keys are compatible with it.
     ///
     /// Standard: TS 38.300 §9.2.3.4.
     pub(super) fn fits_procedure(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
@@ -179,7 +180,8 @@ impl MobilityManagement {
         mistake.is_none()
     }
 
-    /// What does not fit conditional handovers: a key, what is wrong with it, what is expected.
+    /// Returns a setting that excludes conditional handovers: the key, the mistake and the expected
+    /// value. `None` if there is none.
     fn misfit(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let is_other = |event: &MeasurementEvent| {
             matches!(event.kind, EventKind::B1 | EventKind::B2) && !event.command
@@ -220,7 +222,8 @@ impl MobilityManagement {
         }
     }
 
-    /// What does not fit handovers during which the source serves on.
+    /// Returns a setting that excludes DAPS handovers, in which the source continues to serve the
+    /// UE. `None` if there is none.
     ///
     /// Standard: TS 38.300 §9.2.3.1, §9.2.3.2.
     fn misfit_of_daps(&self) -> Option<(&'static str, &'static str, &'static str)> {

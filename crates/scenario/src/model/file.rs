@@ -11,10 +11,10 @@ use std::sync::Arc;
 /// Largest file that a scenario names, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// A file as it was read; the crate that it is for parses it.
+/// A file that was read. The crate that uses it parses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Path as the scenario writes it.
+    /// Path as given in the scenario.
     pub path: String,
     /// The file's bytes.
     pub bytes: Arc<[u8]>,
@@ -35,7 +35,7 @@ impl KeyValue for File {
     }
 }
 
-/// The bytes of a regular file of bearable size.
+/// Returns the bytes of a regular file up to the size limit.
 pub(crate) fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {

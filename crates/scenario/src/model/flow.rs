@@ -1,4 +1,4 @@
-//! Flows: what they send, over which paths, and who tells them of their links.
+//! Flows: their applications, their paths, and the notices of links to their ends.
 
 use super::{Hop, Medium, Named};
 use crate::build::Builder;
@@ -11,7 +11,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, DistributionKind, NodeId, Span, Time};
 use serde_json::{Value, json};
 
-/// The defaults of a path of a multipath connection.
+/// Default values of a path of a multipath connection.
 const PATH: Presence = Presence::OfPart("multipath-path");
 
 table! {
@@ -108,12 +108,12 @@ impl KeyValue for DistributionKind {
     }
 }
 
-/// The hop of a flow's path that sends notices to its ends.
+/// Hop of a flow's path that sends notices to its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkInfoSource {
     /// The hop that crosses this link or bearer.
     Medium(Medium),
-    /// The radio bearer that this cell serves, an index into
+    /// The radio bearer in this cell, which is an index into
     /// [`Scenario::cells`](super::Scenario::cells).
     Cell(usize),
 }

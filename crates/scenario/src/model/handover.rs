@@ -42,7 +42,7 @@ table! {
         path_switch: Option<Span> = TIME, Optional;
         /// Transport of the messages of preparation, completion and path switch.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// How long the source waits for the command of a preparation over links.
+        /// Longest time that the source waits for the command of a preparation over links.
         preparation_timeout: Span = RRC_TIME, Default("\"5 s\"");
         /// The fate of downlink data at the source.
         data: HandoverFate = HandoverFate::SHAPE, Default("\"forwarding\"");

@@ -1,4 +1,4 @@
-//! Links: how fast they send, what they delay, hold and lose.
+//! Links: their rates, delays, queues and losses.
 
 use super::schedule::{SCHEDULE, Schedule};
 use super::{File, Named, Radio};
@@ -42,7 +42,7 @@ table! {
     }
 }
 
-/// The keys of the direction that a link does not write out itself.
+/// Keys of the reverse direction of a link.
 const REVERSE: &[Key] = &with_changed::<{ LinkDirection::KEYS.len() }>(
     LinkDirection::KEYS,
     &[
@@ -128,8 +128,8 @@ const RATE_MODEL: Shape = Shape::AnyOf(&[
     Shape::Variants(RateModel::VARIANTS),
 ]);
 
-/// Declares a rate or a delay over time: the variants that both have, and its own before the last of
-/// them and after it.
+/// Declares a rate or a delay over time. It has the variants that both share, and its own variants
+/// before the last of these and after it.
 macro_rules! over_time {
     (
         $(#[$meta:meta])*

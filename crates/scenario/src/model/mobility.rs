@@ -1,4 +1,4 @@
-//! Mobility management: measurements, handover and what follows a failure.
+//! Mobility management: measurements, handover and link failures.
 
 use super::Named;
 use super::conditional::{ExecutionCondition, HandoverProcedure};
@@ -15,7 +15,7 @@ use crate::table::{KeyValue, nested, table, words};
 use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
-/// RSRP as LTE and NR report it, and a margin around.
+/// RSRP within the reporting range of LTE and NR, with a margin.
 const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
@@ -25,12 +25,12 @@ const POLICY: Shape = Shape::Named {
     kind: "handover-policy",
     tag: "name",
 };
-/// The defaults of the layer.
+/// Default value from the radio layer.
 const MOBILITY: Presence = Presence::OfPart("mobility-management");
 const INSTANCES: Shape = Shape::Integer { min: 1, max: 10 };
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
-/// mgrp and mgl of GapConfig, in microseconds.
+/// Values of mgrp and mgl of GapConfig, in microseconds.
 ///
 /// Standard: TS 38.331 §6.3.2.
 const GAP_PERIODS_US: [u64; 4] = [20_000, 40_000, 80_000, 160_000];
@@ -63,10 +63,13 @@ table! {
         /// Largest number of prepared cells of a UE (maxNrofCondCells). Only the procedures
         /// `conditional` and `ltm` use it. Default: 8.
         max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
-        /// With the same: how long a cell holds room for a UE that does not come; 10 s without it.
+        /// Longest time for which a cell keeps resources for a UE that does not come. Only the
+        /// procedures `conditional` and `ltm` use it. Default: 10 s with `conditional`, no limit
+        /// with `ltm`.
         candidate_timeout: Option<Span> = RRC_TIME, Optional;
-        /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
-        /// (attemptCondReconfig); it does without the key.
+        /// True if a UE whose link failed enters a prepared cell that it selects, without
+        /// re-establishment (attemptCondReconfig). Only `procedure = "conditional"` uses it.
+        /// Default: true.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
         /// Secondary nodes of UEs with a split bearer, which measurement events add, change and
         /// release. Default: a UE keeps its `pscell` until the first change of the master's cell,
@@ -76,9 +79,10 @@ table! {
         /// forwarding), for bearers in acknowledged mode. Only `procedure = "conditional"` uses it.
         /// Default: false.
         early_forwarding: Option<bool> = Shape::Bool, Optional;
-        /// With `procedure = "ltm"`: from one report of L1-RSRP to the next; 20 ms without it.
+        /// Time between two reports of L1-RSRP. Only `procedure = "ltm"` uses it. Default: 20 ms.
         l1_report_period: Option<Span> = RRC_TIME, Optional;
-        /// With the same: by how much a candidate's L1-RSRP must exceed that of the serving cell; 3 dB without it.
+        /// Offset by which a candidate's L1-RSRP must exceed that of the serving cell. Only
+        /// `procedure = "ltm"` uses it. Default: 3 dB.
         switch_offset: Option<Decibel> = OFFSET, Optional;
         /// Number of consecutive reports in which a candidate must be better by `switch-offset`
         /// before the network commands a switch. Only `procedure = "ltm"` uses it. Default: 4.
@@ -138,10 +142,10 @@ table! {
         /// Node of the core network (MME and serving gateway, AMF and UPF). Messages over links
         /// begin and end there, and it bicasts.
         "core" = Shape::Reference, Optional;
-        /// How long the source waits for the target's answer over links (TX2RELOCprep).
+        /// Longest time that the source waits for the target's answer over links (TX2RELOCprep).
         preparation_timeout: Span = RRC_TIME, MOBILITY;
-        /// One way between two base stations (X2, Xn), for messages and forwarded data; with
-        /// `signalling = "given"`.
+        /// One-way delay between two base stations (X2, Xn), for messages and forwarded data. Only
+        /// `signalling = "given"` uses it.
         station_delay: Span = TIME, MOBILITY;
         /// Delay from the UE's last message to the path switch in the core network, and one-way
         /// delay between a base station and the core network. Only `signalling = "given"` uses it.
@@ -158,9 +162,9 @@ table! {
         /// Time from the reception of the command until the UE sends and receives in a 3G cell. RRC
         /// takes 50 ms of it, and a known cell 140 ms (TS 36.133 clause 5.3.1.1).
         utra_interruption: Span = TIME, MOBILITY;
-        /// From one occasion for preambles to the next.
+        /// Time between two occasions for preambles.
         preamble_period: Span = RRC_TIME, MOBILITY;
-        /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
+        /// Longest time that a UE waits for the response to a preamble (ra-ResponseWindow).
         response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Largest number of preambles of a random access procedure (preambleTransMax). MAC then
         /// starts anew.
@@ -179,11 +183,12 @@ table! {
         /// Largest wait until the next preamble. Each wait is drawn uniformly from zero to this
         /// value.
         backoff: Span = TIME, MOBILITY;
-        /// How long a UE tries to enter the target.
+        /// Longest time that a UE tries to enter the target (T304).
         t304: Span = RRC_TIME, MOBILITY;
-        /// How long the source waits for the UE to leave before it goes on (TX2RELOCoverall).
+        /// Longest time that the source waits for the UE to leave before it continues to serve the
+        /// UE (TX2RELOCoverall).
         overall_timeout: Span = RRC_TIME, MOBILITY;
-        /// How long the target waits for a lost end marker.
+        /// Longest time that the target waits for a lost end marker.
         end_marker_timeout: Span = RRC_TIME, MOBILITY;
         /// SINR below which a link is out of sync (TR 36.839).
         q_out: Decibel = QUALITY, MOBILITY;
@@ -212,28 +217,28 @@ table! {
         /// Time for which beam failure recovery has dedicated preambles (beamFailureRecoveryTimer):
         /// 10, 20, 40, 60, 80, 100, 150 or 200 ms. Default: as long as recovery takes.
         beam_failure_recovery_timer: Option<Span> = POSITIVE_TIME, Optional;
-        /// How long a UE looks for a cell after a failure.
+        /// Longest time that a UE searches for a cell after a failure (T311).
         t311: Span = RRC_TIME, MOBILITY;
-        /// How long it tries to re-establish its connection there.
+        /// Longest time that a UE tries to re-establish its connection in a cell (T301).
         t301: Span = RRC_TIME, MOBILITY;
-        /// How long it takes to select a cell.
+        /// Time that a UE needs to select a cell.
         cell_selection_delay: Span = RRC_TIME, MOBILITY;
-        /// How long an idle UE tries to set up a connection in a cell (T300).
+        /// Longest time that an idle UE tries to set up a connection in a cell (T300).
         t300: Span = RRC_TIME, MOBILITY;
-        /// RSRP that a cell must exceed to suit an idle UE (q-RxLevMin; Qrxlevmin of TS 36.304 and 38.304 clause
-        /// 5.2.3.2).
+        /// RSRP that a cell must exceed to be suitable for an idle UE (q-RxLevMin, Qrxlevmin of TS
+        /// 36.304 and 38.304 clause 5.2.3.2).
         q_rx_lev_min: Dbm = LEVEL, MOBILITY;
     }
 }
 
 impl MobilityManagement {
-    /// The core, where links carry messages.
+    /// Returns the node of the core network. `None` if links carry no messages.
     pub fn core_of_links(&self) -> Option<NodeId> {
         self.core
             .filter(|_| self.signalling == HandoverSignalling::Links)
     }
 
-    /// Checks that gaps are some that a network can configure.
+    /// Checks that a network can configure the measurement gaps.
     ///
     /// Standard: TS 38.331 §6.3.2.
     fn has_gaps_of_the_list(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
@@ -379,10 +384,11 @@ table! {
         time_to_trigger: Span = TIME, Default("\"160 ms\"");
         /// Filter coefficient k of the layer 3 filter. 0 means no filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
-        /// From one report to the next.
+        /// Time between two reports.
         report_interval: Span = RRC_TIME, Default("\"240 ms\"");
-        /// With `procedure = "conditional"`: its report makes the network command the UE to go, which ends its candidates; b1 and
-        /// b2 do nothing else there.
+        /// True if a report of this event makes the network command a handover, which ends the UE's
+        /// candidates. Only `procedure = "conditional"` uses it. Events b1 and b2 have no other
+        /// effect there.
         command: bool = Shape::Bool, Default("false");
         /// Largest number of reports about a cell. Default: reports continue until the event is
         /// left.
@@ -393,12 +399,12 @@ table! {
 nested!(MeasurementEvent);
 
 impl MeasurementEvent {
-    /// Whether it leads to 3G.
+    /// Returns true if the event leads to a 3G cell.
     pub fn is_to_utra(&self) -> bool {
         self.threshold_rscp.is_some()
     }
 
-    /// Checks that levels of 3G stand where there are some.
+    /// Checks that levels of 3G cells are given for the events that need them, and for no others.
     fn fits_utra(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
         let (is_b, is_3a) = (
             matches!(self.kind, EventKind::B1 | EventKind::B2),
@@ -535,7 +541,7 @@ impl KeyValue for Vec<MeasurementEvent> {
             return None;
         };
         let events = items.iter().map(|item| MeasurementEvent::of(item, builder));
-        // Each mistake is told, not only the first.
+        // All items are read first, so that each mistake is reported.
         let events: Vec<_> = events.collect();
         events.into_iter().collect()
     }

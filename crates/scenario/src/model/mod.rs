@@ -1,7 +1,8 @@
-//! The resolved scenario: every default filled in, every name looked up, every value in its unit.
+//! The resolved scenario: all defaults are filled in, names are looked up, and values have their
+//! units.
 //!
-//! `sim` builds its world from these structs. They are plain data; what a key means and which
-//! values are allowed stands with the struct that it becomes.
+//! `sim` builds its world from these structs, which are plain data. The meaning and the allowed
+//! values of a key are declared with the struct that it belongs to.
 
 mod beam_failure;
 mod blockage;
@@ -70,18 +71,18 @@ pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{NodeId, Span};
 
-/// A whole scenario.
+/// A complete scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// The title, for figures; may be empty.
+    /// Title for figures. It may be empty.
     pub title: String,
-    /// How long to simulate.
+    /// Simulated time.
     pub duration: Span,
     /// Seed of every random stream.
     pub seed: u64,
-    /// How it is divided for several cores.
+    /// Division into worlds that run in parallel.
     pub worlds: Worlds,
-    /// Nodes; a [`NodeId`] is an index into this list.
+    /// Nodes. A [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
@@ -91,60 +92,60 @@ pub struct Scenario {
     pub cells: Vec<Cell>,
     /// Groups of vehicles, in the order of the file.
     pub vehicles: Vec<VehicleGroup>,
-    /// Radio interfaces, in the order of the file, `count` already expanded.
+    /// Radio interfaces, in the order of the file, with `count` expanded.
     pub ues: Vec<Ue>,
-    /// Handover of UEs; without it each stays in its cell.
+    /// Mobility management. `None` if each UE stays in its cell.
     pub mobility: Option<MobilityManagement>,
-    /// Prediction of blockages; without it `link-info` makes its own.
+    /// Prediction of blockages. `None` if only `link-info` makes predictions.
     pub prediction: Option<BlockagePrediction>,
     /// Handovers between links and bearers of 2G and 3G, in the order of the file.
     pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
-    /// Channels that files describe, in the order of the file.
+    /// Files of channels, in the order of the scenario file.
     pub channel_files: Vec<ChannelFile>,
     /// Blockages, in the order of the file.
     pub blockages: Vec<Blockage>,
-    /// Flows, in the order of the file, `count` already expanded.
+    /// Flows, in the order of the file, with `count` expanded.
     pub flows: Vec<Flow>,
-    /// The settings of recording.
+    /// Settings of the recorded tables and captures.
     pub probe: ProbeSettings,
-    /// The files that it names, by path.
+    /// All files that the scenario names, by path.
     pub files: Vec<File>,
 }
 
-/// An entry of the catalog with the parameters that the scenario gives it.
+/// A catalog entry with the parameters that the scenario gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// Canonical name, also where the scenario uses an alias.
+    /// Canonical name, even if the scenario uses an alias.
     pub name: String,
-    /// The parameters that the scenario gives; the rest keep their defaults.
+    /// Parameters that the scenario gives. All others keep their defaults.
     pub parameters: Parameters,
 }
 
-/// A link, a radio access bearer or a radio bearer: it carries packets between two nodes.
+/// A link, a radio access bearer or a radio bearer. It carries packets between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Medium {
-    /// A link: an index into [`Scenario::links`].
+    /// Index of a link in [`Scenario::links`].
     Link(usize),
-    /// A bearer of 2G or 3G: an index into [`Scenario::rabs`].
+    /// Index of a 2G or 3G bearer in [`Scenario::rabs`].
     Rab(usize),
-    /// A radio bearer of a UE: a position in [`Scenario::bearers`].
+    /// Position of a UE's radio bearer in [`Scenario::bearers`].
     RadioBearer(usize),
 }
 
-/// One step of a route: a medium, crossed in one direction.
+/// A step of a route: a medium in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// The medium that is crossed.
+    /// The medium.
     pub medium: Medium,
-    /// Whether it is crossed from its `to` to its `from`. Bearers go forward from the base station
-    /// to the phone.
+    /// True if the hop goes from the medium's `to` to its `from`. The forward direction of bearers
+    /// is from the base station to the phone.
     pub is_reverse: bool,
 }
 
 impl Hop {
-    /// The same medium in the other direction.
+    /// Returns the same medium in the other direction.
     pub fn reversed(self) -> Hop {
         Hop {
             is_reverse: !self.is_reverse,
@@ -154,7 +155,7 @@ impl Hop {
 }
 
 impl Scenario {
-    /// The node called `name`.
+    /// Returns the node called `name`. `None` if there is none.
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.nodes
             .iter()
@@ -162,7 +163,7 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// The name of a medium in the file.
+    /// Returns the name of a medium in the file.
     pub fn medium_name(&self, medium: Medium) -> String {
         match medium {
             Medium::Link(link) => self.links[link].name.clone(),
@@ -174,7 +175,7 @@ impl Scenario {
         }
     }
 
-    /// The name of the source of link information in the file.
+    /// Returns the name of a source of notices in the file.
     pub fn source_name(&self, source: LinkInfoSource) -> String {
         match source {
             LinkInfoSource::Medium(medium) => self.medium_name(medium),
@@ -182,7 +183,7 @@ impl Scenario {
         }
     }
 
-    /// The radio bearers: the default one of each UE, then the further ones.
+    /// Returns the radio bearers: the default one of each UE, then the further ones.
     pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
         radio::bearers(&self.ues)
     }

@@ -1,4 +1,4 @@
-//! Prediction of blockages: what road-side units make of what cars report.
+//! Prediction of blockages by base stations from the reports of vehicles.
 
 use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, RRC_TIME};
 use crate::quantity::Dimension;
@@ -21,10 +21,10 @@ table! {
         own {}
         /// Knowledge from which a base station predicts.
         knows: Knowledge = Knowledge::SHAPE, Default("\"reports\"");
-        /// From one report of a UE to the next.
+        /// Time between two reports of a UE.
         report_period: Span = RRC_TIME, Default("\"40 ms\"");
-        /// Downlink SNR below which a UE reports that it is cut off, and is not heard: about where the
-        /// lowest CQI is lost.
+        /// Downlink SNR below which a UE counts as blocked, so that its reports are lost. The
+        /// default is near the limit of the lowest CQI.
         threshold: Decibel = QUALITY, Default("\"-6 dB\"");
         /// Division of the ground into regions, about which a base station learns from reports.
         regions: Regions = Regions::SHAPE, Default("\"squares\"");

@@ -10,7 +10,7 @@ use fadeout_core::NodeId;
 
 table! {
     /// A radio access bearer (RAB, TS 23.107) of 2G or 3G between a base station and a phone, `rab`
-    /// in a file. The data radio bearers of UEs are [`Bearer`](super::Bearer)s.
+    /// in a file. Data radio bearers of UEs have the type [`Bearer`](super::Bearer).
     #[derive(Debug, Clone, PartialEq)]
     pub struct Rab {
         own {

@@ -1,4 +1,4 @@
-//! Cells, user equipment and what stands between them.
+//! Cells, user equipment and obstacles between them.
 
 use super::{File, Named, RrcStates, Split};
 use crate::build::Builder;
@@ -25,7 +25,7 @@ const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5
 const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
 
-/// The defaults of beam management are the channel's.
+/// Default value from the channel's beam management.
 const BEAMS: Presence = Presence::OfPart("beam-management");
 const CELL: Presence = Presence::OfPart("cell");
 const CHANNEL: Presence = Presence::OfPart("channel");
@@ -323,7 +323,7 @@ pub struct Bearer<'a> {
     pub ue: usize,
     /// The UE itself.
     pub described: &'a Ue,
-    /// The further bearer, or none for the default one.
+    /// The further bearer. `None` for the default one.
     pub drb: Option<&'a Drb>,
 }
 
@@ -343,7 +343,7 @@ impl Bearer<'_> {
     pub fn pdcp(&self) -> &Named {
         self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
     }
-    /// Returns the split of the bearer, if it has one.
+    /// Returns the split of the bearer. `None` if it has none.
     pub fn split(&self) -> Option<&Split> {
         let split = self.drb.map_or(&self.described.split, |drb| &drb.split);
         split.as_ref()
@@ -382,7 +382,7 @@ pub enum Penetration {
     Single,
     /// A car.
     Car,
-    /// This loss.
+    /// A loss without a model.
     Loss(Decibel),
 }
 
@@ -422,11 +422,11 @@ impl KeyValue for Penetration {
 pub enum Movement {
     /// Movement by a model of the catalog's kind "mobility".
     Model(Named),
-    /// Past these places in order.
+    /// Movement through these positions in order.
     Waypoints(Vec<Waypoint>),
     /// Movement by a trace file, which also gives the start.
     Trace(MovementTrace),
-    /// On a vehicle of a group.
+    /// Movement with a vehicle of a group.
     Vehicle {
         /// Index of the group in [`Scenario::vehicles`](super::Scenario::vehicles).
         group: usize,

@@ -1,4 +1,4 @@
-//! When something recurs.
+//! Times of recurring states.
 
 use crate::build::Builder;
 use crate::keys::{OUTAGE, POSITIVE_TIME, TIME};
@@ -51,9 +51,9 @@ variants! {
 /// The start of the first period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// This long after the start of the run, and less than the period.
+    /// Time from the start of the run, less than the period.
     Fixed(Span),
-    /// Drawn uniformly from `[0, period)` with the run's seed.
+    /// Time drawn uniformly from `[0, period)` with the run's seed.
     Random,
 }
 
@@ -64,7 +64,8 @@ impl KeyValue for Phase {
             _ => Span::of(item, builder).map(Phase::Fixed),
         }
     }
-    /// Reads the schedule. Without the key, it is made from the keys beside it.
+    /// Reads the schedule. Without its key, the default is computed from the other keys of the
+    /// table.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if let Some(item) = fields.item(name) {
             return Self::of(item, builder);

@@ -1,4 +1,4 @@
-//! The secondary node of dual connectivity, as the network manages it.
+//! Management of the secondary node in dual connectivity.
 
 use super::conditional::HandoverProcedure;
 use super::switching::Misfit;
@@ -26,7 +26,8 @@ table! {
         at_handover: SecondaryAtHandover = SecondaryAtHandover::SHAPE, Default("\"keep\"");
         /// Reaction of the network to a failure of the secondary leg.
         after_failure: SecondaryAfterFailure = SecondaryAfterFailure::SHAPE, Default("\"release\"");
-        /// How long a UE tries to enter its cell (T304 of the secondary cell group).
+        /// Longest time that a UE tries to enter the cell of the secondary node (T304 of the
+        /// secondary cell group).
         t304: Span = RRC_TIME, Default("\"1 s\"");
     }
 }
@@ -61,7 +62,7 @@ words! {
 }
 
 impl SecondaryNode {
-    /// Returns true if the events that add a node are about cells of the other generation. None
+    /// Returns true if the events that add a node are about cells of the other generation. `None`
     /// without such events.
     pub fn adds_other_generation(&self) -> Option<bool> {
         let mut kinds = self.events.iter().map(|event| event.kind);
@@ -110,7 +111,8 @@ impl SecondaryNode {
 }
 
 impl MobilityManagement {
-    /// What does not fit secondary nodes that come and go: only commands of RRC name one.
+    /// Returns a setting that excludes managed secondary nodes, because only RRC commands can name
+    /// one. `None` if there is none.
     pub(super) fn misfit_of_nodes(&self) -> Option<Misfit> {
         self.secondary_node.as_ref()?;
         if self.procedure != HandoverProcedure::Plain {

@@ -86,7 +86,7 @@ impl KeyValue for Vec<DuplicationChange> {
         let all = items
             .iter()
             .map(|item| DuplicationChange::of(item, builder));
-        // Each mistake is told, not only the first.
+        // All items are read first, so that each mistake is reported.
         let all: Vec<_> = all.collect();
         all.into_iter().collect()
     }

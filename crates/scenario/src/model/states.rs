@@ -1,4 +1,4 @@
-//! States of radio resource control: when a connection is released, and how a UE comes back.
+//! RRC states: release of a connection and return of a UE.
 
 use crate::build::Builder;
 use crate::keys::{RRC_TIME, TIME};
@@ -8,7 +8,7 @@ use crate::table::{nested, table};
 use fadeout_core::Span;
 use fadeout_core::agreed::ReleasedState;
 
-/// The defaults of the layer.
+/// Default value from the radio layer.
 const STATES: Presence = Presence::OfPart("rrc-states");
 
 table! {
@@ -18,18 +18,18 @@ table! {
     pub struct RrcStates {
         own {}
         check = RrcStates::with_whole_frames;
-        /// How long nothing may come, either way, until the connection is released.
+        /// Time without data in both directions after which the connection is released.
         inactivity: Span = RRC_TIME, STATES;
-        /// The state that it is released to.
+        /// State of the UE after the release.
         state: ReleasedState = Shape::Choice(ReleasedState::WORDS), STATES;
         /// Paging cycle T, in radio frames of 10 ms (TS 38.304 clause 7.1, TS 36.304 clause 7.1).
         paging_cycle: u32 = Shape::Integer { min: 32, max: 1024 }, STATES;
         /// Number N of paging frames in a paging cycle. The UE's number decides which of them is
         /// its own.
         paging_frames: u32 = Shape::Integer { min: 1, max: 1024 }, STATES;
-        /// From one occasion for preambles to the next.
+        /// Time between two occasions for preambles.
         preamble_period: Span = RRC_TIME, Presence::OfPart("mobility-management");
-        /// One way of a message of RRC over the air, with the grant for it.
+        /// One-way delay of an RRC message over the air, including its grant.
         message_delay: Span = TIME, STATES;
         /// RRC processing time of a setup or a resume (TS 38.331 clause 12). It is 15 ms in LTE (TS
         /// 36.331 clause 11.2).

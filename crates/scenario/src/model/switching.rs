@@ -1,4 +1,5 @@
-//! L1/L2-triggered mobility and handover without random access: what belongs to them, and what does not fit them.
+//! Keys of L1/L2-triggered mobility and of handover without random access, and checks of their
+//! compatibility.
 
 use super::conditional::HandoverProcedure;
 use super::{EventKind, HandoverData, MobilityManagement};
@@ -31,11 +32,11 @@ words! {
     }
 }
 
-/// A key, what is wrong with it, what is expected.
+/// A mistake: the key, the message and the expected value.
 pub(super) type Misfit = (&'static str, &'static str, &'static str);
 
 impl MobilityManagement {
-    /// A key of a procedure that is not this one's.
+    /// Returns a key that belongs to another handover procedure. `None` if there is none.
     pub(super) fn stray_of_switching(&self) -> Option<Misfit> {
         let is_ltm = self.procedure == HandoverProcedure::Ltm;
         let is_plain = self.procedure == HandoverProcedure::Plain;
@@ -83,7 +84,7 @@ impl MobilityManagement {
         }
     }
 
-    /// What does not fit L1/L2-triggered mobility.
+    /// Returns a setting that excludes L1/L2-triggered mobility. `None` if there is none.
     ///
     /// Standard: TS 38.300 §9.2.3.5.
     pub(super) fn misfit_of_ltm(&self) -> Option<Misfit> {

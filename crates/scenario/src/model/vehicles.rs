@@ -12,7 +12,7 @@ use fadeout_core::agreed::{CarFollowing, GapRule};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
 
-/// The defaults of drivers.
+/// Default value from the model of drivers.
 const DRIVING: Presence = Presence::OfPart("driving");
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -290,7 +290,7 @@ impl KeyValue for Vec<VehicleType> {
             return None;
         };
         let types = items.iter().map(|item| VehicleType::of(item, builder));
-        // Each mistake is told, not only the first.
+        // All items are read first, so that each mistake is reported.
         let types: Vec<_> = types.collect();
         types.into_iter().collect()
     }

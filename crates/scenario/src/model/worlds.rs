@@ -1,4 +1,4 @@
-//! How a scenario is divided for several cores.
+//! Division of a scenario for several processor cores.
 
 use crate::table::words;
 

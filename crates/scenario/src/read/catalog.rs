@@ -1,4 +1,4 @@
-//! Names and parameters that stand in the catalog.
+//! Reader of names and parameters from the catalog.
 
 use super::{Content, Item, Reader, number};
 use crate::error::{Mistake, alternatives};
@@ -11,12 +11,12 @@ use crate::tree::{Entry, Node, Place, Table, Value, shortened};
 use fadeout_core::registry::{self, Parameters};
 
 impl Reader<'_> {
-    /// Whether `name` is one of the user's own.
+    /// True if `name` is a user's own name.
     pub(super) fn is_own(&self, kind: &str, name: &str) -> bool {
         self.own_names(kind).any(|own| own == name)
     }
 
-    /// The user's own names of a kind.
+    /// Returns users' own names of a kind.
     fn own_names<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> + Clone {
         let own = self.own.iter().filter(move |own| own.kind == kind);
         own.flat_map(|own| own.names.iter().copied())
@@ -49,7 +49,8 @@ impl Reader<'_> {
         found
     }
 
-    /// A name alone, or a table with `tag` and the parameters of what it names.
+    /// Reads a name alone, or a table with the key `tag` for the name and its parameters. `None`
+    /// after a mistake.
     pub(super) fn name_or_table(
         &mut self,
         node: &Node,
@@ -75,7 +76,7 @@ impl Reader<'_> {
 
     fn named(&mut self, table: &Table, place: Place, kind: &str, tag: &str) -> Option<Named> {
         let Some(entry) = table.entry(tag) else {
-            // Where there is one of the kind, its name says nothing.
+            // A kind with a single entry needs no name.
             if let [only] = self.catalog.entries(kind) {
                 return Some(Named {
                     name: only.name.to_owned(),
@@ -123,7 +124,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Parameters that nothing describes: of any name, and of any plain value.
+    /// Reads parameters without a description, with any name and any plain value.
     fn free_parameters<'a>(&mut self, given: impl Iterator<Item = &'a Entry>) -> Parameters {
         let mut parameters = Parameters::default();
         for entry in given {
@@ -157,7 +158,8 @@ impl Reader<'_> {
                 .find(|parameter| parameter.name == entry.key)
             {
                 Some(parameter) => {
-                    // What is written out at its default is the same scenario as without it.
+                    // A parameter that is given with its default makes the same scenario as without
+                    // it.
                     if let Some(value) = self.parameter(&entry.node, parameter)
                         && !parameter.is_default(&value)
                     {
@@ -170,7 +172,7 @@ impl Reader<'_> {
                 }
             }
         }
-        // Nor does their order mean anything.
+        // The order of parameters has no meaning, so they are sorted.
         let place = |key: &str| of.parameters.iter().position(|known| known.name == key);
         parameters.0.sort_by_key(|(key, _)| place(key));
         parameters
@@ -226,7 +228,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A plain number, or a quantity when the parameter's unit is one a scenario can write.
+    /// Reads a plain number, or a quantity if a scenario can write the parameter's unit. `None`
+    /// after a mistake.
     fn measured(&mut self, node: &Node, range: Range, unit: &str) -> Option<f64> {
         let written = Dimension::of_documented_unit(unit);
         let value = match (&node.value, written) {

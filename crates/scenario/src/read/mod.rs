@@ -1,5 +1,5 @@
-//! Reads a tree of TOML values against the shapes of its keys. What comes out has the right
-//! types, defaults filled in and catalog names looked up; what is wrong becomes a mistake.
+//! Reader that checks a tree of TOML values against the shapes of its keys. The result has the
+//! right types, with defaults filled in and catalog names looked up. Wrong values become mistakes.
 
 mod catalog;
 mod refusal;
@@ -26,7 +26,7 @@ pub(crate) struct Item {
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
-    /// A path, and what is expected there.
+    /// A path, and the expected contents of the file.
     File(String, &'static str),
     Word(&'static str),
     Bool(bool),
@@ -40,35 +40,36 @@ pub(crate) enum Content {
     Parameters(Parameters),
 }
 
-/// The values of a table, by its keys. A value that is wrong or missing is absent.
+/// The values of a table, by its keys. A wrong or missing value is absent.
 #[derive(Debug)]
 pub(crate) struct Fields {
     keys: &'static [Key],
     values: Vec<Option<Item>>,
-    /// Keys that have a value, right or wrong.
+    /// Keys that have a value, valid or not.
     given: Vec<&'static str>,
-    /// Which sort of table this is, by the key that tells it apart; empty for a plain table.
+    /// Key that distinguishes this sort of table. Empty for a plain table.
     pub(crate) variant: &'static str,
-    /// The table's own key, for mistakes that concern the whole.
+    /// Place of the table's own key, for mistakes that concern the whole table.
     pub(crate) place: Place,
 }
 
 impl Fields {
-    /// The value of `name`, when there is a right one.
+    /// Returns the value of `name`. `None` if it is missing or wrong.
     ///
     /// # Panics
-    /// When the table has no such key: the format's definition and its reader disagree.
+    /// Panics if the table has no such key, because then the format's definition and its reader
+    /// disagree.
     pub(crate) fn item(&self, name: &str) -> Option<&Item> {
         let index = self.keys.iter().position(|key| key.name == name);
         self.values[index.unwrap_or_else(|| panic!("no key {name} in this table"))].as_ref()
     }
 
-    /// Whether `name` has a value, be it a wrong one, of which the mistake is told.
+    /// True if `name` has a value. A wrong value has been reported.
     pub(crate) fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
 
-    /// The place of the value of `name`, or of the table without one.
+    /// Returns the place of the value of `name`. Without a value it is the place of the table.
     pub(crate) fn place_of(&self, name: &str) -> Place {
         self.item(name).map_or(self.place, |item| item.place)
     }
@@ -91,7 +92,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Reads `table` against `keys`; `place` is where the table is named.
+    /// Reads `table` with the shapes of `keys`. `place` is the place of the table's name.
     pub(crate) fn fields(
         &mut self,
         table: &Table,
@@ -124,7 +125,8 @@ impl<'c> Reader<'c> {
         fields
     }
 
-    /// A table that leaves out every key: defaults, and nothing for keys that are required.
+    /// Returns a table without any given keys. Keys have their defaults, and required keys are
+    /// absent.
     pub(crate) fn defaults(&mut self, keys: &'static [Key], place: Place) -> Fields {
         let mut fields = Fields {
             keys,
@@ -210,7 +212,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// The value of a key that is left out, from TOML.
+    /// Returns the value of a key that is not given, from its default in TOML.
     fn default(
         &mut self,
         key: &'static Key,
@@ -230,7 +232,7 @@ impl<'c> Reader<'c> {
         Some(Item { place, ..item })
     }
 
-    /// Reads one value; `key_place` is where it is named.
+    /// Reads one value. `key_place` is the place of its key. `None` after a mistake.
     fn item(&mut self, node: &Node, key_place: Place, shape: &'static Shape) -> Option<Item> {
         let content = match (shape, &node.value) {
             (Shape::Text | Shape::Reference, Value::Text(text)) => Content::Text(text.clone()),
@@ -367,7 +369,7 @@ impl<'c> Reader<'c> {
         named
     }
 
-    /// Reports a key that is no name.
+    /// Reports a key that is not a valid name.
     pub(crate) fn no_name(&mut self, entry: &Entry) {
         let message = format!("`{}` is not a name", shortened(&entry.key));
         let mistake = Mistake::new(entry.key_place, message);
@@ -384,15 +386,15 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Present name of a key that another version of the format called `old`, if that is among the keys of its
-/// table.
+/// Returns the present name of a key that other versions of the format called `old`. `None` unless
+/// the table has this key.
 fn renamed(old: &str, names: &[&str]) -> Option<&'static str> {
     let mut candidates = RENAMED.iter().filter(|(before, _)| *before == old);
     let (_, new) = candidates.find(|(_, new)| names.contains(new))?;
     Some(new)
 }
 
-/// Whether `shape` is the alternative that a value is most likely meant for.
+/// True if a value was most likely meant for the alternative `shape`.
 fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
@@ -414,7 +416,7 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-/// Names end up in file names and in override paths.
+/// True for valid names. They are used in file names and in override paths.
 pub(crate) fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text

@@ -1,4 +1,4 @@
-//! The words for a value that does not fit.
+//! Texts for values that do not fit.
 
 use super::Reader;
 use crate::error::Mistake;
@@ -8,7 +8,7 @@ use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
 
 impl Reader<'_> {
-    /// The value has the right kind but is out of range.
+    /// Reports a value of the right kind that is out of range.
     pub(super) fn refuse<T>(&mut self, node: &Node, allowed: &str) -> Option<T> {
         self.expected(node, allowed.to_owned(), None)
     }
@@ -28,7 +28,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The value is of another kind than the shape wants.
+    /// Reports a value of another kind than the shape requires.
     pub(super) fn mismatch<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
         let (mut words, mut dimensions) = (Vec::new(), Vec::new());
         vocabulary(shape, &mut words, &mut dimensions);
@@ -92,7 +92,7 @@ impl Reader<'_> {
     }
 }
 
-/// The words and dimensions that `shape` accepts in a string.
+/// Adds the words and dimensions that `shape` accepts in a string.
 fn vocabulary(shape: &Shape, words: &mut Vec<&'static str>, dimensions: &mut Vec<Dimension>) {
     match shape {
         Shape::Word(word) => words.push(word),
@@ -106,7 +106,7 @@ fn vocabulary(shape: &Shape, words: &mut Vec<&'static str>, dimensions: &mut Vec
         _ => {}
     }
 }
-/// A range in words.
+/// Returns a text for a range.
 pub(super) fn allowed(noun: &str, range: Range, print: impl Fn(f64) -> String) -> String {
     let print = |bound| {
         if bound == 0.0 {

@@ -1,5 +1,5 @@
-//! A resolved scenario written out again, in the format it was read from: as JSON for a run's
-//! manifest, and JSON as TOML, so that a scenario can also come from a program.
+//! Output of a resolved scenario in the format of scenario files: as JSON for a run's manifest.
+//! JSON can also be converted to TOML, so that programs can create scenarios.
 
 mod radio;
 
@@ -10,16 +10,17 @@ use fadeout_core::{Decibel, Meters, NodeId};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
-    /// The scenario with every default written out, in the keys of the format, but for parameters of
-    /// what the catalog lists: they are there where they differ from their defaults.
-    /// [`crate::parse`] reads [`toml_from_json`] of it as the same scenario.
+    /// Returns the scenario with every default written out, in the keys of the format. Parameters
+    /// of catalog entries appear only if they differ from their defaults. [`crate::parse`] reads
+    /// [`toml_from_json`] of the result as the same scenario.
     pub fn to_json(&self) -> Value {
         let mut file = json!({
             "title": self.title,
             "duration": span(self.duration),
             "seed": self.seed,
         });
-        // Only where it is another: what runs are named by did not have it.
+        // The default is left out, because older results that name runs by their scenario do not
+        // have this key.
         if self.worlds != Worlds::One {
             file["worlds"] = json!(self.worlds.word());
         }
@@ -40,7 +41,7 @@ impl Scenario {
         file
     }
 
-    /// Returns the tables of which a scenario has several, by name, each kind under its key.
+    /// Returns the tables with several elements, by name. Each kind is under its key.
     fn lists(&self) -> [(&'static str, Map<String, Value>); 11] {
         let name = |id: NodeId| self.node_name(id);
         let nodes = self.nodes.iter();
@@ -191,8 +192,8 @@ fn ratio(ratio: Decibel) -> Value {
     json!(Dimension::Ratio.format(ratio.0))
 }
 
-/// The TOML document with the content of a JSON object; null values are left out, and anything
-/// but an object gives an empty document.
+/// Returns a TOML document with the contents of a JSON object. Null values are left out. Any other
+/// value gives an empty document.
 pub fn toml_from_json(value: &Value) -> String {
     let mut text = String::new();
     if let Value::Object(table) = value {
@@ -201,7 +202,7 @@ pub fn toml_from_json(value: &Value) -> String {
     text
 }
 
-/// Tables down to this depth get a header; deeper ones are inline.
+/// Largest depth of tables with a header. Deeper tables are inline.
 const HEADER_DEPTH: usize = 2;
 
 fn write_table(text: &mut String, path: &mut Vec<String>, table: &Map<String, Value>) {
@@ -225,7 +226,7 @@ fn write_table(text: &mut String, path: &mut Vec<String>, table: &Map<String, Va
 
 fn inline(value: &Value) -> String {
     match value {
-        // Only inside a list, where TOML has nothing for it; the reader reports an empty string.
+        // TOML has no null within a list. The reader reports the empty string.
         Value::Null => "\"\"".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
@@ -246,7 +247,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// A key, bare when it can be.
+/// Returns a key, without quotes if possible.
 fn bare(key: &str) -> String {
     if crate::read::is_name(key) {
         key.to_owned()
@@ -255,7 +256,7 @@ fn bare(key: &str) -> String {
     }
 }
 
-/// A TOML basic string.
+/// Returns a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Cells, user equipment and buildings, written out again.
+//! Output of cells, user equipment and buildings.
 
 use super::*;
 use fadeout_core::Point;

@@ -1,4 +1,4 @@
-//! How what the catalog lists is written.
+//! Output of catalog entries.
 
 use crate::model::Named;
 use crate::quantity::Dimension;
@@ -6,7 +6,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{NAME, Parameters, Value as Given};
 use serde_json::{Map, Value, json};
 
-/// An entry of the catalog, by name, with the parameters that were given.
+/// Returns a catalog entry by name, with its given parameters.
 pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
@@ -17,10 +17,11 @@ fn table(name: &str, tag: &str, given: &Parameters) -> Value {
     Value::Object(table)
 }
 
-/// Parameters that were given.
+/// Returns given parameters.
 pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
     let value = |value: &Given| match value {
-        // Whole numbers up to here are exact; a parameter may demand one without a decimal point.
+        // Whole numbers below this limit are exact. A parameter may require a number without a
+        // decimal point.
         Given::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
             json!(*number as i64)
         }
@@ -37,7 +38,7 @@ pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
         .collect()
 }
 
-/// A length of time.
+/// Returns a time.
 pub(crate) fn span(span: Span) -> Value {
     json!(Dimension::Time.format(span.as_nanos() as f64))
 }

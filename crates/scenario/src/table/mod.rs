@@ -1,4 +1,4 @@
-//! Tables of the format, declared once: keys, structs of the model, reading and writing.
+//! Macros that declare a table of the format once: keys, structs of the model, reader and output.
 
 mod catalog;
 mod value;
@@ -12,16 +12,23 @@ use serde_json::{Map, Value, json};
 
 /// Declares a table of the format with the struct that it becomes.
 ///
-/// A line `field: Type = shape, presence;` is a key and a field: the key is the field's name with
-/// hyphens, or the text after `as`; the doc comment is the field's, the schema's and the documentation's, and the default
-/// stands in the presence, in TOML. A line `"key" = shape, presence;` is a key that the builder
-/// reads by hand, because it becomes something else; `..Other;` stands for the keys of another
-/// table, read likewise. `own { … }` holds the fields that the builder gives. After
-/// `check = function;` that function takes each struct that was read, for what no single value shows.
-/// The struct gets `KEYS`; `read`, which takes the own fields as a tuple, nothing where one of them
-/// is wrong; and `written`, the table with every key of a field. Where another crate has the struct,
-/// `struct Name of Struct` makes a `Name` with `KEYS` and with functions that read and write a
-/// `Struct`.
+/// A line `field: Type = shape, presence;` is a key and a field. The key is the field's name with
+/// hyphens, or the text after `as`. The doc comment is that of the field, the schema and the
+/// documentation. The presence contains the default, in TOML.
+///
+/// A line `"key" = shape, presence;` is a key that the builder reads by hand and converts to
+/// something else. `..Other;` includes the keys of another table, which are also read by hand. `own
+/// { … }` has the fields that the builder supplies. After `check = function;` the function checks
+/// facts that concern several values of each struct.
+///
+/// The struct gets three items:
+///
+/// - `KEYS`, the keys of the table,
+/// - `read`, which takes the own fields as a tuple, or `None` if one of them is wrong,
+/// - `written`, which returns the table with the keys of all fields.
+///
+/// If another crate defines the struct, `struct Name of Struct` makes a `Name`. It has `KEYS` and
+/// functions that read and write a `Struct`.
 macro_rules! table {
     (
         $(#[$meta:meta])*
@@ -108,7 +115,8 @@ macro_rules! table {
         impl $name {
             $crate::table::table!(@keys $( { $keys } )*);
 
-            /// The table as read, with what the builder knows; none where a value is wrong.
+            /// Reads the table, with the fields that the builder supplies. `None` if a value is
+            /// wrong.
             pub(crate) fn read(
                 fields: &$crate::read::Fields,
                 own: Option<($($own_type,)*)>,
@@ -120,7 +128,7 @@ macro_rules! table {
                 )
             }
 
-            /// The table again, with the keys that are fields.
+            /// Returns the table with the keys of all fields.
             pub(crate) fn written(&self) -> serde_json::Map<String, serde_json::Value> {
                 $crate::table::table!(@write self, [$( $field [$($field_key)?] )*])
             }
@@ -138,7 +146,8 @@ macro_rules! table {
         impl $name {
             $crate::table::table!(@keys $( { $keys } )*);
 
-            /// The table as read, with what the builder knows; none where a value is wrong.
+            /// Reads the table, with the fields that the builder supplies. `None` if a value is
+            /// wrong.
             pub(crate) fn read(
                 fields: &$crate::read::Fields,
                 own: Option<($($own_type,)*)>,
@@ -150,7 +159,7 @@ macro_rules! table {
                 )
             }
 
-            /// The table again, with the keys that are fields.
+            /// Returns the table with the keys of all fields.
             pub(crate) fn written(value: &$target) -> serde_json::Map<String, serde_json::Value> {
                 $crate::table::table!(@write value, [$( $field [$($field_key)?] )*])
             }
@@ -167,7 +176,7 @@ macro_rules! table {
         @read $target:ident, $check:path, $fields:ident, $given:ident, $builder:ident,
         [$( $own:ident )*] [$( $field:ident [$($key:literal)?] )*]
     ) => {{
-        // Everything is read first, so that each mistake is told.
+        // All fields are read first, so that each mistake is reported.
         $( let $field = $crate::table::KeyValue::read(
             $fields, $crate::table::key_of!($field $($key)?), $builder,
         ); )*
@@ -184,10 +193,10 @@ macro_rules! table {
     }};
 }
 
-/// Declares an enum whose variants are sorts of one table, each told apart by the key after its
-/// `as`. The fields of a variant are keys as in [`table!`]. `alone { … }` holds the variants that
-/// are no table but a value of the type in brackets, or the word after `=`. `check` is as in
-/// [`table!`]. The enum gets `VARIANTS`.
+/// Declares an enum whose variants are sorts of one table. The key after `as` distinguishes a
+/// variant. The fields of a variant are keys as in [`table!`]. `alone { … }` has variants that are
+/// not tables: a value of the type in brackets, or the word after `=`. `check` is as in [`table!`].
+/// The enum gets `VARIANTS`.
 macro_rules! variants {
     (
         $(#[$meta:meta])*
@@ -215,7 +224,7 @@ macro_rules! variants {
         }
 
         impl $name {
-            /// The sorts of table.
+            /// The sorts of the table.
             pub(crate) const VARIANTS: &'static [$crate::shape::Variant] = &[$(
                 $crate::shape::Variant {
                     key: $tag,
@@ -304,7 +313,7 @@ macro_rules! key_of {
     }};
 }
 
-/// Declares an enum whose variants are words of the format; their doc comments are the
+/// Declares an enum whose variants are words of the format. Their doc comments are the
 /// documentation. `SHAPE` is the shape of a key with such a value.
 macro_rules! words {
     (
@@ -319,12 +328,12 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Its words.
+            /// The shape of a key with one of these words.
             pub(crate) const SHAPE: $crate::shape::Shape = $crate::shape::Shape::Choice(&[
                 $( ($word, fadeout_core::table::trim(concat!($($doc),+))), )+
             ]);
 
-            /// The word.
+            /// Returns the word.
             pub fn word(&self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
@@ -351,32 +360,33 @@ macro_rules! words {
 
 pub(crate) use {documented, key_of, table, variants, words};
 
-/// The type of a field: how it is read from a checked value, and written again.
+/// Type of a field that can be read from a checked value and written again.
 pub(crate) trait KeyValue: Sized {
-    /// The value; nothing where it is of another sort, or wrong.
+    /// Returns the value of an item. `None` if the item has another type or is wrong.
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self>;
 
-    /// The value of a key, which may be absent; nothing where it is wrong or missing.
+    /// Returns the value of a key, which may be absent. `None` if it is wrong, or required and
+    /// missing.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         Self::of(fields.item(name)?, builder)
     }
 
-    /// As a file has it; nothing for an absent value.
+    /// Returns the value in the notation of a file. `None` for an absent value.
     fn written(&self, shape: &Shape) -> Option<Value>;
 }
 
-/// The `check` of a table that has nothing to check.
+/// Returns the struct unchanged. It is the `check` of a table without checks.
 pub(crate) fn unchecked<T>(read: T, _: &Fields, _: &mut Builder<'_, '_>) -> Option<T> {
     Some(read)
 }
 
-/// Puts a field's value under its key.
+/// Adds a field's value to the table under its key.
 pub(crate) fn put(table: &mut Map<String, Value>, keys: &[Key], name: &str, value: &impl KeyValue) {
     let Some(key) = keys.iter().find(|key| key.name == name) else {
         return;
     };
     let word = || match (&key.shape, key.presence) {
-        // Where leaving the key out means its default, an absent value is a word or false.
+        // If an absent key means its default, an absent value is written as a word or as false.
         (Shape::AnyOf(shapes), Presence::Default(_)) => shapes.iter().find_map(|one| match one {
             Shape::Word(word) => Some(json!(word)),
             Shape::False => Some(json!(false)),
@@ -389,7 +399,7 @@ pub(crate) fn put(table: &mut Map<String, Value>, keys: &[Key], name: &str, valu
     }
 }
 
-/// A table that a key holds, which the builder need not look into.
+/// Implements [`KeyValue`] for a nested table that needs nothing from the builder.
 macro_rules! nested {
     ($($name:ty),* $(,)?) => {$(
         impl $crate::table::KeyValue for $name {

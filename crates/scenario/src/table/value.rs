@@ -1,4 +1,4 @@
-//! How fields of the types that many tables have are read and written.
+//! Reading and writing of field types that many tables use.
 
 use super::KeyValue;
 use crate::build::Builder;
@@ -55,7 +55,7 @@ impl KeyValue for Parameters {
     }
 }
 
-/// Values with the times from which they hold, or times with their ends.
+/// Values with their start times, or times with their ends.
 impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -75,7 +75,7 @@ impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
     }
 }
 
-/// Times in a list, which may be left out.
+/// An optional list of times.
 impl KeyValue for Vec<Time> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -95,7 +95,7 @@ impl KeyValue for Vec<Time> {
     }
 }
 
-/// Numbers in a list, which may be left out.
+/// An optional list of numbers.
 impl KeyValue for Vec<f64> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -118,7 +118,7 @@ impl KeyValue for Vec<f64> {
     }
 }
 
-/// A list of exactly two.
+/// A list of exactly two items.
 impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let (first, second) = item.pair()?;
@@ -155,7 +155,7 @@ impl KeyValue for Sampling {
     }
 }
 
-/// Choices that a layer has too.
+/// Choices that a layer defines too.
 macro_rules! agreed {
     ($($name:ident),+ $(,)?) => {$(
         impl KeyValue for fadeout_core::agreed::$name {
@@ -183,7 +183,7 @@ agreed!(
     ReleasedState,
 );
 
-/// Names in a list, which may be left out.
+/// An optional list of names.
 impl KeyValue for Vec<String> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -260,7 +260,7 @@ macro_rules! integers {
 
 integers!(u8, u32, u64);
 
-/// Quantities: the dimension, from its base unit and back.
+/// Quantities: each type with its dimension, and the conversions from and to its base unit.
 macro_rules! quantities {
     ($($type:ty, $dimension:ident: |$base:ident| $make:expr, |$value:ident| $back:expr;)*) => {$(
         impl KeyValue for $type {

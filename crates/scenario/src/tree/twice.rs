@@ -1,12 +1,12 @@
-//! Words for what stands twice in a file: which, and where it stood first.
+//! Messages for duplicate keys and tables, with their first place.
 
 use crate::tree::{Place, SyntaxError};
 
-/// The TOML parser's words for a key or a table that stands twice.
+/// Message of the TOML parser for a duplicate key or table.
 const DUPLICATE: &str = "duplicate key";
 
-/// The errors of `text` with what stands twice named. A second table of a name is one mistake: the
-/// keys in it are no further ones.
+/// Adds the names of duplicates to the errors of `text`. A duplicate table is one mistake, so its
+/// keys are not reported.
 pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
     let mut named = Vec::new();
     let mut skipped_to = 0;
@@ -25,10 +25,11 @@ pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
     named
 }
 
-/// The message for a key that stands twice, at `start` the second time: its name, and the line of its first place.
+/// Returns the message for a duplicate key or table at `start`, with its name and the line of its
+/// first place. `None` if the first place is not found.
 fn told(text: &str, start: usize, line: &str, place: Place) -> Option<String> {
     let before = text[..start].lines().enumerate();
-    // The line itself comes last.
+    // The last line is the current one, which does not count.
     let count = text[..start].matches('\n').count();
     let before = before.take(count);
     if is_header(line) {
@@ -66,13 +67,13 @@ fn is_header(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
-/// A header without spaces and remarks.
+/// Returns a header without spaces and comments.
 fn plain(line: &str) -> String {
     let head = line.split('#').next().unwrap_or("");
     head.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Where the table that begins in the line at `start` ends.
+/// Returns the end of the table that begins on the line at `start`.
 fn end_of_table(text: &str, start: usize) -> usize {
     let mut end = start
         + text[start..]

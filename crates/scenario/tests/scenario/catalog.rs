@@ -1,4 +1,4 @@
-//! A small catalog with one parameter of each kind.
+//! A small catalog for the tests, with one parameter of each kind.
 
 use fadeout_core::agreed::{BeamPrediction, LineOfSight, ReleasedState};
 use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind, Part};
@@ -28,7 +28,7 @@ const fn parameter(name: &'static str, kind: ParameterKind, default: &'static st
     }
 }
 
-/// A number with a default.
+/// Returns a number parameter with a default.
 const fn quantity(name: &'static str, unit: &'static str, default: &'static str) -> Parameter {
     Parameter {
         default,
@@ -36,13 +36,13 @@ const fn quantity(name: &'static str, unit: &'static str, default: &'static str)
     }
 }
 
-/// A whole number with a default.
+/// Returns a whole-number parameter with a default.
 const fn whole(name: &'static str, default: &'static str) -> Parameter {
     let (min, max) = (0, 1_000);
     parameter(name, ParameterKind::Integer { min, max, unit: "" }, default)
 }
 
-/// A number of a wide range.
+/// Returns a number parameter with a wide range.
 const fn number(name: &'static str, unit: &'static str) -> Parameter {
     let (min, max) = (-1e9, 1e9);
     parameter(name, ParameterKind::Number { min, max, unit }, "0")

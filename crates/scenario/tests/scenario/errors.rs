@@ -1,4 +1,4 @@
-//! Each class of mistake: its place, its words and what it suggests.
+//! Tests of each class of mistake: its place, its text and its suggestion.
 
 mod relations;
 mod vehicles;
@@ -6,7 +6,7 @@ mod vehicles;
 use super::*;
 use fadeout_scenario::{Hop, Medium, toml_from_json};
 
-/// The only mistake of `text`, as `line:column: message`.
+/// Returns the only mistake of `text`, as `line:column: message`.
 #[track_caller]
 pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     let errors = refused(text);
@@ -19,7 +19,8 @@ pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     )
 }
 
-/// [`LINK`] with `line` in place of its line that starts with the same key; added if there is none.
+/// Returns [`LINK`] with `line` in place of its line with the same key. The line is added if there
+/// is none.
 pub(crate) fn link_with(line: &str) -> String {
     let key = line.split(' ').next().expect("a key");
     let mut is_replaced = false;

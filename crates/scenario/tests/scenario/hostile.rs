@@ -1,4 +1,4 @@
-//! Input that nobody means well by: it is refused, soon, and without a panic.
+//! Tests that hostile input is refused soon and without a panic.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Delays that change and losses that are listed.
+//! Tests of delays that change over time and of listed losses.
 
 use super::errors::{link_with, only};
 use super::*;

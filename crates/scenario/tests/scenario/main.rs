@@ -1,4 +1,4 @@
-//! The scenario reader from outside: what it accepts, what it refuses and with which words.
+//! Tests of the scenario reader from outside: accepted values, refused values and their messages.
 
 mod catalog;
 mod errors;
@@ -13,7 +13,7 @@ mod schema;
 
 use fadeout_scenario::{Override, Scenario, ScenarioError, ScenarioErrors, Source, parse};
 
-/// Two nodes and a link; tests add to it.
+/// Two nodes and a link. Tests add tables.
 const LINK: &str = r#"duration = "10 s"
 [link.radio]
 from = "server"

@@ -1,4 +1,4 @@
-//! What `--set` can change, and what its mistakes look like.
+//! Tests of overrides by `--set`, and of the messages for their mistakes.
 
 use super::*;
 use fadeout_core::Span;

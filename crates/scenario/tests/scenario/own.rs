@@ -1,4 +1,4 @@
-//! Names of the user's own, which the catalog does not have.
+//! Tests of users' own names, which the catalog does not have.
 
 use crate::catalog::CATALOG;
 use crate::{FLOW, LINK};

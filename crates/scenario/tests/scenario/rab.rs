@@ -1,11 +1,11 @@
-//! Radio access bearers of 2G and 3G: what is accepted, what is refused.
+//! Tests of accepted and refused settings of 2G and 3G radio access bearers.
 
 use super::*;
 use examples::EVERYTHING;
 use fadeout_core::{Bytes, Rate, Span};
 use fadeout_scenario::{Hop, Loss, Medium, QueueLimit, RateModel};
 
-/// A server, a base station and a phone behind a bearer; tests add to it.
+/// A server, a base station and a phone behind a bearer. Tests add tables.
 const RAB: &str = r#"duration = "10 s"
 [link.core]
 from = "server"
@@ -128,7 +128,7 @@ fn mistakes_are_named() {
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].message, message);
     }
-    // A budget is no rate of a bearer.
+    // A link budget cannot be the rate of a bearer.
     let budget = "downlink = { rate = { radio = { carrier = \"38 GHz\" } } }";
     let errors = refused(&format!("{RAB}{budget}\n"));
     assert!(

@@ -1,10 +1,11 @@
-//! The JSON Schema agrees with the reader.
+//! Tests that the JSON Schema agrees with the reader.
 
 use super::examples::{EVERYTHING, OF_KEYS, texts};
 use super::*;
 use serde_json::{Value, json};
 
-/// Whether `value` satisfies `schema`; knows the keywords that the schema uses, patterns aside.
+/// Checks that `value` satisfies `schema`, with the keywords that the schema uses. Patterns are not
+/// checked.
 fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
         let holds = match keyword.as_str() {
@@ -92,7 +93,7 @@ fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A TOML value as JSON.
+/// Converts a TOML value to JSON.
 fn json_from_toml(value: &toml::de::DeValue<'_>) -> Value {
     use toml::de::DeValue;
     match value {
@@ -139,7 +140,7 @@ fn an_unknown_key_breaks_the_schema_as_it_does_the_reader() {
 
 #[test]
 fn every_property_is_used_by_the_scenario_with_everything() {
-    // So that a key added to the format is added to the test that it arrives.
+    // A key that is added to the format must be added to the scenario with every key.
     fn collect(schema: &Value, keys: &mut Vec<String>) {
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
             keys.push(key.clone());

@@ -1,4 +1,4 @@
-//! Mistakes that no single value shows: names, orders and ways that do not fit together.
+//! Tests of mistakes that concern several values: inconsistent names, orders and routes.
 
 use super::*;
 

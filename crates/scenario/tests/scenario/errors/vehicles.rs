@@ -1,4 +1,4 @@
-//! Mistakes in groups of vehicles and in UEs on them.
+//! Tests of mistakes in groups of vehicles and in UEs on them.
 
 use super::*;
 
