@@ -1,8 +1,8 @@
-//! Simulated time, and the events to come.
+//! Simulated time, and the pending events.
 
 use crate::{EventQueue, Time, Wake};
 
-/// The clock and the events to come. Time only goes on, from event to event.
+/// Clock and pending events. Time only moves forward, from event to event.
 #[derive(Debug)]
 pub struct Agenda<E> {
     now: Time,
@@ -17,7 +17,7 @@ impl<E: Copy> Default for Agenda<E> {
 }
 
 impl<E: Copy> Agenda<E> {
-    /// An agenda at the start of simulated time, without events.
+    /// Returns an agenda at the start of simulated time, without events.
     pub fn new() -> Agenda<E> {
         Agenda {
             now: Time::ZERO,
@@ -26,36 +26,36 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Events taken so far.
+    /// Returns the number of events taken so far.
     pub fn processed(&self) -> u64 {
         self.processed
     }
 
-    /// Sets the number of events taken, where those of other agendas count too.
+    /// Sets the number of events taken, if those of other agendas are to be included.
     pub fn count(&mut self, processed: u64) {
         self.processed = processed;
     }
 
-    /// When the next event is; none when nothing is left to do.
+    /// Returns the time of the next event. `None` if no event is pending.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         self.events.next_at()
     }
 
-    /// Lets `event` happen at `at`, or now if that has passed.
+    /// Schedules `event` for `at`, or for now if `at` is in the past.
     #[inline(always)]
     pub fn schedule(&mut self, at: Time, event: E) {
         self.events.schedule(at.max(self.now), event);
     }
 
-    /// Lets a machine be woken at `at`, unless it will be by then. `event` makes its wake-up of
-    /// the generation.
+    /// Schedules a wake-up of a machine at `at`, unless an earlier one is scheduled. `event` makes
+    /// the event from the wake-up's generation.
     #[inline]
     pub fn arm(&mut self, wake: &mut Wake, at: Time, event: impl FnOnce(u32) -> E) {
         if let Some(generation) = wake.arm(at) {
@@ -63,14 +63,14 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Lets time go on to `now`, which it may have reached already.
+    /// Advances time to `now`, unless it is later already.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         self.now = self.now.max(now);
     }
 
-    /// Goes on to the next event up to and including `until`, and takes it. Goes on to `until` when
-    /// there is none.
+    /// Advances to the next event up to and including `until`, and takes it. If there is none,
+    /// advances to `until` and returns `None`.
     #[inline]
     pub fn take(&mut self, until: Time) -> Option<E> {
         let Some((at, event)) = self.events.pop_by(until) else {
@@ -87,7 +87,7 @@ impl<E: Copy> Agenda<E> {
         Some(event)
     }
 
-    /// Takes every event with its time, and leaves the clock as it is.
+    /// Removes all events with their times. The clock does not change.
     pub fn drain(&mut self) -> impl Iterator<Item = (Time, E)> + '_ {
         std::iter::from_fn(|| self.events.pop())
     }

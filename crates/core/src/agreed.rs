@@ -1,5 +1,5 @@
-//! Agreements between the reader of scenarios and a layer: common limits, choices that one reads
-//! and the other uses, and names that both search for.
+//! Agreements between the reader of scenarios and the layers. They are common limits, choices that
+//! the reader parses and a layer uses, and names that both look up.
 
 mod words;
 
@@ -8,24 +8,25 @@ pub use words::{
     ReleasedState,
 };
 
-/// Most paths of a Multipath TCP connection.
+/// Largest number of paths of a Multipath TCP connection.
 pub const MOST_PATHS: usize = 8;
 
-/// Secondary cells of a UE at most: sixteen carriers less the primary cell's.
+/// Largest number of secondary cells of a UE: sixteen carriers minus that of the primary cell.
 ///
 /// Standard: TS 38.300 §5.4.1.
 pub const MOST_SECONDARY_CELLS: usize = 15;
 
-/// RLC entities that PDCP may have in a direction (moreThanTwoRLC).
+/// Largest number of RLC entities of a PDCP entity in a direction (moreThanTwoRLC).
 ///
 /// Standard: TS 38.331 §6.3.2.
 pub const MOST_LEGS: usize = 4;
 
-/// Most sub-bands in which wideband fading is sampled.
+/// Largest number of sub-bands for which frequency-selective fading is computed.
 pub const MOST_FADING_SUB_BANDS: usize = 64;
 
-/// Most antennas of a receiver whose signals are combined.
+/// Largest number of a receiver's antennas whose signals are combined.
 pub const MOST_RECEIVE_ANTENNAS: u32 = 8;
 
-/// The coupling of Multipath TCP that is none: each subflow has the flow's congestion control.
+/// Name of the coupling of Multipath TCP without coupling. Each subflow then has the flow's
+/// congestion control.
 pub const UNCOUPLED: &str = "uncoupled";

@@ -1,8 +1,8 @@
-//! Numbers of the standards, read from their data files while the program is compiled. A missing
-//! row, or a cell that is no number, does not compile.
+//! Numbers of the standards, read from their data files at compile time. A missing row, or a cell
+//! that is no number, is a compile error.
 
-/// Returns the text of a cell: column `column`, counted from 0, of the row that begins with `key`
-/// and a comma. A key may be several cells.
+/// Returns the text of a cell in column `column`, counted from 0. Its row begins with `key` and a
+/// comma. A key may consist of several cells.
 ///
 /// # Panics
 /// Panics if there is no such row or column.
@@ -10,10 +10,11 @@ pub const fn cell(table: &'static str, key: &str, column: usize) -> &'static str
     field(table, next_row(table, key, 0), column)
 }
 
-/// The number in a cell; see [`cell`].
+/// Returns the number in a cell, see [`cell`].
 ///
 /// # Panics
-/// There is no such row or column, or no decimal number of at most 15 digits in it.
+/// Panics if there is no such row or column, or if the cell is no decimal number of at most 15
+/// digits.
 pub const fn number(table: &'static str, key: &str, column: usize) -> f64 {
     parsed(cell(table, key, column))
 }
@@ -44,10 +45,10 @@ pub const fn numbers<const COLUMNS: usize, const ROWS: usize>(
     numbers
 }
 
-/// The cells of a column of all rows that begin with `key`, in their order.
+/// Returns the cells of a column in all rows that begin with `key`, in their order.
 ///
 /// # Panics
-/// There are fewer rows, or none of them has the column.
+/// Panics if there are fewer rows, or if one of them lacks the column.
 pub const fn cells<const ROWS: usize>(
     table: &'static str,
     key: &str,
@@ -64,7 +65,7 @@ pub const fn cells<const ROWS: usize>(
     cells
 }
 
-/// Declares the same with whole numbers, which must fit.
+/// Declares functions like [`numbers`] for whole numbers, which must fit into their type.
 macro_rules! whole {
     ($($(#[$doc:meta])* $name:ident: $number:ty;)*) => {$(
         $(#[$doc])*
@@ -89,15 +90,15 @@ macro_rules! whole {
 }
 
 whole! {
-    /// As [`numbers`], of whole ones below 256.
+    /// Returns numbers like [`numbers`], for whole numbers below 256.
     bytes: u8;
-    /// As [`numbers`], of whole ones.
+    /// Returns numbers like [`numbers`], for whole numbers below 2^32.
     words: u32;
-    /// As [`numbers`], of whole ones.
+    /// Returns numbers like [`numbers`], for whole numbers below 2^64.
     longs: u64;
 }
 
-/// Where the first row at or behind `line` begins that begins with `key`.
+/// Returns the start of the first row at or after `line` that begins with `key`.
 const fn next_row(table: &str, key: &str, mut line: usize) -> usize {
     let text = table.as_bytes();
     while line < text.len() {
@@ -120,7 +121,7 @@ const fn columns(table: &str, line: usize) -> usize {
     columns
 }
 
-/// The number that a cell is.
+/// Returns the number in a cell.
 const fn parsed(cell: &str) -> f64 {
     let text = cell.as_bytes();
     assert!(
@@ -162,7 +163,7 @@ macro_rules! const_text {
     }};
 }
 
-/// Bytes of all texts together, for [`const_text!`](crate::const_text!).
+/// Returns the length of all texts in bytes, for [`const_text!`](crate::const_text!).
 pub const fn length(parts: &[&str]) -> usize {
     let (mut length, mut part) = (0, 0);
     while part < parts.len() {
@@ -172,7 +173,7 @@ pub const fn length(parts: &[&str]) -> usize {
     length
 }
 
-/// The bytes of the texts one after the other, for [`const_text!`](crate::const_text!).
+/// Returns the bytes of all texts in sequence, for [`const_text!`](crate::const_text!).
 pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
     let mut bytes = [0; N];
     let (mut part, mut filled) = (0, 0);
@@ -212,7 +213,7 @@ const fn begins(text: &[u8], line: usize, key: &[u8]) -> bool {
     line + index < text.len() && text[line + index] == b','
 }
 
-/// A cell of the row that begins at `line`.
+/// Returns a cell of the row that begins at `line`.
 const fn field(table: &'static str, line: usize, column: usize) -> &'static str {
     let text = table.as_bytes();
     let (mut start, mut before) = (line, column);

@@ -1,17 +1,17 @@
-//! UDP datagrams as metadata.
+//! UDP datagrams without payload.
 
 use crate::{Segment, Time};
 
-/// Bytes of an IPv4 header and of a UDP header.
+/// Bytes of the headers of IPv4 and UDP.
 ///
 /// Standard: RFC 768.
 pub const DATAGRAM_HEADERS: u32 = 28;
 
-/// UDP datagram with the fields that the programs at both ends use to measure, as `ping` and
-/// `iperf3 -u` do. The datagram takes the place of the segment in a [`Packet`](crate::Packet).
+/// UDP datagram with the fields that measuring programs at both ends use, such as `ping` and
+/// `iperf3 -u`. It takes the place of the segment in a [`Packet`](crate::Packet).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Datagram {
-    /// Number of the datagram among those of its end, from 0 on.
+    /// Number of the datagram among those of its sender, from 0 on.
     pub number: u64,
     /// Payload bytes.
     pub len: u32,
@@ -20,8 +20,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Writes the datagram into the fields of a segment, because a packet has room for one of the
-    /// two.
+    /// Writes the datagram into the fields of a segment, because a packet stores one of both only.
     #[inline]
     pub fn to_segment(self) -> Segment {
         let (answered, asked_at) = self.answers.map_or((0, 0), |(number, at)| {
@@ -36,7 +35,7 @@ impl Datagram {
         }
     }
 
-    /// The datagram that stands in a segment's fields.
+    /// Reads the datagram in the fields of a segment.
     #[inline]
     pub fn from_segment(segment: &Segment) -> Datagram {
         debug_assert!(segment.sack.is_empty(), "a datagram has no SACK blocks");

@@ -1,9 +1,9 @@
-//! Distributions of sizes and times, by their mean.
+//! Distributions of sizes and times, given by their mean.
 
 use crate::math;
 use crate::random::Stream;
 
-/// Largest draw. A tail without variance stays within the possible times and sizes.
+/// Largest draw. It keeps tails without a variance within the range of times and sizes.
 const LARGEST: f64 = 1e15;
 
 crate::choices! {
@@ -23,19 +23,20 @@ crate::choices! {
     }
 }
 
-/// A distribution of numbers that are not negative.
+/// Distribution of numbers that are not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
-    /// Its shape.
+    /// Shape of the distribution.
     pub kind: DistributionKind,
-    /// Its mean.
+    /// Mean of the distribution.
     pub mean: f64,
-    /// Tail index of Pareto, standard deviation of the logarithm of log-normal; others have none.
+    /// Tail index of Pareto, or standard deviation of the logarithm of log-normal. Other
+    /// distributions ignore it.
     pub shape: f64,
 }
 
 impl Distribution {
-    /// One draw. A constant takes no number from the stream.
+    /// Draws a number. A constant takes no number from the stream.
     pub fn draw(&self, random: &mut Stream) -> f64 {
         let mean = self.mean;
         debug_assert!(
@@ -49,7 +50,7 @@ impl Distribution {
             DistributionKind::Uniform => random.uniform_in(0.0, 2.0 * mean),
             DistributionKind::Pareto => {
                 // A tail index of one or less has no mean, so the nearest index with a mean is
-                // taken.
+                // used.
                 let index = self.shape.max(1.001);
                 let least = mean * (index - 1.0) / index;
                 least * math::pow(1.0 - random.uniform(), -1.0 / index)
@@ -80,7 +81,8 @@ mod tests {
             let n = 200_000;
             let sum: f64 = (0..n).map(|_| distribution.draw(&mut random)).sum();
             let mean = sum / f64::from(n);
-            // The widest has a standard deviation of 10: five standard errors are 0.11.
+            // The widest distribution has a standard deviation of 10, so five standard errors are
+            // 0.11.
             assert!((mean - 10.0).abs() < 0.12, "{name}: {mean}");
         }
     }

@@ -1,18 +1,20 @@
-//! The pending events, earliest first; events of one instant in the order they were scheduled.
+//! Pending events, earliest first. Events of one instant keep the order in which they were
+//! scheduled.
 
 use crate::Time;
 
-/// A priority queue on (time, sequence number).
+/// Priority queue by time and sequence number.
 ///
-/// A four-ary heap of small entries. For the tens to thousands of armed wake-ups of a run it
-/// touches one cache line a level, and has half the levels of a binary heap.
+/// The queue is a four-ary heap of small entries. A run has tens to thousands of pending wake-ups.
+/// At this size each level touches one cache line, and the heap has half the levels of a binary
+/// heap.
 ///
 /// A removed event leaves its place open until it is known if another event takes it. An event that
-/// it schedules is mostly due before the waiting ones, so that nothing else moves.
+/// it schedules is usually due before all others, so no entry moves.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
-    /// True if the first place is open, because its entry was removed.
+    /// True if the first place is open after its entry was removed.
     is_first_open: bool,
     scheduled: u64,
 }
@@ -25,7 +27,7 @@ struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// Returns the key of the order: time, then sequence number. Compared as one number, without a
+    /// Returns the sort key: time, then sequence number, in one number. A comparison then needs no
     /// branch.
     #[inline]
     fn key(&self) -> u128 {
@@ -35,7 +37,7 @@ impl<E> Entry<E> {
 
 const ARITY: usize = 4;
 
-/// Events that an empty queue has room for: a small run never outgrows it.
+/// Initial capacity in events, which a small run never exceeds.
 const ROOM: usize = 1024;
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -47,7 +49,7 @@ impl<E: Copy> Default for EventQueue<E> {
 impl<E: Copy> EventQueue<E> {
     const ENTRY_FITS: () = assert!(size_of::<Entry<E>>() <= 32, "a queue entry is <= 32 bytes");
 
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new() -> Self {
         let () = Self::ENTRY_FITS;
         EventQueue {
@@ -57,7 +59,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Adds `event` at `at`. O(log n); allocates only when the queue outgrows its past maximum.
+    /// Adds `event` at `at` in O(log n). Allocates only if the queue exceeds its past maximum.
     #[inline]
     pub fn schedule(&mut self, at: Time, event: E) {
         debug_assert!(!at.is_never(), "an event is scheduled that never comes");
@@ -74,8 +76,8 @@ impl<E: Copy> EventQueue<E> {
         }
         let child = self.heap.len();
         self.heap.push(entry);
-        // Most entries are later than their parent, and are not read again while they are being
-        // written.
+        // Most entries are later than their parent. They are compared before they are written, so
+        // they are not read back.
         if let Some(parent) = parent_of(child)
             && self.heap[parent].key() > entry.key()
         {
@@ -83,13 +85,14 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Removes the earliest event. O(log n).
+    /// Removes and returns the earliest event in O(log n). `None` if the queue is empty.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.pop_by(Time::NEVER)
     }
 
-    /// Removes the earliest event if it is due by `until`. O(log n).
+    /// Removes and returns the earliest event if it is due by `until`, in O(log n). `None` if there
+    /// is none.
     #[inline]
     pub fn pop_by(&mut self, until: Time) -> Option<(Time, E)> {
         if self.is_first_open {
@@ -107,7 +110,7 @@ impl<E: Copy> EventQueue<E> {
         Some((at, event))
     }
 
-    /// When the earliest event is due.
+    /// Returns the time of the earliest event. `None` if the queue is empty.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         let first = if self.is_first_open {
@@ -118,12 +121,12 @@ impl<E: Copy> EventQueue<E> {
         self.heap.get(first).map(|entry| entry.at)
     }
 
-    /// Events pending.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len() - usize::from(self.is_first_open)
     }
 
-    /// Returns true if nothing is pending.
+    /// Returns true if no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -133,7 +136,7 @@ impl<E: Copy> EventQueue<E> {
         self.scheduled
     }
 
-    /// Nothing took the first place: the last entry does.
+    /// Fills the open first place with the last entry, because no new event took the place.
     fn close_first(&mut self) {
         self.is_first_open = false;
         let last = self.heap.pop().expect("an open place is in the heap");
@@ -159,7 +162,7 @@ impl<E: Copy> EventQueue<E> {
         );
     }
 
-    /// Puts an entry in place of the first one, or below it.
+    /// Puts an entry at the first place, or below it.
     fn sink(&mut self, entry: Entry<E>) {
         let heap = &mut self.heap[..];
         let key = entry.key();
@@ -178,19 +181,19 @@ impl<E: Copy> EventQueue<E> {
     }
 }
 
-/// Under which entry one stands; none of the first.
+/// Returns the parent of an entry. `None` for the first entry.
 #[inline]
 fn parent_of(child: usize) -> Option<usize> {
     Some(child.checked_sub(1)? / ARITY)
 }
 
-/// The earliest of an entry's children; none of a leaf.
+/// Returns the earliest child of an entry. `None` if it has no child.
 #[inline]
 fn least_child<E>(heap: &[Entry<E>], parent: usize) -> Option<usize> {
     let first = parent * ARITY + 1;
     let children = heap.get(first..)?;
     if let Some([a, b, c, d]) = children.first_chunk::<ARITY>() {
-        // Two pairs, then their winners: no comparison waits for the one before.
+        // Two pairs are compared first, then their winners, so that comparisons run in parallel.
         let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
         let (left, right) = (a.min(b), c.min(d));
         let of_pair = [usize::from(b < a), 2 + usize::from(d < c)];

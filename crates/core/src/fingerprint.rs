@@ -2,8 +2,8 @@
 
 use crate::Time;
 
-/// Digest of everything that happened, in order: two runs with equal fingerprints took the same
-/// trajectory, packet by packet.
+/// Digest of all events in order. Two runs with equal fingerprints took the same trajectory, packet
+/// by packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
@@ -17,14 +17,14 @@ impl Fingerprint {
     /// Mixes one event at `at` into the digest.
     #[inline]
     pub fn mix(&mut self, at: Time, what: u64) {
-        // Two rounds of multiply and xor-shift: cheap, and order matters.
+        // Two rounds of multiply and xor-shift are cheap, and depend on the order.
         let mut x = self.0 ^ at.as_nanos();
         x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x ^= (x >> 29) ^ what;
         self.0 = x.wrapping_mul(0x94d0_49bb_1331_11eb).rotate_left(31);
     }
 
-    /// The digest.
+    /// Returns the digest.
     pub fn value(self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }

@@ -3,53 +3,53 @@
 use crate::{NodeId, Time, math};
 use std::ops::{Add, Mul, Sub};
 
-/// A place in metres.
+/// Place in metres.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Point {
-    /// East.
+    /// Position to the east.
     pub x: f64,
-    /// North.
+    /// Position to the north.
     pub y: f64,
-    /// Above ground.
+    /// Height above the ground.
     pub z: f64,
 }
 
-/// A difference of places in metres, or a velocity in metres per second.
+/// Difference of places in metres, or velocity in metres per second.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Vector {
-    /// East.
+    /// Component to the east.
     pub x: f64,
-    /// North.
+    /// Component to the north.
     pub y: f64,
-    /// Up.
+    /// Upward component.
     pub z: f64,
 }
 
 impl Point {
-    /// The place `(x, y, z)`.
+    /// Returns the place `(x, y, z)`.
     pub const fn new(x: f64, y: f64, z: f64) -> Point {
         Point { x, y, z }
     }
-    /// Distance in space: d3D of TR 38.901.
+    /// Returns the distance in space, d3D of TR 38.901.
     pub fn distance_to(self, other: Point) -> f64 {
         (other - self).length()
     }
-    /// Distance on the ground: d2D of TR 38.901.
+    /// Returns the distance on the ground, d2D of TR 38.901.
     pub fn ground_distance_to(self, other: Point) -> f64 {
         math::hypot(other.x - self.x, other.y - self.y)
     }
 }
 
 impl Vector {
-    /// The vector `(x, y, z)`.
+    /// Returns the vector `(x, y, z)`.
     pub const fn new(x: f64, y: f64, z: f64) -> Vector {
         Vector { x, y, z }
     }
-    /// The scalar product.
+    /// Returns the scalar product.
     pub fn dot(self, other: Vector) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
-    /// Length; of a velocity, the speed.
+    /// Returns the length, which is the speed for a velocity.
     pub fn length(self) -> f64 {
         self.dot(self).sqrt()
     }
@@ -76,17 +76,17 @@ impl Mul<f64> for Vector {
     }
 }
 
-/// Where something is and how it moves.
+/// Position and velocity of an object.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Kinematics {
-    /// Its place.
+    /// Position.
     pub position: Point,
-    /// Its velocity, in metres per second.
+    /// Velocity in metres per second.
     pub velocity: Vector,
 }
 
 impl Kinematics {
-    /// At rest at `position`.
+    /// Returns the state of an object at rest at `position`.
     pub const fn at_rest(position: Point) -> Kinematics {
         Kinematics {
             position,
@@ -98,7 +98,7 @@ impl Kinematics {
 /// A moving obstacle near a straight line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Edge {
-    /// Position of the edge along the line, as a share of its length within 0 and 1.
+    /// Position of the edge along the line, as a share of its length from 0 to 1.
     pub share: f64,
     /// Depth of the line behind the edge, as defined by [`Motion::obstruction`].
     pub depth: f64,

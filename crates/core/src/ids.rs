@@ -1,4 +1,5 @@
-//! Ids are dense indices, a type each, so that a link cannot be looked up by a flow's number.
+//! Ids are dense indexes. Each kind has its own type, so that the number of a flow cannot select a
+//! link.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -7,7 +8,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The id as an index into the table of its kind.
+            /// Returns the id as an index into the table of its kind.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -16,7 +17,7 @@ macro_rules! id {
 }
 
 id!(
-    /// A host or router.
+    /// Host or router.
     NodeId
 );
 id!(
@@ -24,26 +25,26 @@ id!(
     LinkId
 );
 id!(
-    /// A transport connection with its application.
+    /// Transport connection with its application.
     FlowId
 );
 id!(
-    /// One end of a transport connection, or of one of its subflows.
+    /// End of a transport connection, or of one of its subflows.
     EndpointId
 );
 id!(
-    /// A fixed sequence of links that packets of one direction of a flow follow.
+    /// Sequence of links that packets in one direction of a flow follow.
     RouteId
 );
 id!(
-    /// A cell: one carrier of one base station.
+    /// Cell: one carrier of one base station.
     CellId
 );
 id!(
-    /// A UE's radio interface; a node with two interfaces is two UEs to the radio access.
+    /// Radio interface of a UE. A node with two interfaces is two UEs to the radio access.
     UeId
 );
 id!(
-    /// A data radio bearer (DRB) of a UE, both directions.
+    /// Data radio bearer (DRB) of a UE, in both directions.
     DrbId
 );

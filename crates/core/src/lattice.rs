@@ -1,10 +1,10 @@
-//! A plane that repeats itself.
+//! Plane that repeats itself.
 
 use crate::math::hypot;
 use crate::{Point, Vector};
 
-/// Two shifts after which a network repeats itself (wrap-around): it has an image at every whole
-/// multiple of both.
+/// Two shifts after which a network repeats itself (wrap-around). The network has an image at every
+/// whole multiple of both.
 ///
 /// Standard: TR 36.942 §4.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,17 +21,17 @@ impl Lattice {
         (lattice.area_m2() > 0.0).then_some(lattice)
     }
 
-    /// The two shifts in metres.
+    /// Returns the two shifts in metres.
     pub fn shifts(&self) -> [(f64, f64); 2] {
         [self.first, self.second]
     }
 
-    /// Area that is repeated, square metres.
+    /// Returns the repeated area in square metres.
     pub fn area_m2(&self) -> f64 {
         (self.first.0 * self.second.1 - self.first.1 * self.second.0).abs()
     }
 
-    /// From an image to the nearest other one, metres.
+    /// Returns the distance from an image to the nearest other image, metres.
     pub fn least_m(&self) -> f64 {
         let ((ax, ay), (bx, by)) = (self.first, self.second);
         let steps = [-1.0, 0.0, 1.0];
@@ -50,7 +50,7 @@ impl Lattice {
         debug_assert!(area != 0.0, "the shifts lie along one line");
         let first = ((x * by - y * bx) / area).round();
         let second = ((y * ax - x * ay) / area).round();
-        // A point nearer than half the distance to any neighbour belongs to no neighbour.
+        // A point nearer than half the smallest distance between images has no nearer image.
         let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
         let (dx, dy) = (x - way.x, y - way.y);
         let squared = |x: f64, y: f64| x * x + y * y;
@@ -59,8 +59,8 @@ impl Lattice {
         if squared(dx, dy) < 0.24 * around {
             return way;
         }
-        // The nearest is among those around, where the two shifts are no longer than the way
-        // between them, as those of layouts are.
+        // The nearest image is among the surrounding ones if no shift is longer than the distance
+        // between both. Usual layouts fulfil this condition.
         let mut nearest = (f64::INFINITY, Vector::default());
         for i in [0.0, -1.0, 1.0] {
             for j in [0.0, -1.0, 1.0] {
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(Lattice::new((0.0, 0.0), (2.0, 4.0)), None);
     }
 
-    /// Against a search of all images within five shifts.
+    /// Comparison with a search of all images within five shifts.
     #[test]
     fn the_image_is_the_nearest_of_all() {
         let hexagon = ((3.5, 0.866), (1.0, 3.464));

@@ -1,11 +1,13 @@
-//! Shared parts of every layer of fadeout: [`Time`] and units, ids, deterministic [`math`] and
-//! [`random`] streams, the [`EventQueue`] and the [`Agenda`]. They include the [`Packet`] and the
-//! [`PacketPool`] of packets [`UnderWay`], and the [`Probe`] with its rows. Other parts are the
-//! [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
-//! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
+//! Parts that all layers of fadeout share.
 //!
-//! Formats that several layers share stand here, and no protocol's behaviour. A layer takes time,
-//! randomness, probe and outputs as arguments. It owns no clock and does no I/O.
+//! The crate has [`Time`] and units, ids, deterministic [`math`] and [`random`] streams, the
+//! [`EventQueue`] and the [`Agenda`]. It also has the [`Packet`], the [`PacketPool`] of packets
+//! [`UnderWay`], and the [`Probe`] with its rows. Other parts are the [`mod@registry`] of
+//! algorithms, queue management in [`aqm`], limits of several layers in [`agreed`], and the
+//! [`Fingerprint`] of a run.
+//!
+//! Formats that several layers share are here, but no protocol. A layer gets time, randomness,
+//! probe and outputs as arguments. It owns no clock and does no I/O.
 
 mod agenda;
 pub mod agreed;

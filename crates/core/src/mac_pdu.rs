@@ -2,90 +2,90 @@
 
 use crate::{CellId, Direction, PacketId, PacketPool, Time, UeId};
 
-/// One transmission of a transport block, when its receiver has tried to decode it.
+/// One transmission of a transport block, after its receiver has tried to decode it.
 ///
 /// The bytes are those of the standards, from the MAC subheaders to the PDCP headers. The packets
-/// in them are zeros. `packets` gives the place of each packet's bytes, for a reader that knows the
+/// inside are zeros. `packets` has the position of each packet's bytes, for a reader that knows the
 /// format of their headers.
 #[derive(Debug, Clone, Copy)]
 pub struct MacPdu<'a> {
-    /// When the receiver was done with it.
+    /// Time at which the receiver had processed it.
     pub received_at: Time,
-    /// Cell.
+    /// Cell of the transmission.
     pub cell: CellId,
-    /// UE.
+    /// UE of the transmission.
     pub ue: UeId,
-    /// Direction.
+    /// Direction of the transmission.
     pub direction: Direction,
-    /// NR; LTE otherwise.
+    /// True for NR, false for LTE.
     pub is_nr: bool,
-    /// One band for both directions.
+    /// True if both directions share one band.
     pub is_tdd: bool,
-    /// System frame number (SFN), 0 to 1023, of the slot it was sent in.
+    /// System frame number (SFN) of the slot of the transmission, 0 to 1023.
     pub frame: u16,
-    /// Index of that slot in its frame: NR's slot, LTE's subframe.
+    /// Index of that slot in its frame. A slot is a subframe in LTE.
     pub slot: u16,
-    /// HARQ process.
+    /// Number of the HARQ process.
     pub process: u8,
-    /// Transmission of this block, zero the first.
+    /// Number of this transmission of the block. Zero for the first.
     pub round: u32,
-    /// Modulation and coding scheme.
+    /// Index of the modulation and coding scheme.
     pub mcs: u32,
-    /// Bits of a symbol of its modulation.
+    /// Bits per modulation symbol.
     pub modulation_bits: u32,
-    /// Resource blocks that it occupies.
+    /// Number of resource blocks of the transmission.
     pub n_prb: u32,
     /// Bytes of the transport block.
     pub size: u32,
     /// Result of the reception.
     pub reception: Reception,
-    /// The MAC PDU; empty unless it was decoded in this transmission.
+    /// MAC PDU. Empty unless it was decoded in this transmission.
     pub bytes: &'a [u8],
-    /// The packets in it, in order.
+    /// Packets in the PDU, in order.
     pub packets: &'a [PacketBytes],
-    /// Where the packets are.
+    /// Pool that holds the packets.
     pub pool: &'a PacketPool,
 }
 
-/// The outcome of a transmission at its receiver.
+/// Result of a transmission at its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reception {
-    /// Decoded.
+    /// The block was decoded.
     Decoded,
-    /// Not decoded: the CRC failed.
+    /// The block was not decoded, because the CRC failed.
     Failed,
-    /// Sent again although it had been decoded, for an ACK was taken for a NACK.
+    /// The block was sent again after it had been decoded, because an ACK was received as a NACK.
     Repeated,
 }
 
-/// Some bytes of an IP packet in a MAC PDU.
+/// Bytes of an IP packet in a MAC PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketBytes {
-    /// First byte in the PDU.
+    /// Position of the first byte in the PDU.
     pub at: u32,
     /// The packet.
     pub packet: PacketId,
-    /// First byte in the packet.
+    /// Position of the first byte in the packet.
     pub offset: u32,
     /// Number of bytes.
     pub len: u32,
 }
 
-/// A scheduling request of a UE, sent without a MAC PDU.
+/// Scheduling request of a UE, which has no MAC PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchedulingRequest {
-    /// When it is sent. Not before now, and perhaps later: the UE knows its opportunity.
+    /// Sending time, now or later, because the UE knows its next opportunity.
     pub sent_at: Time,
-    /// Cell.
+    /// Cell that receives the request.
     pub cell: CellId,
-    /// UE.
+    /// UE that sends the request.
     pub ue: UeId,
-    /// NR; LTE otherwise.
+    /// True for NR, false for LTE.
     pub is_nr: bool,
-    /// One band for both directions.
+    /// True if both directions share one band.
     pub is_tdd: bool,
     /// System frame number (SFN), 0 to 1023.
     pub frame: u16,
-    /// Slot in the frame: NR's slot, LTE's subframe.
+    /// Slot in the frame. A slot is a subframe in LTE.
     pub slot: u16,
 }

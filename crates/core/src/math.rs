@@ -1,19 +1,19 @@
 //! Transcendental functions with the same bits on every platform, from `libm`.
 //!
-//! The functions of `f64` are correctly rounded only for `+ - * /` and `sqrt`. The others come from
-//! the platform's C library and differ between machines. Simulation code calls these.
+//! Only `+ - * /` and `sqrt` of `f64` are correctly rounded everywhere. Other functions come from
+//! the platform's C library and differ between machines, so simulation code calls these instead.
 
 pub use libm::{
     acos, asin, atan, atan2, cbrt, cos, erfc, exp, exp2, fabs, hypot, j0, log as ln, log2, log10,
     pow, sin, tan,
 };
 
-/// `10^(db/10)`: decibel to a ratio of powers.
+/// Converts decibel to a power ratio, `10^(db/10)`.
 pub fn from_db(db: f64) -> f64 {
     pow(10.0, db / 10.0)
 }
 
-/// `10 log10(ratio)`: a ratio of powers in decibel.
+/// Converts a power ratio to decibel, `10 log10(ratio)`.
 pub fn to_db(ratio: f64) -> f64 {
     10.0 * log10(ratio)
 }

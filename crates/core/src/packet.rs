@@ -1,8 +1,8 @@
-//! Packets as fixed-size metadata.
+//! Packets without payload, of a fixed size in memory.
 
 use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, SEGMENT_HEADERS, Segment, Time};
 
-/// Protocol inside an IP packet.
+/// Protocol of an IP packet's content.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
 pub enum Protocol {
@@ -14,7 +14,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Bytes of the headers of a packet that carries it, options included.
+    /// Returns the bytes of the headers of a packet with this segment, including options.
     #[inline]
     pub(crate) fn headers_of(self, segment: &Segment) -> u32 {
         match self {
@@ -24,7 +24,7 @@ impl Protocol {
     }
 }
 
-/// The ECN field of the IP header.
+/// ECN field of the IP header.
 ///
 /// Standard: RFC 3168 §5.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,16 +33,17 @@ pub enum Ecn {
     /// Not ECN-capable.
     #[default]
     NotEct = 0b00,
-    /// ECN-capable, L4S (RFC 9331).
+    /// ECN-capable, ECT(1), used by L4S (RFC 9331).
     Ect1 = 0b01,
-    /// ECN-capable.
+    /// ECN-capable, ECT(0).
     Ect0 = 0b10,
     /// Congestion experienced.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// Sets Congestion Experienced and counts it; false when the packet is not ECN-capable.
+    /// Sets Congestion Experienced and counts the mark. Returns false if the packet is not
+    /// ECN-capable.
     ///
     /// Standard: RFC 3168 §5.
     #[inline]
@@ -59,32 +60,32 @@ impl Ecn {
     }
 }
 
-/// An IP packet that carries one TCP segment or one UDP datagram, whole.
+/// IP packet with one complete TCP segment or UDP datagram.
 ///
-/// While it is under way it is kept as [`UnderWay`](crate::UnderWay).
+/// Packets in transit are stored as [`UnderWay`](crate::UnderWay).
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Packet {
-    /// Connection it belongs to.
+    /// Connection of the packet.
     pub flow: FlowId,
-    /// Endpoint it goes to.
+    /// Destination endpoint.
     pub to: EndpointId,
-    /// Links it follows.
+    /// Route of links that the packet follows.
     pub route: RouteId,
-    /// Position on the route: index of the link it is on.
+    /// Position on the route: index of the current link.
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// Protocol that it carries.
+    /// Protocol of the content.
     pub protocol: Protocol,
-    /// When the sending host handed it to its first link.
+    /// Time at which the sending host passed it to its first link.
     pub sent_at: Time,
-    /// The segment inside; the fields of a [`Datagram`](crate::Datagram) where it carries one.
+    /// Segment of the packet, or the fields of a [`Datagram`](crate::Datagram).
     pub segment: Segment,
 }
 
 impl Packet {
-    /// Returns a packet of `size` bytes, and no fewer than its headers have. The packet carries a
-    /// numbered message of a network's own and no data of a connection.
+    /// Returns a numbered message of the network itself, without data of a connection. It has
+    /// `size` bytes, but no fewer than its headers.
     #[inline]
     pub fn message(number: u64, size: u32) -> Packet {
         Packet {
@@ -97,12 +98,12 @@ impl Packet {
         }
     }
 
-    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    /// Returns the size on the wire as an IPv4 packet: headers, options and payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {
         self.protocol.headers_of(&self.segment) + self.segment.len
     }
-    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    /// Returns the size on the wire as an IPv4 packet: headers, options and payload.
     #[inline]
     pub fn size(&self) -> Bytes {
         Bytes(u64::from(self.wire_len()))

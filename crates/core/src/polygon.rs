@@ -1,12 +1,13 @@
-//! Polygons by their corners, each edge from one to the next and the last back to the first.
+//! Polygons, given by their corners. Edges join consecutive corners, and the last to the first.
 
-/// The edges of a polygon.
+/// Returns the edges of a polygon.
 pub fn edges(corners: &[(f64, f64)]) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
     let next = corners.iter().cycle().skip(1);
     corners.iter().copied().zip(next.copied())
 }
 
-/// Returns true if a place is in a polygon: a ray from it crosses the edges an odd number of times.
+/// Returns true if a place is in a polygon. A ray from it then crosses the edges an odd number of
+/// times.
 pub fn holds(corners: &[(f64, f64)], (x, y): (f64, f64)) -> bool {
     let crossed = edges(corners)
         .filter(|(a, b)| (a.1 > y) != (b.1 > y) && x < a.0 + (y - a.1) / (b.1 - a.1) * (b.0 - a.0));

@@ -1,32 +1,34 @@
-//! The packets in flight, in recycled slots.
+//! Packets in flight, in recycled slots.
 
 use crate::under_way::{Content, UnderWay, Usual};
 use crate::{Ecn, EndpointId, FlowId, Packet, RouteId, Segment, Time};
 use std::borrow::Cow;
 
-/// A packet's slot in the pool, valid until it is freed.
+/// Slot of a packet in the pool, valid until it is freed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PacketId(u32);
 
 impl PacketId {
-    /// The slot's index, dense from zero: for tables beside the pool.
+    /// Returns the index of the slot, dense from zero, for further tables by packet.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Recycled storage. Grows to the largest number of items ever in it, then allocates nothing.
+/// Recycled storage. It grows to the largest number of items ever stored, and then allocates
+/// nothing.
 ///
-/// Room is made for `PIECE` items at once, a power of two. A single list would be copied whenever
-/// it grows, with both copies in memory for a time.
+/// Memory is allocated for `PIECE` items at once, a power of two. A single list would be copied
+/// when it grows, with both copies in memory.
 #[derive(Debug)]
 struct Recycled<T, const PIECE: usize> {
     pieces: Vec<Box<[T; PIECE]>>,
-    /// Slots that ever had an item.
+    /// Number of slots that ever held an item.
     slots: usize,
     free: Vec<u32>,
-    /// Slots that hold an item, to find one that is freed twice or looked at later.
+    /// True for each slot that holds an item. It detects slots that are freed twice or read after
+    /// that.
     #[cfg(debug_assertions)]
     is_used: Vec<bool>,
 }
@@ -64,7 +66,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
         );
     }
 
-    /// Notes whether a slot holds an item, which must change.
+    /// Records if a slot holds an item. The state must change.
     #[cfg(debug_assertions)]
     fn set_used(&mut self, slot: u32, is_used: bool) {
         let before = std::mem::replace(&mut self.is_used[slot as usize], is_used);
@@ -117,7 +119,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
     }
 }
 
-/// Every packet between two hosts, in recycled slots.
+/// All packets between hosts, in recycled slots.
 #[derive(Debug, Default)]
 pub struct PacketPool {
     packets: Recycled<UnderWay, 1024>,
@@ -137,7 +139,7 @@ impl PacketPool {
         self.store(UnderWay::beside_segment(&packet), &packet.segment)
     }
 
-    /// Stores a packet that sets out with a segment.
+    /// Stores a new packet with a segment.
     #[inline]
     pub fn send(
         &mut self,
@@ -157,7 +159,7 @@ impl PacketPool {
         self.store(under_way, segment)
     }
 
-    /// Stores a packet that sets out with a numbered [`Packet::message`] of the network.
+    /// Stores a new packet with a numbered [`Packet::message`] of the network.
     pub fn send_message(
         &mut self,
         (flow, route): (FlowId, RouteId),
@@ -197,7 +199,7 @@ impl PacketPool {
         }
     }
 
-    /// The segment of a packet.
+    /// Returns the segment of a packet.
     #[inline]
     pub fn segment(&self, id: PacketId) -> Cow<'_, Segment> {
         match &self[id].content {
@@ -206,7 +208,7 @@ impl PacketPool {
         }
     }
 
-    /// A packet, whole.
+    /// Returns a packet with its segment.
     pub fn packet(&self, id: PacketId) -> Packet {
         self[id].packet(*self.segment(id))
     }
@@ -242,7 +244,7 @@ impl PacketPool {
         self.packets.len()
     }
 
-    /// Returns true if nothing is in flight.
+    /// Returns true if no packet is in flight.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

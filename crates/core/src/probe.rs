@@ -1,4 +1,4 @@
-//! Probes: the calls by which a run tells of itself.
+//! Probes, which receive the events of a run.
 
 use crate::recorded_tables;
 use crate::rows::*;
@@ -69,7 +69,7 @@ pub trait Probe {
     fn wants_bearer(&self, _now: Time, _bearer: DrbId) -> bool {
         false
     }
-    /// Returns true if the parts of the delay of each packet of `bearer` are wanted.
+    /// Returns true if the delay parts of packets of `bearer` are wanted.
     #[inline]
     fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         false
@@ -88,12 +88,12 @@ pub trait Probe {
     /// Records that a packet or frame has reached the end of a direction of a link.
     #[inline]
     fn crossed(&mut self, _now: Time, _link: LinkId, _what: Carried<'_>) {}
-    /// A packet reached its host.
+    /// Records that a packet reached its host.
     #[inline]
     fn received(&mut self, _now: Time, _packet: &Packet) {}
 }
 
-/// Looks at nothing and costs nothing.
+/// Probe that records nothing and costs nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct NullProbe;
 

@@ -1,20 +1,20 @@
-//! The settings of recording: as a scenario says them, and as a recorder follows them.
+//! Settings of recording, given by a scenario and used by a recorder.
 
 use crate::{Bytes, CellId, NodeId, Span, UeId};
 
 /// Sampling interval of the rows of one flow, link or bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
-    /// Never: the table is not written.
+    /// No rows, so the table is not written.
     Off,
-    /// At most once in each interval, at the first occasion in it.
+    /// At most one row in each interval, at its first event.
     Every(Span),
-    /// At every occasion: each ACK, each packet.
+    /// A row for every event: each ACK, each packet.
     All,
 }
 
 impl Sampling {
-    /// Returns true if there are rows at all.
+    /// Returns true if there are any rows.
     pub fn is_on(self) -> bool {
         self != Sampling::Off
     }
@@ -53,19 +53,19 @@ pub struct ProbeSettings {
     pub handovers: bool,
     pub rrc: bool,
     pub capture: Vec<NodeId>,
-    /// Zero keeps a packet whole. The headers need at most 80 bytes.
+    /// Zero keeps packets complete. The headers need at most 80 bytes.
     pub capture_snap: Bytes,
     /// Index of each captured link in the scenario.
     pub link_capture: Vec<usize>,
-    /// Zero keeps a packet whole.
+    /// Zero keeps packets complete.
     pub link_capture_snap: Bytes,
     pub radio_capture: Vec<RadioSubject>,
-    /// Zero keeps a block whole.
+    /// Zero keeps blocks complete.
     pub radio_capture_snap: Bytes,
 }
 
 impl ProbeSettings {
-    /// Nothing is recorded.
+    /// Settings that record nothing.
     pub const NOTHING: ProbeSettings = ProbeSettings {
         congestion: Sampling::Off,
         throughput: None,

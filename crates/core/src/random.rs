@@ -1,21 +1,22 @@
 //! Named random streams.
 //!
 //! A stream is a function of (seed, domain, entity). The loss process of link 3 draws the same
-//! numbers in any scenario. So two congestion controls can be compared on the same channel, and
-//! adding a flow changes nobody else's luck.
+//! numbers in any scenario. So congestion controls can be compared on the same channel, and an
+//! additional flow does not change the draws of others.
 
 use crate::math;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// One independent stream of random numbers.
+/// Independent stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Pcg64Mcg,
 }
 
 impl Stream {
-    /// The stream of `entity` within `domain` (for example `"link.loss"`) under the run's `seed`.
+    /// Returns the stream of `entity` within `domain` (for example `"link.loss"`) for the run's
+    /// `seed`.
     pub fn new(seed: u64, domain: &str, entity: u64) -> Stream {
         // FNV-1a over the name separates domains. SplitMix64 then spreads all three inputs over the
         // generator's 128 bits of state.
@@ -34,17 +35,17 @@ impl Stream {
         }
     }
 
-    /// 64 uniformly random bits.
+    /// Draws 64 uniformly random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// Uniform in `[0, 1)`, with 53 random bits.
+    /// Draws a uniform number in `[0, 1)`, with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform in `[low, high)`.
+    /// Draws a uniform number in `[low, high)`.
     pub fn uniform_in(&mut self, low: f64, high: f64) -> f64 {
         debug_assert!(
             low <= high,
@@ -53,27 +54,27 @@ impl Stream {
         low + (high - low) * self.uniform()
     }
 
-    /// Uniform integer in `[0, n)`. `n` must be positive. Multiply-shift: the bias is below
-    /// n / 2^64.
+    /// Draws a uniform integer in `[0, n)`, by multiply-shift with a bias below n / 2^64. `n` must
+    /// be positive.
     pub fn below(&mut self, n: u64) -> u64 {
         debug_assert!(n > 0, "a uniform integer needs a non-empty range");
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Returns true if an event of probability `p` happens.
+    /// Draws an event of probability `p`. Returns true if it happens.
     pub fn chance(&mut self, p: f64) -> bool {
         debug_assert!(!p.is_nan(), "a probability is a number");
         self.uniform() < p
     }
 
-    /// Exponential with the given mean, by inversion.
+    /// Draws an exponential number with this mean, by inversion.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         debug_assert!(mean >= 0.0, "an exponential number has a mean of {mean}");
         -mean * math::ln(1.0 - self.uniform())
     }
 
-    /// Standard normal, by the Box–Muller transform (one of the pair is discarded so that a
-    /// stream's state stays a plain counter of draws).
+    /// Draws a standard normal number by the Box–Muller transform. The second number of the pair is
+    /// discarded, so that the state of a stream is a plain counter of draws.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * math::ln(1.0 - self.uniform())).sqrt();
         radius * math::cos(2.0 * std::f64::consts::PI * self.uniform())
@@ -106,7 +107,8 @@ mod tests {
 
     #[test]
     fn the_first_draw_of_a_known_stream_never_changes() {
-        // Pinned: a change of generator or seeding changes every published result.
+        // The value is pinned, because another generator or seeding would change every published
+        // result.
         assert_eq!(Stream::new(1, "test", 0).bits(), 8_895_705_499_710_358_634);
     }
 
@@ -115,7 +117,7 @@ mod tests {
         let mut stream = Stream::new(1, "moments", 0);
         let n = 200_000;
         let mean = |f: &mut dyn FnMut() -> f64| (0..n).map(|_| f()).sum::<f64>() / f64::from(n);
-        // Five standard errors of the mean at n = 200 000.
+        // The limit is five standard errors of the mean at n = 200 000.
         assert!((mean(&mut || stream.uniform()) - 0.5).abs() < 5.0 * 0.2887 / 447.0);
         assert!((mean(&mut || stream.exponential(2.0)) - 2.0).abs() < 5.0 * 2.0 / 447.0);
         assert!(mean(&mut || stream.normal()).abs() < 5.0 / 447.0);

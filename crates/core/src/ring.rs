@@ -1,12 +1,11 @@
-//! A first-in-first-out ring whose items keep their number while they stay in.
+//! First-in, first-out ring whose items have permanent numbers.
 
-/// Slots that the first item makes room for. There are several rings a flow and a bearer, and most
-/// hold few items.
+/// Capacity for the first item. A flow or bearer has several rings, and most rings hold few items.
 const SMALLEST: usize = 4;
 
-/// A growable ring buffer addressed by absolute number: the n-th item ever pushed is number n
-/// until it leaves at the front. Takes no memory before the first item, grows to the next power of
-/// two, and shrinks only when [`Ring::release`] is called.
+/// Growable ring buffer addressed by absolute number: the n-th item ever pushed has number n. It
+/// uses no memory before the first item, grows to the next power of two, and shrinks only in
+/// [`Ring::release`].
 #[derive(Debug, Clone)]
 pub struct Ring<T> {
     slots: Vec<T>,
@@ -21,7 +20,7 @@ impl<T: Copy + Default> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// An empty ring.
+    /// Returns an empty ring.
     pub fn new() -> Self {
         Ring {
             slots: Vec::new(),
@@ -35,17 +34,17 @@ impl<T: Copy + Default> Ring<T> {
         number as usize & (self.slots.len() - 1)
     }
 
-    /// Number of the oldest item.
+    /// Returns the number of the oldest item.
     #[inline]
     pub fn first(&self) -> u64 {
         self.first
     }
-    /// Number that the next pushed item gets.
+    /// Returns the number of the next pushed item.
     #[inline]
     pub fn end(&self) -> u64 {
         self.end
     }
-    /// Items inside.
+    /// Returns the number of items.
     #[inline]
     pub fn len(&self) -> usize {
         debug_assert!(self.first <= self.end, "the ring ends before it begins");
@@ -69,7 +68,7 @@ impl<T: Copy + Default> Ring<T> {
         self.end += 1;
         number
     }
-    /// Removes the oldest item.
+    /// Removes and returns the oldest item. `None` if the ring is empty.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {
@@ -79,7 +78,7 @@ impl<T: Copy + Default> Ring<T> {
         self.first += 1;
         Some(item)
     }
-    /// Removes the newest item.
+    /// Removes and returns the newest item. `None` if the ring is empty.
     #[inline]
     pub fn pop_back(&mut self) -> Option<T> {
         if self.is_empty() {
@@ -88,23 +87,23 @@ impl<T: Copy + Default> Ring<T> {
         self.end -= 1;
         Some(self.slots[self.slot(self.end)])
     }
-    /// The oldest item.
+    /// Returns the oldest item. `None` if the ring is empty.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         (!self.is_empty()).then(|| &self.slots[self.slot(self.first)])
     }
-    /// The newest item.
+    /// Returns the newest item. `None` if the ring is empty.
     #[inline]
     pub fn back(&self) -> Option<&T> {
         (!self.is_empty()).then(|| &self.slots[self.slot(self.end - 1)])
     }
-    /// Returns true if item `number` is inside.
+    /// Returns true if item `number` is in the ring.
     #[inline]
     pub fn contains(&self, number: u64) -> bool {
         self.first <= number && number < self.end
     }
 
-    /// Takes all items out with their numbers; those that follow get the next ones.
+    /// Removes all items with their numbers. Later items continue the numbering.
     pub fn take_all(&mut self) -> Ring<T> {
         let rest = Ring {
             slots: Vec::new(),
@@ -114,14 +113,15 @@ impl<T: Copy + Default> Ring<T> {
         std::mem::replace(self, rest)
     }
 
-    /// Releases the memory of an empty ring. Numbers go on from their present values.
+    /// Releases the memory of an empty ring. The numbering continues.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.slots = Vec::new();
         }
     }
 
-    /// Apart from [`Ring::push`], which is on every packet's way and hardly ever needs it.
+    /// This function is separate from [`Ring::push`], which every packet calls and which rarely
+    /// needs it.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

@@ -1,34 +1,34 @@
-//! TCP segments as metadata: no payload bytes, sequence numbers that do not wrap.
+//! TCP segments without payload. Sequence numbers do not wrap.
 
 use std::num::NonZero;
 
-/// Most SACK blocks that fit a segment without timestamps.
+/// Largest number of SACK blocks in a segment without timestamps.
 ///
 /// Standard: RFC 2018 §3.
 pub const MAX_SACK_BLOCKS: usize = 4;
 
-/// TCP header flags, bit for bit as on the wire.
+/// Flags of the TCP header, with their bits on the wire.
 ///
 /// Standard: RFC 9293 §3.1; RFC 3168 §6.1.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// No more data from the sender.
+    /// FIN: no more data from the sender.
     pub const FIN: Flags = Flags(0x01);
-    /// Synchronise sequence numbers.
+    /// SYN: synchronise sequence numbers.
     pub const SYN: Flags = Flags(0x02);
-    /// Reset the connection.
+    /// RST: reset the connection.
     pub const RST: Flags = Flags(0x04);
-    /// Push.
+    /// PSH: push.
     pub const PSH: Flags = Flags(0x08);
-    /// The acknowledgment field is significant.
+    /// ACK: the acknowledgment field is valid.
     pub const ACK: Flags = Flags(0x10);
-    /// ECN echo.
+    /// ECE: ECN echo.
     pub const ECE: Flags = Flags(0x40);
-    /// Congestion window reduced.
+    /// CWR: congestion window reduced.
     pub const CWR: Flags = Flags(0x80);
-    /// Accurate ECN, the highest bit of the ACE field.
+    /// AE: highest bit of the ACE field of accurate ECN.
     ///
     /// Standard: RFC 9768 §3.1.
     pub const AE: Flags = Flags(0x100);
@@ -70,12 +70,12 @@ impl std::fmt::Debug for Flags {
     }
 }
 
-/// A half-open range of sequence numbers, `start..end`.
+/// Half-open range of sequence numbers, `start..end`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlock {
-    /// First sequence number inside.
+    /// First sequence number in the range.
     pub start: u64,
-    /// First sequence number after.
+    /// First sequence number after the range.
     pub end: u64,
 }
 
@@ -85,8 +85,10 @@ impl std::fmt::Debug for SackBlock {
     }
 }
 
-/// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883). Most
-/// segments have an empty list, which is written as one word.
+/// Up to four SACK blocks, the most recently received first. A DSACK is the first block. Most
+/// segments have an empty list, which is stored in one word.
+///
+/// Standard: RFC 2018; RFC 2883.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackList(Option<Blocks>);
 
@@ -97,10 +99,10 @@ struct Blocks {
 }
 
 impl SackList {
-    /// No blocks.
+    /// List without blocks.
     pub const EMPTY: SackList = SackList(None);
 
-    /// Appends a block; returns false when the list is full.
+    /// Appends a block. Returns false if the list is full.
     pub fn push(&mut self, block: SackBlock) -> bool {
         let len = self.as_slice().len();
         let has_room = len < MAX_SACK_BLOCKS;
@@ -126,7 +128,7 @@ impl SackList {
         let len = NonZero::new(len as u64);
         self.0 = len.map(|len| Blocks { len, blocks });
     }
-    /// The blocks in order.
+    /// Returns the blocks in order.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
         match &self.0 {
@@ -147,71 +149,71 @@ impl std::fmt::Debug for SackList {
     }
 }
 
-/// The Multipath TCP option of a segment.
+/// Multipath TCP option of a segment.
 ///
-/// Data sequence numbers are offsets, as subflow sequence numbers are: the handshake takes 0, the
-/// first data byte is 1. Keys, tokens and HMACs are not here: a capture derives them.
+/// Data sequence numbers are offsets, like subflow sequence numbers. The handshake has 0, and the
+/// first data byte 1. Keys, tokens and HMACs are not stored, because a capture derives them.
 ///
 /// Standard: RFC 8684 §3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum MptcpOption {
-    /// None: plain TCP.
+    /// No option: plain TCP.
     #[default]
     None,
     /// MP_CAPABLE, on the three packets that open the first subflow.
     Capable,
-    /// MP_JOIN, on the three packets that open a further one.
+    /// MP_JOIN, on the three packets that open a further subflow.
     Join {
-        /// The subflow is for use when no other works (the B flag).
+        /// True if the subflow is used only if no other works (the B flag).
         backup: bool,
     },
     /// Data sequence signal.
     Dss(Dss),
-    /// ADD_ADDR: the path of this number can be joined. The echo acknowledges the announcement.
+    /// ADD_ADDR: the path with this number can be joined. The echo acknowledges the announcement.
     AddAddress {
         /// Number of the path.
         path: u8,
         /// True for the echo.
         is_echo: bool,
     },
-    /// REMOVE_ADDR: the path of this number is gone.
+    /// REMOVE_ADDR: the path with this number is gone.
     RemoveAddress {
         /// Number of the path.
         path: u8,
     },
-    /// MP_PRIO: the subflow that carries it is for use when no other works, or like any other.
+    /// MP_PRIO: the priority of the subflow that carries it.
     Priority {
-        /// Which of the two (the B flag).
+        /// True if the subflow is used only if no other works (the B flag).
         backup: bool,
     },
     /// MP_FASTCLOSE, on resets: the whole connection ends.
     FastClose,
 }
 
-/// A data sequence signal.
+/// Data sequence signal.
 ///
 /// Standard: RFC 8684 §3.3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Dss {
     /// Next data sequence number expected (DATA_ACK).
     pub data_ack: u64,
-    /// Data sequence number of the segment's first byte, when `data_len` is not zero.
+    /// Data sequence number of the segment's first byte. Valid if `data_len` is not zero.
     pub data_seq: u64,
-    /// Data sequence numbers mapped: the payload, and one more for a DATA_FIN. Zero without a
+    /// Number of mapped data sequence numbers: the payload, plus one for a DATA_FIN. Zero without a
     /// mapping.
     pub data_len: u16,
-    /// The mapping ends with the DATA_FIN.
+    /// True if the mapping ends with the DATA_FIN.
     pub data_fin: bool,
 }
 
 impl MptcpOption {
-    /// Bytes that a data segment's mapping takes: an 8-byte data sequence number and a 4-byte
-    /// DATA_ACK, padded. It comes off the maximum segment size.
+    /// Bytes of a data segment's mapping: an 8-byte data sequence number and a 4-byte DATA_ACK,
+    /// padded. They reduce the maximum segment size.
     pub const MAPPING_LEN: u32 = 24;
-    /// Bytes of an ACK's signal: an 8-byte DATA_ACK.
+    /// Bytes of an ACK's signal, with an 8-byte DATA_ACK.
     pub const DATA_ACK_LEN: u32 = 12;
 
-    /// Bytes of the option in a segment with these flags, padded to words.
+    /// Returns the bytes of the option in a segment with these flags, padded to words.
     ///
     /// Standard: RFC 8684 §3.1 to 3.5.
     #[inline]
@@ -240,7 +242,7 @@ impl MptcpOption {
     }
 }
 
-/// Byte counters of accurate ECN as an option carries them, modulo 2^24.
+/// Byte counters of accurate ECN in an option, modulo 2^24.
 ///
 /// Standard: RFC 9768 §3.2.3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -277,7 +279,7 @@ impl AccurateEcnOption {
     pub fn is_present(&self) -> bool {
         self.layout != 0
     }
-    /// Returns the number of its counters.
+    /// Returns the number of counters in the option.
     pub fn fields(&self) -> u8 {
         (self.layout & !AccurateEcnOption::ECT0_LEADS).saturating_sub(1)
     }
@@ -295,7 +297,7 @@ impl AccurateEcnOption {
         let [a, b, c] = *self.counters.get(index)?;
         (place < usize::from(self.fields())).then(|| u32::from_be_bytes([0, a, b, c]))
     }
-    /// Bytes in the header, padded to words.
+    /// Returns the bytes in the header, padded to words.
     #[inline]
     pub fn len(&self) -> u32 {
         if self.is_present() {
@@ -310,33 +312,33 @@ impl AccurateEcnOption {
     }
 }
 
-/// Bytes of the headers of IPv4 and TCP, without options.
+/// Bytes of the headers of IPv4 and TCP without options.
 pub const SEGMENT_HEADERS: u32 = 40;
 
-/// A TCP segment's header fields, scaled and unwrapped.
+/// Header fields of a TCP segment, scaled and unwrapped.
 ///
-/// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
-/// PAWS (RFC 7323 section 5) has nothing to protect; captures write them modulo 2^32.
+/// Sequence numbers are 64-bit offsets: the SYN is 0, and the first data byte 1. They never wrap,
+/// so PAWS (RFC 7323 section 5) is not needed. Captures write them modulo 2^32.
 ///
-/// Fields stand in the order in which they are needed.
+/// Fields are in the order in which they are accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct Segment {
     /// First sequence number of the segment (SEG.SEQ).
     pub seq: u64,
-    /// Next sequence number expected from the peer (SEG.ACK), when [`Flags::ACK`] is set.
+    /// Next sequence number expected from the peer (SEG.ACK). Valid if [`Flags::ACK`] is set.
     pub ack: u64,
     /// Receive window in bytes, already scaled (SEG.WND).
     pub window: u64,
-    /// Payload bytes; SYN and FIN not counted.
+    /// Payload bytes, without SYN and FIN.
     pub len: u32,
-    /// Timestamp value in ms ticks (RFC 7323), when [`Segment::has_timestamps`].
+    /// Timestamp value in ms ticks (RFC 7323). Valid if [`Segment::has_timestamps`].
     pub ts_value: u32,
     /// Timestamp echo reply in ms ticks.
     pub ts_echo: u32,
-    /// Number of packets marked congestion-experienced that the sender of this segment has
-    /// received, with accurate ECN feedback (RFC 9768). The header has room for the three lowest
-    /// bits. Here the number is whole, as the option carries it.
+    /// Number of CE-marked packets that the sender of this segment has received, for accurate ECN
+    /// feedback (RFC 9768). The header has only the three lowest bits. The number here is complete,
+    /// as in the option.
     pub ce_packets: u32,
     /// Flags.
     pub flags: Flags,
@@ -344,7 +346,7 @@ pub struct Segment {
     pub mss: u16,
     /// Window scale option (on SYNs only). `None` when absent.
     pub window_scale: Option<u8>,
-    /// SACK-permitted option (on SYNs only).
+    /// True if the SACK-permitted option is present (on SYNs only).
     pub sack_permitted: bool,
     /// True if the timestamps option is present.
     pub has_timestamps: bool,
@@ -361,14 +363,15 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Sequence numbers the segment occupies: payload plus one each for SYN and FIN (SEG.LEN).
+    /// Returns the sequence numbers that the segment occupies: payload plus one each for SYN and
+    /// FIN (SEG.LEN).
     #[inline]
     pub fn seq_len(&self) -> u64 {
         u64::from(self.len)
             + u64::from(self.flags.has(Flags::SYN))
             + u64::from(self.flags.has(Flags::FIN))
     }
-    /// First sequence number after the segment.
+    /// Returns the first sequence number after the segment.
     #[inline]
     pub fn end_seq(&self) -> u64 {
         self.seq + self.seq_len()
@@ -394,7 +397,8 @@ impl Segment {
         let multipath = self.mptcp.len(self.flags);
         (mss + scale + sack + timestamps).next_multiple_of(4) + multipath + self.accurate.len()
     }
-    /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
+    /// Returns the size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and
+    /// payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {
         SEGMENT_HEADERS + self.options_len() + self.len

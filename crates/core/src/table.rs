@@ -1,9 +1,9 @@
-//! Tables of results: a row struct is the single definition of a table.
+//! Tables of results. A row struct is the single definition of a table.
 //!
-//! [`table!`](crate::table!) declares the row with a doc comment and a unit per column. The
-//! Parquet schema or the object of `summary.json`, the documentation, and the frames and column
-//! docs in Python all come from it. The tables that a run writes as it goes are [`Row`]s, those
-//! that it is summed up in at its end are [`SummaryRow`]s.
+//! [`table!`](crate::table!) declares the row with a doc comment and a unit per column. These files
+//! and texts are made from it: Parquet schema or object of `summary.json`, documentation, data
+//! frames and column descriptions in Python. [`Row`] is for tables that are written during a run,
+//! and [`SummaryRow`] for those that sum it up at its end.
 
 /// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,24 +18,24 @@ pub enum ColumnKind {
     Bool,
     /// One of a small set of names.
     Name,
-    /// A flow: its index when written, its name in results files.
+    /// Index of a flow when written, its name in results files.
     Flow,
-    /// A direction of a link: its index when written, its name in results files.
+    /// Index of a direction of a link when written, its name in results files.
     Link,
-    /// A node: its index when written, its name in results files.
+    /// Index of a node when written, its name in results files.
     Node,
-    /// A cell: its index when written, its name in results files.
+    /// Index of a cell when written, its name in results files.
     Cell,
-    /// A UE's radio interface: its index when written, its name in results files.
+    /// Index of the radio interface of a UE when written, its name in results files.
     Ue,
-    /// A radio bearer: its index when written, its name in results files.
+    /// Index of a radio bearer when written, its name in results files.
     Bearer,
-    /// Any text. Only in tables that sum up a run.
+    /// Any text. Only for tables that sum up a run.
     Text,
 }
 
 impl ColumnKind {
-    /// Returns the name that documentation uses.
+    /// Returns the name in the documentation.
     pub const fn name(self) -> &'static str {
         match self {
             ColumnKind::F64 => "f64",
@@ -54,33 +54,33 @@ impl ColumnKind {
     }
 }
 
-/// One column's definition.
+/// Definition of a column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Name, with the unit as a suffix where it has one (`srtt_s`).
+    /// Name, with the unit as a suffix if it has one (`srtt_s`).
     pub name: &'static str,
     /// Type of the values.
     pub kind: ColumnKind,
     /// Unit, or an empty string.
     pub unit: &'static str,
-    /// The meaning of the value.
+    /// Meaning of the value.
     pub doc: &'static str,
-    /// True if a row may lack the value. Only in tables that sum up a run.
+    /// True if a row may lack the value. Only for tables that sum up a run.
     pub is_optional: bool,
 }
 
-/// Where the rows of a table lie in the results of a run.
+/// Location of the rows of a table in the results of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In a Parquet file of the table's name, if the run was to record it.
+    /// Parquet file of the table's name, if the run was to record it.
     Recorded,
-    /// Written to a Parquet file of the table's name, regardless of the probe settings. There is no
-    /// file if there are no rows.
+    /// Parquet file of the table's name, regardless of the probe settings. There is no file if
+    /// there are no rows.
     Rows,
-    /// A single row, which is the object of `summary.json` under this key. Without a key it is the
+    /// Single row, which is the object of `summary.json` under this key. Without a key it is the
     /// whole file.
     Summary(&'static str),
-    /// In no results, because a scenario has the rows before it is run.
+    /// None, because the rows are known before the scenario runs.
     Scenario,
 }
 
@@ -91,22 +91,22 @@ impl Place {
     }
 }
 
-/// One table's definition.
+/// Definition of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Name of the table, and of its Parquet file where it has one.
+    /// Name of the table, and of its Parquet file if it has one.
     pub name: &'static str,
-    /// Where its rows lie.
+    /// Location of its rows.
     pub place: Place,
-    /// The event or sample that one row stands for.
+    /// Event or sample for which a row stands.
     pub doc: &'static str,
-    /// The columns in order.
+    /// Columns in order.
     pub columns: &'static [Column],
 }
 
-/// Where the values of a row go, column by column in the table's order.
+/// Receiver of the values of a row, column by column in the table's order.
 pub trait ColumnSink {
-    /// A [`ColumnKind::F64`] value.
+    /// Writes a [`ColumnKind::F64`] value.
     fn f64(&mut self, column: usize, value: f64);
     /// Writes a [`ColumnKind::U32`] value, or the index of the item that a column names.
     fn u32(&mut self, column: usize, value: u32);
@@ -118,17 +118,17 @@ pub trait ColumnSink {
     fn name(&mut self, column: usize, value: &'static str);
 }
 
-/// A row of a table that is recorded while a run goes on.
+/// Row of a table that is recorded during a run.
 pub trait Row: Copy {
-    /// The table's definition.
+    /// Definition of the table.
     const TABLE: Table;
     /// Writes the row's values to `sink`.
     fn write(&self, sink: &mut impl ColumnSink);
 }
 
-/// A type that fills one column.
+/// Type that can fill a column.
 pub trait ColumnValue: Copy {
-    /// Its column type.
+    /// Type of the column.
     const KIND: ColumnKind;
     /// Writes the value.
     fn write(self, column: usize, sink: &mut impl ColumnSink);
@@ -162,38 +162,38 @@ cell! {
     crate::DrbId => Bearer, u32, |v| v.0;
 }
 
-/// Where the values of a row of a summary go, in the table's order.
+/// Receiver of the values of a summary row, in the table's order.
 pub trait FieldSink {
-    /// A number with a fraction.
+    /// Writes a number with a fraction.
     fn f64(&mut self, column: &'static str, value: f64);
-    /// A count.
+    /// Writes a count.
     fn u64(&mut self, column: &'static str, value: u64);
-    /// True or false.
+    /// Writes a bool.
     fn bool(&mut self, column: &'static str, value: bool);
-    /// A text or a name.
+    /// Writes a text or a name.
     fn text(&mut self, column: &'static str, value: &str);
-    /// No value.
+    /// Writes that the value is missing.
     fn none(&mut self, column: &'static str);
 }
 
-/// A row of a table that sums up a run: one a flow, a link, or the whole run.
+/// Row of a table that sums up a run. It describes a flow, a link, or the whole run.
 pub trait SummaryRow {
-    /// The table's definition.
+    /// Definition of the table.
     const TABLE: Table;
     /// Writes the row's values to `sink`.
     fn write(&self, sink: &mut impl FieldSink);
 }
 
-/// Where the rows go that a run is summed up in: one after another, so that no list of all flows
-/// need be made.
+/// Receiver of the summary rows of a run. It takes one row at a time, so no list of all flows is
+/// needed.
 pub trait SummarySink {
     /// Adds a row to its table.
     fn add<R: SummaryRow>(&mut self, row: &R);
 }
 
-/// A type that fills one column of a row that sums up.
+/// Type that can fill a column of a summary row.
 pub trait Field {
-    /// Its column type.
+    /// Type of the column.
     const KIND: ColumnKind;
     /// True if the value may be missing.
     const IS_OPTIONAL: bool = false;
@@ -345,7 +345,7 @@ macro_rules! table {
     };
 }
 
-/// The doc comment without the space that follows `///`.
+/// Returns the doc comment without the space that follows `///`.
 pub const fn trim(doc: &'static str) -> &'static str {
     doc.trim_ascii()
 }

@@ -1,51 +1,51 @@
-//! Simulated time: an instant [`Time`] and a distance [`Span`], both in whole nanoseconds.
+//! Simulated time as an instant [`Time`] and a duration [`Span`], both in whole nanoseconds.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// An instant of simulated time, in nanoseconds since the start of the run.
+/// Instant of simulated time, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// A length of simulated time, in nanoseconds. Never negative.
+/// Duration of simulated time in nanoseconds. Never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
 impl Time {
-    /// The start of the run.
+    /// Start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens; an unarmed timer's deadline.
+    /// Instant later than all events, such as the deadline of a timer that is off.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start.
+    /// Returns the instant `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Time {
         Time(nanos)
     }
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
-    /// Whole microseconds since the start, rounded down.
+    /// Returns the whole microseconds since the start, rounded down.
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
-    /// Whole milliseconds since the start, rounded down.
+    /// Returns the whole milliseconds since the start, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
-    /// Seconds since the start, exact to the nanosecond for runs under 104 days.
+    /// Returns the seconds since the start, exact to the nanosecond for runs under 104 days.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// The span from `earlier` to `self`; zero when `earlier` is later.
+    /// Returns the span from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
-    /// `self + span`, staying at [`Time::NEVER`] instead of wrapping.
+    /// Returns `self + span`, at most [`Time::NEVER`].
     pub const fn saturating_add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
     }
-    /// `self - span`, staying at [`Time::ZERO`].
+    /// Returns `self - span`, at least [`Time::ZERO`].
     pub const fn saturating_sub(self, span: Span) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
@@ -56,45 +56,46 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Span = Span(0);
-    /// Longer than any run.
+    /// Span that is longer than any run.
     pub const MAX: Span = Span(u64::MAX);
 
-    /// A span of `n` nanoseconds.
+    /// Returns a span of `n` nanoseconds.
     pub const fn from_nanos(n: u64) -> Span {
         Span(n)
     }
-    /// A span of `n` microseconds.
+    /// Returns a span of `n` microseconds.
     pub const fn from_micros(n: u64) -> Span {
         Span(n * 1_000)
     }
-    /// A span of `n` milliseconds.
+    /// Returns a span of `n` milliseconds.
     pub const fn from_millis(n: u64) -> Span {
         Span(n * 1_000_000)
     }
-    /// A span of `n` seconds.
+    /// Returns a span of `n` seconds.
     pub const fn from_secs(n: u64) -> Span {
         Span(n * 1_000_000_000)
     }
-    /// A span of `secs` seconds, rounded to the nearest nanosecond; negative and NaN give zero.
+    /// Returns a span of `secs` seconds, rounded to the nearest nanosecond. Zero if `secs` is
+    /// negative or NaN.
     pub fn from_secs_f64(secs: f64) -> Span {
-        // A float-to-int `as` cast saturates, as a too large value needs.
+        // A float-to-int `as` cast saturates, which is right for a value that is too large.
         Span((secs * 1e9 + 0.5) as u64)
     }
-    /// Nanoseconds.
+    /// Returns the nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
-    /// Whole microseconds, rounded down.
+    /// Returns the whole microseconds, rounded down.
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
-    /// Whole milliseconds, rounded down.
+    /// Returns the whole milliseconds, rounded down.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
-    /// Seconds.
+    /// Returns the seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -102,15 +103,15 @@ impl Span {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// `self + other`, staying at [`Span::MAX`].
+    /// Returns `self + other`, at most [`Span::MAX`].
     pub const fn saturating_add(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
     }
-    /// `self - other`, or zero.
+    /// Returns `self - other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
-    /// `self * factor`, staying at [`Span::MAX`].
+    /// Returns `self * factor`, at most [`Span::MAX`].
     pub const fn saturating_mul(self, factor: u64) -> Span {
         Span(self.0.saturating_mul(factor))
     }

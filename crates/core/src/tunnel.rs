@@ -1,24 +1,24 @@
-//! Tunnels of the core network, as a capture of a link shows them.
+//! Tunnels of the core network, as recorded by a capture of a link.
 
 use crate::{NodeId, Packet, PacketId};
 
-/// A GTP-U tunnel in one direction.
+/// GTP-U tunnel in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tunnel {
-    /// Node that sends into it.
+    /// Node at which the tunnel begins.
     pub from: NodeId,
-    /// Node where it ends, which chose the identifier.
+    /// Node at which the tunnel ends, and which chose the identifier.
     pub to: NodeId,
     /// Tunnel endpoint identifier.
     pub teid: u32,
 }
 
-/// The sequence number of the PDCP PDU that a forwarded packet was, or is to be.
+/// Sequence number of the PDCP PDU that a forwarded packet was, or will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PdcpNumber {
-    /// COUNT, of which the lower bits are the sequence number.
+    /// COUNT, whose lower bits are the sequence number.
     pub count: u32,
-    /// Bits of the sequence number.
+    /// Number of bits of the sequence number.
     pub bits: u8,
 }
 
@@ -33,68 +33,68 @@ pub enum UserPlane {
         number: u64,
         /// True if the frame asks for a status.
         polls: bool,
-        /// Sequence number of the PDCP PDU up to which nothing need be sent.
+        /// Sequence number of the PDCP PDU up to which no PDU has to be sent.
         discards_through: Option<u32>,
     },
     /// DL DATA DELIVERY STATUS.
     Status {
         /// Desired buffer size in bytes.
         desired: u64,
-        /// First and one past the last NR-U sequence number of lost frames.
+        /// Ranges of NR-U sequence numbers of lost frames, from the first to one past the last.
         lost: Vec<(u64, u64)>,
-        /// Sequence number of the latest PDCP PDU that has gone, with all before it.
+        /// Sequence number of the latest PDCP PDU up to which all have been sent or delivered.
         through: Option<u32>,
-        /// True if the PDU was delivered. False if it was only sent.
+        /// True if `through` is of delivered PDUs. False if it is of PDUs that were only sent.
         is_delivered: bool,
     },
 }
 
-/// A frame between the base stations of a split bearer.
+/// Frame between the base stations of a split bearer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterfaceFrame {
-    /// NR-U message. `None` with an uplink PDU.
+    /// NR-U message. `None` for an uplink PDU.
     pub user_plane: Option<UserPlane>,
-    /// The PDCP PDU in it.
+    /// PDCP PDU of the frame.
     pub pdu: Option<InterfacePdu>,
 }
 
-/// A PDCP PDU between base stations.
+/// PDCP PDU between base stations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterfacePdu {
-    /// PDCP's header, and SDAP's.
+    /// Headers of PDCP and SDAP.
     pub header: Vec<u8>,
-    /// The packet; none that has left the bearer.
+    /// Packet of the PDU. `None` if it has left the bearer.
     pub packet: Option<PacketId>,
-    /// Bytes of the PDU.
+    /// Size of the PDU in bytes.
     pub size: u32,
 }
 
-/// A packet or an end marker on a link.
+/// Packet or end marker on a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Carried<'a> {
-    /// A packet as it is.
+    /// Packet without a tunnel.
     Plain(&'a Packet),
-    /// A packet in a tunnel.
+    /// Packet in a tunnel.
     Tunnelled {
-        /// The packet.
+        /// Packet.
         packet: &'a Packet,
-        /// The tunnel.
+        /// Tunnel.
         tunnel: Tunnel,
-        /// Its number, of a forwarded PDCP SDU that has one.
+        /// Number of a forwarded PDCP SDU. `None` if the packet has no number.
         number: Option<PdcpNumber>,
         /// True for the uplink of a PDU session (N3), false for its downlink. `None` if the tunnel
-        /// is of no PDU session.
+        /// does not belong to a PDU session.
         session: Option<bool>,
     },
-    /// A frame between the base stations of a split bearer.
+    /// Frame between the base stations of a split bearer.
     Interface {
-        /// The tunnel.
+        /// Tunnel.
         tunnel: Tunnel,
-        /// The frame.
+        /// Frame.
         frame: &'a InterfaceFrame,
-        /// The packet in its PDU.
+        /// Packet in the frame's PDU.
         packet: Option<&'a Packet>,
     },
-    /// The end marker of a tunnel.
+    /// End marker of a tunnel.
     EndMarker(Tunnel),
 }

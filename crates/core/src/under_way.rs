@@ -1,37 +1,37 @@
-//! A packet as it is kept while it is under way.
+//! Compact form of a packet in flight.
 
 use crate::{Bytes, Ecn, EndpointId, Flags, FlowId, Packet, Protocol, RouteId, Segment, Time};
 
-/// Packet in flight, in one cache line: the fields that links need, and all fields of a usual
-/// segment. A segment with rarely used fields is stored whole beside the packets.
+/// Packet in flight, in one cache line. It has the fields that links need, and all fields of a
+/// usual segment. A segment with rarely used fields is stored whole in a separate list of the pool.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(align(64))]
 pub struct UnderWay {
-    /// Connection it belongs to.
+    /// Connection of the packet.
     pub flow: FlowId,
-    /// Endpoint it goes to.
+    /// Endpoint to which the packet goes.
     pub to: EndpointId,
-    /// Links it follows.
+    /// Links that the packet follows.
     pub route: RouteId,
-    /// Position on the route: index of the link it is on.
+    /// Position on the route, as the index of the packet's link.
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// Protocol that it carries.
+    /// Protocol of the payload.
     pub protocol: Protocol,
-    /// Bytes of its headers, options included.
+    /// Bytes of the headers, options included.
     pub(crate) headers: u8,
-    /// When the sending host handed it to its first link.
+    /// Time at which the sending host gave the packet to its first link.
     pub sent_at: Time,
     pub(crate) content: Content,
 }
 
-/// The segment inside.
+/// Segment of a packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A usual one.
+    /// Fields of a usual segment.
     Usual(Usual),
-    /// The place of one that stands beside, and its payload.
+    /// Index of a segment in the separate list, and its payload.
     Beside { at: u32, len: u32 },
 }
 
@@ -41,7 +41,7 @@ impl Default for Content {
     }
 }
 
-/// The fields that usual segments have.
+/// Fields of usual segments.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Usual {
     seq: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Usual {
 }
 
 impl Usual {
-    /// A segment's fields; none of a segment that has others too.
+    /// Returns the fields of a segment. `None` if the segment has other fields too.
     #[inline]
     pub(crate) fn of(segment: &Segment) -> Option<Usual> {
         let &Segment {
@@ -98,7 +98,7 @@ impl Usual {
         })
     }
 
-    /// The segment.
+    /// Returns the segment.
     #[inline]
     pub(crate) fn segment(&self) -> Segment {
         let &Usual {
@@ -155,7 +155,7 @@ impl UnderWay {
         }
     }
 
-    /// The packet, with its segment.
+    /// Returns the packet with its segment.
     #[inline]
     pub(crate) fn packet(&self, segment: Segment) -> Packet {
         let &UnderWay {
@@ -180,7 +180,7 @@ impl UnderWay {
         }
     }
 
-    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    /// Returns the size of the IPv4 packet in bytes. It includes headers, options and payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let len = match self.content {
@@ -194,7 +194,7 @@ impl UnderWay {
         u32::from(self.headers) + len
     }
 
-    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    /// Returns the size of the IPv4 packet. It includes headers, options and payload.
     #[inline]
     pub fn size(&self) -> Bytes {
         Bytes(u64::from(self.wire_len()))

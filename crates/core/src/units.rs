@@ -3,33 +3,33 @@
 use crate::Span;
 use std::fmt;
 
-/// A number of bytes.
+/// Number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(pub u64);
 
-/// A rate in bits per second.
+/// Rate in bits per second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing passes.
+    /// Rate at which nothing passes.
     pub const ZERO: Rate = Rate(0);
-    /// Faster than anything: transmission takes no time.
+    /// Rate at which a transmission takes no time.
     pub const UNLIMITED: Rate = Rate(u64::MAX);
 
-    /// A rate of `bits` bits per second.
+    /// Returns a rate of `bits` bits per second.
     pub const fn from_bits_per_sec(bits: u64) -> Rate {
         Rate(bits)
     }
-    /// Bits per second.
+    /// Returns the bits per second.
     pub const fn as_bits_per_sec(self) -> u64 {
         self.0
     }
-    /// Bytes per second.
+    /// Returns the bytes per second.
     pub fn as_bytes_per_sec_f64(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// Megabits per second.
+    /// Returns the megabits per second.
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }
@@ -80,19 +80,19 @@ macro_rules! float_unit {
 }
 
 float_unit!(
-    /// A frequency in hertz.
+    /// Frequency in hertz.
     Hertz, "Hz"
 );
 float_unit!(
-    /// A ratio of powers in decibel.
+    /// Ratio of powers in decibel.
     Decibel, "dB"
 );
 float_unit!(
-    /// A power in decibel relative to one milliwatt.
+    /// Power in decibel relative to one milliwatt.
     Dbm, "dBm"
 );
 float_unit!(
-    /// A length in metres.
+    /// Length in metres.
     Meters, "m"
 );
 

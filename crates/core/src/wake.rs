@@ -1,13 +1,13 @@
-//! One armed wake-up a machine.
+//! Single wake-up of a machine in the event queue.
 
 use crate::Time;
 
-/// The wake-up that a machine has in the event queue.
+/// Wake-up that a machine has in the event queue.
 ///
 /// A machine names the time of its next wake-up after every step. Most steps only move that time
-/// later (each ACK moves the retransmission timer). Then the armed event stays, fires early, finds
-/// nothing due and arms the true time. Only an earlier time schedules a new event. The generation
-/// number identifies the old event when it fires.
+/// later, such as an ACK that moves the retransmission timer. Then the armed event stays and fires
+/// early. Nothing is due, and the machine arms the right time. A new event is only scheduled for an
+/// earlier time. The generation number identifies the old event when it fires.
 #[derive(Debug, Clone, Copy)]
 pub struct Wake {
     armed_at: Time,
@@ -24,8 +24,8 @@ impl Default for Wake {
 }
 
 impl Wake {
-    /// Asks for a wake-up at `at`. Returns the generation to schedule an event with, or `None`
-    /// when the armed event already comes early enough.
+    /// Asks for a wake-up at `at`. Returns the generation to schedule an event with. `None` if the
+    /// armed event comes early enough.
     #[inline]
     pub fn arm(&mut self, at: Time) -> Option<u32> {
         if at >= self.armed_at {
@@ -37,7 +37,7 @@ impl Wake {
         Some(self.generation)
     }
 
-    /// Takes an event that fired. False when it is stale and must be ignored.
+    /// Takes an event that fired. Returns false if the event is out of date and must be ignored.
     #[inline]
     pub fn fire(&mut self, generation: u32) -> bool {
         let current = generation == self.generation;

@@ -1,4 +1,4 @@
-//! Blockages: intervals during which something stands in the link's way.
+//! Blockages: intervals during which an object obstructs the link.
 
 use crate::{Limit, LinkError};
 use fadeout_core::{Rate, Time};
@@ -7,48 +7,49 @@ use std::collections::BTreeSet;
 /// Blockages of a link and their effect on its packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockageConfig {
-    /// The fate of packets while the link is wholly blocked.
+    /// Effect on packets while the link is fully blocked.
     pub effect: BlockageEffect,
-    /// The blockages, in any order. Where they overlap the lowest rate holds.
+    /// Blockages in any order. Where they overlap, the lowest rate applies.
     pub intervals: Vec<BlockageInterval>,
 }
 
-/// One blockage, `start..end`.
+/// Blockage in the interval `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockageInterval {
-    /// When it begins.
+    /// Start of the blockage.
     pub start: Time,
-    /// When it ends; [`Time::NEVER`] for a link that dies for good.
+    /// End of the blockage. [`Time::NEVER`] for a link that never recovers.
     pub end: Time,
-    /// Largest rate of the link meanwhile. Zero is a total blockage. A positive rate slows the link
-    /// down with any effect, because link adaptation finds a rate that works.
+    /// Largest rate of the link during the blockage. Zero is a total blockage. A positive rate
+    /// slows the link down with any effect, because link adaptation finds a rate that works.
     pub rate: Rate,
-    /// Extra loss on the path in dB, reported and not used. Zero without geometry.
+    /// Additional path loss in dB, which is reported and not used. Zero without geometry.
     pub loss_db: f64,
 }
 
-/// Effect of a total blockage on packets. A partial one slows the link in every case.
+/// Effect of a total blockage on packets. A partial blockage always slows the link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BlockageEffect {
-    /// Packets wait for the end, as under an acknowledged link layer (RLC AM, TS 38.322 5.2.3).
+    /// Packets wait for the end of the blockage, as with an acknowledged link layer (RLC AM, TS
+    /// 38.322 5.2.3).
     Held {
-        /// Limit on the packets or bytes that the link holds while blocked, counted as the queue's
-        /// limit counts. An arrival beyond it is dropped (`hold-full`). `None` if only the queue's
-        /// own limit applies.
+        /// Limit of packets or bytes that the link holds while blocked, counted like the queue's
+        /// limit. An arrival beyond it is dropped (`hold-full`). `None` if only the queue's own
+        /// limit applies.
         limit: Option<Limit>,
     },
-    /// The transmitter goes on at its clear rate. Packets sent into the blockage are lost
+    /// The transmitter continues at its clear rate. Packets sent during the blockage are lost
     /// (`blocked`), as without link-layer retransmission. A packet is lost if any part of its
-    /// transmission was blocked. The loss is counted when the packet would have reached the far
-    /// end.
+    /// transmission was blocked. The loss is counted at the time at which the packet would have
+    /// reached the far end.
     Lost,
-    /// A packet that arrives at the link while it is blocked is dropped (`blocked`). Packets
-    /// already inside go on. A netem link with full loss behaves in this way.
+    /// A packet that arrives at the link during the blockage is dropped (`blocked`). Packets
+    /// already inside continue. A netem link with full loss behaves in this way.
     DroppedOnArrival,
 }
 
-/// Disjoint blockages in order, with the queries that a link needs. Both queries are for times that
-/// seldom go back, each with its own cursor.
+/// Disjoint blockages in order, with the lookups that a link needs. Both lookups are for times that
+/// seldom go back, and each has its own cursor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blockages {
     all: Vec<BlockageInterval>,
@@ -73,19 +74,18 @@ impl Blockages {
         })
     }
 
-    /// Every blockage, disjoint and in order.
+    /// Returns all blockages, disjoint and in order.
     pub(crate) fn all(&self) -> &[BlockageInterval] {
         &self.all
     }
 
-    /// Returns true if a packet arriving at `now` finds the link wholly blocked.
+    /// Returns true if the link is fully blocked at `now`.
     #[inline]
     pub(crate) fn is_blocked_at(&mut self, now: Time) -> bool {
         overlaps(&self.total, &mut self.arrivals, now, now)
     }
 
-    /// Returns true if a transmission that is on the air from `first` to `last` inclusive meets a
-    /// total blockage.
+    /// Returns true if a transmission from `first` to `last` inclusive overlaps a total blockage.
     #[inline]
     pub(crate) fn hits(&mut self, first: Time, last: Time) -> bool {
         overlaps(&self.total, &mut self.transmissions, first, last)
@@ -107,7 +107,7 @@ fn overlaps(list: &[BlockageInterval], cursor: &mut usize, first: Time, last: Ti
         .is_some_and(|blockage| blockage.start <= last)
 }
 
-/// Splits overlapping blockages into disjoint ones; the lowest rate wins, then the greatest loss.
+/// Splits overlapping blockages into disjoint ones. The lowest rate applies, then the largest loss.
 fn merge(intervals: &[BlockageInterval]) -> Result<Vec<BlockageInterval>, LinkError> {
     let mut edges = Vec::with_capacity(intervals.len() * 2);
     for (index, &BlockageInterval { start, end, .. }) in intervals.iter().enumerate() {
@@ -119,7 +119,7 @@ fn merge(intervals: &[BlockageInterval]) -> Result<Vec<BlockageInterval>, LinkEr
     }
     edges.sort_unstable();
 
-    // Ranked so that the strongest blockage comes first: by rate, then by loss, then as given.
+    // Ranked from the strongest blockage: by rate, then by loss, then by the given order.
     let mut ranking: Vec<usize> = (0..intervals.len()).collect();
     ranking.sort_by(|&a, &b| {
         let (a, b) = (&intervals[a], &intervals[b]);

@@ -1,14 +1,14 @@
-//! A transmitter that sends in transport blocks and repeats broken blocks.
+//! Transmitter that sends transport blocks and retransmits broken ones.
 //!
-//! Time is divided into transmission time intervals (TTIs). The bytes that wait at the beginning of
-//! an interval go into its block, and arrive at its end. A block may hold several packets, and the
-//! rest of a packet goes into the next. Each interval belongs to one of the HARQ processes in turn,
-//! which stops and waits. A broken block takes the process's next interval again. A block that HARQ
-//! leaves broken is repeated by RLC, later. The receiver passes data on in order (MAC-hs and RLC),
-//! so data behind a broken block waits for it.
+//! Time is divided into transmission time intervals (TTIs). The bytes that wait at the start of an
+//! interval go into its block, and arrive at its end. A block may hold several packets, and the
+//! remainder of a packet goes into the next block. Intervals belong to the HARQ processes in turn.
+//! A broken block is sent again in the next interval of its process. A block that HARQ could not
+//! deliver is retransmitted by RLC later. The receiver delivers data in order (MAC-hs and RLC), so
+//! data after a broken block waits.
 //!
-//! All of that is known when a packet arrives, because nothing depends on later traffic. A block
-//! costs no event.
+//! All times are known when a packet arrives, because they do not depend on later traffic. A block
+//! needs no event.
 //!
 //! Standard: TS 25.302 §7.1; TS 25.321 §11.6.2; TS 25.322 §9.7.3.
 
@@ -20,34 +20,35 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::in_range;
 use fadeout_core::{Span, Time};
 
-/// Most HARQ processes.
+/// Largest number of HARQ processes.
 const MOST_PROCESSES: usize = 16;
-/// Highest probability that one transmission fails: above it a block takes thousands of them.
+/// Largest probability that a transmission fails. Above it a block would take thousands of
+/// transmissions.
 const MOST_ERRORS: f64 = 0.9;
-/// Shortest and longest interval.
+/// Smallest and largest length of an interval.
 const INTERVALS: (Span, Span) = (Span::from_micros(100), Span::from_secs(1));
 
-/// Transmission in blocks, with HARQ and RLC retransmission.
+/// Parameters of transmission in blocks, with HARQ and RLC retransmission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockConfig {
-    /// Transmission time interval: length of a block, and distance from one to the next. A block
-    /// carries as many bits as the link's rate gives in the interval.
+    /// Transmission time interval: the length of a block. A block carries the bits that the link's
+    /// rate gives in an interval.
     pub interval: Span,
-    /// Number of HARQ processes. A repetition comes this many intervals later.
+    /// Number of HARQ processes. A retransmission follows after this number of intervals.
     pub processes: u32,
-    /// Probability that a transmission arrives broken, the same for each. At most 0.9.
+    /// Probability that a transmission arrives broken, equal for all transmissions. At most 0.9.
     pub error: f64,
-    /// Largest number of transmissions of a block by HARQ, with the first one. 1 without HARQ.
+    /// Largest number of HARQ transmissions of a block, including the first. 1 without HARQ.
     pub transmissions: u32,
-    /// Probability that a block is lost without HARQ's knowledge, for example by misread feedback.
-    /// At most 0.9.
+    /// Probability that a block is lost unnoticed by HARQ, for example because feedback was
+    /// misread. At most 0.9.
     pub residual_error: f64,
-    /// Time from a block that HARQ left broken to its repetition by RLC.
+    /// Time from a block that HARQ could not deliver to its retransmission by RLC.
     pub repeat_after: Span,
 }
 
 impl Default for BlockConfig {
-    /// HSDPA's interval and processes, free of errors.
+    /// Returns HSDPA's interval and number of processes, without errors.
     fn default() -> Self {
         BlockConfig {
             interval: Span::from_millis(2),
@@ -77,27 +78,27 @@ impl BlockConfig {
     }
 }
 
-/// The transmitter. Work is counted in bit-nanoseconds, as [`Fluid`](crate::transmitter::Fluid)
-/// counts it, so that blocks of a fraction of a bit add up to the rate.
+/// Transmitter of blocks. Work is counted in bit-nanoseconds, as in
+/// [`Fluid`](crate::transmitter::Fluid). So fractions of a bit add up to the exact rate.
 #[derive(Debug, Clone)]
 pub(crate) struct Blocks {
     config: BlockConfig,
     pieces: Pieces,
     harq: Stream,
     rlc: Stream,
-    /// The interval of the newest block; the first is number 0.
+    /// Interval of the newest block. The first interval has the number 0.
     newest: Option<u64>,
-    /// Work that the newest block has left.
+    /// Unused work of the newest block.
     spare: u64,
-    /// The last interval looked at, with its work: the rate is asked for once and in order.
+    /// Last interval evaluated, and its work. The rate must be read only once and in order.
     ahead: (u64, u64),
-    /// The first interval that each process has free.
+    /// First free interval of each process.
     free_from: [u64; MOST_PROCESSES],
-    /// When everything sent so far is through, in order.
+    /// Time at which all data sent so far has been delivered in order.
     received_at: Time,
-    /// When the newest block is out for the first time.
+    /// End of the newest block's first transmission.
     free_at: Time,
-    /// No block begins before.
+    /// Earliest start of a block.
     opens_at: Time,
 }
 
@@ -123,17 +124,17 @@ impl Blocks {
         })
     }
 
-    /// The rate over time.
+    /// Returns the rate over time.
     pub(crate) fn pieces(&self) -> &Pieces {
         &self.pieces
     }
 
-    /// When the newest block is out.
+    /// Returns the end of the newest block's first transmission.
     pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// Keeps everything that is not yet in a block until `at`.
+    /// Delays all data that is not yet in a block until `at`.
     pub(crate) fn open_at(&mut self, at: Time) {
         self.opens_at = self.opens_at.max(at);
     }
@@ -171,7 +172,7 @@ impl Blocks {
         }
     }
 
-    /// When the first packet of a backlog that stands since `since` can begin.
+    /// Returns the time at which the first packet of a backlog that exists since `since` can begin.
     pub(crate) fn ready_at(&mut self, since: Time) -> Time {
         self.close(since);
         if self.spare > 0 {
@@ -183,14 +184,14 @@ impl Blocks {
         }
     }
 
-    /// A block that has begun takes nothing more.
+    /// Closes a block that has begun, so that no more data is added.
     fn close(&mut self, now: Time) {
         if self.begins_at() <= now {
             self.spare = 0;
         }
     }
 
-    /// When the newest block begins.
+    /// Returns the start of the newest block.
     fn begins_at(&self) -> Time {
         self.newest
             .map_or(Time::ZERO, |interval| self.time_of(interval))
@@ -204,8 +205,8 @@ impl Blocks {
         (interval % u64::from(self.config.processes)) as usize
     }
 
-    /// Returns the next interval that can take a packet which arrived at `now`. `None` if none ever
-    /// can.
+    /// Returns the next interval that can carry a packet that arrives at `now`. `None` if there is
+    /// none.
     fn next_interval(&mut self, now: Time) -> Option<u64> {
         if self.free_at.is_never() {
             return None;
@@ -230,7 +231,7 @@ impl Blocks {
             if self.ahead.1 > 0 {
                 return Some(interval);
             }
-            // Nothing is sent up to the end of this interval, and maybe longer.
+            // Nothing is sent until the end of this interval or later.
             let beyond = self.pieces.piece_at(self.time_of(interval + 1));
             if beyond.rate.is_zero() && beyond.until.is_never() {
                 return None;
@@ -242,7 +243,7 @@ impl Blocks {
         }
     }
 
-    /// The work that the rate does in the interval that begins at `at`.
+    /// Returns the work that the rate does in the interval that begins at `at`.
     fn work_in(&mut self, mut at: Time) -> u64 {
         let end = at.saturating_add(self.config.interval);
         let mut work: u64 = 0;
@@ -256,7 +257,7 @@ impl Blocks {
         work
     }
 
-    /// Makes `interval` the newest block's, and draws how often it is sent.
+    /// Starts a new block in `interval`, and draws its number of transmissions.
     fn begin(&mut self, interval: u64) {
         let length = self.config.interval;
         debug_assert_eq!(self.ahead.0, interval, "a block begins after a look ahead");
@@ -281,8 +282,8 @@ impl Blocks {
         self.received_at = self.received_at.max(through_at);
     }
 
-    /// Returns the number of HARQ transmissions of the block, and true if the last one arrived
-    /// intact.
+    /// Draws the number of HARQ transmissions of the block. Also returns true if the last one
+    /// arrived intact.
     fn harq_transmissions(&mut self) -> (u64, bool) {
         let mut sent = 1;
         while self.harq.chance(self.config.error) {

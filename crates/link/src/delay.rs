@@ -1,25 +1,25 @@
-//! Travel time of a packet, over time.
+//! Propagation delay of packets over time.
 
 use crate::LinkError;
 use crate::steps::Steps;
 use fadeout_core::{Span, Time};
 
-/// A link's propagation delay over time.
+/// Propagation delay of a link over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DelayConfig {
-    /// One delay for ever.
+    /// A constant delay.
     Constant(Span),
     /// The delay changes at given times.
     Steps {
-        /// The changes in order, the first at time zero. The last delay stays for ever.
+        /// Changes in order, the first at time zero. The last delay applies for ever.
         steps: Vec<DelayStep>,
-        /// Start over after this time.
+        /// Time after which the steps repeat. `None` if they do not.
         repeat_every: Option<Span>,
     },
 }
 
 impl DelayConfig {
-    /// The longest delay that there ever is.
+    /// Returns the longest delay.
     pub fn longest(&self) -> Span {
         match self {
             DelayConfig::Constant(delay) => *delay,
@@ -30,7 +30,7 @@ impl DelayConfig {
         }
     }
 
-    /// The shortest delay that there ever is.
+    /// Returns the shortest delay.
     pub fn shortest(&self) -> Span {
         match self {
             DelayConfig::Constant(delay) => *delay,
@@ -48,25 +48,25 @@ impl From<Span> for DelayConfig {
     }
 }
 
-/// A change of delay.
+/// Change of delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DelayStep {
-    /// When, from time zero or from the start of the repetition.
+    /// Time of the change, from time zero or from the start of the repetition.
     pub at: Span,
-    /// The delay from then on.
+    /// Delay from that time on.
     pub delay: Span,
 }
 
 pub use fadeout_core::agreed::Changes;
 
-/// Tells the delay of instants that never go back.
+/// Delay as a function of times that never go back.
 #[derive(Debug)]
 pub(crate) enum Delay {
     Constant(Span),
     Steps(DelaySteps),
 }
 
-/// A delay that changes.
+/// Delay that changes at given times.
 #[derive(Debug)]
 pub(crate) struct DelaySteps {
     steps: Steps<Span>,
@@ -94,7 +94,7 @@ impl Delay {
         })
     }
 
-    /// The delay at `at`, which is never before the last instant asked for.
+    /// Returns the delay at `at`, which must not be before the last requested time.
     #[inline]
     pub(crate) fn at(&mut self, at: Time) -> Span {
         match self {
@@ -105,10 +105,10 @@ impl Delay {
 }
 
 impl DelaySteps {
-    /// Out of line, so that a constant delay costs a look.
+    /// This function is out of line, so that a constant delay costs only a comparison.
     #[inline(never)]
     fn at(&mut self, at: Time) -> Span {
-        // A packet that never departs has no delay of its own.
+        // The delay of a packet that never departs does not matter.
         while self.until <= at && !at.is_never() {
             self.steps.skip_to(at);
             (self.until, self.delay) = self.steps.next_step();

@@ -1,12 +1,12 @@
-//! Random extra delay that keeps the order of packets.
+//! Random extra delay of packets.
 
 use crate::streams::Streams;
 use fadeout_core::Span;
 use fadeout_core::random::Stream;
 
-/// Draws a uniform extra delay in `[0, most]` for each packet. On a link that keeps its order,
-/// jitter never reorders. There a packet that would overtake the earlier one arrives together with
-/// it.
+/// Random extra delay, uniform in `[0, most]` for each packet. On a link that keeps its order,
+/// jitter never reorders packets. A packet that would overtake the previous one arrives together
+/// with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Jitter {
     most: Span,

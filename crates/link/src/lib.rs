@@ -1,4 +1,4 @@
-//! One-directional links, sans-IO: a rate that may vary, a queue, random loss, a delay line with
+//! Links in one direction, sans-IO: a rate that may vary, a queue, random loss, a delay line with
 //! jitter, and blockages.
 //!
 //! ```text
@@ -7,16 +7,17 @@
 //!              (drops)          (limit)    (rate process)  (delay, jitter)
 //! ```
 //!
-//! The rate process does not depend on the traffic, so a drop-tail queue knows on arrival when
-//! the packet will have left the transmitter. A packet therefore costs one event: its arrival at
-//! the far end. A queue under active management decides when the transmitter falls free, which
-//! is one more event. See [`Link`] and [`QueueDiscipline`].
+//! The rate does not depend on the traffic. So a drop-tail queue knows on arrival when the packet
+//! will leave the transmitter. A packet then needs one event, its arrival at the far end. A queue
+//! with active management decides when the transmitter becomes free, which is one more event. See
+//! [`Link`] and [`QueueDiscipline`].
 //!
-//! A [`rab`] of 2G or 3G is a link that sends in blocks and repeats broken ones ([`BlockConfig`]).
-//! Its parameters follow from a technology by name.
+//! A radio access bearer ([`rab`]) of 2G or 3G is a link that sends blocks and retransmits broken
+//! ones ([`BlockConfig`]). Its parameters follow from the name of a technology.
 //!
-//! Main items: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`]
-//! and [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
+//! The main items are rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in
+//! [`Trace`] and [`series`], outages in [`Schedule`] and [`BlockageConfig`], and loss in
+//! [`LossConfig`].
 
 mod blockage;
 mod blocks;

@@ -1,4 +1,4 @@
-//! The link itself.
+//! One direction of a link.
 
 mod parting;
 mod sending;
@@ -29,33 +29,31 @@ use sending::{check_for_arrivals, slowing, transmitter};
 pub struct LinkConfig {
     /// Sending rate over time.
     pub rate: RateConfig,
-    /// Transport blocks at that rate. `None` sends bit by bit. A trace has blocks of its own.
+    /// Transport blocks at that rate. `None` to send bit by bit. A trace has its own blocks.
     pub blocks: Option<BlockConfig>,
-    /// Delay from the last bit out to the packet's arrival at the far end.
+    /// Delay from the end of a packet's transmission to its arrival at the far end.
     pub delay: DelayConfig,
-    /// Most extra delay, uniform from zero.
+    /// Largest extra delay. Each packet draws its own, uniformly from zero.
     pub jitter: Span,
-    /// True if packets keep their order. Jitter or a shorter delay may bring a packet out before
-    /// the one ahead of it. That packet then comes out together with the one ahead instead of
-    /// overtaking it.
+    /// True if packets keep their order. With jitter or a shorter delay a packet could overtake the
+    /// one ahead. Such a packet then arrives together with the one ahead.
     pub keeps_order: bool,
-    /// Time at which a change of rate or delay begins to count.
+    /// Time at which a change of rate or delay takes effect.
     pub changes: Changes,
-    /// Framing that each packet takes on the link besides its IP packet, for example the 14 bytes
-    /// of an Ethernet header.
+    /// Framing bytes of each packet on the link, for example the 14 bytes of an Ethernet header.
     pub framing: Bytes,
-    /// The queue in front of the transmitter.
+    /// Queue in front of the transmitter.
     pub queue: QueueConfig,
     /// Loss on arrival.
     pub loss: LossConfig,
-    /// Intervals during which the link is blocked.
+    /// Intervals during which the link is blocked. `None` without blockages.
     pub blockage: Option<BlockageConfig>,
-    /// True if the link can be closed and its waiting packets taken out ([`Link::close`]).
+    /// True if the link can be closed and its waiting packets removed ([`Link::close`]).
     pub yields: bool,
 }
 
 impl Default for LinkConfig {
-    /// Returns a link that passes everything on at once.
+    /// Returns a link that forwards everything at once.
     fn default() -> Self {
         LinkConfig {
             rate: RateConfig::Constant(Rate::UNLIMITED),
@@ -76,27 +74,29 @@ impl Default for LinkConfig {
 /// One direction of a link. Packets enter at one end and leave later at the other, or are lost.
 /// They leave in order unless they may overtake.
 ///
-/// A packet's admission is settled on arrival, in this order: blockage that drops on arrival,
-/// random loss, hold limit of a blockage, queue limit. Drop-tail gives an admitted packet its
-/// departure from the transmitter at once. A discipline that decides more keeps the packet until
-/// the transmitter can begin it, which [`on_wake`](Self::on_wake) handles. After the transmitter a
-/// packet has its arrival, from delay and jitter. It waits in a line whose head is the next to come
-/// out. The link has one wake-up: the earlier of the two.
+/// Arriving packets may be dropped for these causes, in this order: blockage that drops on arrival,
+/// random loss, hold limit of a blockage, queue limit. A drop-tail queue gives an admitted packet
+/// its departure from the transmitter at once. Other disciplines keep the packet until the
+/// transmitter can begin it, in [`on_wake`](Self::on_wake).
+///
+/// After the transmitter, delay and jitter give the packet its arrival. It waits in the delay line,
+/// whose head arrives next. The link has one wake-up for both events, at the earlier time.
 #[derive(Debug)]
 pub struct Link {
     id: LinkId,
     pub(crate) transmitter: Transmitter,
     queue: DropTail,
-    /// The queue of a discipline that decides more than the limit does.
+    /// Queue whose packets wait until the transmitter takes them. `None` for drop-tail on a link
+    /// that does not yield.
     managed: Option<Box<Managed>>,
-    /// When the transmitter can begin the next packet of the managed queue.
+    /// Time at which the transmitter can begin the next packet of the managed queue.
     serve_at: Time,
     counts_delay_line: bool,
     delay: Delay,
     jitter: Jitter,
     keeps_order: bool,
     changes: Changes,
-    /// Delay of the packet before, where packets keep rate and delay of their arrival.
+    /// Delay of the previous packet, if packets keep rate and delay of their arrival.
     delay_before: Span,
     framing: u32,
     loss: Loss,
@@ -110,16 +110,16 @@ impl Link {
     /// Builds a link. Its random streams are functions of `seed` and `id` alone.
     ///
     /// # Errors
-    /// Returned when a parameter is out of its range. The message says the expected range.
+    /// Returns an error if a parameter is out of its range. The message has the expected range.
     pub fn new(id: LinkId, config: LinkConfig, seed: u64) -> Result<Link, LinkError> {
         Link::of_entity(u64::from(id.0), id, config, seed)
     }
 
     /// Builds a link as [`new`](Self::new) does, with random streams of `entity` instead of `id`.
-    /// The draws of a link then do not depend on the number of links before it.
+    /// So the draws of a link do not depend on the number of links before it.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn of_entity(
         entity: u64,
         id: LinkId,
@@ -175,7 +175,7 @@ impl Link {
             keeps_order,
             changes,
             delay_before: Span::ZERO,
-            // More framing than a packet can have is a packet's length.
+            // Framing is limited to the largest length of a packet.
             framing: framing.0.min(65_535) as u32,
             loss: Loss::new(loss, streams)?,
             blockages,
@@ -185,8 +185,8 @@ impl Link {
         })
     }
 
-    /// A packet arrives at the near end. It is queued, or dropped: then its slot is freed and
-    /// the probe told.
+    /// Processes a packet that arrives at the near end. It is queued or dropped. If it is dropped,
+    /// its slot is freed and the drop is reported to the probe.
     pub fn on_packet(
         &mut self,
         now: Time,
@@ -214,8 +214,8 @@ impl Link {
         self.report_queue(now, probe);
     }
 
-    /// Pushes to `out`, in order, the packets that reach the far end by `now`, and drops those
-    /// that were lost on the way.
+    /// Pushes the packets that reach the far end by `now` to `out`, in order, and drops those that
+    /// were lost in transit.
     pub fn on_wake(
         &mut self,
         now: Time,
@@ -237,45 +237,46 @@ impl Link {
         debug_assert!(self.wake_at() > now, "what is due at {now} was left undone");
     }
 
-    /// When [`on_wake`](Self::on_wake) next has something to do; [`Time::NEVER`] when idle.
+    /// Returns the time of the next [`on_wake`](Self::on_wake). [`Time::NEVER`] if the link is
+    /// idle.
     #[inline]
     pub fn wake_at(&self) -> Time {
         self.transit.next_arrival_at().min(self.serve_at)
     }
 
-    /// Keeps everything that is not yet in a block until `at`, as a phone does whose radio is not
-    /// up. Only a link that sends in [`blocks`](LinkConfig::blocks) can wait.
+    /// Delays all data that is not yet in a block until `at`, as a phone without a radio connection
+    /// does. Only a link that sends in [`blocks`](LinkConfig::blocks) can wait.
     pub fn open_at(&mut self, at: Time) {
         if let Transmitter::Blocks(blocks) = &mut self.transmitter {
             blocks.open_at(at);
         }
     }
 
-    /// When the transmitter has sent everything that is admitted to it.
+    /// Returns the time at which the transmitter has sent everything admitted so far.
     pub fn busy_until(&self) -> Time {
         self.transmitter.free_at()
     }
 
-    /// The link's id.
+    /// Returns the link's id.
     pub fn id(&self) -> LinkId {
         self.id
     }
 
-    /// Packets that count against the queue's limit at `now`: waiting, in transmission, and in
-    /// the delay line where the limit counts those.
+    /// Returns the packets that count against the queue's limit at `now`. They wait, are in
+    /// transmission, or are in the delay line if the limit counts those.
     pub fn queued_packets(&mut self, now: Time) -> u64 {
         self.transit.leave_queue(now);
         self.inside().0
     }
 
-    /// Bytes that count against the queue's limit at `now`.
+    /// Returns the bytes that count against the queue's limit at `now`.
     pub fn queued_bytes(&mut self, now: Time) -> Bytes {
         self.transit.leave_queue(now);
         Bytes(self.inside().1)
     }
 
-    /// Time until the transmitter has sent everything queued, provided that a discipline drops
-    /// none of it.
+    /// Returns the time until the transmitter has sent everything queued, if the discipline drops
+    /// nothing.
     pub fn queue_delay(&self, now: Time) -> Span {
         let backlog = self.managed.as_ref().map_or(0, |managed| managed.bytes());
         if backlog == 0 {
@@ -285,23 +286,23 @@ impl Link {
         self.transmitter.free_after(now, size).since(now)
     }
 
-    /// Packets inside: queued or in the delay line.
+    /// Returns the number of packets inside the link: queued or in the delay line.
     pub fn packets_inside(&self) -> usize {
         let waiting = self.managed.as_ref().map_or(0, |managed| managed.packets());
         self.transit.packets() + waiting as usize
     }
 
-    /// The packets and bytes that the link has carried and lost.
+    /// Returns the totals of packets and bytes that the link has carried and lost.
     pub fn stats(&self) -> &LinkStats {
         &self.stats
     }
 
-    /// The blockages, disjoint and in order.
+    /// Returns the blockages, disjoint and in order.
     pub fn blockages(&self) -> &[BlockageInterval] {
         self.blockages.all()
     }
 
-    /// Tells the probe of every blockage that begins before `until`, cut off there.
+    /// Reports every blockage that begins before `until` to the probe. An end after `until` is cut.
     pub fn report_blockages(&self, until: Time, probe: &mut impl Probe) {
         for blockage in self
             .blockages
@@ -319,8 +320,8 @@ impl Link {
         }
     }
 
-    /// Asserts that packets in are those that came out, were lost or taken out, or are inside.
-    /// The far end of a parted link counts none in.
+    /// Asserts that all packets that entered have left, were lost or removed, or are inside. The
+    /// far end of a parted link counts no entering packets.
     #[inline]
     fn assert_conserved(&self) {
         debug_assert!(
@@ -343,7 +344,7 @@ impl Link {
         );
     }
 
-    /// Counts a packet that comes in; its size on the link.
+    /// Counts a packet that enters. Returns its size on the link.
     #[inline(always)]
     fn count_in(&mut self, packet: &UnderWay) -> u32 {
         let size = packet.wire_len() + self.framing;
@@ -351,7 +352,7 @@ impl Link {
         size
     }
 
-    /// Reports the queue behind a packet that arrived to the probe.
+    /// Reports the queue after an arrival to the probe.
     #[inline(always)]
     fn report_queue(&self, now: Time, probe: &mut impl Probe) {
         if probe.wants_queue(now, self.id) {
@@ -366,7 +367,7 @@ impl Link {
         }
     }
 
-    /// Packets and bytes that count against the limit.
+    /// Returns packets and bytes that count against the limit.
     #[inline]
     fn inside(&self) -> (u64, u64) {
         let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
@@ -375,7 +376,7 @@ impl Link {
         })
     }
 
-    /// Takes an arrival into the managed queue, or drops it.
+    /// Adds an arrival to the managed queue, or drops it.
     #[inline(never)]
     fn enqueue(&mut self, arrival: Queued, pool: &mut PacketPool, probe: &mut impl Probe) {
         let Queued {
@@ -417,7 +418,7 @@ impl Link {
         self.serve(now, pool, probe);
     }
 
-    /// Hands the transmitter the packets that it can begin by `now`.
+    /// Passes the packets that can begin by `now` to the transmitter.
     #[inline]
     fn serve(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
         if self.serve_at <= now {
@@ -446,7 +447,7 @@ impl Link {
         self.managed = Some(managed);
     }
 
-    /// Why an arrival is not admitted.
+    /// Returns the cause for which an arrival is dropped. `None` if it is admitted.
     #[inline(always)]
     fn drop_cause(
         &mut self,
@@ -454,7 +455,7 @@ impl Link {
         (packets, bytes): (u64, u64),
         size: u32,
     ) -> Option<DropCause> {
-        // Drawn for every arrival, so that the loss of the n-th packet does not depend on
+        // Loss is drawn for every arrival, so that the loss of the n-th packet does not depend on
         // blockages and queue.
         let is_lost = self.loss.is_lost();
         let mut may_hold = true;
@@ -482,7 +483,8 @@ impl Link {
 
     #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
-        // Copied number by number: a copy of the whole would wait for the parts just written.
+        // The fields are copied one by one. A copy of the whole struct would wait for the parts
+        // just written.
         let (first, last, departs_at, delay) = match self.changes {
             Changes::AtOnce => {
                 let Transmission {
@@ -525,12 +527,12 @@ impl Link {
         });
     }
 
-    /// The transmission and the delay of a packet that keeps both as they are now, when it arrives.
+    /// Returns transmission and delay of a packet that keeps the rate and delay of its arrival.
     #[inline(never)]
     fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
         let delay = self.delay.at(now).saturating_add(self.jitter.draw());
-        // The delay line is before the transmitter here. With a longer delay the transmitter gets
-        // ahead of packets still to arrive, and with a shorter delay they wait.
+        // Here the delay line is before the transmitter. If the delay grows, the transmitter gets
+        // ahead of packets still to arrive. If it shrinks, packets wait.
         let before = std::mem::replace(&mut self.delay_before, delay);
         if let Transmitter::Fluid(fluid) = &mut self.transmitter {
             if self.keeps_order && before != delay {

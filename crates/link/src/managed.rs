@@ -1,5 +1,5 @@
-//! Queue of packets that wait until the transmitter can begin the next one. The order is that of
-//! their discipline under active management. On a link that yields it is first in, first out.
+//! Queue of packets that wait until the transmitter can begin the next one. Their discipline
+//! determines the order. A link that yields without a discipline is first in, first out.
 
 use crate::queue::{Discipline, Effects, Fifo, ManagedQueue as _, Queued};
 use crate::transmitter::Transmitter;
@@ -9,13 +9,13 @@ use fadeout_core::{PacketId, PacketPool, Time};
 #[derive(Debug)]
 pub(crate) struct Managed {
     discipline: Option<Discipline>,
-    /// The packets of a queue without discipline.
+    /// Packets of a queue without a discipline.
     waiting: Fifo,
     /// Packets that go before all others.
     ahead: Fifo,
-    /// True if no packet leaves.
+    /// True if no packet may leave.
     is_closed: bool,
-    /// Packets that the discipline dropped, in order, until the link has processed them.
+    /// Packets that the discipline dropped, in order, until the link processes them.
     pub(crate) dropped: Vec<PacketId>,
 }
 
@@ -30,17 +30,17 @@ impl Managed {
         }
     }
 
-    /// Lets nothing out any more, or lets it out again.
+    /// Closes the queue, so that no packet leaves, or opens it again.
     pub(crate) fn close(&mut self, is_closed: bool) {
         self.is_closed = is_closed;
     }
 
-    /// Takes a packet that goes before all others.
+    /// Adds a packet that goes before all others.
     pub(crate) fn put_ahead(&mut self, arrival: Queued) {
         self.ahead.push(arrival);
     }
 
-    /// Packets that wait; the one in transmission is not among them.
+    /// Returns the number of waiting packets, without the one in transmission.
     #[inline]
     pub(crate) fn packets(&self) -> u64 {
         let ordinary = match &self.discipline {
@@ -50,7 +50,7 @@ impl Managed {
         ordinary + self.ahead.packets()
     }
 
-    /// Bytes that wait.
+    /// Returns the number of waiting bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         let ordinary = match &self.discipline {
@@ -60,7 +60,7 @@ impl Managed {
         ordinary + self.ahead.bytes()
     }
 
-    /// Takes an arrival that fits. False when the discipline drops it.
+    /// Adds an arrival that fits. Returns false if the discipline drops it.
     pub(crate) fn enqueue(
         &mut self,
         arrival: Queued,
@@ -79,7 +79,8 @@ impl Managed {
         discipline.enqueue(arrival, &mut effects)
     }
 
-    /// The packet that the transmitter begins at `now`.
+    /// Removes and returns the packet that the transmitter begins at `now`. `None` if there is
+    /// none.
     pub(crate) fn dequeue(
         &mut self,
         now: Time,
@@ -100,7 +101,8 @@ impl Managed {
         discipline.dequeue(now, &mut effects)
     }
 
-    /// Returns true if an arrival that does not fit is accepted and a waiting packet makes room.
+    /// Returns true if an arrival that does not fit is accepted and a waiting packet is dropped
+    /// instead.
     pub(crate) fn makes_room(&self) -> bool {
         self.discipline.as_ref().is_some_and(Discipline::makes_room)
     }
@@ -111,7 +113,8 @@ impl Managed {
         discipline.is_some_and(|it| it.make_room(&mut self.dropped))
     }
 
-    /// When the transmitter can begin the next packet of a backlog that stands since `since`.
+    /// Returns the time at which the transmitter can begin the next packet of a backlog that exists
+    /// since `since`.
     pub(crate) fn serve_at(&self, since: Time, transmitter: &mut Transmitter) -> Time {
         if self.is_closed || self.packets() == 0 {
             Time::NEVER

@@ -1,19 +1,19 @@
-//! The future of a link, known before it comes: its rate over time with the blockages laid over.
-//! The cross-layer notices to transports are made from this.
+//! Known future of a link: its rate over time, including blockages. Cross-layer notices to
+//! transports are made from it.
 
 use crate::link::Link;
 use crate::rate::Pieces;
 use crate::transmitter::Transmitter;
 use fadeout_core::{Rate, Span, Time};
 
-/// A trace's rate is the capacity of windows of this length.
+/// Length of the windows over which a trace's capacity is averaged.
 const TRACE_WINDOW: Span = Span::from_millis(100);
 
 impl Link {
     /// Returns the rate from each instant on, up to `until`. A change within `resolution` of the
-    /// last one replaces it. Must be called before the link carries anything. A total blockage is a
-    /// rate of zero, with any effect on packets. A trace gives its capacity in each 100 ms,
-    /// blockages or not.
+    /// last one replaces it. Must be called before the link carries packets. A total blockage has a
+    /// rate of zero, with any effect on packets. A trace has its capacity in each 100 ms,
+    /// regardless of blockages.
     pub fn rate_changes(&self, until: Time, resolution: Span) -> Vec<(Time, Rate)> {
         let mut changes = Changes {
             list: Vec::new(),
@@ -40,7 +40,7 @@ impl Link {
         changes.list
     }
 
-    /// The total blockages that begin before `until`, joined where they touch.
+    /// Returns the total blockages that begin before `until`. Adjacent ones are joined.
     pub fn outages(&self, until: Time) -> Vec<(Time, Time)> {
         let mut outages: Vec<(Time, Time)> = Vec::new();
         for blockage in self.blockages() {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_trace_gives_the_capacity_of_each_window() {
-        // One opportunity a millisecond for 100 ms, then none for 100 ms.
+        // The trace has one opportunity each millisecond for 100 ms, then none for 100 ms.
         let mut text: String = (1..=99).map(|ms| format!("{ms}\n")).collect();
         text += "200\n";
         let config = LinkConfig {
@@ -144,7 +144,7 @@ mod tests {
         };
         let link = Link::new(LinkId(0), config, 1).expect("a valid link");
         let changes = link.rate_changes(ms(200), Span::from_millis(1));
-        // 99 packets of 1500 bytes in 100 ms, then one.
+        // There are 99 packets of 1500 bytes in 100 ms, then one.
         let expected = [
             (ms(0), Rate::from_bits_per_sec(11_880_000)),
             (ms(100), Rate::from_bits_per_sec(120_000)),

@@ -1,8 +1,8 @@
-//! The radio states of a 3G phone, which decide when its bearer can send.
+//! Radio states of a 3G phone, which determine when its bearer can send.
 
 use fadeout_core::{Span, Time};
 
-/// Durations of the states of a phone, and the times that it takes to reach them.
+/// Durations of a phone's radio states, and of the promotions between them.
 ///
 /// Standard: TS 25.331 §7.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,15 +11,15 @@ pub struct RadioStateConfig {
     pub idle_promotion: Span,
     /// Time from CELL_FACH to CELL_DCH.
     pub fach_promotion: Span,
-    /// Inactivity after which CELL_DCH falls to CELL_FACH.
+    /// Inactivity in CELL_DCH after which the phone falls to CELL_FACH.
     pub dch_timer: Span,
-    /// Inactivity in CELL_FACH after which it falls to idle.
+    /// Inactivity in CELL_FACH after which the phone falls to idle.
     pub fach_timer: Span,
 }
 
 impl Default for RadioStateConfig {
-    /// As measured by Qian et al. ("Characterizing radio resource allocation for 3G networks",
-    /// IMC 2010).
+    /// Returns the values measured by Qian et al. ("Characterizing radio resource allocation for 3G
+    /// networks", IMC 2010).
     fn default() -> Self {
         RadioStateConfig {
             idle_promotion: Span::from_secs(2),
@@ -30,29 +30,29 @@ impl Default for RadioStateConfig {
     }
 }
 
-/// The radio resources of a phone: its RRC state.
+/// RRC state of a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioState {
-    /// None.
+    /// No radio resources.
     Idle,
-    /// A shared channel, which carries nothing here.
+    /// Shared channel, which carries no data here.
     Fach,
-    /// The bearer's channels, or the way to them.
+    /// Channels of the bearer, or the promotion to them.
     Dch,
 }
 
-/// The states of one phone, which its uplink and downlink share. They follow from the time since
-/// it was last active, so they need no event.
+/// Radio states of one phone, shared by its uplink and downlink. They follow from the time since
+/// the last activity, so they need no event.
 #[derive(Debug, Clone)]
 pub struct RadioStates {
     config: RadioStateConfig,
-    /// When it is last active, as far as is known; never before.
+    /// Latest known end of activity. `None` before the first.
     active_until: Option<Time>,
     opens_at: Time,
 }
 
 impl RadioStates {
-    /// A phone that starts idle.
+    /// Returns a phone that starts idle.
     pub fn new(config: RadioStateConfig) -> RadioStates {
         RadioStates {
             config,
@@ -61,8 +61,8 @@ impl RadioStates {
         }
     }
 
-    /// A packet arrives in either direction, which promotes the phone. Returns when CELL_DCH is
-    /// there: in the past when it is.
+    /// Records a packet in either direction, which promotes the phone. Returns the time from which
+    /// CELL_DCH is available, which may be in the past.
     pub fn on_packet(&mut self, now: Time) -> Time {
         let promotion = match self.state_at(now) {
             RadioState::Dch => Span::ZERO,
@@ -84,12 +84,12 @@ impl RadioStates {
         self.opens_at
     }
 
-    /// The phone sends or receives until `until`.
+    /// Records that the phone sends or receives until `until`.
     pub fn on_activity(&mut self, until: Time) {
         self.active_until = self.active_until.max(Some(until));
     }
 
-    /// The state at `now`, which is never before the last one asked for.
+    /// Returns the state at `now`, which must not be before the last requested time.
     pub fn state_at(&self, now: Time) -> RadioState {
         let Some(active_until) = self.active_until else {
             return RadioState::Idle;
@@ -118,7 +118,7 @@ mod tests {
         let mut states = RadioStates::new(RadioStateConfig::default());
         assert_eq!(states.state_at(ms(0)), RadioState::Idle);
         assert_eq!(states.on_packet(ms(100)), ms(2100));
-        // On its way nothing changes.
+        // During a promotion nothing changes.
         assert_eq!(states.on_packet(ms(1000)), ms(2100));
         states.on_activity(ms(3000));
         assert_eq!(states.on_packet(ms(7999)), ms(2100));

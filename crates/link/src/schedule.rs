@@ -1,34 +1,34 @@
-//! When something is the case: intervals of time that repeat, are listed, or come at random.
+//! Schedules: time intervals that repeat, are listed, or are random.
 //!
-//! The same schedules serve the off times of an on/off link and the blockages of a fading one.
+//! The same schedules serve the off times of an on/off link and the blockages of a fading link.
 
 use crate::LinkError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// The shortest interval and gap: a schedule finer than this is no schedule of outages, and
-/// walking it would take longer than the run.
+/// Smallest interval and gap. Finer schedules are no outages, and processing them would take longer
+/// than the run.
 pub const SHORTEST: Span = Span::from_micros(10);
 
-/// The most intervals that [`intervals`] lists.
+/// Largest number of intervals that [`intervals`] lists.
 pub const MOST: usize = 1_000_000;
 
-/// A sequence of disjoint intervals.
+/// Sequence of disjoint intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Schedule {
-    /// One interval every period.
+    /// One interval in every period.
     Periodic {
-        /// From the beginning of one interval to the beginning of the next.
+        /// Time from the start of one interval to the start of the next.
         period: Span,
-        /// Length of each interval; shorter than the period.
+        /// Length of each interval, shorter than the period.
         duration: Span,
-        /// Where the first interval begins.
+        /// Start of the first interval.
         phase: Phase,
     },
-    /// Exactly these intervals, `start..end`, in order.
+    /// Listed intervals, `start..end`, in order.
     Scripted(Vec<(Time, Time)>),
-    /// Exponentially distributed lengths and gaps: a two-state Markov process in continuous
+    /// Exponentially distributed lengths and gaps. It is a two-state Markov process in continuous
     /// time, stationary from the start, so time zero may fall into an interval.
     Exponential {
         /// Mean time between two intervals.
@@ -38,21 +38,21 @@ pub enum Schedule {
     },
 }
 
-/// Where a periodic schedule begins.
+/// Phase of a periodic schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The first interval begins at this distance from time zero.
+    /// The first interval begins at this time.
     Fixed(Span),
-    /// Uniformly random over the period: time zero is a random instant of the cycle, so it may
-    /// fall into an interval.
+    /// Uniformly random phase over the period. Time zero is a random instant of the cycle, so it
+    /// may fall into an interval.
     Random,
 }
 
-/// The intervals of `schedule` that begin before `until`, in order and disjoint. The last may
-/// end after `until`.
+/// Returns the intervals of `schedule` that begin before `until`, in order and disjoint. The last
+/// one may end after `until`.
 ///
 /// # Errors
-/// When the schedule is invalid, or has more than [`MOST`] intervals.
+/// Returns an error if the schedule is invalid, or has more than [`MOST`] intervals.
 pub fn intervals(
     schedule: &Schedule,
     until: Time,
@@ -71,7 +71,7 @@ pub fn intervals(
     Ok(found)
 }
 
-/// The intervals of a schedule, drawn one at a time as they are asked for.
+/// Intervals of a schedule, drawn one at a time on demand.
 #[derive(Debug, Clone)]
 pub(crate) struct Intervals {
     source: Source,
@@ -124,7 +124,7 @@ impl Intervals {
                     }
                     Phase::Random => {
                         let next_start = stream.below(period);
-                        // The interval before the first may reach past time zero.
+                        // The interval before the first may extend beyond time zero.
                         let reaches = (next_start + duration).saturating_sub(period);
                         let head = (reaches > 0).then(|| (Time::ZERO, Time::from_nanos(reaches)));
                         Source::Periodic {
@@ -185,7 +185,7 @@ impl Iterator for Intervals {
                     return Some(interval);
                 }
                 let start = *next_start;
-                // Beyond 584 years there is nothing more to schedule.
+                // Times beyond 584 years do not fit.
                 let end = start.checked_add(*duration)?;
                 *next_start = start.checked_add(*period)?;
                 Some((Time::from_nanos(start), Time::from_nanos(end)))
@@ -267,7 +267,7 @@ mod tests {
                     .any(|i| i.0 == Time::ZERO)
             })
             .count();
-        // Time zero is blocked with probability 0.4; five standard errors are 0.039.
+        // Time zero is blocked with probability 0.4. Five standard errors are 0.039.
         assert!(
             (covered as f64 / f64::from(runs as u32) - 0.4).abs() < 0.039,
             "{covered}"
@@ -287,7 +287,8 @@ mod tests {
             .map(|(s, e)| (*e - *s).as_secs_f64())
             .sum::<f64>()
             / count;
-        // An exponential's standard error is mean / sqrt(count); five of them.
+        // The standard error of an exponential is mean / sqrt(count), and the limit is five of
+        // them.
         assert!((mean - 0.1).abs() < 5.0 * 0.1 / count.sqrt(), "{mean}");
         assert!(
             (4000.0 / count - 0.4).abs() < 5.0 * 0.316 / count.sqrt(),

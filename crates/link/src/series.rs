@@ -1,20 +1,21 @@
-//! Measured rate and delay over time, as a table of text.
+//! Measured rate and delay over time, as a text table.
 //!
-//! The first line names the columns, separated by commas: `time_s`, and `rate_mbps`, `delay_ms` or
-//! both. Each other line holds from its time until that of the next one. The first is at 0.
+//! The first line has the names of the columns, separated by commas: `time_s`, and `rate_mbps`,
+//! `delay_ms` or both. Each other line applies from its time until that of the next line. The first
+//! time is 0.
 
 use crate::lines::{meaningful, shown};
 use crate::rate::RateStep;
 use crate::{DelayStep, SeriesError};
 use fadeout_core::{Rate, Span};
 
-/// Largest time in seconds, rate in Mbit/s and delay in ms. The value is far above any simulation.
+/// Largest time in seconds, rate in Mbit/s and delay in ms, far above the values of any simulation.
 const LARGEST: f64 = 1e9;
 
-/// The rates of a series.
+/// Returns the rates of a series.
 ///
 /// # Errors
-/// With the number of the first line that is wrong.
+/// Returns an error with the number of the first wrong line.
 pub fn rates(text: &[u8]) -> Result<Vec<RateStep>, SeriesError> {
     column(text, "rate_mbps", |at, mbps| RateStep {
         at,
@@ -22,10 +23,10 @@ pub fn rates(text: &[u8]) -> Result<Vec<RateStep>, SeriesError> {
     })
 }
 
-/// The delays of a series.
+/// Returns the delays of a series.
 ///
 /// # Errors
-/// With the number of the first line that is wrong.
+/// Returns an error with the number of the first wrong line.
 pub fn delays(text: &[u8]) -> Result<Vec<DelayStep>, SeriesError> {
     column(text, "delay_ms", |at, ms| DelayStep {
         at,

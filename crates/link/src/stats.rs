@@ -2,12 +2,12 @@
 
 use fadeout_core::{Bytes, DropCause};
 
-/// The packets and bytes that a link has carried and lost since the start.
+/// Numbers of packets and bytes that a link has carried and lost since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Packets that arrived at the link, the dropped ones included.
+    /// Packets that arrived at the link, including dropped ones.
     pub packets_in: u64,
-    /// Bytes that arrived at the link, the dropped ones included.
+    /// Bytes that arrived at the link, including dropped ones.
     pub bytes_in: Bytes,
     /// Packets that reached the far end.
     pub packets_out: u64,
@@ -15,25 +15,25 @@ pub struct LinkStats {
     pub bytes_out: Bytes,
     /// Packets whose ECN field the queue set to Congestion Experienced.
     pub packets_marked: u64,
-    /// Packets that were taken out again, to go another way.
+    /// Packets that were removed in order to take another path.
     pub packets_taken: u64,
     drops: [u64; DropCause::ALL.len()],
 }
 
 impl LinkStats {
-    /// Packets lost for `cause`.
+    /// Returns the number of packets lost by `cause`.
     pub fn dropped(&self, cause: DropCause) -> u64 {
         self.drops[cause as usize]
     }
-    /// Packets lost for each cause, in the order of [`DropCause::ALL`].
+    /// Returns the number of packets lost by each cause, in the order of [`DropCause::ALL`].
     pub fn dropped_by_cause(&self) -> [u64; DropCause::ALL.len()] {
         self.drops
     }
-    /// Packets lost for any cause.
+    /// Returns the number of packets lost by any cause.
     pub fn dropped_total(&self) -> u64 {
         self.drops.iter().sum()
     }
-    /// Packets that are no longer inside.
+    /// Returns the number of packets that are no longer inside.
     pub(crate) fn packets_gone(&self) -> u64 {
         self.packets_out + self.packets_taken + self.dropped_total()
     }

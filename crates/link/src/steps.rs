@@ -1,12 +1,11 @@
-//! A value that changes at given times: a link's rate or its delay.
+//! Value that changes at given times: the rate or delay of a link.
 
 use crate::LinkError;
 use crate::schedule::at_least;
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// Values one after the other, the first from time zero on, which may repeat. A clone shares the
-/// list.
+/// Sequence of values, the first from time zero on, which may repeat. Clones share the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Steps<T> {
     steps: Arc<[(Span, T)]>,
@@ -40,7 +39,7 @@ impl<T: Copy> Steps<T> {
         })
     }
 
-    /// The step after the one returned last, and when it ends.
+    /// Returns the next step, and its end.
     pub(crate) fn next_step(&mut self) -> (Time, T) {
         debug_assert!(
             self.next < self.steps.len(),
@@ -62,8 +61,8 @@ impl<T: Copy> Steps<T> {
         (until, value)
     }
 
-    /// Passes over repetitions that end by `at`, which is not [`Time::NEVER`], so that finding the
-    /// step of a distant instant takes one repetition at most.
+    /// Skips repetitions that end by `at`, which is not [`Time::NEVER`]. So the step of a distant
+    /// instant is found within one repetition.
     pub(crate) fn skip_to(&mut self, at: Time) {
         if let (0, Some(period)) = (self.next, self.repeat_every) {
             let whole = at.since(self.base).as_nanos() / period.as_nanos();
@@ -100,7 +99,7 @@ mod tests {
         let at = Time::from_nanos(1_000_003_000_000);
         steps.skip_to(at);
         assert_eq!(steps.next_step().0.as_millis(), 1_000_004);
-        // In the middle of a repetition nothing is passed over.
+        // In the middle of a repetition nothing is skipped.
         steps.skip_to(Time::from_nanos(u64::MAX / 2));
         assert_eq!(steps.next_step().0.as_millis(), 1_000_005);
     }

@@ -1,8 +1,8 @@
-//! The random streams of one direction of a link.
+//! Random streams of one direction of a link.
 
 use fadeout_core::random::Stream;
 
-/// Makes streams that are functions of seed and entity alone.
+/// Source of random streams that are functions of seed and entity alone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Streams {
     pub(crate) seed: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// The stream of `domain`.
+    /// Returns the stream of `domain`.
     pub(crate) fn of(self, domain: &str) -> Stream {
         Stream::new(self.seed, domain, self.entity)
     }

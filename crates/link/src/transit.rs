@@ -1,38 +1,38 @@
-//! The packets inside a link: first those in the queue, then those in the delay line.
+//! Packets inside a link: in the queue first, then in the delay line.
 
 use fadeout_core::{PacketId, Ring, Time};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// One packet inside a link.
+/// Packet inside a link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Carried {
-    /// When it no longer counts against the queue's limit.
+    /// Time at which the packet no longer counts against the queue's limit.
     pub(crate) leaves_queue_at: Time,
-    /// When it reaches the far end.
+    /// Arrival at the far end.
     pub(crate) arrives_at: Time,
     pub(crate) packet: PacketId,
     pub(crate) size: u32,
-    /// Sent into a blockage: it never reaches the far end.
+    /// True if the packet was sent into a blockage and never reaches the far end.
     pub(crate) is_lost: bool,
 }
 
-/// The packets inside a link.
+/// Packets inside a link.
 ///
-/// Figures needed with every packet stand beside the lines themselves: the queued amount, and the
-/// time of the next change.
+/// Values needed for every packet are stored outside the lines: the queued amount, and the time of
+/// the next change.
 #[derive(Debug)]
 pub(crate) struct Transit {
-    /// When the next packet reaches the far end.
+    /// Time at which the next packet reaches the far end.
     next_arrival_at: Time,
-    /// When the next packet leaves the queue.
+    /// Time at which the next packet leaves the queue.
     next_leave_at: Time,
     queued_packets: u64,
     queued_bytes: u64,
     line: Line,
 }
 
-/// In which order they come out.
+/// Delay line, by the order in which packets leave it.
 #[derive(Debug)]
 enum Line {
     InOrder(InOrder),
@@ -54,8 +54,8 @@ impl Transit {
         }
     }
 
-    /// Adds a packet. In an ordered line it leaves queue and delay line no earlier than the packet
-    /// before it.
+    /// Adds a packet. In an ordered line it leaves queue and delay line no earlier than the
+    /// previous packet.
     #[inline(always)]
     pub(crate) fn push(&mut self, mut carried: Carried) {
         match &mut self.line {
@@ -73,7 +73,7 @@ impl Transit {
         self.assert_invariants();
     }
 
-    /// Asserts that the figures beside the lines are those of the lines.
+    /// Asserts that the values stored outside the lines agree with the lines.
     #[inline]
     fn assert_invariants(&self) {
         debug_assert!(
@@ -94,7 +94,7 @@ impl Transit {
         );
     }
 
-    /// Counts off the packets that have left the queue by `now`.
+    /// Removes the packets that have left the queue by `now` from the queued amount.
     #[inline]
     pub(crate) fn leave_queue(&mut self, now: Time) {
         if self.next_leave_at <= now {
@@ -115,8 +115,8 @@ impl Transit {
         self.assert_invariants();
     }
 
-    /// Takes the next packet if it has reached the far end by `now`. Call
-    /// [`leave_queue`](Self::leave_queue) for `now` first.
+    /// Removes and returns the next packet that has reached the far end by `now`. `None` if there
+    /// is none. [`leave_queue`](Self::leave_queue) must be called for `now` before.
     #[inline]
     pub(crate) fn pop_arrived(&mut self, now: Time) -> Option<Carried> {
         if self.next_arrival_at > now {
@@ -152,7 +152,7 @@ impl Transit {
         self.assert_invariants();
     }
 
-    /// When the next packet reaches the far end.
+    /// Returns the time at which the next packet reaches the far end.
     #[inline]
     pub(crate) fn next_arrival_at(&self) -> Time {
         self.next_arrival_at
@@ -176,15 +176,14 @@ impl Transit {
     }
 }
 
-/// The packet that has left a queue, and when the next one does.
+/// Packet that has left a queue, and the time at which the next one leaves.
 struct Left {
     packets: u64,
     bytes: u64,
     next_at: Time,
 }
 
-/// Ring of packets whose times never decrease from one to the next, with a cursor at the first that
-/// is still queued.
+/// Ring of packets whose times never decrease, with a cursor at the first queued packet.
 #[derive(Debug, Default)]
 struct InOrder {
     ring: Ring<Carried>,
@@ -225,7 +224,7 @@ impl InOrder {
         }
     }
 
-    /// Removes queued packets, the newest first. Returns the time of the next arrival.
+    /// Removes the queued packets, the newest first. Returns the time of the next arrival.
     fn take_back(&mut self, taken: &mut impl FnMut(Carried)) -> Time {
         while self.ring.end() > self.first_queued
             && let Some(carried) = self.ring.pop_back()
@@ -236,7 +235,7 @@ impl InOrder {
         next.unwrap_or(Time::NEVER)
     }
 
-    /// The first packet, and when the next one arrives.
+    /// Removes the first packet. Returns it with the time of the next arrival.
     #[inline]
     fn pop(&mut self) -> Option<(Carried, Time)> {
         debug_assert!(
@@ -252,11 +251,11 @@ impl InOrder {
 /// Two heaps by time, for packets that may overtake each other.
 #[derive(Debug, Default)]
 struct Overtaking {
-    /// When each packet leaves the queue, and its size.
+    /// Time at which each packet leaves the queue, and its size.
     queued: BinaryHeap<Reverse<(Time, u32)>>,
     flying: BinaryHeap<Reverse<Flying>>,
-    /// Number of packets so far. Packets that arrive at the same time do so in the order in which
-    /// they were sent.
+    /// Number of packets so far. Packets with equal arrival times arrive in the order in which they
+    /// were sent.
     sent: u64,
 }
 
@@ -293,7 +292,7 @@ impl Overtaking {
         }
     }
 
-    /// As [`InOrder::take_back`].
+    /// Implements [`InOrder::take_back`] for this line.
     fn take_back(&mut self, now: Time, taken: &mut impl FnMut(Carried)) -> Time {
         self.queued.clear();
         let flying = std::mem::take(&mut self.flying).into_iter();
@@ -307,7 +306,7 @@ impl Overtaking {
         next.unwrap_or(Time::NEVER)
     }
 
-    /// As [`InOrder::pop`].
+    /// Implements [`InOrder::pop`] for this line.
     #[inline(never)]
     fn pop(&mut self) -> Option<(Carried, Time)> {
         let Reverse(first) = self.flying.pop()?;
@@ -316,7 +315,7 @@ impl Overtaking {
     }
 }
 
-/// A packet on its way, by its arrival.
+/// Packet in transit, ordered by its arrival.
 #[derive(Debug)]
 struct Flying {
     arrives_at: Time,

@@ -1,16 +1,16 @@
-//! When a packet is on the air.
+//! Transmission times of packets.
 
 use fadeout_core::Time;
 
-/// One packet's time on the air.
+/// Transmission time of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Transmission {
-    /// First instant.
+    /// First instant of the transmission.
     pub(crate) first: Time,
-    /// Last instant, inclusive.
+    /// Last instant of the transmission, inclusive.
     pub(crate) last: Time,
-    /// Time at which the last bit is out, after any repetition of broken blocks. [`Time::NEVER`] if
-    /// that never happens.
+    /// End of the transmission, including retransmissions of broken blocks. [`Time::NEVER`] if the
+    /// packet is never sent.
     pub(crate) departs_at: Time,
 }
 

@@ -1,6 +1,6 @@
-//! When a packet that arrives now will have left.
+//! Transmitters, which compute when a packet that arrives now will have left.
 //!
-//! Every transmitter takes packets in order of arrival and answers at once, because rate,
+//! All transmitters serve packets in the order of arrival. They respond at once, because rate,
 //! opportunities and errors do not depend on the traffic.
 
 use crate::BlockageInterval;
@@ -18,7 +18,7 @@ pub(crate) enum Transmitter {
 }
 
 impl Transmitter {
-    /// Queues a packet of `size` bytes that arrives at `now`.
+    /// Queues a packet of `size` bytes that arrives at `now`. Returns its transmission.
     #[inline(always)]
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         match self {
@@ -28,8 +28,8 @@ impl Transmitter {
         }
     }
 
-    /// Returns the time at which the first packet of a backlog that stands since `since` can begin.
-    /// Later packets of the backlog use the rest of that instant.
+    /// Returns the time at which the first packet of a backlog that exists since `since` can begin.
+    /// Later packets of the backlog may use the remainder of that instant.
     pub(crate) fn ready_at(&mut self, since: Time) -> Time {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at.max(since),
@@ -38,12 +38,12 @@ impl Transmitter {
         }
     }
 
-    /// Returns the time at which everything queued so far has left, and after it `size` bytes that
-    /// wait at `now`. A copy can send them ahead of time, because nothing depends on the traffic.
-    /// The copy shares its lists and allocates nothing.
+    /// Returns the time at which everything queued so far has left, followed by `size` bytes that
+    /// wait at `now`. A copy sends them ahead of time, because nothing depends on the traffic. The
+    /// copy shares its lists and does not allocate.
     pub(crate) fn free_after(&self, now: Time, size: u32) -> Time {
-        // The waiting bytes arrived while the transmitter was busy, and may use the rest of its
-        // last nanosecond.
+        // The waiting bytes arrived while the transmitter was busy, so they may use the remainder
+        // of its last nanosecond.
         let nanosecond = Span::from_nanos(1);
         let since = now.min(self.free_at().saturating_sub(nanosecond));
         match self {
@@ -53,14 +53,14 @@ impl Transmitter {
             }
             Transmitter::Blocks(blocks) => {
                 let mut ahead = Blocks::clone(blocks);
-                // A packet that could join a begun block did so when the block began.
+                // A packet that fits into a begun block was added when that block began.
                 ahead.transmit(now, size);
                 ahead.free_at()
             }
         }
     }
 
-    /// Aborts the transmission. Blocks that are on the air end as they would.
+    /// Aborts the transmission. Blocks in transmission are completed.
     pub(crate) fn abort(&mut self, now: Time) {
         match self {
             Transmitter::Fluid(fluid) => {
@@ -75,7 +75,7 @@ impl Transmitter {
         }
     }
 
-    /// Sends no packet that arrives now before `at`.
+    /// Delays packets that arrive from now on until `at`.
     pub(crate) fn begin_at(&mut self, at: Time) {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at = fluid.free_at.max(at),
@@ -89,7 +89,7 @@ impl Transmitter {
         }
     }
 
-    /// When everything queued so far has left.
+    /// Returns the time at which everything queued so far has left.
     pub(crate) fn free_at(&self) -> Time {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at,
@@ -99,12 +99,12 @@ impl Transmitter {
     }
 }
 
-/// Sends at a piecewise constant rate.
+/// Transmitter with a piecewise constant rate.
 ///
 /// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 of them, and a rate of r bit/s
 /// does r in a nanosecond. A departure is rounded up to the nanosecond. The unused work of that
-/// nanosecond is kept for the next packet if it already waits. So back-to-back packets end on the
-/// nanosecond that exact arithmetic gives.
+/// nanosecond serves the next packet if one waits. So back-to-back packets end on the nanosecond of
+/// exact arithmetic.
 #[derive(Debug, Clone)]
 pub(crate) struct Fluid {
     pieces: Pieces,
@@ -125,7 +125,7 @@ impl Fluid {
         }
     }
 
-    /// The rate over time.
+    /// Returns the rate over time.
     pub(crate) fn pieces(&self) -> &Pieces {
         &self.pieces
     }
@@ -147,7 +147,8 @@ impl Fluid {
         Fluid::transmission(first, departs_at)
     }
 
-    /// As [`transmit`](Self::transmit), at the rate of `now` all through.
+    /// Computes a transmission as [`transmit`](Self::transmit) does, at the rate of `now`
+    /// throughout.
     pub(crate) fn transmit_as_arrived(&mut self, now: Time, size: u32) -> Transmission {
         if self.piece.until <= now {
             let rate = self.piece.rate;
@@ -162,8 +163,8 @@ impl Fluid {
         transmission
     }
 
-    /// Moves the end of the transmission earlier by the growth of the delay from `before` to
-    /// `delay`, or later by its reduction.
+    /// Moves the end of the transmission. It becomes earlier if the delay grows from `before` to
+    /// `delay`, and later if it shrinks.
     pub(crate) fn shift(&mut self, before: Span, delay: Span) {
         self.free_at = self.free_at.saturating_add(before).saturating_sub(delay);
         self.spare = 0;
@@ -212,7 +213,8 @@ impl Fluid {
                     };
                     return self.free_at;
                 }
-                // Less than the work, since it does not suffice: no overflow.
+                // The result is less than the work, because the work is not finished. So nothing
+                // overflows.
                 work -= room.as_nanos() * rate;
             }
             self.free_at = until;
@@ -223,15 +225,15 @@ impl Fluid {
     }
 }
 
-/// Bit-nanoseconds that a packet of `size` bytes is worth.
+/// Returns the work of a packet of `size` bytes in bit-nanoseconds.
 #[inline]
 fn work_of(size: u32) -> u64 {
     u64::from(size).saturating_mul(8_000_000_000)
 }
 
-/// Sends at the opportunities of a trace, counting bytes. Small packets share an opportunity, and
-/// the rest of a large one goes on at the next. An opportunity serves the packets that arrived
-/// before it. Its unused bytes are wasted.
+/// Transmitter that sends at the opportunities of a trace and counts bytes. Small packets share an
+/// opportunity, and the remainder of a large packet is sent at the next one. An opportunity serves
+/// packets that arrived before it. Its unused bytes are lost.
 #[derive(Debug, Clone)]
 pub(crate) struct Opportunities {
     trace: Trace,
@@ -239,13 +241,13 @@ pub(crate) struct Opportunities {
     free_at: Time,
     /// Unused bytes of the opportunity at `free_at`.
     spare: u32,
-    /// Opportunities within these are wasted.
+    /// Blockages, whose opportunities are lost.
     blockages: Arc<[BlockageInterval]>,
     next_blockage: usize,
 }
 
 impl Opportunities {
-    /// `blockages` are total, disjoint and in order.
+    /// Returns the transmitter. `blockages` must be total, disjoint and in order.
     pub(crate) fn new(trace: Trace, blockages: Vec<BlockageInterval>) -> Self {
         let next = trace.after(Time::ZERO);
         Opportunities {
@@ -258,8 +260,8 @@ impl Opportunities {
         }
     }
 
-    /// Capacity after `from` up to `to`, as a rate. Opportunities within a blockage count: only
-    /// total ones meet a trace, and they are told as such.
+    /// Returns the capacity after `from` up to `to`, as a rate. Opportunities within a blockage
+    /// count, because traces have total blockages only, which are reported separately.
     pub(crate) fn rate_between(&self, from: Time, to: Time) -> Rate {
         let mut opportunity = self.trace.after(from);
         let mut count: u64 = 0;
@@ -275,7 +277,7 @@ impl Opportunities {
         Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
     }
 
-    /// Skips past opportunities for a packet that arrives at `now`. Their bytes are wasted.
+    /// Skips past opportunities for a packet that arrives at `now`. Their bytes are lost.
     fn begin(&mut self, now: Time) {
         if self.free_at <= now {
             self.spare = 0;
@@ -324,7 +326,7 @@ impl Opportunities {
         }
     }
 
-    /// Moves `next` past blockages and tells its time; `None` when it never comes.
+    /// Moves `next` past blockages and returns its time. `None` if there is no further opportunity.
     fn next_usable(&mut self) -> Option<Time> {
         loop {
             let at = self.trace.time_of(self.next);
@@ -343,7 +345,7 @@ impl Opportunities {
                     if blocked.end.is_never() {
                         return None;
                     }
-                    // The end is later than `at`, so a nanosecond before it is no underflow.
+                    // The end is later than `at`, so one nanosecond before it cannot underflow.
                     let just_before = blocked.end - Span::from_nanos(1);
                     self.next = self.trace.after(just_before);
                 }

@@ -1,4 +1,4 @@
-//! A link that has reached its largest backlog allocates nothing more.
+//! Test that a link allocates nothing more after its largest backlog.
 
 #[path = "all/common/mod.rs"]
 mod common;
@@ -17,10 +17,10 @@ use fadeout_testkit::{CountingAllocator, allocations};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Overloads the link by half, with 40 flows and every ECN codepoint, from `start` for `n`
-/// packets.
+/// Overloads the link by half from packet number `start` for `n` packets, with 40 flows and every
+/// ECN codepoint.
 fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
-    // A hold of broken blocks ends with all of its packets at once.
+    // The wait for a broken block ends with all its packets at once.
     let mut out = Vec::with_capacity(512);
     for number in start..start + n {
         let now = Time::ZERO + Span::from_micros(80 * u64::from(number));
@@ -41,7 +41,7 @@ fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
             ..Packet::default()
         });
         link.on_packet(now, packet, pool, &mut NullProbe);
-        // Figures that a probe would ask for.
+        // Values that a probe would read.
         let _ = link.queue_delay(now);
     }
 }
@@ -80,7 +80,7 @@ fn no_discipline_allocates_in_the_steady_state() {
         overload(&mut link, &mut pool, 0, 50_000);
         let before = allocations();
         overload(&mut link, &mut pool, 50_000, 50_000);
-        // One: the vector of the loop itself.
+        // The only allocation is the vector of the loop.
         assert_eq!(allocations() - before, 1, "{}", entry.name);
         assert!(link.stats().dropped_total() > 10_000, "{}", entry.name);
     }

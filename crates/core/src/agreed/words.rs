@@ -1,6 +1,6 @@
-//! Choices that a scenario names and a layer acts on: the words with their meaning, once.
+//! Choices that a scenario names and a layer uses: each word with its meaning, defined once.
 
-/// Declares such an enum. The doc comments of its variants are the documentation of the words.
+/// Declares such enums. The doc comments of the variants document the words.
 macro_rules! words {
     ($(
         $(#[$meta:meta])*
@@ -17,7 +17,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The words, each with its meaning.
+            /// Words, each with its meaning.
             pub const WORDS: &'static [(&'static str, &'static str)] = &[
                 $( ($word, crate::table::trim(concat!($($doc),+))), )+
             ];

@@ -1,4 +1,4 @@
-//! Controlled delay: drops at the head once the delay has stayed above a target.
+//! Controlled delay (CoDel) drops packets at the head if the delay stays above a target.
 //!
 //! Standard: RFC 8289.
 
@@ -25,10 +25,10 @@ crate::parameters! {
 }
 
 impl CoDelConfig {
-    /// Checks the values that the law needs to work.
+    /// Checks the values that the algorithm needs.
     ///
     /// # Errors
-    /// The interval is shorter than a microsecond.
+    /// Returns an error if the interval is shorter than a microsecond.
     pub fn check(&self) -> Result<(), OutOfRange> {
         in_range("interval", self.interval, Span::from_micros(1)..)
     }
@@ -48,22 +48,23 @@ impl<Context> Registered<Context> for CoDelConfig {
     }
 }
 
-/// The law's state for one queue.
+/// State of the algorithm for one queue.
 ///
 /// Standard: RFC 8289 §5.2.
 #[derive(Debug, Clone, Default)]
 pub struct CoDel {
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above the target for an interval. `None` if the delay
+    /// is below the target.
     first_above_at: Option<Time>,
     drop_next_at: Time,
-    /// Drops since the dropping state began.
+    /// Number of drops since the dropping state began.
     count: u32,
-    /// The count that it began with.
+    /// Value of `count` at the start of the dropping state.
     last_count: u32,
     is_dropping: bool,
 }
 
-/// When to drop next.
+/// Returns the time of the next drop.
 ///
 /// Standard: RFC 8289 §5.4.
 fn control_law(from: Time, interval: Span, count: u32) -> Time {
@@ -73,8 +74,8 @@ fn control_law(from: Time, interval: Span, count: u32) -> Time {
 }
 
 impl CoDel {
-    /// Drops heads until one is left that leaves at `now`, which may be marked. To be called once
-    /// for each packet that leaves.
+    /// Drops packets at the head until one remains that leaves at `now`. This packet may be marked.
+    /// Must be called once for each packet that leaves.
     ///
     /// Standard: RFC 8289 §5.5.
     pub fn settle(&mut self, config: &CoDelConfig, now: Time, queue: &mut impl Heads) {
@@ -98,7 +99,8 @@ impl CoDel {
                 self.may_drop(config, now, queue);
             }
             self.is_dropping = true;
-            // Soon after the last time, the rate that worked then is where to begin.
+            // A dropping state that follows soon after the last one starts with the drop rate that
+            // worked then.
             debug_assert!(
                 self.last_count <= self.count,
                 "the count went down while it dropped"
@@ -115,7 +117,8 @@ impl CoDel {
         );
     }
 
-    /// Returns true if the delay, with that of the head, has been above the target for an interval.
+    /// Returns true if the delay, including that of the head, has been above the target for an
+    /// interval.
     #[inline]
     fn may_drop(&mut self, config: &CoDelConfig, now: Time, queue: &impl Heads) -> bool {
         let is_above = queue.head().is_some_and(|head| {
@@ -132,7 +135,7 @@ impl CoDel {
     }
 }
 
-/// Marks the head, or drops it and returns false.
+/// Marks the head. If that is not possible, drops it and returns false.
 fn signal(config: &CoDelConfig, queue: &mut impl Heads) -> bool {
     let is_marked = config.ecn && queue.mark_head();
     if !is_marked {
@@ -147,8 +150,8 @@ mod tests {
     use super::*;
     use crate::Ecn;
 
-    /// Settles a queue of twenty packets once a millisecond, with a head that has waited `delay`.
-    /// Returns the times in milliseconds at which packets were dropped, and the packets that left.
+    /// Runs a queue of twenty packets once a millisecond, whose head has waited `delay`. Returns
+    /// the times in milliseconds of drops, and the packets that left.
     fn standing(
         codel: &mut CoDel,
         queue: &mut Queue,
@@ -185,8 +188,8 @@ mod tests {
     fn drops_begin_after_an_interval_and_come_at_interval_over_root_count() {
         let (mut codel, mut queue) = (CoDel::default(), Queue::default());
         let (drops, _) = standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..2_000);
-        // Above the target since 1000 ms. Then gaps of 100 ms / sqrt(n), seen at the next
-        // millisecond.
+        // The delay is above the target from 1000 ms on. Gaps are 100 ms / sqrt(n), rounded up to
+        // the next millisecond.
         let mut at = 1_100.0;
         let mut expected = vec![1_100];
         for count in 1..=drops.len() as u32 - 1 {
@@ -201,7 +204,7 @@ mod tests {
     fn nothing_is_dropped_when_no_more_than_an_mtu_waits_behind() {
         let (mut codel, mut queue) = (CoDel::default(), Queue::default());
         for n in 0..1_000 {
-            // The packet behind the head is alone: 1500 bytes, below the MTU of 1514.
+            // One packet of 1500 bytes waits behind the head, which is below the MTU of 1514.
             queue.stand(2, ms(n + 500), Span::from_millis(500), Ecn::NotEct);
             codel.settle(&CoDelConfig::default(), ms(n + 500), &mut queue);
             assert_eq!((queue.dropped, queue.packets.len()), (0, 2));
@@ -224,8 +227,7 @@ mod tests {
 
     #[test]
     fn re_entry_soon_resumes_the_drop_rate_and_late_starts_anew() {
-        // RFC 8289 section 5.5: the count resumes at the drops of the last time, within 16
-        // intervals.
+        // RFC 8289 section 5.5 resumes the count at the number of last drops within 16 intervals.
         for (pause, is_recent) in [(100, true), (1_400, true), (1_600, false)] {
             let (mut codel, mut queue) = (CoDel::default(), Queue::default());
             standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_600);

@@ -1,8 +1,8 @@
-//! A threshold on the delay above which packets are marked, as scalable congestion controls (DCTCP,
-//! Prague) expect of a queue.
+//! Marking by a threshold of the delay, as scalable congestion controls (DCTCP, Prague) expect of a
+//! queue.
 //!
-//! The law is a step, or a ramp if it has a range. It never drops: packets that are not ECN-capable
-//! pass.
+//! The marking probability is a step, or a ramp if it has a range. The algorithm never drops, so
+//! packets that are not ECN-capable pass.
 //!
 //! Standard: RFC 9332 §4.2; RFC 8257 §3.1.
 
@@ -25,7 +25,7 @@ crate::parameters! {
 }
 
 impl Ramp {
-    /// The probability at a delay (RFC 9332 appendix A.1, `laqm`).
+    /// Returns the probability at a delay (RFC 9332 appendix A.1, `laqm`).
     #[inline]
     pub fn probability(self, delay: Span) -> f64 {
         let Ramp { threshold, range } = self;
@@ -77,7 +77,7 @@ impl<Context> Registered<Context> for EcnStepConfig {
     }
 }
 
-/// The law for one queue.
+/// State of the algorithm for one queue.
 #[derive(Debug, Clone)]
 pub struct EcnStep {
     config: EcnStepConfig,
@@ -85,7 +85,7 @@ pub struct EcnStep {
 }
 
 impl EcnStep {
-    /// Before the first packet.
+    /// Returns the state before the first packet.
     pub fn new(config: EcnStepConfig) -> EcnStep {
         EcnStep {
             config,
@@ -93,7 +93,8 @@ impl EcnStep {
         }
     }
 
-    /// The head leaves at `now`, and is marked if it is due. One with nothing behind it never is.
+    /// Processes the head, which leaves at `now`, and marks it if a mark is due. A head without
+    /// packets behind it is never marked.
     ///
     /// Standard: RFC 9332 §A.1.
     pub fn settle(&mut self, now: Time, queue: &mut impl Heads) {
@@ -135,7 +136,8 @@ mod tests {
         assert_eq!((at(step, 999), at(step, 1_000)), (0.0, 1.0));
     }
 
-    /// Marks among 100 heads that have waited `delay_ms` with `behind` packets behind them.
+    /// Returns the number of marks among 100 heads that have waited `delay_ms`, with `behind`
+    /// packets behind them.
     fn marks(config: EcnStepConfig, delay_ms: u64, behind: usize, ecn: Ecn) -> usize {
         let mut law = EcnStep::new(config);
         let mut queue = Queue::default();
@@ -150,7 +152,7 @@ mod tests {
     #[test]
     fn every_capable_head_above_the_threshold_is_marked_unless_it_is_alone() {
         let config = EcnStepConfig::default();
-        // The first owes a whole mark and does not exceed it.
+        // The first packet brings the sum of probabilities to one, which does not exceed one.
         assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
         assert_eq!(marks(config, 10, 1, Ecn::Ect0), 99);
         assert_eq!(marks(config, 9, 1, Ecn::Ect1), 0);
@@ -174,7 +176,7 @@ mod tests {
             ramp: ramp(5_000, 20_000),
             ..EcnStepConfig::default()
         };
-        // A quarter of the range: every fourth.
+        // A delay at a quarter of the range marks every fourth packet.
         assert_eq!(marks(config, 10, 1, Ecn::Ect1), 24);
     }
 }

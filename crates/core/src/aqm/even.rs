@@ -1,15 +1,16 @@
-//! Signals at a given share, spread evenly.
+//! Signals with a given share, evenly spread.
 
-/// Turns a probability into signals without drawing lots: each packet adds the probability, and
-/// each signal takes one (RFC 9332 appendix A.1, `recur`).
+/// Converter of a probability to signals without random draws. Each packet adds the probability to
+/// a sum, and each signal subtracts one (RFC 9332 appendix A.1, `recur`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Even {
-    /// Probability not yet turned into a signal.
+    /// Sum of probabilities not yet converted to a signal.
     owed: f64,
 }
 
 impl Even {
-    /// Returns true if this packet gets a signal, so that a share `probability` of them does.
+    /// Returns true if this packet gets a signal. The share of packets with a signal is
+    /// `probability`.
     #[inline]
     pub fn is_due(&mut self, probability: f64) -> bool {
         debug_assert!(

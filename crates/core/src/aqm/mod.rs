@@ -1,11 +1,11 @@
-//! Active queue management: the laws by which a queue signals congestion, without the queue.
+//! Active queue management: algorithms that signal congestion, separate from the queues.
 //!
-//! A law knows times and bytes, and no packets. The queue of a link and the transmission buffer of
-//! RLC keep their packets in their own way. Both follow the same laws, under the same names and
-//! with the same parameters.
+//! An algorithm knows times and bytes, but no packets. The queue of a link and the transmission
+//! buffer of RLC store packets in different ways. Both use the same algorithms, with the same names
+//! and parameters.
 //!
-//! [`pie`] decides on arrival. [`codel`] and [`ecn_step`] decide about the [head](Heads) of a
-//! queue as it comes to be sent.
+//! [`pie`] decides on arrival. [`codel`] and [`ecn_step`] decide on the [head](Heads) of a queue
+//! before it is sent.
 
 pub mod codel;
 pub mod ecn_step;
@@ -20,7 +20,7 @@ pub use pie::PieConfig;
 use crate::registry::{Entry, Registered, Settings};
 use crate::{Ecn, Span, Time};
 
-/// No active management: packets that do not fit are dropped.
+/// No active management. Packets that do not fit are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DropTailConfig;
 
@@ -38,29 +38,29 @@ impl<Context> Registered<Context> for DropTailConfig {
     }
 }
 
-/// The packet at the head of a queue.
+/// Packet at the head of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// When it entered the queue.
+    /// Time at which the packet entered the queue.
     pub entered_at: Time,
-    /// Bytes that wait behind it.
+    /// Number of bytes that wait behind it.
     pub behind: u64,
 }
 
-/// A queue whose head is about to leave, as a law at the head sees it.
+/// Queue whose head is about to leave, as an algorithm sees it.
 pub trait Heads {
-    /// The head; `None` when the queue is empty.
+    /// Returns the head. `None` if the queue is empty.
     fn head(&self) -> Option<Head>;
-    /// ECN field of the head, if there is one.
+    /// Returns the ECN field of the head. `None` if the queue is empty.
     fn ecn(&self) -> Option<Ecn>;
-    /// Sets Congestion Experienced at the head. False when it is not ECN-capable.
+    /// Sets Congestion Experienced at the head. Returns false if the head is not ECN-capable.
     fn mark_head(&mut self) -> bool;
     /// Drops the head.
     fn drop_head(&mut self);
 }
 
-/// The first of `at`, `at + every`, … that is later than `now`. A law whose state no longer moves
-/// skips the updates until then.
+/// Returns the first of `at`, `at + every`, … that is later than `now`. An algorithm whose state no
+/// longer changes skips the updates until then.
 pub fn next_on_grid(at: Time, every: Span, now: Time) -> Time {
     if at > now {
         return at;
@@ -73,7 +73,7 @@ pub fn next_on_grid(at: Time, every: Span, now: Time) -> Time {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! A queue for tests of the laws.
+    //! Queue for tests of the algorithms.
 
     use super::{Head, Heads};
     use crate::{Ecn, Span, Time};
@@ -81,7 +81,7 @@ pub(crate) mod testing {
 
     pub(crate) const SIZE: u64 = 1500;
 
-    /// Packets of 1500 bytes.
+    /// Queue of packets of 1500 bytes.
     #[derive(Debug, Default)]
     pub(crate) struct Queue {
         pub(crate) packets: VecDeque<(Time, Ecn)>,
@@ -90,7 +90,7 @@ pub(crate) mod testing {
     }
 
     impl Queue {
-        /// A queue that stands at `length` packets, all of the age `delay` at `now`.
+        /// Fills the queue with `length` packets, all with the age `delay` at `now`.
         pub(crate) fn stand(&mut self, length: usize, now: Time, delay: Span, ecn: Ecn) {
             self.packets.clear();
             self.packets

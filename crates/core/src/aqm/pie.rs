@@ -1,5 +1,5 @@
-//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
-//! queueing delay and its change.
+//! Proportional integral controller, enhanced (PIE): drops arrivals with a probability that follows
+//! the queueing delay and its change.
 //!
 //! Standard: RFC 8033.
 
@@ -10,10 +10,10 @@ use crate::registry::{
 };
 use crate::{Span, Time};
 
-/// The shortest time between updates that is simulated.
+/// Smallest time between updates that is simulated.
 pub const SHORTEST_UPDATE: Span = Span::from_micros(100);
 
-/// Probability below the first number: the adjustment is divided by the second.
+/// Limits of the probability, and divisors of the adjustment below each limit.
 ///
 /// Standard: RFC 8033 §4.2, §A.
 const SCALE: [(f64, f64); 6] = [
@@ -59,10 +59,10 @@ crate::parameters! {
 }
 
 impl PieConfig {
-    /// Checks the values that the law needs to work.
+    /// Checks the values that the algorithm needs.
     ///
     /// # Errors
-    /// A parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub fn check(&self) -> Result<(), OutOfRange> {
         in_range("update-interval", self.update_every, SHORTEST_UPDATE..)?;
         in_range("alpha", self.alpha, 0.0..=1000.0)?;
@@ -85,7 +85,7 @@ impl<Context> Registered<Context> for PieConfig {
     }
 }
 
-/// The fate of an arrival: kept, marked or dropped.
+/// Decision on an arrival: kept, marked or dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The packet passes.
@@ -96,7 +96,7 @@ pub enum Verdict {
     Drop,
 }
 
-/// Controller: the state that an update changes.
+/// Controller state that an update changes.
 #[derive(Debug, Clone, Copy)]
 struct Control {
     probability: f64,
@@ -105,7 +105,7 @@ struct Control {
 }
 
 impl Control {
-    /// Before any update.
+    /// Returns the state before any update.
     fn begin(config: &PieConfig) -> Control {
         Control {
             probability: 0.0,
@@ -114,10 +114,10 @@ impl Control {
         }
     }
 
-    /// One update with the delay measured now.
+    /// Updates the state with the current delay.
     ///
-    /// Returns whether congestion is over: the probability is zero, and the delay below half the
-    /// target twice in a row.
+    /// Returns true if congestion is over: the probability is zero, and the delay was below half
+    /// the target twice in a row.
     ///
     /// Standard: RFC 8033 §4.2, §A.
     fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
@@ -133,7 +133,7 @@ impl Control {
             .find(|(below, _)| self.probability < *below)
             .map_or(1.0, |(_, scale)| *scale);
         let mut change = change / scale;
-        // RFC 8033 section 5.5: no faster than 2 % once it is high.
+        // RFC 8033 section 5.5 limits the increase to 2 % if the probability is high.
         if self.probability >= 0.1 {
             change = change.min(0.02);
         }
@@ -154,26 +154,27 @@ impl Control {
     }
 }
 
-/// The law for one queue.
+/// State of the algorithm for one queue.
 #[derive(Debug, Clone)]
 pub struct Pie {
     config: PieConfig,
     control: Control,
-    /// Sum of the probability over the packets since the last drop.
+    /// Sum of the probabilities of all packets since the last drop.
     accumulated: f64,
     may_switch_off: bool,
     is_active: bool,
-    /// Updates happen on this grid; those due are made before the queue next changes.
+    /// Time of the next update on a fixed grid. Updates that are due are made before the queue
+    /// changes.
     update_at: Time,
     stream: Stream,
 }
 
 impl Pie {
-    /// Before the first packet. `has_limit` says whether the queue has a limit, without which
-    /// nothing could switch the law on again.
+    /// Returns the state before the first packet. `has_limit`: true if the queue has a limit.
+    /// Without a limit no event could turn the algorithm on again.
     ///
     /// # Errors
-    /// A parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub fn new(config: PieConfig, has_limit: bool, stream: Stream) -> Result<Pie, OutOfRange> {
         config.check()?;
         let may_switch_off = config.switches_off && has_limit;
@@ -188,13 +189,13 @@ impl Pie {
         })
     }
 
-    /// Returns true if the law waits for a third of the limit to be used.
+    /// Returns true if the algorithm is off until a third of the limit is used.
     #[inline]
     pub fn is_off(&self) -> bool {
         !self.is_active
     }
 
-    /// Switches on: an arrival fills a third of the limit.
+    /// Turns the algorithm on, because an arrival fills a third of the limit.
     ///
     /// Standard: RFC 8033 §5.3.
     pub fn wake(&mut self) {
@@ -202,7 +203,7 @@ impl Pie {
         self.control = Control::begin(&self.config);
     }
 
-    /// The fate of an arrival that finds `bytes` in the queue, after
+    /// Decides on an arrival at a queue of `bytes` bytes. Must be called after
     /// [`catch_up`](Pie::catch_up).
     #[inline]
     pub fn on_arrival(&mut self, bytes: u64) -> Verdict {
@@ -247,9 +248,9 @@ impl Pie {
         is_chosen
     }
 
-    /// Makes the updates due by `now`, before the queue changes. Nothing has entered or left since
-    /// the last one, so the delay at each is the age that the head had then. `head_since` is when
-    /// the head arrived; `None` when the queue is empty.
+    /// Makes the updates due by `now`, before the queue changes. No packet has entered or left
+    /// since the last update. So the delay at each update is the age of the head at its time.
+    /// `head_since` is the arrival of the head. `None` if the queue is empty.
     pub fn catch_up(&mut self, now: Time, head_since: Option<Time>) {
         if !self.is_active {
             self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
@@ -289,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A law whose probability stays.
+    /// Returns an algorithm with a constant probability.
     fn frozen(probability: f64, config: PieConfig) -> Pie {
         let mut pie = pie(config);
         pie.update_at = Time::NEVER;
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn an_update_is_scaled_down_while_the_probability_is_small() {
         let (delay, old) = (Span::from_millis(25), Span::from_millis(20));
-        // 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
+        // The change is 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
         let full = 0.125 * 0.010 + 1.25 * 0.005;
         let table = [
             (5e-7, 2048.0),
@@ -334,15 +335,15 @@ mod tests {
         assert!((control.probability - expected).abs() < 1e-12);
     }
 
-    /// A queue that serves a packet a millisecond and is fed two. It fills a third of its limit
-    /// with the hundredth.
+    /// Queue that gets two packets each millisecond and serves one. The hundredth packet fills a
+    /// third of its limit.
     #[derive(Default)]
     struct Overload {
         arrivals: VecDeque<Time>,
     }
 
     impl Overload {
-        /// The times in milliseconds of drops.
+        /// Returns the times of drops in milliseconds.
         fn run(&mut self, pie: &mut Pie, times: std::ops::Range<u64>) -> Vec<u64> {
             let mut drops = Vec::new();
             for n in times {
@@ -375,14 +376,15 @@ mod tests {
         };
         let mut pie = Pie::new(config, true, Stream::new(1, "test.aqm", 0)).expect("valid");
         let mut queue = Overload::default();
-        // The queue grows by a packet a millisecond: the hundredth after 100 ms, and from there on
-        // the burst of 150 ms.
+        // The queue grows by a packet each millisecond. It has a hundred after 100 ms, and the
+        // burst allowance of 150 ms follows.
         let drops = queue.run(&mut pie, 10_000..10_099);
         assert!(drops.is_empty() && pie.is_off());
         let drops = queue.run(&mut pie, 10_099..10_400);
         let first = *drops.first().expect("drops follow");
         assert!((10_245..10_275).contains(&first), "{first}");
-        // Without arrivals it empties, the probability sinks to zero, and it is off again.
+        // Without arrivals the queue empties, the probability falls to zero, and the algorithm
+        // turns off.
         (10_400..14_000).for_each(|n| queue.serve(&mut pie, n));
         assert!(pie.is_off() && queue.arrivals.is_empty());
     }
@@ -399,8 +401,8 @@ mod tests {
     #[test]
     fn a_burst_of_150_ms_passes_untouched() {
         let drops = Overload::default().run(&mut pie(PieConfig::default()), 10_000..10_400);
-        // The delay passes half the target 15 ms after the start. From that update on ten updates
-        // of 15 ms use up the allowance.
+        // The delay exceeds half the target 15 ms after the start. Ten updates of 15 ms then use up
+        // the burst allowance.
         let first = *drops.first().expect("drops follow");
         assert!((10_150..10_200).contains(&first), "{first}");
     }
@@ -426,7 +428,7 @@ mod tests {
         }
     }
 
-    /// Gaps between drops at a fixed probability.
+    /// Returns the gaps between drops at a fixed probability.
     fn gaps(derandomize: bool, probability: f64) -> Vec<u32> {
         let config = PieConfig {
             derandomize,
@@ -454,8 +456,8 @@ mod tests {
 
     #[test]
     fn derandomised_drops_keep_their_distance() {
-        // RFC 8033 section 5.4: at least 0.85 / p and at most 8.5 / p packets. Here p = 1/16, of
-        // which sums are exact.
+        // RFC 8033 section 5.4 has gaps of at least 0.85 / p and at most 8.5 / p packets. Sums of p
+        // = 1/16 are exact.
         let gaps = gaps(true, 0.0625);
         let range = 14..=136;
         assert!(gaps.iter().skip(1).all(|gap| range.contains(gap)));
@@ -464,7 +466,8 @@ mod tests {
     #[test]
     fn a_queue_of_two_packets_is_left_alone() {
         let mut pie = frozen(1.0, PieConfig::default());
-        // 2048 bytes are two mean packets: the third arrival finds 3000 and is dropped.
+        // The limit of 2048 bytes is two mean packets. The third arrival finds 3000 bytes and is
+        // dropped.
         let verdicts = [0, SIZE, 2 * SIZE].map(|bytes| pie.on_arrival(bytes));
         assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Drop]);
     }

@@ -1,11 +1,12 @@
-//! The rules of every registry; [`registry!`](crate::registry!) makes tests of them.
+//! Rules of every registry. [`registry!`](crate::registry!) makes tests of them.
 
 use super::settings::{Watch, default_value};
 use super::{Entry, Parameter, ParameterKind, Parameters, Settings, Value};
 use std::collections::BTreeSet;
 
 impl Parameters {
-    /// Every default of the entry's, given explicitly, but for those in words.
+    /// Returns the defaults of all parameters of an entry as given values, except defaults in
+    /// words.
     pub fn with_every_default(entry: &Entry) -> Parameters {
         let given = entry
             .parameters
@@ -15,8 +16,8 @@ impl Parameters {
     }
 }
 
-/// Checks that names and aliases are unique, that parameters of an entry are, that everything is
-/// documented, and that every default lies in its range.
+/// Checks the rules of a registry. Names and aliases are unique, and so are the parameters of an
+/// entry. Everything is documented, and every default is in its range.
 ///
 /// # Panics
 /// Panics if an entry breaks one of these rules. The message names the entry.
@@ -54,7 +55,7 @@ fn check_default(entry: &Entry, parameter: &Parameter) {
     );
 }
 
-/// Checks that `build` reads every parameter of the entry, with each choice or flag. Checks too
+/// Checks that `build` reads every parameter of the entry, with each choice or flag. Also checks
 /// that an explicit default changes nothing, alone or with the others. `build` returns a
 /// description of its result.
 ///
@@ -84,7 +85,7 @@ pub fn check_built(entry: &Entry, build: impl Fn(&Settings<'_>) -> String) {
     assert_eq!(plain, explicit, "`{}` has other defaults", entry.name);
 }
 
-/// The values of which another may lead to other parameters.
+/// Returns values of a parameter for which `build` may read other parameters.
 fn alternatives(kind: ParameterKind) -> Vec<Value> {
     match kind {
         ParameterKind::Bool => vec![Value::Bool(false), Value::Bool(true)],

@@ -1,21 +1,20 @@
-//! Closed sets of the names in a scenario.
+//! Closed sets of names that a scenario may use.
 
-/// Declares a closed set: the list of entries, the enum, and its constructor by name. The macro
-/// also declares a macro that calls a method of any variant, and the tests that hold for every
-/// entry.
+/// Declares a closed set: the list of entries, the enum, and its constructor by name. Also declares
+/// a macro that calls a method of any variant, and the tests that hold for every entry.
 ///
-/// A line `Variant(Type)` takes the entry of `Type`, which is
+/// A line `Variant(Type)` uses the entry of `Type`, which must be
 /// [`Registered`](crate::registry::Registered). `Variant(Type) = ENTRY` gives the type another name
-/// and other defaults. Parentheses after the enum's name have the constructors' arguments besides
-/// the parameters, and an example of them for the tests. Variants that no scenario names come after
+/// and other defaults. Parentheses after the enum's name contain the constructors' further
+/// argument, and an example of it for the tests. Variants that no scenario can name come after
 /// `else`. `macro calls;` names the macro: `calls!(value, it => it.method())`.
 ///
 /// Some variants hold only parameters for another type that does the work, such as a queue and its
-/// configuration. There the line `Variant(Config => Machine)` with a second enum's head declares
-/// both. `calls!(config, it => Enum(it.start()))` makes a value of the second enum from one of the
-/// first. `macro calls, machines;` names the macro that calls methods of the second.
+/// configuration. For these, the line `Variant(Config => Machine)` with the head of a second enum
+/// declares both. `calls!(config, it => Enum(it.start()))` makes a value of the second enum from
+/// one of the first. `macro calls, machines;` names the macro that calls methods of the second.
 ///
-/// The example is in the documentation of [`registry`](crate::registry!).
+/// The documentation of [`registry`](crate::registry!) has an example.
 #[macro_export]
 macro_rules! registry {
     (
@@ -116,8 +115,8 @@ macro_rules! registry {
         }
 
         impl $name {
-            /// The one called `name`, or by an alias, with the parameters given and the defaults
-            /// for the rest; `None` when there is none.
+            /// Returns the entry called `name`, or with this alias, with the given parameters and
+            /// defaults for the others. `None` if there is none.
             $vis fn new(
                 name: &str,
                 given: &$crate::registry::Parameters

@@ -1,4 +1,4 @@
-//! The names a scenario may use, with their parameters and sources.
+//! Names that a scenario may use, with their parameters and sources.
 //!
 //! Each sibling crate lists its algorithms, and `sim` assembles the lists. The scenario reader
 //! checks names and parameters against them. `fadeout list`, the JSON Schema and the docs print
@@ -86,14 +86,14 @@ pub use check::{check, check_built};
 pub use parameters::{is_same, join, join_from, kebab, kebab_str, with_defaults};
 pub use settings::{FromSetting, Settings, parse_span};
 
-/// One algorithm or model that a scenario can name.
+/// Algorithm or model that a scenario can name.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Canonical name, lower case with hyphens.
     pub name: &'static str,
-    /// Other names it is found by.
+    /// Other names of the entry.
     pub aliases: &'static [&'static str],
-    /// Group it is listed under.
+    /// Group of the entry in lists.
     pub family: &'static str,
     /// Description in one sentence.
     pub summary: &'static str,
@@ -104,7 +104,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry without aliases and parameters.
+    /// Returns an entry without aliases and parameters.
     pub const fn new(
         name: &'static str,
         family: &'static str,
@@ -121,30 +121,30 @@ impl Entry {
         }
     }
 
-    /// The entry with these aliases.
+    /// Returns the entry with these aliases.
     #[must_use]
     pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Entry {
         Entry { aliases, ..self }
     }
 
-    /// The entry with these parameters.
+    /// Returns the entry with these parameters.
     #[must_use]
     pub const fn with_parameters(self, parameters: &'static [Parameter]) -> Entry {
         Entry { parameters, ..self }
     }
 }
 
-/// A type that a scenario can name. Its constructor takes a `Context` beside the parameters, such
-/// as a random stream.
+/// Type that a scenario can name. Its constructor takes a `Context` in addition to the parameters,
+/// such as a random stream.
 pub trait Registered<Context = ()>: Sized {
-    /// Name, parameters and source.
+    /// Name, parameters and source of the type.
     const ENTRY: Entry;
 
-    /// Makes the value that the parameters describe.
+    /// Returns the value that the parameters describe.
     fn with(settings: &Settings<'_>, context: Context) -> Self;
 }
 
-/// A large one of a closed set, whose other values need not have room for it.
+/// A boxed large type of a closed set, so that smaller values do not need its memory.
 impl<Context, T: Registered<Context>> Registered<Context> for Box<T> {
     const ENTRY: Entry = T::ENTRY;
 
@@ -153,16 +153,16 @@ impl<Context, T: Registered<Context>> Registered<Context> for Box<T> {
     }
 }
 
-/// One parameter of an entry.
+/// Parameter of an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     /// Key in the scenario.
     pub name: &'static str,
     /// Type and range.
     pub kind: ParameterKind,
-    /// Default as a scenario would write it.
+    /// Default as written in a scenario.
     pub default: &'static str,
-    /// Its effect, and the reason for its default.
+    /// Effect of the parameter, and the reason for its default.
     pub doc: &'static str,
     /// True if the value of an omitted parameter depends on other parameters or on the context, so
     /// that `default` does not apply.
@@ -170,7 +170,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Returns the parameter as one whose omission may mean something else than its default.
+    /// Returns the parameter as one whose omission may differ from its default.
     #[must_use]
     pub const fn depending(self) -> Parameter {
         Parameter {
@@ -185,10 +185,10 @@ impl Parameter {
     }
 }
 
-/// The type and range of a parameter's value.
+/// Type and range of a parameter's value.
 #[derive(Debug, Clone, Copy)]
 pub enum ParameterKind {
-    /// A number within `min..=max`, in `unit` (empty for a plain number).
+    /// Number within `min..=max`, in `unit` (empty for a plain number).
     Number {
         /// Smallest value.
         min: f64,
@@ -197,7 +197,7 @@ pub enum ParameterKind {
         /// Unit for documentation, for example "segments".
         unit: &'static str,
     },
-    /// A whole number within `min..=max`.
+    /// Whole number within `min..=max`.
     Integer {
         /// Smallest value.
         min: u64,
@@ -208,19 +208,19 @@ pub enum ParameterKind {
     },
     /// True or false.
     Bool,
-    /// A length of time such as "20 ms".
+    /// Time such as "20 ms".
     Span,
-    /// One of the names.
+    /// One of these names.
     Choice(&'static [&'static str]),
-    /// The name of an entry of this kind, or a table with the name under [`NAME`] and that
-    /// entry's parameters.
+    /// Name of an entry of this kind, or a table with the name under [`NAME`] and the entry's
+    /// parameters.
     Named(&'static str),
 }
 
-/// The key that holds the name where a parameter is a table ([`ParameterKind::Named`]).
+/// Key that holds the name if a parameter is a table ([`ParameterKind::Named`]).
 pub const NAME: &str = "name";
 
-/// A number within `min..=max`, in `unit`.
+/// Returns a parameter that is a number within `min..=max`, in `unit`.
 pub const fn number(
     name: &'static str,
     (min, max, unit): (f64, f64, &'static str),
@@ -236,7 +236,7 @@ pub const fn number(
     }
 }
 
-/// A whole number within `min..=max`, in `unit`.
+/// Returns a parameter that is a whole number within `min..=max`, in `unit`.
 pub const fn integer(
     name: &'static str,
     (min, max, unit): (u64, u64, &'static str),
@@ -252,7 +252,7 @@ pub const fn integer(
     }
 }
 
-/// A parameter that is true or false.
+/// Returns a parameter that is true or false.
 pub const fn flag(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
     Parameter {
         name,
@@ -263,7 +263,7 @@ pub const fn flag(name: &'static str, default: &'static str, doc: &'static str) 
     }
 }
 
-/// A length of time.
+/// Returns a parameter that is a time.
 pub const fn span(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
     Parameter {
         name,
@@ -274,7 +274,7 @@ pub const fn span(name: &'static str, default: &'static str, doc: &'static str) 
     }
 }
 
-/// One of `names`.
+/// Returns a parameter that is one of `names`.
 pub const fn choice(
     name: &'static str,
     names: &'static [&'static str],
@@ -290,7 +290,7 @@ pub const fn choice(
     }
 }
 
-/// An entry of `kind` with its parameters.
+/// Returns a parameter that is an entry of `kind` with its parameters.
 pub const fn named(
     name: &'static str,
     kind: &'static str,
@@ -306,27 +306,27 @@ pub const fn named(
     }
 }
 
-/// A parameter's value after the scenario was checked.
+/// Value of a parameter in a checked scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Number or integer.
     Number(f64),
     /// True or false.
     Bool(bool),
-    /// A length of time.
+    /// Time.
     Span(crate::Span),
     /// The chosen name.
     Choice(String),
-    /// The name of an entry and its parameters.
+    /// Name of an entry, and its parameters.
     Named(String, Parameters),
 }
 
-/// The parameters that a scenario gave; the rest keep their defaults.
+/// Parameters that a scenario has given. Other parameters keep their defaults.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters(pub Vec<(String, Value)>);
 
 impl Parameters {
-    /// None given.
+    /// No given parameters.
     pub const NONE: &'static Parameters = &Parameters(Vec::new());
 
     fn find(&self, name: &str) -> Option<&Value> {
@@ -335,35 +335,35 @@ impl Parameters {
             .find(|(key, _)| key == name)
             .map(|(_, value)| value)
     }
-    /// The number given for `name`, or `default`.
+    /// Returns the number given for `name`, or `default`.
     pub fn number(&self, name: &str, default: f64) -> f64 {
         match self.find(name) {
             Some(Value::Number(number)) => *number,
             _ => default,
         }
     }
-    /// The flag given for `name`, or `default`.
+    /// Returns the flag given for `name`, or `default`.
     pub fn flag(&self, name: &str, default: bool) -> bool {
         match self.find(name) {
             Some(Value::Bool(flag)) => *flag,
             _ => default,
         }
     }
-    /// The span given for `name`, or `default`.
+    /// Returns the time given for `name`, or `default`.
     pub fn span(&self, name: &str, default: crate::Span) -> crate::Span {
         match self.find(name) {
             Some(Value::Span(span)) => *span,
             _ => default,
         }
     }
-    /// The choice given for `name`, or `default`.
+    /// Returns the choice given for `name`, or `default`.
     pub fn choice<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         match self.find(name) {
             Some(Value::Choice(choice)) => choice,
             _ => default,
         }
     }
-    /// The entry given for `name`, by its own name, with its parameters.
+    /// Returns the entry given for `name` with its parameters. `None` if none is given.
     pub fn named(&self, name: &str) -> Option<(&str, &Parameters)> {
         match self.find(name) {
             Some(Value::Named(name, parameters)) => Some((name, parameters)),
@@ -372,14 +372,14 @@ impl Parameters {
     }
 }
 
-/// A parameter out of its range.
+/// Error for a parameter out of its range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutOfRange {
     /// Name of the parameter.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the parameter.
     pub value: String,
-    /// The range.
+    /// Valid range.
     pub expected: String,
 }
 
@@ -399,7 +399,7 @@ impl std::error::Error for OutOfRange {}
 /// Checks a value against a range.
 ///
 /// # Errors
-/// `value` is not within `range`; the error gives the ends of the range.
+/// Returns an error with the ends of the range if `value` is outside.
 pub fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
     name: &'static str,
     value: T,
@@ -424,38 +424,38 @@ pub fn in_range<T: Copy + PartialOrd + std::fmt::Display>(
     })
 }
 
-/// One sort of thing that a scenario names, with everything it may name.
+/// Kind of item that a scenario names, with all valid names.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// Singular, as the scenario's key: "congestion-control".
+    /// Singular, as in the scenario's key: "congestion-control".
     pub name: &'static str,
-    /// Plural, as `fadeout list` takes it: "congestion-controls".
+    /// Plural, as in `fadeout list`: "congestion-controls".
     pub plural: &'static str,
-    /// The entries that can be named.
+    /// Entries that can be named.
     pub entries: &'static [Entry],
 }
 
-/// Parameters of a part of a layer that has no name of its own in a scenario. Keys of a table there
-/// take their defaults from it.
+/// Parameters of a part of a layer that has no name in a scenario. Keys of a table take their
+/// defaults from them.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// The name by which keys refer to it: "beam-management".
+    /// Name that keys use for the part: "beam-management".
     pub name: &'static str,
-    /// Its parameters, called as the keys.
+    /// Parameters, with the names of the keys.
     pub parameters: &'static [Parameter],
 }
 
-/// Every kind; `sim` assembles it from the sibling crates.
+/// All kinds, assembled by `sim` from the other crates.
 #[derive(Debug, Clone, Copy)]
 pub struct Catalog {
-    /// The kinds.
+    /// Kinds of items.
     pub kinds: &'static [Kind],
-    /// The parts of layers that keys take defaults from.
+    /// Parts of layers that keys take defaults from.
     pub parts: &'static [Part],
 }
 
 impl Catalog {
-    /// The entries of the kind called `name` (singular); empty when there is no such kind.
+    /// Returns the entries of the kind called `name` (singular). Empty if there is no such kind.
     pub fn entries(&self, name: &str) -> &'static [Entry] {
         self.kinds
             .iter()
@@ -480,7 +480,7 @@ impl Catalog {
     }
 }
 
-/// Finds `name` among the entries' names and aliases.
+/// Finds `name` among the names and aliases of the entries. `None` if it is not there.
 pub fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
     entries
         .iter()

@@ -2,15 +2,15 @@
 
 use super::{Parameter, flag};
 
-/// Declares a struct of parameters. Each field has its type, and after `=` the function of
-/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with the arguments besides name
-/// and documentation.
+/// Declares a struct of parameters. Each field has its type. After `=` follows the function of
+/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with its arguments other than
+/// name and documentation.
 ///
 /// The key is the field's name with hyphens, or the text after `as`. The documentation is the doc
-/// comment. A type is anything that is [`FromSetting`](crate::registry::FromSetting);
+/// comment. A type must be [`FromSetting`](crate::registry::FromSetting), and
 /// [`choices!`](crate::choices!) declares one for a choice. A field `= group()` is another such
-/// struct, whose parameters come in its place; `group(&[("key", "default")])` gives some of them
-/// another default.
+/// struct, whose parameters are inserted there. `group(&[("key", "default")])` changes some of
+/// their defaults.
 ///
 /// The struct gets `PARAMETERS` for its [`Entry`](crate::registry::Entry), `with_defaults` for an
 /// entry with other defaults, `read`, and `Default`.
@@ -89,18 +89,18 @@ macro_rules! parameters {
                 }
                 count
             };
-            /// The parameters in order.
+            /// Parameters in order.
             $vis const PARAMETERS: &'static [$crate::registry::Parameter] =
                 &$crate::registry::join::<{ Self::COUNT }>(Self::LISTS);
 
-            /// The parameters, with other defaults for those that `defaults` names.
+            /// Returns the parameters, with the defaults that `defaults` names replaced.
             $vis const fn with_defaults(
                 defaults: &[(&str, &'static str)],
             ) -> [$crate::registry::Parameter; Self::COUNT] {
                 $crate::registry::with_defaults(Self::PARAMETERS, defaults)
             }
 
-            /// The values given, and the entry's defaults for the rest.
+            /// Returns the given values, with the entry's defaults for the others.
             $vis fn read(settings: &$crate::registry::Settings<'_>) -> Self {
                 $name {
                     $( $field: $crate::parameters!(
@@ -158,10 +158,10 @@ macro_rules! choices {
 
         #[allow(dead_code, reason = "not every choice needs all of these")]
         impl $name {
-            /// The names, in the order of the variants.
+            /// Names in the order of the variants.
             $vis const NAMES: &'static [&'static str] = &[$($text),+];
 
-            /// The variant called `name`; `None` when there is none.
+            /// Returns the variant called `name`. `None` if there is none.
             $vis fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $( $text => Some($name::$variant), )+
@@ -169,7 +169,7 @@ macro_rules! choices {
                 }
             }
 
-            /// Its name.
+            /// Returns the variant's name.
             $vis const fn name(&self) -> &'static str {
                 match self {
                     $( $name::$variant => $text, )+
@@ -187,7 +187,7 @@ macro_rules! choices {
     };
 }
 
-/// The bytes of a field's name, with hyphens.
+/// Returns the bytes of a field's name, with hyphens.
 pub const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     let name = name.as_bytes();
     let mut bytes = [0; N];
@@ -203,7 +203,7 @@ pub const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     bytes
 }
 
-/// The text of [`kebab`]'s bytes.
+/// Returns the bytes of [`kebab`] as text.
 pub const fn kebab_str(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -211,13 +211,13 @@ pub const fn kebab_str(bytes: &[u8]) -> &str {
     }
 }
 
-/// The lists one after the other. `N` is their length together.
+/// Returns the lists one after the other. `N` is the sum of their lengths.
 pub const fn join<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     join_from(flag("", "", ""), lists)
 }
 
-/// Returns the lists one after the other. `N` is the sum of their lengths, and `any` a value that
-/// no place keeps.
+/// Returns the lists one after the other. `N` is the sum of their lengths. `any` is a placeholder
+/// value that the result does not contain.
 ///
 /// # Panics
 /// Panics if `N` is another number. In a constant that is an error of compilation.

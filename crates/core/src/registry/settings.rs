@@ -1,10 +1,10 @@
-//! Reading parameters, with the defaults of their registry entry.
+//! Access to parameters, with the defaults of their registry entry.
 
 use super::{Entry, Parameter, ParameterKind, Parameters, Value};
 use crate::{Bytes, Decibel, Hertz, Rate, Span};
 use std::cell::Cell;
 
-/// Parameters that a scenario gave for one entry. Any other parameter has the entry's default.
+/// Parameters that a scenario has given for one entry. Other parameters have the entry's defaults.
 ///
 /// The scenario reader rejects values out of range with a message. A caller that bypasses it gets
 /// the nearest allowed value, so no model ever sees a number that it cannot work with.
@@ -16,12 +16,12 @@ pub struct Settings<'a> {
     watch: Option<&'a Watch>,
 }
 
-/// Queries of settings: a bit for each parameter, in the entry's order.
+/// Record of the queries of settings, with a bit for each parameter in the entry's order.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     /// Bit mask of the parameters that were read.
     pub(super) reads: Cell<u128>,
-    /// Bit mask of the parameters whose absence made a difference.
+    /// Bit mask of the parameters whose absence had an effect.
     pub(super) absences: Cell<u128>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The parameters `given` for a list of them that is no entry.
+    /// Returns the parameters `given` for a list of parameters that is no entry.
     pub fn of(parameters: &'static [Parameter], given: &'a Parameters) -> Self {
         Settings {
             name: "",
@@ -54,7 +54,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Name of the entry.
+    /// Returns the name of the entry.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -106,7 +106,7 @@ impl<'a> Settings<'a> {
     /// Returns the number called `name`.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn number(&self, name: &str) -> f64 {
         let parameter = self.parameter(name);
         let (min, max) = match parameter.kind {
@@ -121,31 +121,31 @@ impl<'a> Settings<'a> {
                 _ => min,
             },
         };
-        // `max` before `min`: not-a-number becomes the lower end.
+        // `max` comes before `min`, so that NaN becomes the lower end.
         value.max(min).min(max)
     }
 
-    /// The whole number called `name`.
+    /// Returns the whole number called `name`.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn integer(&self, name: &str) -> u32 {
         self.number(name) as u32
     }
 
-    /// The flag called `name`.
+    /// Returns the flag called `name`.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn flag(&self, name: &str) -> bool {
         let default = self.parameter(name).default == "true";
         self.given.flag(name, default)
     }
 
-    /// The length of time called `name`.
+    /// Returns the time called `name`.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn span(&self, name: &str) -> Span {
         let parameter = self.parameter(name);
         match (self.given.find(name), parameter.kind) {
@@ -158,10 +158,10 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The choice called `name`.
+    /// Returns the choice called `name`.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn choice(&self, name: &str) -> &'a str {
         let parameter = self.parameter(name);
         let chosen = self.given.choice(name, parameter.default);
@@ -171,10 +171,11 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The entry given for `name` and its parameters; the default's has none.
+    /// Returns the entry given for `name` and its parameters. The default entry has no given
+    /// parameters.
     ///
     /// # Panics
-    /// As [`Settings::get`].
+    /// Panics as [`Settings::get`] does.
     pub fn named(&self, name: &str) -> (&'a str, &'a Parameters) {
         let parameter = self.parameter(name);
         let default = (parameter.default, Parameters::NONE);
@@ -182,9 +183,9 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// A type of a field in [`parameters!`](crate::parameters!).
+/// Type of a field in [`parameters!`](crate::parameters!).
 pub trait FromSetting: Sized {
-    /// True if an omitted parameter may mean something else than its default.
+    /// True if the omission of a parameter may differ from its default.
     const DEPENDS: bool = false;
 
     /// Returns the value of the parameter called `name`.
@@ -203,7 +204,7 @@ macro_rules! from_setting {
 
 from_setting! {
     f64: |settings, name| settings.number(name);
-    // A float-to-int `as` cast saturates; the ranges of parameters keep below it.
+    // An `as` cast from float to integer saturates, but the ranges of parameters stay below that.
     u8: |settings, name| settings.number(name) as u8;
     u32: |settings, name| settings.number(name) as u32;
     u64: |settings, name| settings.number(name) as u64;
@@ -216,8 +217,8 @@ from_setting! {
     Hertz: |settings, name| Hertz(settings.number(name));
 }
 
-/// The value given, or none: for a default that depends on other things and is words in the
-/// documentation.
+/// Given value, or `None` if the parameter is omitted. It serves a default that depends on other
+/// values and is documented in words.
 impl<T: FromSetting> FromSetting for Option<T> {
     const DEPENDS: bool = true;
 
@@ -226,7 +227,7 @@ impl<T: FromSetting> FromSetting for Option<T> {
     }
 }
 
-/// A parameter's default as a value; `None` where it is words.
+/// Returns the default of a parameter as a value. `None` if the default is in words.
 pub(super) fn default_value(parameter: &Parameter) -> Option<Value> {
     let text = parameter.default;
     Some(match parameter.kind {
@@ -254,7 +255,7 @@ pub fn parse_span(text: &str) -> Option<Span> {
     Some(Span::from_secs_f64(number.parse::<f64>().ok()? * scale))
 }
 
-/// Reads "0.5", "10 MB", "1 Mbit/s".
+/// Reads numbers such as "0.5", "10 MB", "1 Mbit/s". `None` for any other text.
 fn parse_number(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let scale = match unit {

@@ -1,4 +1,4 @@
-//! The rows of the tables of results. What a number in a results file means is said here once.
+//! Rows of the tables of results. This is the only definition of the numbers in results files.
 
 mod handover;
 mod radio;
@@ -13,10 +13,10 @@ pub use summary::*;
 use crate::table::{ColumnKind, ColumnSink, ColumnValue};
 use crate::{FlowId, LinkId, Span, Time, table};
 
-/// Calls the macro `$then` with every table that is recorded while a run goes on: the method of
-/// [`Probe`](crate::Probe) that tells of a row, and when; its name; its row. The bins of
-/// `throughput` are the recorder's own. The probe's methods and the recorder's tables are made
-/// from this list.
+/// Calls the macro `$then` with every table that is recorded during a run. An entry has the method
+/// of [`Probe`](crate::Probe) for a row with its doc comment, the name, and the row. The bins of
+/// `throughput` have no method, since the recorder makes them. The methods of the probe and the
+/// tables of the recorder are made from this list.
 #[macro_export]
 macro_rules! recorded_tables {
     ($then:ident) => {

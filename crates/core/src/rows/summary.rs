@@ -1,5 +1,5 @@
-//! The rows that a run is summed up in at its end: `summary.json`, the tables beside it, and the
-//! command's printed summary are made of them.
+//! Rows that sum up a run at its end. `summary.json`, its tables and the printed summary of the
+//! command are made from them.
 
 use crate::table;
 use crate::table::{SummaryRow, Table};

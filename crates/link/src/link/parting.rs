@@ -1,6 +1,6 @@
-//! A link between two parts of a simulation. Queue and transmitter are in one part, the far end of
-//! the delay line in the other. Packets that have left the transmitter are handed over before they
-//! arrive.
+//! A link between two parts of a simulation. Queue and transmitter are in one part, and the far end
+//! of the delay line is in the other. Packets that have left the transmitter are handed over before
+//! they arrive.
 
 use super::Link;
 use crate::transit::Carried;
@@ -8,20 +8,20 @@ use fadeout_core::{DropCause, Packet, PacketId, PacketPool, Probe, Time};
 
 impl Link {
     /// Returns the time of the transmitter's next decision. [`Time::NEVER`] if there is none. The
-    /// near end of a parted link is woken only for this.
+    /// near end of a parted link wakes only for this.
     #[inline]
     pub fn serve_at(&self) -> Time {
         self.serve_at
     }
 
-    /// When the next packet reaches the far end.
+    /// Returns the time at which the next packet reaches the far end.
     pub fn next_arrival_at(&self) -> Time {
         self.transit.next_arrival_at()
     }
 
-    /// Hands over, in order, the packets that reach the far end by `until`, each with its arrival.
-    /// Drops those that are lost on the way. All of them have left the queue by `now`, because
-    /// their delay is at least the distance from `now` to `until`.
+    /// Hands over the packets that reach the far end by `until`, in order and each with its arrival
+    /// time. Drops packets that are lost in transit. All of them have left the queue by `now`,
+    /// because their delay is at least the time from `now` to `until`.
     pub fn hand_over(
         &mut self,
         (now, until): (Time, Time),
@@ -42,8 +42,8 @@ impl Link {
         self.assert_conserved();
     }
 
-    /// Accepts a packet at the far end that is on its way and arrives at `arrives_at`. Packets come
-    /// in the order of their arrivals.
+    /// Adds a packet in transit at the far end, which arrives at `arrives_at`. Packets must be
+    /// added in the order of their arrivals.
     pub fn take_over(&mut self, arrives_at: Time, packet: PacketId) {
         self.transit.push(Carried {
             leaves_queue_at: arrives_at,

@@ -1,4 +1,4 @@
-//! Choice of a link's transmitter: allowed combinations of rates, blocks and blockages.
+//! Choice of a link's transmitter, and the allowed combinations of rates, blocks and blockages.
 
 use crate::blockage::Blockages;
 use crate::blocks::Blocks;
@@ -7,7 +7,8 @@ use crate::streams::Streams;
 use crate::transmitter::{Fluid, Opportunities, Transmitter};
 use crate::{BlockConfig, BlockageEffect, BlockageInterval, LinkError, RateConfig};
 
-/// Packets can keep the rate of their arrival where there is one, and nothing later changes it.
+/// Checks that packets can keep the rate of their arrival. This requires a defined rate that later
+/// changes do not affect.
 pub(super) fn check_for_arrivals(
     rate: &RateConfig,
     blocks: Option<BlockConfig>,
@@ -36,8 +37,8 @@ pub(super) fn check_for_arrivals(
     }
 }
 
-/// The blockages that the transmitter feels: all of them where packets are held, else the
-/// partial ones.
+/// Returns the blockages that affect the transmitter. These are all if packets are held, and only
+/// the partial ones otherwise.
 pub(super) fn slowing(
     blockages: &Blockages,
     effect: Option<BlockageEffect>,
@@ -51,7 +52,7 @@ pub(super) fn slowing(
         .collect()
 }
 
-/// The transmitter of a link, slowed by these of its blockages.
+/// Returns the transmitter of a link, slowed by the blockages `slowing`.
 pub(super) fn transmitter(
     (rate, blocks): (&RateConfig, Option<BlockConfig>),
     slowing: Vec<BlockageInterval>,

@@ -1,5 +1,5 @@
-//! A link that another takes over from. Closing takes its waiting packets out. On opening, the
-//! packets that another left behind go first.
+//! A link that another link can replace. Closing it removes its waiting packets. After it opens,
+//! packets that the other link left go first.
 
 use super::Link;
 use crate::queue::Queued;
@@ -7,9 +7,9 @@ use fadeout_core::{DropCause, PacketId, PacketPool, Probe, Time};
 
 impl Link {
     /// Stops sending until [`open`](Self::open), and pushes the waiting packets to `out`, in order.
-    /// A packet that was not yet sent completely goes before them. Packets already sent arrive. A
-    /// discipline may drop some of the packets. Only a link that
-    /// [yields](super::LinkConfig::yields) can be closed.
+    /// A packet whose transmission is incomplete goes first. Packets already sent still arrive. A
+    /// discipline may drop some packets. Only a link that [yields](super::LinkConfig::yields) can
+    /// be closed.
     pub fn close(
         &mut self,
         now: Time,
@@ -51,7 +51,7 @@ impl Link {
         }
     }
 
-    /// Sends again, from `now` on.
+    /// Resumes sending from `now` on.
     pub fn open(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
         let Some(managed) = &mut self.managed else {
             return;
@@ -62,7 +62,7 @@ impl Link {
         self.serve(now, pool, probe);
     }
 
-    /// As [`on_packet`](Self::on_packet), of a packet that goes before all others that wait.
+    /// Processes an arrival as [`on_packet`](Self::on_packet) does, but before all waiting packets.
     pub fn on_packet_ahead(
         &mut self,
         now: Time,
@@ -89,7 +89,8 @@ impl Link {
         self.report_queue(now, probe);
     }
 
-    /// Drops a packet that it gave out, or that comes while it is closed for good.
+    /// Drops a packet that the link has returned, or that arrives after the link was closed for
+    /// good.
     pub fn lose(
         &mut self,
         now: Time,

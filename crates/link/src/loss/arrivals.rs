@@ -1,25 +1,24 @@
-//! Loss of listed arrivals: the n-th packet to reach the link, of any kind.
+//! Loss of listed arrivals: the n-th packets to reach the link, of any kind.
 //!
-//! The list of another program's run makes a run here lose the same packets, as long as it sends
-//! the same ones. So a comparison does not depend on the luck of the draw.
+//! With a list from another program's run, a run here loses the same packets as long as it sends
+//! the same ones. So a comparison does not depend on random draws.
 
 use crate::lines::{meaningful, shown};
 use crate::{LinkError, OrdinalsError};
 use std::sync::Arc;
 
-/// Ordinals of arrivals that are lost. The first packet that arrives has 1. A clone shares the
-/// list.
+/// Ordinals of arrivals that are lost. The first packet that arrives has 1. Clones share the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrivals {
-    /// Above zero, in increasing order.
+    /// Ordinals above zero, in increasing order.
     ordinals: Arc<[u64]>,
 }
 
 impl Arrivals {
-    /// The arrivals of these ordinals, each at least 1 and greater than the one before it.
+    /// Returns the arrivals with these ordinals, each at least 1 and greater than the one before.
     ///
     /// # Errors
-    /// When an ordinal is zero or not greater than the one before it.
+    /// Returns an error if an ordinal is zero or not greater than the one before.
     pub fn new(ordinals: impl Into<Arc<[u64]>>) -> Result<Arrivals, LinkError> {
         let ordinals = ordinals.into();
         let mut previous = 0;
@@ -32,11 +31,11 @@ impl Arrivals {
         Ok(Arrivals { ordinals })
     }
 
-    /// Reads a list of increasing ordinals, one a line. Blank lines and lines that begin with `#`
-    /// are skipped.
+    /// Reads a list of increasing ordinals, one in each line. Blank lines and lines that begin with
+    /// `#` are skipped.
     ///
     /// # Errors
-    /// With the number of the first line that is wrong.
+    /// Returns an error with the number of the first wrong line.
     pub fn parse(text: &[u8]) -> Result<Arrivals, OrdinalsError> {
         let mut ordinals: Vec<u64> = Vec::new();
         for (line, word) in meaningful(text) {
@@ -60,7 +59,7 @@ impl Arrivals {
     }
 }
 
-/// A number above zero of decimal digits alone.
+/// Parses a number above zero that has decimal digits only.
 fn number(word: &[u8]) -> Option<u64> {
     if !word.iter().all(u8::is_ascii_digit) {
         return None;
@@ -69,11 +68,11 @@ fn number(word: &[u8]) -> Option<u64> {
     (number > 0).then_some(number)
 }
 
-/// Counts arrivals along the list.
+/// Counter of arrivals along the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted {
     arrivals: Arrivals,
-    /// Index of the next ordinal.
+    /// Index of the next ordinal in the list.
     next: usize,
     arrived: u64,
 }

@@ -1,4 +1,4 @@
-//! Bursty loss from a two-state Markov chain.
+//! Bursty loss by a two-state Markov chain.
 //!
 //! E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960, and
 //! E. O. Elliott, "Estimates of error rates for codes on burst-noise channels", ibid. 42, 1963.
@@ -7,26 +7,26 @@ use super::is_probability;
 use crate::LinkError;
 use fadeout_core::random::Stream;
 
-/// Parameters of the chain. The state changes once per packet, after the packet was judged.
+/// Parameters of the chain. The state may change once for each packet, after the loss decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GilbertElliott {
-    /// Probability per packet of going from good to bad (p in the papers).
+    /// Probability per packet of a transition from good to bad (p in the papers).
     pub good_to_bad: f64,
-    /// Probability per packet of going from bad to good (r). Its inverse is the mean stay in the
-    /// bad state, in packets.
+    /// Probability per packet of a transition from bad to good (r). Its inverse is the mean
+    /// duration of the bad state, in packets.
     pub bad_to_good: f64,
-    /// Probability that a packet in the good state is lost (1 - k). Zero in Gilbert's model.
+    /// Probability that a packet is lost in the good state (1 - k). Zero in Gilbert's model.
     pub loss_good: f64,
-    /// Probability that a packet in the bad state is lost (1 - h).
+    /// Probability that a packet is lost in the bad state (1 - h).
     pub loss_bad: f64,
 }
 
 impl GilbertElliott {
-    /// Share of packets spent in the bad state in the long run, `p / (p + r)`.
+    /// Returns the long-run share of packets in the bad state, `p / (p + r)`.
     pub fn bad_share(&self) -> f64 {
         self.good_to_bad / (self.good_to_bad + self.bad_to_good)
     }
-    /// Share of packets lost in the long run.
+    /// Returns the long-run share of lost packets.
     pub fn loss_share(&self) -> f64 {
         let bad = self.bad_share();
         (1.0 - bad) * self.loss_good + bad * self.loss_bad
@@ -41,7 +41,7 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// A chain that begins in its stationary distribution.
+    /// Returns a chain that begins in its stationary distribution.
     pub(crate) fn new(parameters: GilbertElliott, mut stream: Stream) -> Result<Self, LinkError> {
         is_probability("good-to-bad", parameters.good_to_bad)?;
         is_probability("bad-to-good", parameters.bad_to_good)?;
@@ -96,8 +96,8 @@ mod tests {
         };
         let n = 2_000_000;
         let share = losses(parameters, n).iter().filter(|&&lost| lost).count() as f64 / n as f64;
-        // The chain's correlation inflates the variance of the mean by about (1 + c) / (1 - c) with
-        // c = 1 - p - r. The bound is five standard errors with that.
+        // The correlation of the chain increases the variance of the mean by about (1 + c) / (1 -
+        // c) with c = 1 - p - r. The limit is five standard errors with that factor.
         let (mean, c) = (parameters.loss_share(), 1.0 - 0.01 - 0.2);
         let error = (mean * (1.0 - mean) / n as f64 * (1.0 + c) / (1.0 - c)).sqrt();
         assert!((share - mean).abs() < 5.0 * error, "{share} beside {mean}");
@@ -119,7 +119,8 @@ mod tests {
             .collect();
         let count = bursts.len() as f64;
         let mean = bursts.iter().sum::<f64>() / count;
-        // Geometric with mean 1/r = 4 and variance (1 - r) / r^2 = 12; five standard errors.
+        // Geometric distribution with mean 1/r = 4 and variance (1 - r) / r^2 = 12. The limit is
+        // five standard errors.
         assert!((mean - 4.0).abs() < 5.0 * (12.0 / count).sqrt(), "{mean}");
     }
 

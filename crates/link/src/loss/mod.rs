@@ -1,6 +1,6 @@
-//! Loss, random or listed, decided on a packet's arrival at the link, before the queue.
+//! Random or listed loss, decided when a packet arrives at the link, before the queue.
 //!
-//! netem decides there too. A lost packet takes neither queue space nor transmission time.
+//! netem decides at the same place. A lost packet takes neither queue space nor transmission time.
 
 mod arrivals;
 mod gilbert_elliott;
@@ -12,10 +12,10 @@ use crate::LinkError;
 use crate::streams::Streams;
 use fadeout_core::random::Stream;
 
-/// A link's loss.
+/// Loss of a link.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum LossConfig {
-    /// None.
+    /// No loss.
     #[default]
     None,
     /// Each packet is lost with this probability, independently of the others.
@@ -23,13 +23,13 @@ pub enum LossConfig {
         /// Probability in [0, 1].
         probability: f64,
     },
-    /// Losses come in bursts.
+    /// Bursts of losses.
     GilbertElliott(GilbertElliott),
-    /// Listed arrivals are lost, all others not.
+    /// Loss of listed arrivals only.
     Arrivals(Arrivals),
 }
 
-/// The loss process: decides one packet at a time.
+/// Loss process, which decides on one packet after the other.
 #[derive(Debug, Clone)]
 pub(crate) enum Loss {
     None,
@@ -63,7 +63,7 @@ impl Loss {
         !matches!(self, Loss::None) && self.loses()
     }
 
-    /// Out of line, so that a link without loss costs no call.
+    /// This function is out of line, so that a link without loss costs no call.
     #[inline(never)]
     fn loses(&mut self) -> bool {
         match self {

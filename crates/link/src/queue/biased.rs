@@ -1,10 +1,12 @@
-//! The biased queue of TCP-Casablanca (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3),
-//! 2005). When it overflows, an expendable packet is dropped before any other. So a receiver that
-//! knows the expendable packets can separate this queue's losses from a radio's.
+//! Biased queue of TCP-Casablanca. When it overflows, it drops an expendable packet before any
+//! other. So a receiver that knows the expendable packets can distinguish this queue's losses from
+//! those of a radio link.
 //!
 //! The paper leaves open which expendable packet is dropped. Here it is the newest, because the
-//! packet that waits longest has cost most. With none in the queue the arrival is dropped, as under
+//! oldest has used most resources. Without an expendable packet the arrival is dropped, as in
 //! drop-tail.
+//!
+//! Source: Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3), 2005.
 
 use super::discipline::{Managed, Start};
 use super::fifo::Queued;
@@ -14,7 +16,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{PacketId, Rate, Ring, Time};
 
-/// First in, first out; expendable packets are dropped first.
+/// First-in, first-out queue that drops expendable packets first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BiasedConfig;
 
@@ -39,11 +41,11 @@ impl Start for BiasedConfig {
     }
 }
 
-/// First in, first out, with drops from within.
+/// First-in, first-out queue with drops from within.
 #[derive(Debug, Default)]
 pub(crate) struct Biased {
     ring: Ring<Slot>,
-    /// Numbers in the ring of the expendable packets that wait, oldest first.
+    /// Positions of the waiting expendable packets in the ring, oldest first.
     expendable: Ring<u64>,
     packets: u64,
     bytes: u64,
@@ -52,7 +54,7 @@ pub(crate) struct Biased {
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     queued: Queued,
-    /// Was dropped while it waited.
+    /// True if the packet was dropped while it waited.
     is_gone: bool,
 }
 
@@ -90,7 +92,7 @@ impl Managed for Biased {
         true
     }
 
-    /// Drops the newest expendable packet, or the newest of all.
+    /// Drops the newest expendable packet, or the newest of all if there is none.
     fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         if self.packets == 0 {
             return false;
@@ -98,7 +100,7 @@ impl Managed for Biased {
         let newest = || self.ring.end() - 1;
         let mut number = self.expendable.pop_back().unwrap_or_else(newest);
         while self.ring[number].is_gone {
-            number -= 1; // the newest of all was dropped before
+            number -= 1; // The newest packet was dropped before.
         }
         let slot = &mut self.ring[number];
         slot.is_gone = true;
@@ -122,7 +124,7 @@ mod tests {
     use super::super::rig::{Rig, ms};
     use super::*;
 
-    /// A queue with packets that are expendable or not.
+    /// Returns a queue with packets that are expendable or not.
     fn queue(rig: &mut Rig, kinds: &[bool]) -> (Biased, Vec<PacketId>) {
         let mut biased = Biased::default();
         let mut packets = Vec::new();

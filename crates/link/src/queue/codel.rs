@@ -1,4 +1,4 @@
-//! Controlled delay: drops at the head once the delay has stayed above a target.
+//! Controlled delay (CoDel) drops packets at the head if the delay stays above a target.
 //!
 //! Standard: RFC 8289.
 
@@ -11,14 +11,15 @@ use fadeout_core::aqm::{Head, Heads};
 use fadeout_core::random::Stream;
 use fadeout_core::{Ecn, Time};
 
-/// A queue that CoDel takes its packets from.
+/// Queue from which CoDel takes its packets.
 pub(super) trait Source {
     fn front(&self) -> Option<&Queued>;
     fn pop(&mut self) -> Option<Queued>;
-    /// Bytes in it.
+    /// Returns the bytes in the queue.
     fn bytes(&self) -> u64;
 
-    /// The packet that leaves at `now`, after those that are dropped.
+    /// Returns the packet that leaves at `now`, after the packets that are dropped. `None` if no
+    /// packet is left.
     #[inline]
     fn dequeue(
         &mut self,
@@ -51,7 +52,7 @@ impl Source for Fifo {
     }
 }
 
-/// A queue as the law sees it.
+/// View of a queue for the algorithm.
 struct SourceHeads<'a, 'b, S> {
     source: &'a mut S,
     effects: &'a mut Effects<'b>,
@@ -81,7 +82,7 @@ impl<S: Source> Heads for SourceHeads<'_, '_, S> {
     }
 }
 
-/// A first-in-first-out queue under CoDel.
+/// First-in, first-out queue with CoDel.
 #[derive(Debug)]
 pub(crate) struct CoDel {
     config: CoDelConfig,
@@ -133,8 +134,8 @@ mod tests {
     use super::super::rig::{Rig, ms};
     use super::*;
 
-    /// Twenty packets arrive at 0, and one a millisecond from 500 ms on. Returns the packets that
-    /// leave and those left waiting in the first second after that.
+    /// Adds twenty packets at 0, and one each millisecond from 500 ms on. Returns the packets that
+    /// leave in the following second, and those that still wait.
     fn standing(rig: &mut Rig, ecn: Ecn) -> (u64, u64) {
         let mut codel = CoDel::new(CoDelConfig::default()).expect("the defaults are valid");
         for _ in 0..20 {
@@ -155,8 +156,8 @@ mod tests {
     fn a_standing_queue_is_dropped_down_to_the_target() {
         let mut rig = Rig::default();
         let (left, waiting) = standing(&mut rig, Ecn::NotEct);
-        // A packet a millisecond comes and goes, so the queue falls by the dropped packets. Four
-        // packets are a delay below 5 ms.
+        // A packet arrives and leaves each millisecond, so the queue shrinks by the dropped
+        // packets. Four packets have a delay below 5 ms.
         assert_eq!((left, waiting, rig.dropped.len()), (1_000, 4, 16));
     }
 

@@ -1,4 +1,4 @@
-//! The disciplines behind one interface.
+//! Common interface of the queue disciplines.
 
 use super::{
     BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, FqCoDelConfig, Limit, PieConfig,
@@ -12,13 +12,13 @@ fadeout_core::registry! {
     /// Every queue discipline that a scenario can name.
     pub static QUEUE_DISCIPLINES;
 
-    /// A queue discipline, which decides which packets a queue drops or marks, and the order in
-    /// which they leave. `rate` is the link's mean rate: RED takes the time of a typical packet
-    /// from it.
+    /// Queue discipline. It decides which packets a queue drops or marks, and the order in which
+    /// they leave. `rate` is the mean rate of the link. RED derives the transmission time of a
+    /// typical packet from it.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum QueueDiscipline(rate: Rate = Rate::from_bits_per_sec(10_000_000));
 
-    /// A queue that decides more than its limit does.
+    /// Queue of a discipline other than drop-tail.
     #[derive(Debug)]
     pub(crate) enum Discipline {
         DropTail(DropTailConfig => std::convert::Infallible),
@@ -38,22 +38,23 @@ impl Default for QueueDiscipline {
     }
 }
 
-/// The parameters of a discipline, which make its queue.
+/// Parameters of a discipline.
 pub(crate) trait Start {
-    /// The queue.
+    /// Queue of the discipline.
     type Queue: Managed;
 
-    /// The empty queue of a link with this limit; `None` when the limit alone decides.
+    /// Returns the empty queue of a link with this limit. `None` if only the limit decides.
     fn start(self, limit: Option<Limit>, stream: Stream) -> Result<Option<Self::Queue>, LinkError>;
 }
 
-/// A queue that decides more than its limit does.
+/// Queue that decides about more than its limit.
 pub(crate) trait Managed {
-    /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
+    /// Adds a packet that fits the limit, at its arrival. Returns false if the packet must be
+    /// dropped.
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool;
 
     /// Removes and returns the next packet for the transmitter, which is free at `now`. `None` if
-    /// no packet is left, even because the rest was dropped.
+    /// no packet is left, also because the others were dropped.
     fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued>;
 
     /// Returns the number of waiting packets.
@@ -62,7 +63,8 @@ pub(crate) trait Managed {
     /// Returns the number of waiting bytes.
     fn bytes(&self) -> u64;
 
-    /// Returns true if an arrival that does not fit is accepted and a waiting packet makes room.
+    /// Returns true if an arrival that does not fit is accepted and a waiting packet is dropped
+    /// instead.
     fn makes_room(&self) -> bool {
         false
     }
@@ -77,7 +79,7 @@ pub(crate) trait Managed {
 impl Start for DropTailConfig {
     type Queue = std::convert::Infallible;
 
-    /// The packets of a drop-tail queue are the link's.
+    /// Returns no queue, because the packets of a drop-tail queue are in the link.
     fn start(self, _: Option<Limit>, _: Stream) -> Result<Option<Self::Queue>, LinkError> {
         Ok(None)
     }
@@ -98,13 +100,13 @@ impl Managed for std::convert::Infallible {
     }
 }
 
-/// The packets that a discipline drops and marks, beside keeping and releasing others.
+/// Packets that a discipline drops and marks.
 #[derive(Debug)]
 pub(crate) struct Effects<'a> {
     pub(crate) pool: &'a mut PacketPool,
-    /// Chosen for dropping; the link frees and counts them.
+    /// Packets chosen for dropping. The link frees and counts them.
     pub(crate) dropped: &'a mut Vec<PacketId>,
-    /// Counts marks.
+    /// Number of marks.
     pub(crate) marked: &'a mut u64,
 }
 
@@ -113,7 +115,7 @@ impl Effects<'_> {
         self.pool[packet].ecn
     }
 
-    /// Sets Congestion Experienced. False when the packet is not ECN-capable.
+    /// Sets Congestion Experienced. Returns false if the packet is not ECN-capable.
     pub(crate) fn mark(&mut self, packet: PacketId) -> bool {
         self.pool[packet].ecn.mark(self.marked)
     }
@@ -125,7 +127,7 @@ impl Effects<'_> {
 
 impl Discipline {
     /// Returns the discipline of `config` in a queue with this limit. `None` for drop-tail, which
-    /// keeps no packets here.
+    /// stores no packets here.
     pub(crate) fn new(
         config: QueueDiscipline,
         limit: Option<Limit>,

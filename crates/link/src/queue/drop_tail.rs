@@ -1,9 +1,10 @@
-//! Drop-tail: packets that do not fit are dropped.
+//! Drop-tail drops packets that do not fit.
 
 use super::Limit;
 
-/// The admission rule of every queue: its limit. The packets of a drop-tail queue are in the
-/// link's [`Transit`](crate::transit::Transit), since their departures are known on arrival.
+/// Limit of a queue, the admission rule of every discipline. The packets of a drop-tail queue are
+/// in the link's [`Transit`](crate::transit::Transit), because their departures are known on
+/// arrival.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DropTail {
     pub(crate) limit: Option<Limit>,

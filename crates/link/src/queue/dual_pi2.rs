@@ -1,6 +1,6 @@
-//! Coupled queues for classic and scalable traffic, with a proportional integral controller on the
-//! delay. Its output is squared for the classic queue and multiplied for the low-latency one. The
-//! low-latency queue also has a threshold of its own.
+//! DualPI2: coupled queues for classic and scalable traffic, with a proportional integral
+//! controller of the delay. The controller's output is squared for the classic queue and multiplied
+//! for the low-latency queue. The low-latency queue also has its own threshold.
 //!
 //! Standard: RFC 9332 §A.
 
@@ -55,7 +55,7 @@ fadeout_core::parameters! {
 }
 
 impl DualPi2Config {
-    /// Time between updates (Tupdate).
+    /// Returns the time between updates (Tupdate).
     fn update_every(&self) -> Span {
         self.target.min(self.max_rtt / 3)
     }
@@ -85,37 +85,38 @@ impl Start for DualPi2Config {
     }
 }
 
-/// One of the two queues.
+/// One of both queues.
 #[derive(Debug, Default)]
 struct Side {
     queue: Fifo,
     signals: Even,
 }
 
-/// The two queues and the controller that couples them.
+/// Both queues, and the controller that couples them.
 #[derive(Debug)]
 pub(crate) struct DualPi2 {
     config: DualPi2Config,
     l4s: Side,
     classic: Side,
-    /// Bytes that the classic queue may send ahead of the other.
+    /// Bytes that the classic queue may send ahead of the low-latency queue.
     credit: f64,
     control: Control,
     update_every: Span,
-    /// Updates happen on this grid; those due are made before a queue next changes.
+    /// Time of the next update on a fixed grid. Updates that are due are made before a queue
+    /// changes.
     update_at: Time,
 }
 
-/// The controller.
+/// State of the controller.
 #[derive(Debug, Clone, Copy, Default)]
 struct Control {
-    /// p', which both queues take their probability from.
+    /// Base probability p', from which both queues derive their probability.
     base: f64,
     old_delay: Span,
 }
 
 impl Control {
-    /// One update with the delay measured now (RFC 9332 appendix A.1, `dualpi2_update`).
+    /// Updates the controller with the current delay (RFC 9332 appendix A.1, `dualpi2_update`).
     fn update(&mut self, config: &DualPi2Config, delay: Span) {
         let every = config.update_every().as_secs_f64();
         let rtt = config.max_rtt.as_secs_f64();
@@ -127,17 +128,17 @@ impl Control {
         self.old_delay = delay;
     }
 
-    /// Probability of a signal in the classic queue (p_C).
+    /// Returns the probability of a signal in the classic queue (p_C).
     fn classic(&self) -> f64 {
         self.base * self.base
     }
 
-    /// Probability that the classic queue's load asks of the low-latency one (p_CL).
+    /// Returns the coupled probability of a mark in the low-latency queue (p_CL).
     fn coupled(&self, config: &DualPi2Config) -> f64 {
         (config.coupling * self.base).min(1.0)
     }
 
-    /// Returns true if the low-latency queue's marking is saturated, so that packets must be
+    /// Returns true if the marking of the low-latency queue is saturated, so that packets must be
     /// dropped.
     fn is_saturated(&self, config: &DualPi2Config) -> bool {
         config.coupling * self.base >= 1.0
@@ -190,11 +191,11 @@ impl DualPi2 {
         Some(false)
     }
 
-    /// The classic packet that leaves; `None` when it is dropped.
+    /// Returns the classic packet that leaves. `None` if it is dropped.
     fn dequeue_classic(&mut self, effects: &mut Effects<'_>) -> Option<Queued> {
         let head = self.classic.queue.pop()?;
         let is_signalled = self.classic.signals.is_due(self.control.classic());
-        // Once the low-latency queue drops, marks alone would favour classic ECN traffic.
+        // If the low-latency queue drops, marks alone would favour classic ECN traffic.
         let may_mark = !self.control.is_saturated(&self.config);
         if is_signalled && !(may_mark && effects.mark(head.packet)) {
             effects.drop(head.packet);
@@ -203,7 +204,7 @@ impl DualPi2 {
         Some(head)
     }
 
-    /// The low-latency packet that leaves; `None` when overload drops it.
+    /// Returns the low-latency packet that leaves. `None` if overload drops it.
     fn dequeue_l4s(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         let is_alone = self.l4s.queue.packets() == 1;
         let head = self.l4s.queue.pop()?;
@@ -227,7 +228,7 @@ impl DualPi2 {
         Some(head)
     }
 
-    /// The low-latency queue's own marking: a ramp, or a step.
+    /// Returns the marking probability of the low-latency queue itself, a ramp or a step.
     fn native(&self, delay: Span) -> f64 {
         let ramp = Ramp {
             threshold: self.config.l4s_min_threshold,
@@ -236,8 +237,8 @@ impl DualPi2 {
         ramp.probability(delay)
     }
 
-    /// Makes the updates due by `now`, each with the delay of the older of the two heads then.
-    /// Nothing has entered or left since the last one.
+    /// Makes the updates due by `now`, each with the larger delay of both heads at its time. No
+    /// packet has entered or left since the last update.
     ///
     /// Standard: RFC 9332 §A.2.
     fn catch_up(&mut self, now: Time) {
@@ -298,7 +299,7 @@ mod tests {
         DualPi2::new(config).expect("valid")
     }
 
-    /// A queue whose base probability stays at `base`, with `n` packets of each sort.
+    /// Returns a queue whose base probability stays at `base`, with `n` packets of each kind.
     fn frozen(base: f64, config: DualPi2Config, rig: &mut Rig, n: usize) -> DualPi2 {
         let mut dual = dual(config);
         dual.update_at = Time::NEVER;
@@ -343,11 +344,12 @@ mod tests {
         let n = 10_000;
         let mut dual = frozen(0.1, DualPi2Config::default(), &mut rig, n);
         let mut left = 0;
-        // At the instant of arrival, so that the low-latency queue's own threshold is quiet.
+        // Packets leave at the instant of their arrival, so the low-latency queue's own threshold
+        // has no effect.
         while dual.dequeue(ms(0), &mut rig.effects()).is_some() {
             left += 1;
         }
-        // Signals are spread evenly, so the counts are exact but for the first.
+        // Signals are spread evenly, so the counts are exact except for the first.
         assert!(rig.marked.abs_diff(2_000) <= 1, "{}", rig.marked);
         assert!(
             rig.dropped.len().abs_diff(100) <= 1,
@@ -436,7 +438,7 @@ mod tests {
     #[test]
     fn overload_drops_from_both_queues_with_the_classic_probability() {
         let mut rig = Rig::default();
-        // k p' = 1: the low-latency queue's marks have nothing left to say.
+        // At k p' = 1 the marks of the low-latency queue are saturated.
         let mut dual = frozen(0.5, DualPi2Config::default(), &mut rig, 4_000);
         while dual.dequeue(ms(0), &mut rig.effects()).is_some() {}
         let l4s = rig

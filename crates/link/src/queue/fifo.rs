@@ -1,18 +1,18 @@
-//! Packets that wait, first in, first out.
+//! First-in, first-out queue of waiting packets.
 
 use fadeout_core::{PacketId, Ring, Span, Time};
 
-/// A packet that waits for the transmitter.
+/// Packet that waits for the transmitter.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Queued {
-    /// When it arrived at the link.
+    /// Arrival at the link.
     pub(crate) arrived_at: Time,
     pub(crate) packet: PacketId,
-    /// Bytes, framing included.
+    /// Size in bytes, framing included.
     pub(crate) size: u32,
 }
 
-/// A first-in-first-out queue that knows its length in bytes.
+/// First-in, first-out queue that counts its bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
     ring: Ring<Queued>,
@@ -47,7 +47,7 @@ impl Fifo {
         self.ring.front()
     }
 
-    /// Returns the time that the packet at the head has waited by `at`. Zero if there is none.
+    /// Returns the time for which the head has waited at `at`. Zero if the queue is empty.
     pub(crate) fn age(&self, at: Time) -> Span {
         self.front()
             .map_or(Span::ZERO, |head| at.since(head.arrived_at))

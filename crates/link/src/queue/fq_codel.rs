@@ -1,5 +1,5 @@
-//! Flow queue CoDel: a queue for each flow under CoDel, served in turns that put sparse flows
-//! first.
+//! Flow queue CoDel: a queue with CoDel for each flow. Queues are served in turns, and sparse flows
+//! go first.
 //!
 //! Standard: RFC 8290.
 
@@ -13,7 +13,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, in_range, integer};
 use fadeout_core::{PacketId, Rate, Time};
 
-/// Most packets dropped at once when the limit is exceeded.
+/// Largest number of packets dropped at once when the limit is exceeded.
 ///
 /// Standard: RFC 8290 §4.1.
 const DROP_BATCH: u64 = 64;
@@ -54,17 +54,17 @@ impl Start for FqCoDelConfig {
     }
 }
 
-/// No packet, no queue.
+/// Index that stands for no packet or no queue.
 const NONE: u32 = u32::MAX;
 
-/// A packet in some queue, or a free place.
+/// Packet in a queue, or a free entry.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     queued: Queued,
     next: u32,
 }
 
-/// All packets, linked into their queues, in recycled places.
+/// All packets as linked lists of their queues, in recycled entries.
 #[derive(Debug)]
 struct Places {
     all: Vec<Place>,
@@ -92,27 +92,27 @@ impl Places {
     }
 }
 
-/// One queue and its place in the schedule.
+/// One queue, and its place in the schedule.
 #[derive(Debug, Clone)]
 struct Flow {
     head: u32,
     tail: u32,
     packets: u32,
-    /// Bytes that it may still send in this turn; negative once it has sent more.
+    /// Bytes that the queue may still send in this turn. Negative if it has sent more.
     deficit: i64,
-    /// The queue after it in its list.
+    /// Next queue in the same list.
     next: u32,
     is_scheduled: bool,
 }
 
-/// Everything that waits.
+/// Totals over all waiting packets.
 #[derive(Debug, Default)]
 struct Total {
     packets: u64,
     bytes: u64,
 }
 
-/// Flow's queue with the totals that change when it is popped.
+/// Queue of a flow, with the totals that change when a packet leaves it.
 struct FlowSource<'a> {
     flow: &'a mut Flow,
     bytes: &'a mut u64,
@@ -152,7 +152,7 @@ impl Source for FlowSource<'_> {
     }
 }
 
-/// A list of queues in order of their turns.
+/// List of queues in the order of their turns.
 #[derive(Debug, Clone, Copy)]
 struct Turns {
     head: u32,
@@ -180,17 +180,17 @@ impl Turns {
     }
 }
 
-/// A queue for each flow, under CoDel and DRR++.
+/// Queues of all flows, with CoDel and DRR++.
 ///
 /// Standard: RFC 8290 §4.
 #[derive(Debug)]
 pub(crate) struct FqCoDel {
     config: FqCoDelConfig,
-    /// Makes the hash differ from link to link and from seed to seed.
+    /// Salt of the hash, which differs between links and seeds.
     salt: u64,
     flows: Vec<Flow>,
     laws: Vec<CoDel>,
-    /// Bytes of each queue, close together: the longest is looked for at overflow.
+    /// Bytes of each queue, stored close together because overflow searches for the longest queue.
     bytes: Vec<u64>,
     places: Places,
     new: Turns,
@@ -228,7 +228,7 @@ impl FqCoDel {
         })
     }
 
-    /// The queue of a packet: all of one direction of a connection share one.
+    /// Returns the queue of a packet. All packets in one direction of a connection share a queue.
     fn hash(&self, packet: PacketId, effects: &Effects<'_>) -> u32 {
         let packet = &effects.pool[packet];
         let key = u64::from(packet.flow.0) << 32 | u64::from(packet.to.0);
@@ -302,8 +302,8 @@ impl Managed for FqCoDel {
                 source.flow.deficit -= i64::from(packet.size);
                 return Some(packet);
             }
-            // A new queue that is empty goes round once more among the old ones. Otherwise it could
-            // come back as new at once and starve them.
+            // A new queue that becomes empty goes to the end of the old queues. Otherwise it could
+            // return as a new queue at once, and starve the old ones.
             debug_assert!(
                 self.flows[index as usize].packets == 0,
                 "a queue with packets loses its turn"
@@ -321,8 +321,8 @@ impl Managed for FqCoDel {
         true
     }
 
-    /// Drops half of the longest queue in bytes, from its head, at most [`DROP_BATCH`] packets.
-    /// False when all queues are empty.
+    /// Drops half of the longest queue in bytes from its head, at most [`DROP_BATCH`] packets.
+    /// Returns false if all queues are empty.
     fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         let mut longest = 0;
         for (index, bytes) in self.bytes.iter().enumerate() {
@@ -370,7 +370,7 @@ mod tests {
         fq.enqueue(arrival, &mut rig.effects());
     }
 
-    /// Flow and size of the next packet.
+    /// Returns flow and size of the next packet.
     fn next(fq: &mut FqCoDel, rig: &mut Rig, now: Time) -> Option<(u32, u32)> {
         let queued = fq.dequeue(now, &mut rig.effects())?;
         Some((rig.pool[queued.packet].flow.0, queued.size))
@@ -404,7 +404,7 @@ mod tests {
                 add(&mut fq, &mut rig, ms(0), 1500, flow);
             }
         }
-        // One turn each, so that the bulk flows are old.
+        // Each flow has one turn, so that the bulk flows are old.
         for _ in 0..6 {
             next(&mut fq, &mut rig, us(1));
         }
@@ -424,12 +424,13 @@ mod tests {
         for _ in 0..10 {
             add(&mut fq, &mut rig, ms(0), 1500, 1);
         }
-        // Flow 1 uses up its turn as a new flow and becomes an old one.
+        // Flow 1 uses its turn as a new flow and becomes an old one.
         next(&mut fq, &mut rig, us(1));
         next(&mut fq, &mut rig, us(1));
         add(&mut fq, &mut rig, us(2), 100, 2);
         assert_eq!(next(&mut fq, &mut rig, us(2)), Some((2, 100)));
-        // Flow 2 is found empty, which moves it behind flow 1: at once back, it is not new.
+        // Flow 2 is found empty and moves after flow 1. A packet that arrives at once does not make
+        // it new again.
         assert_eq!(next(&mut fq, &mut rig, us(3)), Some((1, 1500)));
         add(&mut fq, &mut rig, us(3), 100, 2);
         assert_eq!(fq.new.head, NONE);
@@ -459,7 +460,7 @@ mod tests {
     fn each_queue_has_a_codel_of_its_own() {
         let mut fq = fq(FqCoDelConfig::default());
         let mut rig = Rig::default();
-        // Flow 1 stands; flow 2 sends a packet a millisecond and never waits.
+        // Flow 1 always has a backlog. Flow 2 sends a packet each millisecond and never waits.
         for n in 0..3_000_u64 {
             while fq.packets() < 50 {
                 add(&mut fq, &mut rig, ms(n), 1500, 1);
@@ -499,7 +500,7 @@ mod tests {
             let index = fq.hash(queued.packet, &rig.effects());
             counts[index as usize] += 1;
         }
-        // Chi-squared with 1023 degrees of freedom: mean 1023, standard deviation 45.
+        // Chi-squared distribution with 1023 degrees of freedom: mean 1023, standard deviation 45.
         let chi: f64 = counts
             .iter()
             .map(|n| {

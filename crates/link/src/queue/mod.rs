@@ -1,11 +1,11 @@
-//! Queues before the transmitter: admission, waiting packets, and the order of departure.
+//! Queues in front of the transmitter: admission, waiting packets, and the order of departure.
 //!
-//! Drop-tail decides on arrival alone and needs no event of its own, because the link computes the
-//! departure at once. Active queue management keeps its packets here. It hands the next one to the
-//! transmitter each time that falls free. Everything after the transmitter is the same.
+//! Drop-tail decides on arrival alone and needs no event, because the link computes the departure
+//! at once. Active queue management keeps its packets here. It passes the next packet to the
+//! transmitter each time the transmitter becomes free. The path after the transmitter is the same.
 //!
-//! A discipline is a file: its parameters, its registry entry, its state and its tests. The laws
-//! that other queues follow too, with parameters and entries, are in [`fadeout_core::aqm`].
+//! Each discipline has a file with its parameters, registry entry, state and tests. Algorithms that
+//! other queues use too are in [`fadeout_core::aqm`], with their parameters and entries.
 
 mod biased;
 mod codel;
@@ -33,31 +33,32 @@ pub(crate) use fifo::{Fifo, Queued};
 use crate::LinkError;
 use fadeout_core::Bytes;
 
-/// A link's queue.
+/// Queue of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct QueueConfig {
-    /// Most that the queue holds, the packet in transmission included; `None` for no limit. An
-    /// arrival that exceeds it is dropped (`queue-full`); FQ-CoDel drops from its longest queue
+    /// Largest content of the queue, including the packet in transmission. `None` without a limit.
+    /// An arrival that exceeds it is dropped (`queue-full`). FQ-CoDel drops from its longest queue
     /// instead.
     pub limit: Option<Limit>,
-    /// True if the limit also counts packets in the delay line, as netem's does. A discipline's own
-    /// decisions ignore them.
+    /// True if the limit also counts packets in the delay line, as netem does. The decisions of a
+    /// discipline ignore them.
     pub counts_delay_line: bool,
-    /// Discipline, which drops or marks packets and decides the order in which they leave.
+    /// Discipline, which drops or marks packets and determines the order in which they leave.
     pub discipline: QueueDiscipline,
 }
 
-/// A limit on packets or on bytes.
+/// Limit of packets or of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// At most this many packets.
+    /// Largest number of packets.
     Packets(u32),
-    /// At most this many bytes; a packet that would exceed it does not fit.
+    /// Largest number of bytes. A packet that would exceed it does not fit.
     Bytes(Bytes),
 }
 
 impl Limit {
-    /// Returns true if a packet of `size` bytes fits beside `packets` packets of `bytes` bytes.
+    /// Returns true if a packet of `size` bytes fits in addition to `packets` packets of `bytes`
+    /// bytes.
     #[inline]
     pub(crate) fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {
         match self {
@@ -66,7 +67,7 @@ impl Limit {
         }
     }
 
-    /// A third of it, at least one packet or byte.
+    /// Returns a third of the limit, at least one packet or byte.
     pub(crate) fn third(self) -> Limit {
         match self {
             Limit::Packets(most) => Limit::Packets((most / 3).max(1)),

@@ -1,5 +1,5 @@
-//! Proportional integral controller, enhanced: drops arrivals with a probability that follows the
-//! queueing delay and its change.
+//! Proportional integral controller, enhanced (PIE): drops arrivals with a probability that follows
+//! the queueing delay and its change.
 //!
 //! Standard: RFC 8033.
 
@@ -11,12 +11,12 @@ use fadeout_core::Time;
 use fadeout_core::aqm::pie::{self, PieConfig, Verdict};
 use fadeout_core::random::Stream;
 
-/// A first-in-first-out queue under PIE.
+/// First-in, first-out queue with PIE.
 #[derive(Debug)]
 pub(crate) struct Pie {
     law: pie::Pie,
     queue: Fifo,
-    /// The length from which on the law is in force; `None` when it always is.
+    /// Length above which the algorithm is active. `None` if it always is.
     wakes_above: Option<Limit>,
 }
 
@@ -33,7 +33,7 @@ impl Pie {
         })
     }
 
-    /// Switches on when the arrival fills a third of the limit.
+    /// Activates the algorithm if the arrival fills a third of the limit.
     ///
     /// Standard: RFC 8033 §5.3.
     fn wake(&mut self, size: u32) {
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
     use fadeout_core::Ecn;
 
-    /// Feeds a queue that serves a packet a millisecond with two a millisecond, and returns the
-    /// times in milliseconds of drops.
+    /// Adds two packets each millisecond to a queue that serves one. Returns the times of drops in
+    /// milliseconds.
     fn overload(pie: &mut Pie, rig: &mut Rig, ecn: Ecn, times: std::ops::Range<u64>) -> Vec<u64> {
         let mut drops = Vec::new();
         for n in times {
@@ -119,14 +119,15 @@ mod tests {
         let stream = Stream::new(1, "link.aqm", 0);
         let mut pie = Pie::new(config, Some(Limit::Packets(300)), stream).expect("valid");
         let mut rig = Rig::default();
-        // The queue grows by a packet a millisecond: a third of 300 after 100 ms, and from there on
-        // the burst of 150 ms.
+        // The queue grows by a packet each millisecond. It reaches a third of 300 after 100 ms. The
+        // burst allowance of 150 ms follows.
         let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_000..10_099);
         assert!(drops.is_empty() && pie.law.is_off());
         let drops = overload(&mut pie, &mut rig, Ecn::NotEct, 10_099..10_400);
         let first = *drops.first().expect("drops follow");
         assert!((10_245..10_275).contains(&first), "{first}");
-        // Without arrivals it empties, the probability sinks to zero, and it is off again.
+        // Without arrivals the queue empties, the probability falls to zero, and the algorithm
+        // turns off.
         for n in 10_400..14_000 {
             pie.dequeue(ms(n), &mut rig.effects());
         }
@@ -140,7 +141,7 @@ mod tests {
         let mut rig = Rig::default();
         let drops = overload(&mut pie, &mut rig, Ecn::Ect1, 10_000..10_400);
         let first = *drops.first().expect("marks do not help here");
-        // The burst of 150 ms, then marks up to a probability of a tenth.
+        // The burst allowance of 150 ms comes first, then marks up to a probability of a tenth.
         assert!(rig.marked > 5 && first > 10_200, "{} {first}", rig.marked);
         assert_eq!(pie.bytes(), pie.packets() * 1500);
     }

@@ -1,6 +1,6 @@
-//! Random early detection: drops arrivals with a probability that grows with the average queue. As
-//! in S. Floyd and V. Jacobson, "Random early detection gateways for congestion avoidance",
-//! IEEE/ACM Transactions on Networking 1(4), 1993.
+//! Random early detection (RED): drops arrivals with a probability that grows with the average
+//! queue. The source is S. Floyd and V. Jacobson, "Random early detection gateways for congestion
+//! avoidance", IEEE/ACM Transactions on Networking 1(4), 1993.
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
@@ -13,11 +13,11 @@ use fadeout_core::registry::{
 };
 use fadeout_core::{Bytes, Rate, Span, Time, math};
 
-/// An average below this is zero.
+/// Average below which it is set to zero.
 const LEAST_AVERAGE: f64 = 1e-6;
 
-/// Interval at which adaptive RED moves the maximum probability, and the bounds of that probability
-/// (Floyd, Gummadi, Shenker 2001, section 4).
+/// Interval at which adaptive RED changes the maximum probability, and the bounds of that
+/// probability (Floyd, Gummadi, Shenker 2001, section 4).
 const ADAPT_EVERY: Span = Span::from_millis(500);
 const ADAPTED: (f64, f64) = (0.01, 0.5);
 
@@ -60,14 +60,15 @@ fadeout_core::parameters! {
 /// RED on a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RedConfig {
-    /// Its parameters.
+    /// Parameters of RED.
     pub parameters: RedParameters,
-    /// Time to send a typical packet: how fast the average falls while the queue is empty.
+    /// Transmission time of a typical packet. It sets how fast the average falls while the queue is
+    /// empty.
     pub packet_time: Span,
 }
 
 impl RedConfig {
-    /// RED with these parameters on a link of this mean rate.
+    /// Returns RED with these parameters on a link with this mean rate.
     pub fn on(rate: Rate, parameters: RedParameters) -> RedConfig {
         RedConfig {
             parameters,
@@ -98,7 +99,7 @@ impl Start for RedConfig {
     }
 }
 
-/// A first-in-first-out queue under RED.
+/// First-in, first-out queue with RED.
 #[derive(Debug)]
 pub(crate) struct Red {
     config: RedParameters,
@@ -106,19 +107,19 @@ pub(crate) struct Red {
     queue: Fifo,
     average: f64,
     max_probability: f64,
-    /// Packets since the last drop; `None` below the minimum threshold.
+    /// Packets since the last drop. `None` below the minimum threshold.
     count: Option<u32>,
-    /// Since when the queue is empty.
+    /// Time since which the queue is empty.
     empty_since: Time,
     adapt_at: Time,
     stream: Stream,
 }
 
-/// The fate of an arrival, by the average length.
+/// Decision on an arrival by the average length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     Admit,
-    /// Signal congestion with this probability.
+    /// Congestion is signalled with this probability.
     Early(f64),
     Drop,
 }
@@ -154,15 +155,15 @@ impl Red {
         })
     }
 
-    /// Updates the average with the queue that an arrival finds.
+    /// Updates the average with the queue length at an arrival.
     fn average(&mut self, now: Time) {
         let weight = self.config.weight;
         if self.queue.is_empty() {
-            // As if that many small packets had arrived to an empty queue.
+            // The idle time counts like arrivals of small packets to an empty queue.
             let idle = now.since(self.empty_since).as_secs_f64();
             let packets = idle / self.packet_time.as_secs_f64();
-            // An unlimited rate has no packet time; then 0/0 is no idle time at all. An average
-            // of zero, as a lightly loaded link has it, needs no power.
+            // With an unlimited rate the packet time is zero, and 0/0 means no idle time. A lightly
+            // loaded link has an average of zero, and needs no power.
             if packets > 0.0 && self.average > 0.0 {
                 self.average *= math::pow(1.0 - weight, packets);
                 if self.average < LEAST_AVERAGE {
@@ -206,8 +207,8 @@ impl Red {
         }
     }
 
-    /// Moves the maximum probability so that the average stays in the middle fifth between the
-    /// thresholds. The average does not move between arrivals, so the steps due since the last
+    /// Changes the maximum probability so that the average stays in the middle fifth between the
+    /// thresholds. The average does not change between arrivals, so all steps due since the last
     /// one are made now.
     fn adapt(&mut self, now: Time) {
         let RedParameters {
@@ -225,7 +226,7 @@ impl Red {
             }
             self.adapt_at += ADAPT_EVERY;
             if self.max_probability == before {
-                // Nothing moves until the average does.
+                // Nothing changes until the average does.
                 self.adapt_at = next_on_grid(self.adapt_at, ADAPT_EVERY, now);
             }
         }
@@ -255,14 +256,14 @@ impl Managed for Red {
                 );
                 let count = self.count.map_or(0, |count| count + 1);
                 self.count = Some(count);
-                // Spreads the drops evenly: uniform gaps instead of geometric ones.
+                // This spreads the drops evenly, with uniform instead of geometric gaps.
                 let left = 1.0 - f64::from(count) * probability;
                 let is_chosen = left <= 0.0 || self.stream.chance(probability / left);
                 if is_chosen {
                     self.count = Some(0);
                 }
-                // Above the maximum threshold the queue is out of hand and marks do not do
-                // (RFC 3168 section 7).
+                // Above the maximum threshold marks are not enough, so packets are dropped (RFC
+                // 3168 section 7).
                 let may_mark = self.config.ecn && self.average < self.config.max_threshold;
                 !is_chosen || (may_mark && effects.mark(arrival.packet))
             }
@@ -300,7 +301,7 @@ mod tests {
         with(RedParameters::default())
     }
 
-    /// On a link of 8 Mbit/s.
+    /// Returns RED on a link of 8 Mbit/s.
     fn with(parameters: RedParameters) -> RedConfig {
         RedConfig::on(Rate::from_bits_per_sec(8_000_000), parameters)
     }
@@ -324,7 +325,7 @@ mod tests {
         let Verdict::Early(gentle) = verdict(config(), 22.5) else {
             panic!("gentle has a probability there");
         };
-        // Half way from 0.1 to 1.
+        // The value is halfway from 0.1 to 1.
         assert!((gentle - 0.55).abs() < 1e-12);
         assert_eq!(verdict(config(), 30.0), Verdict::Drop);
     }
@@ -360,14 +361,14 @@ mod tests {
     fn an_idle_link_lets_the_average_fall_by_a_weight_a_packet_time() {
         let mut red = red(config());
         red.average = 10.0;
-        // 8 Mbit/s: a packet of 1000 bytes lasts a millisecond.
+        // At 8 Mbit/s a packet of 1000 bytes lasts a millisecond.
         red.average(ms(500));
         assert!((red.average - 10.0 * math::pow(0.998, 500.0)).abs() < 1e-9);
         red.average(ms(500));
         assert!((red.average - 10.0 * math::pow(0.998, 500.0)).abs() < 1e-9);
     }
 
-    /// Gaps between the drops of an average that stands at `average`.
+    /// Returns the gaps between drops while the average stays at `average`.
     fn gaps(average: f64, n: u32) -> Vec<u32> {
         let mut red = red(with(RedParameters {
             weight: 0.0,
@@ -392,12 +393,13 @@ mod tests {
 
     #[test]
     fn gaps_between_drops_are_uniform_up_to_the_inverse_probability() {
-        // Figure 2 of the paper counts the arrival itself. So for p = 0.05 the gaps are uniform on
-        // 1..=19, not on the 1..=20 of its section 7.
+        // Figure 2 of the paper counts the arrival itself. So the gaps for p = 0.05 are uniform on
+        // 1..=19, not on 1..=20 as in its section 7.
         let gaps = gaps(10.0, 400_000);
         assert!(gaps.iter().skip(1).all(|gap| (1..=19).contains(gap)));
         let mean = gaps.iter().map(|gap| f64::from(*gap)).sum::<f64>() / gaps.len() as f64;
-        // Mean 10, standard deviation 5.48 over 40 000 gaps: five standard errors.
+        // The mean is 10, with a standard deviation of 5.48 over 40 000 gaps. The limit is five
+        // standard errors.
         assert!((mean - 10.0).abs() < 5.0 * 5.48 / 200.0, "{mean}");
     }
 

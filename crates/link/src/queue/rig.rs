@@ -1,4 +1,4 @@
-//! A pool and a place for outcomes, for tests of disciplines by themselves.
+//! Packet pool and storage for results, for tests of single disciplines.
 
 use super::{Effects, Queued};
 use fadeout_core::{Ecn, EndpointId, FlowId, Packet, PacketId, PacketPool, Span, Time};
@@ -19,7 +19,7 @@ impl Rig {
         }
     }
 
-    /// A packet of `size` bytes that arrives at `at`.
+    /// Returns a packet of `size` bytes that arrives at `at`.
     pub(super) fn packet(&mut self, at: Time, size: u32, ecn: Ecn, flow: u32) -> Queued {
         let packet = self.pool.insert(Packet {
             flow: FlowId(flow),

@@ -1,11 +1,11 @@
-//! GPRS and EDGE: a coding scheme on some timeslots, in radio blocks of 20 ms.
+//! GPRS and EDGE: a coding scheme on several timeslots, with radio blocks of 20 ms.
 
 use super::{Common, Configures, RabConfig, rows, without_harq};
 use crate::LinkError;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Rate, Span};
 
-/// A radio block on average: twelve in a 52-frame of 240 ms.
+/// Mean length of a radio block: twelve blocks in a 52-frame of 240 ms.
 ///
 /// Standard: TS 43.064 §6.3.2.1.
 const BLOCK: Span = Span::from_millis(20);
@@ -105,7 +105,7 @@ impl Configures for Edge {
 fn rab(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
     let slot = octets(scheme);
     let direction = |slots: u64| {
-        // Octets in 20 ms.
+        // The number of octets is that of 20 ms.
         let rate = Rate::from_bits_per_sec(slots * slot * 8 * 50);
         common.direction(rate, without_harq(BLOCK))
     };
@@ -116,7 +116,7 @@ fn rab(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
     }
 }
 
-/// Octets of data in a radio block of one timeslot.
+/// Returns the octets of data in a radio block of one timeslot.
 fn octets(scheme: &str) -> u64 {
     rows(SCHEMES)
         .find(|row| row[0] == scheme)
@@ -151,7 +151,7 @@ mod tests {
             ..Edge::default()
         };
         let rab = edge.configured().expect("every scheme has a rate");
-        // MCS-9 has 59.2 kbit/s a timeslot (TS 43.064 Table 2).
+        // MCS-9 has 59.2 kbit/s in each timeslot (TS 43.064 Table 2).
         let rate = |kbps: u64| RateConfig::Constant(Rate::from_bits_per_sec(kbps * 100));
         assert_eq!(rab.downlink.rate, rate(4 * 592));
         assert_eq!(rab.uplink.rate, rate(2 * 592));

@@ -1,4 +1,4 @@
-//! HSPA and HSPA+: HSDPA's blocks by channel quality, HSUPA's by category, both with HARQ.
+//! HSPA and HSPA+: HSDPA blocks by channel quality and HSUPA blocks by category, both with HARQ.
 
 use super::{Common, Configures, RabConfig, RadioStates, rows};
 use crate::{BlockConfig, LinkError};
@@ -9,8 +9,8 @@ const CQI_TABLES: &str = include_str!("../../../../data/hsdpa_cqi_tables.csv");
 const CATEGORIES: &str = include_str!("../../../../data/hsdpa_categories.csv");
 const E_DCH_CATEGORIES: &str = include_str!("../../../../data/e_dch_categories.csv");
 
-/// HS-DSCH's interval, 2 ms, with a HARQ round trip of 12 ms (TS 25.211 clause 5.3.3.13, TS 25.214
-/// clause 6A.1.1).
+/// Blocks of HS-DSCH, with an interval of 2 ms and a HARQ round trip of 12 ms (TS 25.211 clause
+/// 5.3.3.13, TS 25.214 clause 6A.1.1).
 const HS_DSCH: BlockConfig = BlockConfig {
     interval: Span::from_millis(2),
     processes: 6,
@@ -19,14 +19,14 @@ const HS_DSCH: BlockConfig = BlockConfig {
     residual_error: 0.0,
     repeat_after: Span::ZERO,
 };
-/// E-DCH's short interval, with eight processes.
+/// Blocks of E-DCH with the short interval and eight processes.
 ///
 /// Standard: TS 25.321 §11.8.1.1.2.
 const E_DCH_2MS: BlockConfig = BlockConfig {
     processes: 8,
     ..HS_DSCH
 };
-/// E-DCH's long interval, with four processes.
+/// Blocks of E-DCH with the long interval and four processes.
 const E_DCH_10MS: BlockConfig = BlockConfig {
     interval: Span::from_millis(10),
     processes: 4,
@@ -117,7 +117,7 @@ impl Configures for Hspa {
                 transmissions: self.harq_transmissions,
                 ..blocks
             };
-            // Rounded, so that blocks without overhead have their rate to the bit.
+            // The rate is rounded, so that blocks without overhead have exactly their rate.
             let rate = Rate::from_bits_per_sec(rate.round() as u64);
             self.common.direction(rate, blocks)
         };
@@ -130,8 +130,8 @@ impl Configures for Hspa {
     }
 }
 
-/// The CQI that a phone reports (F. Brouwer et al., "Usage of link-level performance indicators
-/// for HSDPA network-level simulations in E-UMTS", ISSSTA 2004, equation 3).
+/// Returns the CQI that a phone reports. The source is equation 3 of F. Brouwer et al., "Usage of
+/// link-level performance indicators for HSDPA network-level simulations in E-UMTS", ISSSTA 2004.
 fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
     let cqi = (sinr_db / 1.02 + 16.62).floor().clamp(0.0, 30.0);
     if sinr_db <= -16.0 || cqi < 1.0 {
@@ -141,7 +141,7 @@ fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
     Ok(cqi as u32)
 }
 
-/// Bits of a block at this CQI.
+/// Returns the bits of a block at this CQI.
 fn block_bits(category: u32, cqi: u32) -> Result<u32, LinkError> {
     let number = category.to_string();
     let row = rows(CATEGORIES).find(|row| row[0] == number);

@@ -1,8 +1,8 @@
-//! Radio access bearers of 2G and 3G (RABs). They are links between a base station and a phone,
-//! with rates, intervals, delays and errors that follow from a technology by name.
+//! Radio access bearers (RABs) of 2G and 3G. They are links between a base station and a phone.
+//! Rates, intervals, delays and errors follow from the name of a technology.
 //!
-//! A technology is a file: its registry entry, its parameters, its tables and their tests. It
-//! gives two [`LinkConfig`]s, downlink and uplink, and the radio states that they share.
+//! Each technology has a file with its registry entry, parameters, tables and tests. It defines a
+//! [`LinkConfig`] for the downlink and one for the uplink, and the radio states that both share.
 //!
 //! Standard: TS 23.107.
 
@@ -31,48 +31,48 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// A technology, which makes the configuration of a RAB of its parameters.
+/// Technology, which builds the configuration of a RAB from its parameters.
 trait Configures {
-    /// Both directions, and the phone's states.
+    /// Returns both directions and the radio states of the phone.
     fn configured(&self) -> Result<RabConfig, LinkError>;
 }
 
-/// Both directions of a RAB.
+/// Configuration of both directions of a RAB.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RabConfig {
-    /// From the base station to the phone.
+    /// Direction from the base station to the phone.
     pub downlink: LinkConfig,
-    /// From the phone to the base station.
+    /// Direction from the phone to the base station.
     pub uplink: LinkConfig,
-    /// The phone's states without which nothing is sent; always connected without them.
+    /// Radio states of the phone, which must be connected to send. `None` if it always is.
     pub states: Option<RadioStateConfig>,
 }
 
 impl RabConfig {
-    /// Returns the RAB of the technology called `name` in [`RABS`] or by an alias, with the
-    /// parameters given. `None` if there is none of that name.
+    /// Returns the RAB of the technology called `name` in [`RABS`] or by an alias, with the given
+    /// parameters. `None` if no technology has that name.
     ///
     /// # Errors
-    /// Returned when parameters exclude each other. The message says the expected values.
+    /// Returns an error if parameters exclude each other. The message has the expected values.
     pub fn new(name: &str, given: &Parameters) -> Option<Result<RabConfig, LinkError>> {
         let technology = Technology::new(name, given)?;
         Some(each!(technology, technology => technology.configured()))
     }
 }
 
-/// Least default of a queue's limit.
+/// Smallest default of a queue's limit, bytes.
 const LEAST_QUEUE: u64 = 30_000;
-/// Time whose data a queue holds without a given limit. The value is twice the product of bandwidth
-/// and delay at a round trip of 150 ms, which HSPA has with 70 ms of network.
+/// Duration of the data that a queue holds by default. It is twice the bandwidth-delay product at a
+/// round trip of 150 ms. HSPA has that round trip with a network of 70 ms.
 const QUEUE_TIME: Span = Span::from_millis(300);
 
-/// Returns the default limit of the queue in front of a direction of this rate.
+/// Returns the default queue limit for a direction with this rate.
 pub fn default_limit(rate: Rate) -> Limit {
     let bytes = rate.as_bytes_per_sec_f64() * QUEUE_TIME.as_secs_f64();
     Limit::Bytes(Bytes((bytes as u64).max(LEAST_QUEUE)))
 }
 
-/// A direction that sends blocks at `rate`.
+/// Returns a direction that sends blocks at `rate`.
 fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(rate),
@@ -87,8 +87,8 @@ fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
 }
 
 fadeout_core::parameters! {
-    /// Parameters of every technology: delay, jitter and RLC's retransmissions. Each technology has defaults
-    /// of its own.
+    /// Parameters of every technology: delay, jitter and RLC's retransmissions. Each technology has
+    /// its own defaults.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Common {
         /// One-way delay of each direction through the radio network and the core network. The wait
@@ -120,7 +120,7 @@ impl Common {
     }
 }
 
-/// Blocks of `interval` that only RLC repeats.
+/// Returns blocks of `interval` that only RLC retransmits.
 fn without_harq(interval: Span) -> BlockConfig {
     BlockConfig {
         interval,
@@ -151,7 +151,7 @@ fadeout_core::parameters! {
 }
 
 impl RadioStates {
-    /// The states, when they are wanted.
+    /// Returns the states. `None` if they are not simulated.
     fn config(self) -> Option<RadioStateConfig> {
         self.radio_states.then_some(RadioStateConfig {
             idle_promotion: self.idle_promotion,
@@ -162,7 +162,7 @@ impl RadioStates {
     }
 }
 
-/// The rows of a table: its lines after comment and header, in fields.
+/// Returns the rows of a table as fields, without comments and header.
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     lines.map(|line| line.split(',').collect())
@@ -178,7 +178,8 @@ mod tests {
         for entry in RABS {
             let plain = Parameters::with_every_default(entry);
             for (index, parameter) in entry.parameters.iter().enumerate() {
-                // A parameter without effect while another one is off is tested with that one on.
+                // Some parameters have no effect unless another one is on. They are tested with
+                // that one on.
                 let mut base = plain.clone();
                 for (name, value) in &mut base.0 {
                     match name.as_str() {

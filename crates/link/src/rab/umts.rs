@@ -1,4 +1,4 @@
-//! UMTS of Release 99: dedicated channels of fixed rate, repeated by RLC alone.
+//! UMTS of Release 99: dedicated channels of fixed rate with RLC retransmission only.
 
 use super::{Common, Configures, RabConfig, RadioStates, without_harq};
 use crate::{LinkConfig, LinkError};
@@ -16,7 +16,7 @@ fadeout_core::choices! {
 }
 
 impl DchRate {
-    /// Rate in kbit/s and interval in milliseconds.
+    /// Returns the rate in kbit/s and the interval in milliseconds.
     fn kbps_and_ms(self) -> (u64, u64) {
         match self {
             DchRate::Of64 => (64, 20),

@@ -1,7 +1,7 @@
 //! Sending rate of a link over time.
 //!
-//! A rate process is piecewise constant and does not depend on the traffic. A [`Trace`] differs: it
-//! is a list of instants at which a fixed number of bytes may leave.
+//! A rate process is piecewise constant and does not depend on the traffic. A [`Trace`] is
+//! different: a list of instants at which a fixed number of bytes may leave.
 
 mod on_off;
 mod pieces;
@@ -17,45 +17,45 @@ use crate::{LinkError, Schedule};
 use fadeout_core::{Rate, Span, Time};
 use on_off::OnOff;
 
-/// A link's rate over time.
+/// Rate of a link over time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RateConfig {
-    /// One rate for ever; [`Rate::UNLIMITED`] for a link that only delays.
+    /// A constant rate. [`Rate::UNLIMITED`] for a link that only delays.
     Constant(Rate),
     /// The rate changes at given times.
     Steps {
-        /// The changes in order, the first at time zero. The last rate stays for ever.
+        /// Changes in order, the first at time zero. The last rate applies for ever.
         steps: Vec<RateStep>,
-        /// Start over after this time.
+        /// Time after which the steps repeat. `None` if they do not.
         repeat_every: Option<Span>,
     },
     /// The link switches between two rates.
     OnOff {
         /// Rate outside the schedule's intervals.
         on: Rate,
-        /// Rate inside them; usually zero.
+        /// Rate inside them, usually zero.
         off: Rate,
-        /// When the link is off.
+        /// Intervals in which the link is off.
         schedule: Schedule,
     },
     /// Delivery opportunities recorded on a real link.
     Trace(Trace),
 }
 
-/// A change of rate.
+/// Change of rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateStep {
-    /// When, from time zero or from the start of the repetition.
+    /// Time of the change, from time zero or from the start of the repetition.
     pub at: Span,
-    /// The rate from then on.
+    /// Rate from that time on.
     pub rate: Rate,
 }
 
-/// The least positive value of a rate that varies or is sent in blocks. Below it a packet would
-/// last through millions of pieces.
+/// Smallest positive value of a rate that varies or is sent in blocks. With a smaller rate a packet
+/// would last over millions of pieces.
 pub(crate) const SLOWEST: Rate = Rate::from_bits_per_sec(1_000);
 
-/// A piecewise constant rate, one piece after the other.
+/// Piecewise constant rate, read piece by piece.
 #[derive(Debug, Clone)]
 pub(crate) enum Process {
     Constant(Rate),
@@ -88,7 +88,7 @@ impl Process {
         Ok(Process::OnOff(OnOff::new(on, off, schedule, stream)?))
     }
 
-    /// The piece after the one returned last; the first begins at time zero.
+    /// Returns the next piece. The first piece begins at time zero.
     pub(crate) fn next_piece(&mut self) -> Piece {
         match self {
             Process::Constant(rate) => Piece {

@@ -6,8 +6,8 @@ use crate::{LinkError, Schedule};
 use fadeout_core::random::Stream;
 use fadeout_core::{Rate, Time};
 
-/// Off inside the intervals of a schedule, on outside. The intervals are drawn as time passes them,
-/// so they are the same with any traffic.
+/// Rate that is off inside the intervals of a schedule and on outside. Intervals are drawn when
+/// time reaches them, so they do not depend on the traffic.
 #[derive(Debug, Clone)]
 pub(crate) struct OnOff {
     on: Rate,

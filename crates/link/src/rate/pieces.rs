@@ -1,19 +1,19 @@
-//! A rate process with the blockages that slow it laid over.
+//! Rate process combined with the blockages that slow it.
 
 use super::Process;
 use crate::BlockageInterval;
 use fadeout_core::{Rate, Time};
 use std::sync::Arc;
 
-/// A stretch of constant rate, up to `until`.
+/// Piece of constant rate, up to `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) until: Time,
     pub(crate) rate: Rate,
 }
 
-/// The pieces of the lower of process and blockages. A clone shares the lists and allocates
-/// nothing, so that a link can look ahead.
+/// Pieces of the minimum of process and blockages. A clone shares the lists and does not allocate,
+/// so that a link can look ahead.
 #[derive(Debug, Clone)]
 pub(crate) struct Pieces {
     process: Process,
@@ -23,7 +23,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// `blockages` are disjoint and in order.
+    /// Returns the pieces. `blockages` must be disjoint and in order.
     pub(crate) fn new(mut process: Process, blockages: Vec<BlockageInterval>) -> Self {
         let current = process.next_piece();
         Pieces {
@@ -34,7 +34,7 @@ impl Pieces {
         }
     }
 
-    /// The same process under other blockages, which are disjoint and in order.
+    /// Returns the same process with other blockages, which must be disjoint and in order.
     pub(crate) fn under(&self, blockages: &[BlockageInterval]) -> Pieces {
         Pieces {
             blockages: blockages.into(),
@@ -43,8 +43,8 @@ impl Pieces {
         }
     }
 
-    /// The piece that holds `at`, from `at` on. `at` is never before the last one asked for, and
-    /// never [`Time::NEVER`].
+    /// Returns the piece that contains `at`. `at` must not be before the last requested time, and
+    /// not [`Time::NEVER`].
     pub(crate) fn piece_at(&mut self, at: Time) -> Piece {
         while self.current.until <= at {
             self.process.skip_to(at);

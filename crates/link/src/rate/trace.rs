@@ -1,22 +1,22 @@
-//! Capacity recorded on a real link, in mahimahi's trace format.
+//! Recorded capacity of a real link, in mahimahi's trace format.
 //!
-//! R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4
-//! (mm-link). Each line of the text is a time in milliseconds, never decreasing. A line is an
-//! opportunity to send [`OPPORTUNITY`] bytes at that time. At its end the trace starts over, so its
-//! last time is its period. A trace that is played [once](Trace::once) has no opportunity after its
-//! end.
+//! Each line of the text is a time in milliseconds, never decreasing. A line is an opportunity to
+//! send [`OPPORTUNITY`] bytes at that time. The trace starts over at its end, so its last time is
+//! its period. A trace that is played [once](Trace::once) has no opportunity after its end.
+//!
+//! Source: R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015,
+//! section 4 (mm-link).
 
 use crate::TraceError;
 use fadeout_core::{Rate, Span, Time};
 use std::sync::Arc;
 
-/// Bytes that one delivery opportunity carries.
+/// Bytes of one delivery opportunity.
 pub const OPPORTUNITY: u32 = 1500;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// List of delivery opportunities that repeats for ever, or is over at its end. A clone shares the
-/// list.
+/// List of delivery opportunities that repeats for ever or ends. Clones share the list.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Times in milliseconds. Never empty, never decreasing, and the last is above zero.
@@ -25,11 +25,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace: one time in whole milliseconds per line, never decreasing, the last at
-    /// least 1. Spaces around the number are ignored.
+    /// Reads a trace with one time in whole milliseconds in each line. Times never decrease, and
+    /// the last is at least 1. Spaces around the number are ignored.
     ///
     /// # Errors
-    /// With the number of the first line that is wrong.
+    /// Returns an error with the number of the first wrong line.
     pub fn parse(text: &[u8]) -> Result<Trace, TraceError> {
         let mut times_ms = Vec::new();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -65,7 +65,7 @@ impl Trace {
         })
     }
 
-    /// The same trace, with no opportunity after its end, as mahimahi's `--once` plays it.
+    /// Returns the trace without opportunities after its end, as with mahimahi's `--once`.
     #[must_use]
     pub fn once(self) -> Trace {
         Trace {
@@ -74,17 +74,17 @@ impl Trace {
         }
     }
 
-    /// Opportunities in one period.
+    /// Returns the number of opportunities in one period.
     pub fn opportunities(&self) -> usize {
         self.times_ms.len()
     }
 
-    /// Time after which the trace repeats or is over.
+    /// Returns the time after which the trace repeats or ends.
     pub fn period(&self) -> Span {
         Span::from_nanos(self.period_ms() * NANOS_PER_MS)
     }
 
-    /// Capacity averaged over one period, rounded down to the bit per second.
+    /// Returns the mean capacity over one period, rounded down to the bit per second.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.times_ms.len() as u64 * u64::from(OPPORTUNITY) * 8;
         Rate::from_bits_per_sec(bits * 1000 / self.period_ms())
@@ -94,7 +94,7 @@ impl Trace {
         self.times_ms.last().map_or(1, |&last| u64::from(last))
     }
 
-    /// The first opportunity later than `t`.
+    /// Returns the first opportunity later than `t`.
     pub(crate) fn after(&self, t: Time) -> Opportunity {
         let (cycle, offset) = (
             t.as_millis() / self.period_ms(),
@@ -106,7 +106,7 @@ impl Trace {
         Opportunity { cycle, index }
     }
 
-    /// When `opportunity` is; never, where the trace is over before.
+    /// Returns the time of `opportunity`. Never if the trace ends before.
     #[inline]
     pub(crate) fn time_of(&self, opportunity: Opportunity) -> Time {
         if opportunity.cycle > 0 && !self.repeats {
@@ -117,7 +117,7 @@ impl Trace {
         Time::from_nanos(time_ms.saturating_mul(NANOS_PER_MS))
     }
 
-    /// The opportunity after `opportunity`.
+    /// Returns the next opportunity after `opportunity`.
     #[inline]
     pub(crate) fn next(&self, opportunity: Opportunity) -> Opportunity {
         let Opportunity { cycle, index } = opportunity;
@@ -145,14 +145,14 @@ impl std::fmt::Debug for Trace {
     }
 }
 
-/// An opportunity of a trace, and in which of its repetitions.
+/// Opportunity of a trace, with the number of its repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Opportunity {
     cycle: u64,
     index: usize,
 }
 
-/// A number of decimal digits alone: no sign, no separator, at most 2^32 - 1 ms (49 days).
+/// Parses a number of decimal digits without sign or separator, at most 2^32 - 1 ms (49 days).
 fn number(word: &[u8]) -> Option<u32> {
     if !word.iter().all(u8::is_ascii_digit) {
         return None;
@@ -215,7 +215,7 @@ mod tests {
             times.push(trace.time_of(opportunity).as_millis());
             opportunity = trace.next(opportunity);
         }
-        // The 0 of the second round falls on the 5 of the first.
+        // The 0 of the second round coincides with the 5 of the first.
         assert_eq!(times, [3, 3, 5, 5, 8, 8, 10, 10]);
         let just_before = Time::from_nanos(8_000_000 - 1);
         assert_eq!(trace.time_of(trace.after(just_before)).as_millis(), 8);

@@ -1,4 +1,5 @@
-//! Transport blocks compared with closed forms: capacity, delay, and the hold-up by a broken block.
+//! Tests of transport blocks against closed forms: capacity, delay, and the wait for a broken
+//! block.
 
 use crate::common::{Bench, ms, us};
 use fadeout_core::math;
@@ -9,7 +10,7 @@ use fadeout_link::{
     RateConfig, RateStep,
 };
 
-/// A link that carries blocks of `bits` in 2 ms.
+/// Returns a link that carries blocks of `bits` in 2 ms.
 fn link(bits: u64, blocks: BlockConfig) -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(Rate::from_bits_per_sec(bits * 500)),
@@ -18,9 +19,11 @@ fn link(bits: u64, blocks: BlockConfig) -> LinkConfig {
     }
 }
 
-/// Packets of 40 bytes, each alone on the link: how long each took from the beginning of its block.
+/// Sends packets of 40 bytes, each alone on the link. Returns the time from the start of its block
+/// to its arrival, for each packet.
 fn delays(blocks: BlockConfig, count: u64) -> Vec<f64> {
-    // A block holds a packet. A second between them is more than nine repetitions.
+    // A block holds a packet. The time of a second between packets is longer than nine
+    // retransmissions.
     let mut bench = Bench::seeded(link(3565, blocks), 5);
     for number in 0..count {
         bench.send(Time::ZERO + Span::from_secs(number), 40);
@@ -31,7 +34,7 @@ fn delays(blocks: BlockConfig, count: u64) -> Vec<f64> {
         .map(|(number, (at, packet))| {
             assert_eq!(number, *packet as usize);
             let sent = Time::ZERO + Span::from_secs(number as u64);
-            // Sent at the beginning of an interval, it waits for the next.
+            // A packet sent at the start of an interval waits for the next interval.
             at.since(sent).as_secs_f64() * 1e3 - 2.0
         })
         .collect()
@@ -41,9 +44,9 @@ fn delays(blocks: BlockConfig, count: u64) -> Vec<f64> {
 fn a_packet_waits_for_the_next_interval_and_is_there_at_its_end() {
     let mut bench = Bench::new(link(3565, BlockConfig::default()));
     bench.send(us(300), 40);
-    // Joins the block that the first waits for.
+    // This packet joins the block that the first one waits for.
     bench.send(us(1999), 40);
-    // Misses it: it begins at this instant.
+    // This packet misses the block, which begins at the same instant.
     bench.send(us(2000), 40);
     bench.drain();
     assert_eq!(bench.arrived, [(ms(4), 0), (ms(4), 1), (ms(6), 2)]);
@@ -51,20 +54,20 @@ fn a_packet_waits_for_the_next_interval_and_is_there_at_its_end() {
 
 #[test]
 fn a_packet_larger_than_a_block_ends_in_the_block_that_has_its_last_bit() {
-    // 12000 bits in blocks of 3565: three blocks and 1305 bits of the fourth. There the next
-    // packet's 320 bits have room, and the third's 12000 begin.
+    // 12000 bits fill three blocks of 3565 bits and 1305 bits of a fourth. The fourth block also
+    // holds the next packet's 320 bits, and the beginning of the third packet's 12000.
     let mut bench = Bench::new(link(3565, BlockConfig::default()));
     for size in [1500, 40, 1500] {
         bench.send(us(1), size);
     }
     bench.drain();
-    // 24320 bits are in the seventh block.
+    // The seventh block contains bit 24320.
     assert_eq!(bench.arrived, [(ms(10), 0), (ms(10), 1), (ms(16), 2)]);
 }
 
 #[test]
 fn blocks_without_errors_carry_the_rate_to_the_bit() {
-    // 1001 bits a block: no packet ends with one.
+    // With 1001 bits in a block, no packet ends at the end of a block.
     let mut bench = Bench::new(link(1001, BlockConfig::default()));
     for _ in 0..1000 {
         bench.send(Time::ZERO, 1500);
@@ -94,14 +97,16 @@ fn each_harq_round_adds_one_round_trip_with_the_block_error_rate() {
         assert!((share / count as f64 - expected).abs() < 5.0 * error);
     }
     let mean = delays.iter().sum::<f64>() / count as f64;
-    // 2 ms and 12 ms for each of p / (1 - p) further rounds, whose deviation is sqrt(p) / (1 - p).
+    // The mean is 2 ms, and 12 ms for each of p / (1 - p) further rounds, whose deviation is
+    // sqrt(p) / (1 - p).
     let (expected, deviation) = (2.0 + 12.0 / 9.0, 12.0 * 0.1_f64.sqrt() / 0.9);
     assert!((mean - expected).abs() < 5.0 * deviation / (count as f64).sqrt());
 }
 
 #[test]
 fn what_harq_leaves_broken_comes_after_the_delay_of_rlc() {
-    // One transmission each: RLC repeats a block that is broken or wrongly counted as intact.
+    // Each block has one transmission. RLC retransmits a block that is broken or wrongly counted as
+    // intact.
     let blocks = BlockConfig {
         error: 0.02,
         transmissions: 1,
@@ -139,11 +144,12 @@ fn a_backlog_goes_at_the_rate_less_what_is_repeated() {
         bench.drain();
         let (end, _) = bench.arrived.last().expect("all arrive");
         let rate = (packets * 12_000) as f64 / end.as_secs_f64();
-        // A transmission is right with (1 - p) (1 - q) whichever round of HARQ it belongs to.
+        // A transmission is correct with probability (1 - p) (1 - q) in any HARQ round.
         let right = (1.0 - error) * (1.0 - residual_error);
         let expected = bits as f64 * 500.0 * right;
-        // The number of transmissions of a block is at worst geometric: its deviation over its mean
-        // is below 1. Five standard errors over the 400 000 blocks, and the last block's hold.
+        // The number of transmissions of a block is at worst geometric, whose deviation over mean
+        // is below 1. The limit is five standard errors over the 400 000 blocks, plus the wait for
+        // the last block.
         assert!((rate / expected - 1.0).abs() < 5.0 / 400_000_f64.sqrt() + 0.001);
         let (_, order): (Vec<Time>, Vec<u32>) = bench.arrived.iter().copied().unzip();
         assert!(order.is_sorted(), "packets keep their order");
@@ -152,7 +158,7 @@ fn a_backlog_goes_at_the_rate_less_what_is_repeated() {
 
 #[test]
 fn what_follows_a_broken_block_waits_for_it_and_is_there_at_once() {
-    // Half of the blocks are broken once: a packet in each interval, each in a block of its own.
+    // Half of the blocks are broken once. Each interval has one packet, in a block of its own.
     let blocks = BlockConfig {
         error: 0.5,
         transmissions: 64,
@@ -168,7 +174,8 @@ fn what_follows_a_broken_block_waits_for_it_and_is_there_at_once() {
         .chunk_by(|(one, _), (other, _)| one == other)
         .map(<[_]>::len)
         .collect();
-    // Without the hold no two packets would come at one instant: a block holds one.
+    // Without broken blocks no two packets would arrive at one instant, because a block holds one
+    // packet.
     assert!(bursts.iter().any(|&burst| burst > 3), "{bursts:?}");
     assert!(bench.arrived.is_sorted_by_key(|&(at, number)| (at, number)));
 }
@@ -214,7 +221,8 @@ fn a_block_carries_what_a_varying_rate_gives_in_its_interval() {
         at: Span::from_millis(ms),
         rate,
     };
-    // On for the first of each 3 ms: never at the beginning of an interval of 2 ms but every other.
+    // The rate is on for the second of each 3 ms. It covers the start of a 2 ms interval in every
+    // other case.
     let mut config = link(0, BlockConfig::default());
     config.rate = RateConfig::Steps {
         steps: vec![step(0, Rate::ZERO), step(1, mbps(12)), step(2, Rate::ZERO)],
@@ -225,7 +233,8 @@ fn a_block_carries_what_a_varying_rate_gives_in_its_interval() {
         bench.send(Time::ZERO, 1500);
     }
     bench.drain();
-    // One packet in each ms that is on from 4 ms: in [4, 5), [7, 8), and so on.
+    // From 4 ms on there is one packet in each millisecond that is on: in [4, 5), [7, 8), and so
+    // on.
     for (number, (at, _)) in bench.arrived.iter().enumerate() {
         let sent = 5 + 3 * number as u64;
         assert_eq!(*at, ms(sent.next_multiple_of(2)));

@@ -1,4 +1,4 @@
-//! Long-run capacity of links, compared with closed forms.
+//! Tests of the long-run capacity of links against closed forms.
 
 use crate::common::{Bench, mbps};
 use fadeout_core::random::Stream;
@@ -26,8 +26,7 @@ fn an_overloaded_link_is_always_busy() {
         now += Span::from_secs_f64(random.exponential(0.0002));
     }
     bench.run_until(end);
-    // One packet per millisecond from the first on. Five times as many arrive, so the link never
-    // idles.
+    // One packet leaves each millisecond. Five times as many arrive, so the link is never idle.
     assert_eq!(bench.arrived.len(), 20_000);
     assert!(bench.dropped(DropCause::QueueFull).len() > 70_000);
 }
@@ -40,7 +39,7 @@ fn an_on_off_link_carries_its_on_time_exactly() {
     };
     let rate = mbps(12);
     let end = Time::ZERO + Span::from_secs(20);
-    // The link's own stream: seed 1, link 0.
+    // The random stream of the link has seed 1 and link 0.
     let off = intervals(&schedule, end, Stream::new(1, "link.on-off", 0)).expect("valid");
     let off_time: u64 = off
         .iter()
@@ -61,7 +60,7 @@ fn an_on_off_link_carries_its_on_time_exactly() {
     }
     bench.run_until(end);
     let on_time = end.as_nanos() - off_time;
-    // A packet per millisecond of on-time; the last may be half sent.
+    // One packet leaves in each millisecond of on-time. The last packet may be half sent.
     assert_eq!(bench.arrived.len() as u64, on_time / 1_000_000);
 }
 
@@ -82,9 +81,9 @@ fn the_mean_wait_is_that_of_an_m_d_1_queue() {
         waited += bench.link.queue_delay(now).as_secs_f64();
         bench.send(now, 1500);
     }
-    // Pollaczek-Khinchine for constant service S: load S / (2 (1 - load)) = 2 ms. Waits are
-    // correlated over about 1 / (1 - load)^2 = 25 packets, which makes the standard error about 0.5
-    // %. Five of them are 2.5 %.
+    // The formula of Pollaczek-Khinchine gives the mean wait for constant service S: load S / (2 (1
+    // - load)) = 2 ms. Waits are correlated over about 1 / (1 - load)^2 = 25 packets, so the
+    // standard error is about 0.5 %. Five of them are 2.5 %.
     let mean = waited / f64::from(n);
     assert!((mean / 0.002 - 1.0).abs() < 0.025, "{mean}");
 }

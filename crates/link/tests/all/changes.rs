@@ -1,4 +1,4 @@
-//! Links whose rate and delay change, and packets that overtake each other.
+//! Tests of links whose rate and delay change, and of packets that overtake each other.
 
 use crate::common::{Bench, mbps, ms, us};
 use fadeout_core::{Rate, Span};
@@ -7,7 +7,7 @@ use fadeout_link::{
     Link, LinkConfig, QueueConfig, QueueDiscipline, RateConfig, RateStep, Trace,
 };
 
-/// 12 Mbit/s, a full packet a millisecond, then 6 from 10 ms on.
+/// Returns a rate of 12 Mbit/s, a full packet each millisecond, and of 6 Mbit/s from 10 ms on.
 fn halved() -> RateConfig {
     rates(&[(0, mbps(12)), (10, mbps(6))])
 }
@@ -44,7 +44,7 @@ fn what_is_queued_is_sent_at_the_new_rate() {
         bench.send(us(9_500), 1500);
     }
     bench.drain();
-    // Half of the first in the half millisecond that is left.
+    // Half of the first packet is sent in the remaining half millisecond.
     assert_eq!(bench.arrived, [(ms(11), 0), (ms(13), 1)]);
 }
 
@@ -94,7 +94,7 @@ fn a_packet_that_leaves_after_the_change_has_the_new_delay() {
     assert_eq!(bench.arrived, [(us(25_500), 0)]);
 }
 
-/// netem with a rate: arrival = max(arrival before, now + delay) + size / rate.
+/// The formula of netem with a rate: arrival = max(arrival before, now + delay) + size / rate.
 #[test]
 fn with_netems_changes_the_delay_line_stands_before_the_transmitter() {
     let mut bench = Bench::new(LinkConfig {
@@ -113,7 +113,7 @@ fn with_netems_changes_the_delay_line_stands_before_the_transmitter() {
         (us(7_500), 0),
         (us(8_500), 1),
         (us(9_500), 2),
-        // Its delay of 4 ms is over before the transmitter has come to it.
+        // Its delay of 4 ms ends before the transmitter is free for it.
         (us(10_500), 3),
         (us(22_000), 4),
     ];

@@ -1,8 +1,8 @@
-//! Disciplines with sources that respond, and the resulting delay, rate and fairness.
+//! Tests of disciplines with sources that respond, and of the resulting delay, rate and fairness.
 //!
-//! The sources have only the response that the RFCs assume. A classic source halves its window once
-//! a round trip on a loss or mark. A scalable one takes half a packet off for each mark. Both add a
-//! packet a round trip. Loss is noticed a round trip later.
+//! The sources have only the response that the RFCs assume. A classic source halves its window at
+//! most once in a round trip, on a loss or mark. A scalable source reduces it by half a packet for
+//! each mark. Both add a packet in each round trip. A loss is noticed one round trip later.
 
 use crate::common::{Log, mbps};
 use fadeout_core::{
@@ -17,11 +17,11 @@ use std::collections::BinaryHeap;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// Halves on a signal; ECN-capable or not.
+    /// Source that halves its window on a signal. It is ECN-capable or not.
     Classic(Ecn),
-    /// Takes half a packet off for each mark.
+    /// Source that reduces its window by half a packet for each mark.
     Scalable,
-    /// Sends a small packet every round trip without any response.
+    /// Source that sends a small packet in every round trip, without any response.
     Sparse,
 }
 
@@ -33,7 +33,7 @@ struct Source {
     in_flight: u32,
     is_slow_start: bool,
     deaf_until: Time,
-    /// Queueing delays in seconds of the packets that arrived after the warm-up.
+    /// Queueing delays in seconds of the packets that arrive after the warm-up.
     delays: Vec<f64>,
 }
 
@@ -128,7 +128,7 @@ fn run(rate: Rate, discipline: QueueDiscipline, flows: &[(Kind, u64)]) -> Outcom
         .collect();
     let mut notices = BinaryHeap::new();
     for n in 0..sources.len() {
-        // Apart, so that the flows are not in step.
+        // Start times differ, so that the flows are not synchronised.
         let start = Time::ZERO + Span::from_micros(1_700 * n as u64);
         notices.push(Reverse((start, n as u32, Notice::Tick)));
     }
@@ -230,14 +230,14 @@ const RENO_ECN: Kind = Kind::Classic(Ecn::Ect0);
 
 const TEN: Rate = Rate::from_bits_per_sec(10_000_000);
 
-/// Four flows with a round trip of 50 ms on 10 Mbit/s, ECN-capable or not.
+/// Runs four flows with a round trip of 50 ms on 10 Mbit/s, ECN-capable or not.
 fn four(discipline: QueueDiscipline, kind: Kind) -> Outcome {
     let outcome = run(TEN, discipline, &[(kind, 50); 4]);
     outcome.describe(&format!("{discipline:?}, four flows"));
     outcome
 }
 
-/// Mean over the flows of their mean delays.
+/// Returns the mean over the flows of their mean delays.
 fn mean_ms(outcome: &Outcome) -> f64 {
     let n = outcome.sources.len();
     (0..n).map(|flow| outcome.mean_delay_ms(flow)).sum::<f64>() / n as f64
@@ -245,7 +245,7 @@ fn mean_ms(outcome: &Outcome) -> f64 {
 
 #[test]
 fn drop_tail_fills_its_queue() {
-    // A thousand packets of 1.2 ms.
+    // The queue holds a thousand packets of 1.2 ms.
     assert!(four(QueueDiscipline::default(), RENO).percentile_delay_ms(0, 0.99) > 1_100.0);
 }
 
@@ -254,8 +254,8 @@ fn codel_keeps_the_delay_at_a_small_multiple_of_its_target() {
     let discipline = QueueDiscipline::CoDel(CoDelConfig::default());
     for kind in [RENO, RENO_ECN] {
         let outcome = four(discipline, kind);
-        // CoDel holds the minimum over an interval at 5 ms. Sawtooths with that minimum have a mean
-        // between one and two targets.
+        // CoDel keeps the minimum over an interval at 5 ms. Sawtooths with that minimum have a mean
+        // of one to two targets.
         assert!(
             (5.0..10.0).contains(&mean_ms(&outcome)),
             "{}",
@@ -270,7 +270,7 @@ fn codel_keeps_the_delay_at_a_small_multiple_of_its_target() {
 fn pie_steers_the_delay_to_its_target() {
     for kind in [RENO, RENO_ECN] {
         let outcome = four(QueueDiscipline::Pie(PieConfig::default()), kind);
-        // 15 ms; four sawtooths leave a few milliseconds of ripple about it.
+        // The target is 15 ms. Four sawtooths add a ripple of a few milliseconds.
         assert!(
             (13.0..20.0).contains(&mean_ms(&outcome)),
             "{}",
@@ -284,7 +284,7 @@ fn pie_steers_the_delay_to_its_target() {
 fn red_keeps_the_average_queue_between_its_thresholds() {
     let red = RedConfig::on(TEN, RedParameters::default());
     let outcome = four(QueueDiscipline::Red(red), RENO);
-    // 5 to 15 packets of 1.2 ms.
+    // The thresholds are 5 to 15 packets of 1.2 ms.
     assert!(
         (6.0..18.0).contains(&mean_ms(&outcome)),
         "{}",
@@ -305,8 +305,8 @@ fn fq_codel_shares_equally_and_passes_a_sparse_flow_at_once() {
     let flows = [(RENO, 20), (RENO, 100), (Kind::Sparse, 20)];
     let outcome = run(TEN, discipline, &flows);
     outcome.describe("FQ-CoDel, 20 ms, 100 ms and sparse");
-    // A sparse packet waits only for the packet on the air, 1.2 ms. The sparse flow's turn may come
-    // after another new flow's packet.
+    // A packet of the sparse flow waits only for the packet in transmission, 1.2 ms. Its turn may
+    // also follow a packet of another new flow.
     assert!(outcome.percentile_delay_ms(2, 0.99) < 2.4);
     assert!(outcome.mean_delay_ms(2) < 1.2);
 }
@@ -328,8 +328,8 @@ fn dualpi2_gives_scalable_traffic_its_share_at_a_delay_below_a_millisecond() {
         assert!(outcome.utilisation > 0.98);
         assert!(outcome.percentile_delay_ms(1, 0.99) < 1.0);
         assert!((10.0..20.0).contains(&outcome.mean_delay_ms(0)));
-        // Equal windows (RFC 9332 section 2.1): the classic flow's round trip is longer by its
-        // queue, so its rate is lower by that.
+        // Both flows have equal windows (RFC 9332 section 2.1). The round trip of the classic flow
+        // is longer by its queue, so its rate is lower by the same factor.
         let windows = [0, 1].map(|n| {
             let rtt_ms = 20.0 + outcome.mean_delay_ms(n);
             outcome.packets(n) * rtt_ms
@@ -337,7 +337,7 @@ fn dualpi2_gives_scalable_traffic_its_share_at_a_delay_below_a_millisecond() {
         let ratio = windows[1] / windows[0];
         assert!((0.67..1.5).contains(&ratio), "{ratio}");
     }
-    // In one queue the scalable flow drives the classic one away.
+    // In a single queue the scalable flow displaces the classic one.
     let single = run(
         fifty,
         QueueDiscipline::Pie(PieConfig::default()),

@@ -1,4 +1,4 @@
-//! Behaviour of a link on packets, case by case.
+//! Tests of a link's behaviour on packets, case by case.
 
 use crate::common::{Bench, mbps, ms, us};
 use fadeout_core::{Bytes, DropCause, Rate, Span, Time};
@@ -7,7 +7,7 @@ use fadeout_link::{
     RateConfig, RateStep, Trace,
 };
 
-/// 12 Mbit/s: a 1500-byte packet lasts one millisecond.
+/// Returns a link of 12 Mbit/s, on which a 1500-byte packet lasts one millisecond.
 fn twelve() -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(mbps(12)),
@@ -79,7 +79,7 @@ fn a_million_packets_at_807_megabit_per_second_end_on_the_exact_nanosecond() {
 
 #[test]
 fn a_rate_far_above_a_packet_per_nanosecond_keeps_count() {
-    // 96 Tbit/s: eight 1500-byte packets in each nanosecond.
+    // At 96 Tbit/s eight 1500-byte packets are sent in each nanosecond.
     let rate = RateConfig::Constant(mbps(96_000_000));
     let mut bench = Bench::new(LinkConfig {
         rate,
@@ -135,7 +135,7 @@ fn a_limit_that_counts_the_delay_line_drops_what_would_overfill_it() {
     for n in 0..4 {
         bench.send(ms(2 * n), 1500);
     }
-    // The first reaches the far end at 11 ms and makes room at that instant.
+    // The first packet reaches the far end at 11 ms and makes room at that instant.
     bench.send(ms(11), 1500);
     assert_eq!(bench.dropped(DropCause::QueueFull), [3]);
 
@@ -166,7 +166,7 @@ fn jitter_never_reorders() {
     );
     let extra = |&(at, n): &(Time, u32)| (at - ms(2 * u64::from(n) + 2)).as_secs_f64();
     let most = bench.arrived.iter().map(extra).fold(0.0, f64::max);
-    // The greatest of 500 draws up to 20 ms is below 19 ms with probability 0.95^500 < 1e-11.
+    // The largest of 500 draws up to 20 ms is below 19 ms with probability 0.95^500 < 1e-11.
     assert!((0.019..=0.020).contains(&most), "{most}");
 }
 
@@ -187,7 +187,8 @@ fn the_rate_changes_in_the_middle_of_a_packet() {
     });
     bench.send(us(9_500), 1500);
     bench.drain();
-    // Half of it in the first half millisecond, the rest at half the rate from 20 ms on.
+    // Half of the packet is sent in the first half millisecond, and the remainder at half the rate
+    // from 20 ms on.
     assert_eq!(bench.arrived, [(ms(21), 0)]);
 }
 
@@ -257,7 +258,7 @@ fn an_unacknowledged_link_loses_what_it_sends_into_the_blockage() {
         bench.send(ms(0), 1500);
     }
     bench.drain();
-    // The transmitter goes on at its rate: 1-2 ms and 2-3 ms meet the blockage.
+    // The transmitter continues at its rate, so the packets at 1-2 ms and 2-3 ms meet the blockage.
     assert_eq!(bench.dropped(DropCause::Blocked), [1, 2]);
     assert_eq!(
         bench.log.drops[0].time_s,
@@ -318,13 +319,14 @@ fn small_packets_share_an_opportunity_of_a_trace() {
     for size in [500, 500, 1000, 1500] {
         bench.send(ms(0), size);
     }
-    // Two and a half packets at 2 ms, the rest of the third and 1000 of the fourth at 5 ms.
+    // At 2 ms two and a half packets are sent. At 5 ms the remainder of the third and 1000 bytes of
+    // the fourth follow.
     bench.drain();
     assert_eq!(
         bench.arrived,
         [(ms(2), 0), (ms(2), 1), (ms(5), 2), (ms(9), 3)]
     );
-    // The rest of the opportunity at 9 ms is wasted on a packet that comes at that instant.
+    // The remainder of the opportunity at 9 ms is lost for a packet that arrives at that instant.
     bench.send(ms(9), 1500);
     bench.drain();
     assert_eq!(bench.arrived.last(), Some(&(ms(10), 4)));

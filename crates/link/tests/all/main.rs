@@ -1,5 +1,4 @@
-//! Integration tests of this crate, all in one binary, so that common parts are compiled and linked
-//! once.
+//! Integration tests of this crate in one binary, so that shared code is compiled and linked once.
 
 mod blocks;
 mod capacity;

@@ -1,6 +1,6 @@
-//! Every discipline on random links. A discipline that never finds a reason to act gives each
-//! packet the departure that drop-tail computes on arrival. A discipline that acts loses no packet
-//! unreported.
+//! Tests of every discipline on random links. A discipline that never acts gives each packet the
+//! departure that drop-tail computes on arrival. A discipline that acts reports every packet that
+//! it drops.
 
 use crate::common::Bench;
 use fadeout_core::registry::Parameters;
@@ -12,10 +12,10 @@ use fadeout_link::{
 };
 use proptest::prelude::*;
 
-/// A target that no delay reaches.
+/// Target that no delay reaches.
 const FAR: Span = Span::from_secs(1_000_000);
 
-/// Every discipline, set so that it neither drops nor marks nor reorders.
+/// Returns every discipline, configured so that it neither drops nor marks nor reorders.
 fn idle_disciplines() -> Vec<QueueDiscipline> {
     let codel = CoDelConfig {
         target: FAR,
@@ -88,7 +88,7 @@ fn rates() -> impl Strategy<Value = RateConfig> {
     ]
 }
 
-/// Sent bit by bit, or in blocks that may be broken.
+/// Returns random transmissions bit by bit, or in blocks that may be broken.
 fn blocks() -> impl Strategy<Value = Option<BlockConfig>> {
     let config = (100_000..400_000_u64, 1..8_u32, 0.0..0.5, 1..4_u32, 0.0..0.2);
     let some = config.prop_map(
@@ -165,14 +165,14 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
     )
 }
 
-/// Everything that a run shows: arrivals with the packets' numbers, drops, queue rows.
+/// Runs a link. Returns arrivals with the packets' numbers, drops, and queue rows.
 fn run(config: &LinkConfig, arrivals: &[(u64, u32)], is_wake_first: bool) -> [Vec<u64>; 3] {
     let mut bench = Bench::new(config.clone());
     let mut now = Time::ZERO;
     let mut seen = Vec::new();
     for (number, &(gap, size)) in arrivals.iter().enumerate() {
         now += Span::from_nanos(gap);
-        // An event due at the instant of an arrival may come before it or after.
+        // An event due at the instant of an arrival may be processed before or after it.
         let just_before = now.saturating_sub(Span::from_nanos(1));
         bench.run_until(if is_wake_first { now } else { just_before });
         let segment = Segment {

@@ -1,8 +1,8 @@
-//! Random links and arrivals against a slow model that knows the whole busy period.
+//! Tests of random links and arrivals against a slow model that knows the whole busy period.
 //!
-//! The model integrates the rate from the beginning of the busy period in exact integers. It finds
-//! the first nanosecond by which the work of all packets up to this one is done, and keeps plain
-//! lists for the queue. It shares no code with the link.
+//! The model integrates the rate from the start of the busy period in exact integers. It finds the
+//! first nanosecond at which the work of all packets up to this one is done. Its queue is a plain
+//! list. It shares no code with the link.
 
 use crate::common::Bench;
 use fadeout_core::{Bytes, DropCause, Rate, Span, Time};
@@ -14,19 +14,19 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 struct Case {
-    /// Length in ns and rate in bit/s of each step; they repeat.
+    /// Length in ns and rate in bit/s of each step. The steps repeat.
     steps: Vec<(u64, u64)>,
-    /// Gap before, length in ns, and rate of each blockage.
+    /// Gap before each blockage and its length in ns, and its rate.
     blockages: Vec<(u64, u64, u64)>,
     effect: BlockageEffect,
-    /// Gap before each packet in ns, and size.
+    /// Gap before each packet in ns, and its size.
     arrivals: Vec<(u64, u32)>,
     limit: Limit,
-    /// Length in ns and delay in ns of each step; they repeat.
+    /// Length and delay of each step in ns. The steps repeat.
     delays: Vec<(u64, u64)>,
     keeps_order: bool,
     changes: Changes,
-    /// Ordinals of arrivals that are lost.
+    /// Ordinals of lost arrivals.
     lost: Vec<u64>,
     counts_delay_line: bool,
 }
@@ -80,7 +80,7 @@ fn case() -> impl Strategy<Value = Case> {
         )
 }
 
-/// Returns the value at nanosecond `t` of steps that repeat, and its end.
+/// Returns the value at nanosecond `t` of repeating steps, and the end of that step.
 fn step_at(steps: &[(u64, u64)], t: u64) -> (u64, u64) {
     let period: u64 = steps.iter().map(|step| step.0).sum();
     let mut left = t % period;
@@ -94,7 +94,7 @@ fn step_at(steps: &[(u64, u64)], t: u64) -> (u64, u64) {
 }
 
 impl Case {
-    /// Removes settings that packets that keep the rate of their arrival cannot meet.
+    /// Removes settings that exclude packets that keep the rate of their arrival.
     fn allowed(mut self) -> Case {
         if self.changes == Changes::ForArrivals {
             for step in &mut self.steps {
@@ -175,7 +175,7 @@ impl Case {
         }
     }
 
-    /// Rate at nanosecond `t` and the next instant at which it may change.
+    /// Returns the rate at nanosecond `t`, and the next instant at which it may change.
     fn rate_at(&self, t: u64) -> (u64, u64) {
         let (mut rate, mut until) = step_at(&self.steps, t);
         for interval in self.intervals() {
@@ -192,7 +192,7 @@ impl Case {
         (rate, until)
     }
 
-    /// First nanosecond by which `work` bit-nanoseconds have been done from `start` on.
+    /// Returns the first nanosecond at which `work` bit-nanoseconds have been done from `start` on.
     fn done_at(&self, start: u64, work: u128) -> u64 {
         let (mut at, mut done) = (start, 0);
         while done < work {
@@ -222,24 +222,25 @@ struct Outcome {
     dropped: Vec<(u32, DropCause)>,
 }
 
-/// Where the transmitter of the model stands.
+/// State of the model's transmitter.
 #[derive(Default)]
 struct Busy {
     since: u64,
     work: u128,
     free_at: u64,
-    /// Rate and delay of the packet before, where packets keep those of their arrival.
+    /// Rate and delay of the previous packet, if packets keep those of their arrival.
     before: (u64, u64),
 }
 
 impl Busy {
-    /// First instant, end and arrival of a packet of `size` bytes that is admitted at `now`.
+    /// Returns first instant, end and arrival of a packet of `size` bytes that is admitted at
+    /// `now`.
     fn carry(&mut self, case: &Case, now: u64, size: u32) -> (u64, u64, u64) {
         let work = u128::from(size) * 8_000_000_000;
         if case.changes == Changes::ForArrivals {
             let (rate, delay) = (step_at(&case.steps, now).0, step_at(&case.delays, now).0);
             if case.keeps_order {
-                // Earlier packets reach the far end then, and this one follows no earlier.
+                // Earlier packets reach the far end then, and this packet follows no earlier.
                 self.free_at = (self.free_at + self.before.1).saturating_sub(delay);
             }
             if self.free_at <= now
@@ -269,7 +270,7 @@ fn model(case: &Case) -> Outcome {
     let mut outcome = Outcome::default();
     let mut inside: Vec<(u64, u32)> = Vec::new();
     let (mut now, mut busy) = (0, Busy::default());
-    // Latest instants so far at which a packet leaves the queue and arrives.
+    // Latest instants so far at which a packet leaves the queue, and arrives.
     let (mut left, mut latest) = (0, 0);
     for (n, &(gap, size)) in case.arrivals.iter().enumerate() {
         now += gap;

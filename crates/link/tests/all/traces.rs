@@ -1,4 +1,4 @@
-//! Trace links: exact use of opportunities, recorded traces, hostile input.
+//! Tests of trace links: exact use of opportunities, recorded traces, malformed input.
 
 use crate::common::Bench;
 use fadeout_core::{Rate, Span, Time};
@@ -8,7 +8,7 @@ use fadeout_link::{
 use proptest::prelude::*;
 use std::path::PathBuf;
 
-/// Keeps the link backlogged for `length` and counts the bytes that leave it.
+/// Keeps a backlog on the link for `length`. Returns the bytes that leave the link.
 fn saturate(trace: &Trace, length: Span) -> u64 {
     let rate = RateConfig::Trace(trace.clone());
     let mut bench = Bench::new(LinkConfig {
@@ -27,7 +27,7 @@ fn saturate(trace: &Trace, length: Span) -> u64 {
     bench.link.stats().bytes_out.0
 }
 
-/// Opportunities later than 0 and up to `end` in the trace's own repetition.
+/// Returns the number of opportunities later than 0 and up to `end` in the repeating trace.
 fn opportunities(times_ms: &[u64], end_ms: u64) -> u64 {
     let period = *times_ms.last().expect("a trace is not empty");
     (0..=end_ms / period)
@@ -73,7 +73,7 @@ fn recorded_cellular_traces_are_carried_whole() {
             .lines()
             .map(|line| line.parse().expect("a number"))
             .collect();
-        // Long enough to repeat at least once.
+        // The time is long enough for at least one repetition.
         let end = Span::from_nanos(trace.period().as_nanos() * 3 / 2);
         let expected = opportunities(&times, end.as_millis()) * u64::from(OPPORTUNITY);
         assert_eq!(saturate(&trace, end), expected, "{}", file.display());
@@ -146,9 +146,9 @@ proptest! {
     }
 }
 
-/// The slow model: walks every opportunity in order and serves the packets that came before it.
-/// Returns arrivals, and the packets whose time on the air meets a blockage of a link that does
-/// not hold them.
+/// Slow model that visits every opportunity in order and serves the packets that arrived before it.
+/// Returns the arrivals. Also returns the packets whose transmission overlaps a blockage, on a link
+/// that does not hold packets.
 fn serve(
     times_ms: &[u64],
     packets: &[(u64, u32)],

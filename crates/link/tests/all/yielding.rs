@@ -1,10 +1,10 @@
-//! Behaviour of a link that another takes over from, case by case.
+//! Tests of a link that another link can replace, case by case.
 
 use crate::common::{Bench, mbps, ms, us};
 use fadeout_core::{Bytes, DropCause, FlowId, Packet, PacketId, Protocol, Segment, Time};
 use fadeout_link::{Limit, LinkConfig, QueueConfig, RateConfig};
 
-/// 12 Mbit/s: a 1500-byte packet lasts one millisecond.
+/// Returns a link of 12 Mbit/s, on which a 1500-byte packet lasts one millisecond.
 fn twelve() -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(mbps(12)),
@@ -77,7 +77,7 @@ fn a_link_that_opens_begins_with_what_was_put_ahead() {
 fn a_datagram_put_ahead_or_lost_has_its_own_size() {
     let mut bench = Bench::new(twelve());
     close(&mut bench, Time::ZERO);
-    // 28 bytes of UDP and IP.
+    // The headers of UDP and IP have 28 bytes.
     put_ahead(&mut bench, ms(1), 10, Protocol::Udp, 1472);
     assert_eq!(bench.link.queued_bytes(ms(1)), Bytes(1500));
     assert_eq!(bench.link.stats().bytes_in, Bytes(1500));

@@ -1,4 +1,4 @@
-//! A link under test with its packet pool, and a probe that keeps its rows.
+//! Link under test with its packet pool, and a probe that stores its rows.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use fadeout_core::{
@@ -7,7 +7,7 @@ use fadeout_core::{
 };
 use fadeout_link::{Link, LinkConfig};
 
-/// Keeps drops and queue rows.
+/// Probe that stores drops and queue rows.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) drops: Vec<DropRow>,
@@ -26,7 +26,7 @@ impl Probe for Log {
     }
 }
 
-/// A link driven by hand. Packets are told apart by their flow id: the n-th sent is flow n.
+/// Link that a test controls. The flow id identifies packets: the n-th packet sent is flow n.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) link: Link,
@@ -53,7 +53,7 @@ impl Bench {
         }
     }
 
-    /// Sends a packet of `size` bytes at `now`, after everything due until then.
+    /// Sends a packet of `size` bytes at `now`, after all earlier events and those at `now`.
     pub(crate) fn send(&mut self, now: Time, size: u32) {
         self.run_until(now);
         let segment = Segment {
@@ -88,7 +88,7 @@ impl Bench {
         }
     }
 
-    /// Delivers everything that ever arrives.
+    /// Delivers all packets that ever arrive.
     pub(crate) fn drain(&mut self) {
         self.run_until(Time::from_nanos(u64::MAX - 1));
     }
