@@ -42,7 +42,8 @@ impl Registered for Deafness {
     const ENTRY: Entry = Entry::new(
         "deafness",
         "random",
-        "The other end's beam points elsewhere, and a node learns by contention when it is back.",
+        "The beam of the other end points elsewhere. A node learns by contention when the beam is \
+         back.",
         "R. Choudhury, N. Vaidya, Deafness: A MAC Problem in Ad Hoc Networks When Using Directional \
          Antennas, IEEE ICNP 2004",
     )

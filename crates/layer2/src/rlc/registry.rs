@@ -25,8 +25,8 @@ const AQM: Parameter = named(
     "aqm",
     "drop-tail",
     "Queue management of the transmission buffer, in downlink and uplink. It sees the delay of \
-     SDUs of which nothing was sent yet. That delay includes the wait for a slot, and for a grant \
-     in the uplink, so that a target must exceed it.",
+     SDUs of which nothing was sent yet. The delay includes the wait for a slot, and in the uplink \
+     for a grant. A delay target must exceed this wait.",
 );
 const T_REASSEMBLY: Parameter = span(
     "t-reassembly",

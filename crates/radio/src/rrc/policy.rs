@@ -225,9 +225,9 @@ impl Registered for LoadAware {
     const ENTRY: Entry = Entry::new(
         "load-aware",
         "load",
-        "Works as `a3`, with a cell individual offset that grows with the load difference: the \
-         share by which the serving cell has more other UEs than the neighbour. It avoids full \
-         cells.",
+        "Works as `a3`, with a cell individual offset that grows with the load difference. The \
+         difference is the share by which the serving cell has more other UEs than the \
+         neighbour. The policy avoids full cells.",
         "3GPP TS 36.300, clause 22.4.1: mobility load balancing",
     )
     .with_aliases(&["mlb"])

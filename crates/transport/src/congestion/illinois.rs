@@ -63,8 +63,8 @@ impl Registered<Stream> for Illinois {
                 "theta",
                 (1, 1_000, "round trips"),
                 "5",
-                "Number of rounds of low delay after one of high delay before the largest increase \
-                 returns.",
+                "Number of rounds of low delay before the largest increase returns, counted after a \
+                 round of high delay.",
             ),
         ],
     };

@@ -41,8 +41,8 @@ impl Registered<Stream> for XTcp {
                 "gain",
                 (0.1, 10.0, ""),
                 "1",
-                "Window in bandwidth-delay products. Above 1 a queue stands at the link and hides \
-                 what the estimate misses.",
+                "Window in bandwidth-delay products. Above 1 a queue stands at the link, which \
+                 hides errors of the estimate.",
             ),
             number(
                 "rate-weight",

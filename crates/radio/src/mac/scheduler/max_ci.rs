@@ -13,8 +13,9 @@ impl Registered for MaxCiConfig {
     const ENTRY: Entry = Entry::new(
         "max-ci",
         "channel-aware",
-        "The UE with the best reported channel first, and of equal ones the one that waited longest: the most \
-         throughput, and no fairness between unequal ones",
+        "Serves the UE with the best reported channel first. Among equal UEs it serves the one \
+         that waited longest. The throughput is highest, without fairness between UEs with \
+         different channels.",
         "R. Knopp, P. Humblet, Information capacity and power control in single-cell multiuser \
          communications, IEEE ICC 1995",
     )
