@@ -2,10 +2,10 @@
 //! attempts.
 
 use super::RadioAccess;
-use super::arrival::Arrival;
 use super::backhaul::with_step;
+use super::cell_entry::CellEntry;
 use super::handover::{leave_signalling, seconds};
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use crate::bearer::Drb;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::attach::{Attach, Round, Unattached};
@@ -92,7 +92,7 @@ impl Attaching<'_, '_> {
                     ..row_of(self.0.ue, (cell, cell), Procedure::Attach)
                 };
                 self.0.begin_row(row, env);
-                note_cell((self.0.ue, cell), RrcEvent::AttachBegun, env);
+                record_cell_event((self.0.ue, cell), RrcEvent::AttachBegun, env);
             }
         } else if self.0.select(Procedure::Attach, motion, env) {
             return true;
@@ -107,8 +107,8 @@ impl Attaching<'_, '_> {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
         let is_signalling = |drb: &Drb| drb.is_signalling;
-        Arrival(self.0).take_bearers((leg, is_signalling), env);
-        Arrival(self.0).take_place(leg);
+        CellEntry(self.0).connect_bearers((leg, is_signalling), env);
+        CellEntry(self.0).set_serving_leg(leg);
         let state = &mut *self.0.state;
         state.stage = Stage::Attaching { leg };
         state.link.begin_anew(env.now, &self.0.config.monitoring);
@@ -134,15 +134,15 @@ impl Attaching<'_, '_> {
                 return self.fail(env);
             }
             if attach.answers(env.now) {
-                self.answer(leg, env);
+                self.send_answer(leg, env);
             }
         }
         let is_due = |attach: &Attach| attach.wired_at() <= env.now;
         if self.0.state.attach.as_deref().is_some_and(is_due) {
-            let come = with_step(self.0, env, |state, step| {
+            let arrived = with_step(self.0, env, |state, step| {
                 state.attach.as_mut().and_then(|attach| attach.on_due(step))
             });
-            self.on_wire(come, env);
+            self.on_core_message(arrived, env);
         }
     }
 
@@ -150,13 +150,13 @@ impl Attaching<'_, '_> {
     /// procedure.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_mut();
-        let come = attach.and_then(|attach| attach.on_message(number));
-        self.on_wire(come, env);
-        come.is_some()
+        let arrived = attach.and_then(|attach| attach.on_message(number));
+        self.on_core_message(arrived, env);
+        arrived.is_some()
     }
 
     /// Sends the UE's answer to the last request of the network.
-    fn answer(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    fn send_answer(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &mut self.0.state.attach else {
             return;
         };
@@ -164,16 +164,16 @@ impl Attaching<'_, '_> {
         if round == Round::Bearers {
             attach.on_bearers();
             let is_data = |drb: &Drb| !drb.is_signalling;
-            Arrival(self.0).take_bearers((leg, is_data), env);
-            Arrival(self.0).go_on(leg, env);
-            self.0.note(RrcEvent::Attached, env);
+            CellEntry(self.0).connect_bearers((leg, is_data), env);
+            CellEntry(self.0).start_monitoring(leg, env);
+            self.0.record_event(RrcEvent::Attached, env);
         }
         self.0.send(Direction::Uplink, Message::Answer(round), env);
         self.0.service.on_uplink_data(Some(leg), env);
     }
 
     /// Handles a request of the network at the UE.
-    pub(super) fn on_question(&mut self, round: Round, env: &Env<'_, impl Probe>) {
+    pub(super) fn on_request(&mut self, round: Round, env: &Env<'_, impl Probe>) {
         if let (Stage::Attaching { .. }, Some(attach)) =
             (self.0.state.stage, &mut self.0.state.attach)
         {
@@ -188,29 +188,29 @@ impl Attaching<'_, '_> {
         };
         let standing = attach.standing();
         if round == Round::Setup {
-            self.0.note(RrcEvent::SetupComplete, env);
+            self.0.record_event(RrcEvent::SetupComplete, env);
         }
         let Some(next) = round.next(standing) else {
             return self.0.on_complete(env);
         };
         match next.is_of_core(standing) {
-            true => self.tell((round, true), env),
-            false => self.ask(next, env),
+            true => self.exchange_with_core((round, true), env),
+            false => self.send_request(next, env),
         }
     }
 
     /// Reports to the core that the base station has all answers of the UE. Returns false if the
     /// core does not wait for the report.
-    pub(super) fn respond(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn report_to_core(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_ref();
         let is_awaited = attach.is_some_and(|attach| attach.is_path_awaited());
         if is_awaited {
-            self.tell((Round::Bearers, true), env);
+            self.exchange_with_core((Round::Bearers, true), env);
         }
         is_awaited
     }
 
-    fn tell(&mut self, what: (Round, bool), env: &mut Env<'_, impl Probe>) {
+    fn exchange_with_core(&mut self, what: (Round, bool), env: &mut Env<'_, impl Probe>) {
         with_step(self.0, env, |state, step| {
             if let Some(attach) = &mut state.attach {
                 attach.tell(what, step);
@@ -219,12 +219,12 @@ impl Attaching<'_, '_> {
     }
 
     /// Handles a message between the base station and the core at its destination.
-    fn on_wire(&mut self, come: Option<(Round, bool)>, env: &mut Env<'_, impl Probe>) {
-        let (Some((round, is_answer)), Some(attach)) = (come, &mut self.0.state.attach) else {
+    fn on_core_message(&mut self, arrived: Option<(Round, bool)>, env: &mut Env<'_, impl Probe>) {
+        let (Some((round, is_answer)), Some(attach)) = (arrived, &mut self.0.state.attach) else {
             return;
         };
         if !is_answer {
-            return self.ask(round, env);
+            return self.send_request(round, env);
         }
         let (standing, cell) = (attach.standing(), attach.cell());
         let Some(next) = round.next(standing) else {
@@ -241,12 +241,12 @@ impl Attaching<'_, '_> {
             Round::Security => RrcEvent::ContextSetupRequest,
             _ => RrcEvent::SessionSetupRequest,
         };
-        note_cell((self.0.ue, cell), event, env);
-        self.tell((next, false), env);
+        record_cell_event((self.0.ue, cell), event, env);
+        self.exchange_with_core((next, false), env);
     }
 
     /// Sends a request of the base station or the core to the UE.
-    fn ask(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
+    fn send_request(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &self.0.state.attach else {
             return;
         };
@@ -261,10 +261,10 @@ impl Attaching<'_, '_> {
             Round::Setup | Round::Authentication | Round::NasSecurity => None,
         };
         if let Some(event) = event {
-            self.0.note(event, env);
+            self.0.record_event(event, env);
         }
-        let question = Message::Question(round);
-        self.0.send(Direction::Downlink, question, env);
+        let request = Message::Question(round);
+        self.0.send(Direction::Downlink, request, env);
         let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
         let leg = leg.copied();
         self.0
@@ -274,7 +274,7 @@ impl Attaching<'_, '_> {
 
     /// Ends the attempt: T300 or T3410 has expired, or the link failed before bearers existed.
     pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.0.note(RrcEvent::AttachFailed, env);
+        self.0.record_event(RrcEvent::AttachFailed, env);
         let had_setup = matches!(self.0.state.stage, Stage::Attaching { .. });
         if let Stage::Attaching { leg } = self.0.state.stage {
             let cell = self.0.service.stack.legs[leg.index()].config.cell;

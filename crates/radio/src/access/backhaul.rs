@@ -3,7 +3,7 @@
 use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
 use super::scg::Scg;
 use crate::config::Env;
@@ -36,14 +36,14 @@ pub(super) fn with_step<R>(
     };
     let outcome = action(managed.state, &mut step);
     while let Some(act) = managed.acts.pop_front() {
-        managed.act(act, env);
+        managed.carry_out(act, env);
     }
     outcome
 }
 
 impl Managed<'_> {
     /// Passes `info` to listeners of the UE's link.
-    pub(super) fn inform(&mut self, info: LinkInfo) {
+    pub(super) fn notify_listeners(&mut self, info: LinkInfo) {
         let ue = self.ue;
         self.moves.push(Move::Told { ue, info });
     }
@@ -57,7 +57,7 @@ impl Managed<'_> {
         with_step(self, env, |state, step| action(&mut state.network, step))
     }
 
-    fn act(&mut self, act: Act, env: &mut Env<'_, impl Probe>) {
+    fn carry_out(&mut self, act: Act, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         match act {
             Act::Send {
@@ -79,15 +79,15 @@ impl Managed<'_> {
             }
             Act::Refused(target) => {
                 let what = (RrcEvent::HandoverRefused, HandoverOutcome::Refused);
-                self.stay(target, what, env);
+                self.end_refused(target, what, env);
             }
             Act::Expired(target) => {
                 let what = (RrcEvent::PreparationExpired, HandoverOutcome::Cancelled);
-                self.stay(target, what, env);
+                self.end_refused(target, what, env);
             }
             Act::GivenUp => self.give_up(env),
-            Act::Copy(target) => self.begin_copies(target, env),
-            Act::EndCopies => self.end_copies(env),
+            Act::Copy(target) => self.begin_bicasting(target, env),
+            Act::EndCopies => self.end_bicasting(env),
             Act::SwitchPath => self.switch_path(env),
             Act::MoveData { from, cell, given } => {
                 let to = self.config.station(cell);
@@ -103,16 +103,16 @@ impl Managed<'_> {
             Act::Configure => Conditional(self).configure(env),
             Act::ResumeData => self.resume(env),
             Act::HasStatus => Daps(self).tell(env),
-            Act::HasContext => self.resume_in(env),
-            Act::SecondaryNode(act) => Scg(self).act(act, env),
-            Act::Note(Some(cell), event) => note_cell((ue, cell), event, env),
-            Act::Note(None, event) => self.note(event, env),
+            Act::HasContext => self.finish_reestablishment(env),
+            Act::SecondaryNode(act) => Scg(self).carry_out(act, env),
+            Act::Note(Some(cell), event) => record_cell_event((ue, cell), event, env),
+            Act::Note(None, event) => self.record_event(event, env),
         }
     }
 
     /// Starts bicasting: the core also sends to the base station of `target`, which buffers packets
     /// until the UE arrives.
-    fn begin_copies(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    fn begin_bicasting(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let (ue, stations) = (self.ue, (self.config.station(target), self.station()));
         let most = self.config.procedure.target_buffer;
         let stack = &mut self.service.stack;
@@ -122,13 +122,13 @@ impl Managed<'_> {
                 .expect_copies(stations, most, env, &mut stack.storage);
         }
         self.moves.push(Move::Bicast { ue, cell: target });
-        note_cell((ue, target), RrcEvent::BicastBegan, env);
+        record_cell_event((ue, target), RrcEvent::BicastBegan, env);
         self.state
             .record
             .note(|row| row.bicast_s = seconds(env.now));
     }
 
-    fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
+    fn end_bicasting(&mut self, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
@@ -136,26 +136,26 @@ impl Managed<'_> {
             drb.travel().end_copies(env, &mut stack.storage);
         }
         self.moves.push(Move::BicastEnd { ue });
-        self.note(RrcEvent::BicastEnded, env);
+        self.record_event(RrcEvent::BicastEnded, env);
     }
 
     /// Ends a handover that was refused or expired. The UE stays in its cell.
-    fn stay(
+    fn end_refused(
         &mut self,
         target: CellId,
         (event, outcome): (RrcEvent, HandoverOutcome),
         env: &mut Env<'_, impl Probe>,
     ) {
-        self.inform(LinkInfo::BlockageEnded);
-        note_cell((self.ue, target), event, env);
+        self.notify_listeners(LinkInfo::BlockageEnded);
+        record_cell_event((self.ue, target), event, env);
         Scg(self).cancel(env);
         self.fail_row(outcome, env);
     }
 
     /// Completes re-establishment in the cell that has fetched the context of the UE.
-    pub(super) fn resume_in(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn finish_reestablishment(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Stage::Fetching { leg, .. } = self.state.stage {
-            self.note(RrcEvent::Reestablished, env);
+            self.record_event(RrcEvent::Reestablished, env);
             self.enter(leg, env);
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! Standard: TS 38.321 §5.1.1, §5.1.2, §5.17; TS 38.213 §6; TS 38.331 §5.3.10.3.
 
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::service::Service;
 use crate::air::beams::Beamed;
 use crate::config::{Env, LegId};
@@ -20,19 +20,19 @@ use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
 /// Interval between two SS/PBCH blocks, for cells without measured beams.
 ///
 /// Standard: TS 38.213 §4.1.
-const BLOCKS: Span = Span::from_millis(20);
+const SSB_INTERVAL: Span = Span::from_millis(20);
 
 /// Shortest indication interval of beam failure instances.
 ///
 /// Standard: TS 38.213 §6.
-const SHORTEST: Span = Span::from_millis(2);
+const LEAST_INTERVAL: Span = Span::from_millis(2);
 
 /// Returns the interval between two beam checks in a cell. `None` in LTE.
-pub(super) fn period(service: &Service, cell: CellId) -> Option<Span> {
+pub(super) fn check_interval(service: &Service, cell: CellId) -> Option<Span> {
     let config = &service.cells[cell.index()].plan.config;
     let beams = config.channel.beams.as_ref();
-    let period = beams.map_or(BLOCKS, |beams| beams.tracking_period);
-    config.is_nr().then_some(period.max(SHORTEST))
+    let period = beams.map_or(SSB_INTERVAL, |beams| beams.tracking_period);
+    config.is_nr().then_some(period.max(LEAST_INTERVAL))
 }
 
 /// Mutable view of a UE, for beam failure detection and recovery.
@@ -40,15 +40,15 @@ pub(super) struct Beams<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Beams<'_, '_> {
     /// Starts beam monitoring in a new cell.
-    pub(super) fn enter(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn start_monitoring(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         if let Some(watch) = &mut self.0.state.beams {
-            watch.begin_anew(env.now, period(self.0.service, cell));
+            watch.begin_anew(env.now, check_interval(self.0.service, cell));
         }
     }
 
     /// Stops beam monitoring when the UE leaves its cell. Returns true if a recovery was running,
     /// so that listeners already know of the interruption.
-    pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn stop_monitoring(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let Some(watch) = &mut self.0.state.beams else {
             return false;
         };
@@ -66,8 +66,8 @@ impl Beams<'_, '_> {
         let is_due = self.0.state.beams.as_deref().is_some_and(is_due);
         let leg = self.leg().filter(|_| self.0.state.is_connected());
         if let Some((leg, cell)) = leg.filter(|_| is_due) {
-            self.look((leg, cell), motion, env);
-            self.recover((leg, cell), motion, env);
+            self.check_beams((leg, cell), motion, env);
+            self.run_recovery((leg, cell), motion, env);
         }
     }
 
@@ -79,7 +79,7 @@ impl Beams<'_, '_> {
 
     /// Checks if the UE would receive a PDCCH on its beams. The threshold is Qout of radio link
     /// monitoring.
-    fn look<M: Motion>(
+    fn check_beams<M: Motion>(
         &mut self,
         (leg, cell): (LegId, CellId),
         motion: &mut M,
@@ -95,7 +95,7 @@ impl Beams<'_, '_> {
         let (Some(watch), Some(monitoring), Some(period)) = (
             state.beams.as_deref_mut(),
             &config.beam_failure,
-            period(service, cell),
+            check_interval(service, cell),
         ) else {
             return;
         };
@@ -114,13 +114,13 @@ impl Beams<'_, '_> {
         let is_held = !is_heard || watch.is_recovering();
         Beamed(&mut service.stack.air).hold_beams(leg, env.now, is_held);
         if has_failed {
-            note_cell((*ue, cell), RrcEvent::BeamFailure, env);
-            self.0.inform(LinkInfo::BlockageBegan);
+            record_cell_event((*ue, cell), RrcEvent::BeamFailure, env);
+            self.0.notify_listeners(LinkInfo::BlockageBegan);
         }
     }
 
     /// Runs the next step of the beam failure recovery.
-    fn recover<M: Motion>(
+    fn run_recovery<M: Motion>(
         &mut self,
         (leg, cell): (LegId, CellId),
         motion: &mut M,
@@ -138,7 +138,7 @@ impl Beams<'_, '_> {
             return;
         };
         if recovery.expires(env.now) {
-            note_cell((*ue, cell), RrcEvent::BeamRecoveryExpired, env);
+            record_cell_event((*ue, cell), RrcEvent::BeamRecoveryExpired, env);
         }
         if recovery.access.wake_at() > env.now {
             return;
@@ -167,7 +167,7 @@ impl Beams<'_, '_> {
             .access
             .on_wake(env.now, access, &mut state.draws, arrives);
         for _ in 0..sent {
-            note_cell((*ue, cell), RrcEvent::PreambleSent, env);
+            record_cell_event((*ue, cell), RrcEvent::PreambleSent, env);
         }
         match progress {
             Progress::Running => {}
@@ -177,11 +177,11 @@ impl Beams<'_, '_> {
                 if let Some(watch) = &mut state.beams {
                     watch.on_recovered();
                 }
-                note_cell((*ue, cell), RrcEvent::BeamRecovered, env);
-                self.0.inform(LinkInfo::BlockageEnded);
+                record_cell_event((*ue, cell), RrcEvent::BeamRecovered, env);
+                self.0.notify_listeners(LinkInfo::BlockageEnded);
             }
             Progress::Problem => {
-                note_cell((*ue, cell), RrcEvent::AccessProblem, env);
+                record_cell_event((*ue, cell), RrcEvent::AccessProblem, env);
                 self.0.fail_link(env);
             }
         }

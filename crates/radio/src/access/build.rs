@@ -94,7 +94,10 @@ impl RadioAccess {
                         service.connect(ue, second)?;
                     }
                 }
-                Start::Measure => service.stack.events.schedule(Time::ZERO, Event::Attach(ue)),
+                Start::Measure => service
+                    .stack
+                    .events
+                    .schedule(Time::ZERO, Event::CellSelection(ue)),
             }
         }
         for bearer in config.bearers {

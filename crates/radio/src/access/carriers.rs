@@ -10,7 +10,7 @@
 //! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b,
 //! §5.5.4.6a.
 
-use super::managed::{CellKind, Managed, note_cell};
+use super::managed::{CellKind, Managed, record_cell_event};
 use super::service::Service;
 use super::stack::Stack;
 use crate::air::share_power;
@@ -116,7 +116,7 @@ impl Aggregated<'_, '_> {
         }
         while let Some(leg) = self.0.service.stack.scell(primary, 0) {
             let cell = self.0.service.stack.legs[leg.index()].config.cell;
-            note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
+            record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
             self.0.service.stack.separate(primary, leg);
             self.0.service.leave_leg(leg);
         }
@@ -147,7 +147,7 @@ impl Aggregated<'_, '_> {
                 continue;
             };
             self.0.service.stack.aggregate(primary, leg);
-            note_cell((self.0.ue, *cell), RrcEvent::SecondaryAdded, env);
+            record_cell_event((self.0.ue, *cell), RrcEvent::SecondaryAdded, env);
         }
         self.0
             .service
@@ -167,7 +167,7 @@ impl Aggregated<'_, '_> {
         let before = self.aggregation();
         let new = all.cells().iter().filter(|it| !before.cells().contains(it));
         for cell in new {
-            note_cell((self.0.ue, *cell), RrcEvent::ReconfigurationSent, env);
+            record_cell_event((self.0.ue, *cell), RrcEvent::ReconfigurationSent, env);
         }
         self.0.state.secondaries.tell(all);
         self.0
@@ -215,7 +215,7 @@ impl Aggregated<'_, '_> {
                 kept.add(cell);
                 continue;
             }
-            note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
+            record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
             self.0.service.drop_secondary(primary, cell, env);
         }
         self.set_aggregation(kept);

@@ -16,7 +16,7 @@
 use super::Event;
 use super::handover::seconds;
 use super::ltm::Switched;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
 use crate::bearer::early::{Taker, early};
 use crate::bearer::{Drb, Storage};
@@ -107,7 +107,7 @@ impl Conditional<'_, '_> {
         }
         let all = self.0.state.network.candidacy.prepared();
         self.copy_to(all, env);
-        self.0.note(RrcEvent::CandidatesSent, env);
+        self.0.record_event(RrcEvent::CandidatesSent, env);
         self.0
             .send(Direction::Downlink, Message::Candidates(all), env);
     }
@@ -163,7 +163,7 @@ impl Conditional<'_, '_> {
         };
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
-        self.0.note(RrcEvent::CandidatesReceived, env);
+        self.0.record_event(RrcEvent::CandidatesReceived, env);
         let at = env.now.saturating_add(processing(generation));
         self.0.state.survey.conditions.tell(at, all);
     }
@@ -197,7 +197,7 @@ impl Conditional<'_, '_> {
         };
         let access = &self.0.config.access;
         let lasts = self.0.config.procedure.interruption + access.occasion_period;
-        self.0.inform(match starts_at.is_never() {
+        self.0.notify_listeners(match starts_at.is_never() {
             true => LinkInfo::BlockageEnded,
             false => LinkInfo::BlockagePredicted {
                 starts_at,
@@ -212,7 +212,7 @@ impl Conditional<'_, '_> {
         let Some(source) = self.0.service.stack.serving_cell(ue) else {
             return;
         };
-        note_cell((ue, target), RrcEvent::ConditionsMet, env);
+        record_cell_event((ue, target), RrcEvent::ConditionsMet, env);
         let is_commanded = self.0.state.network.is_preparing();
         let candidacy = &self.0.state.network.candidacy;
         let row = HandoverRow {
@@ -331,11 +331,11 @@ impl Conditional<'_, '_> {
                         self.0.moves.push(Move::ForwardedEnd { bearer, from, to });
                     }
                     (Signalling::Links { .. }, _) => {
-                        stack.events.schedule(env.now, Event::Marker(bearer));
+                        stack.events.schedule(env.now, Event::EndMarker(bearer));
                     }
                     (Signalling::Given, _) => {
                         let at = env.now.saturating_add(config.given_delay());
-                        stack.events.schedule(at, Event::Marker(bearer));
+                        stack.events.schedule(at, Event::EndMarker(bearer));
                     }
                 }
             }

@@ -18,7 +18,7 @@
 use super::beam_failure::Beams;
 use super::failure::advance;
 use super::handover::seconds;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::service::Service;
 use super::stack::Stack;
 use crate::bearer::daps::{Ends, SOURCE_LEG, daps};
@@ -134,7 +134,7 @@ impl Daps<'_, '_> {
     /// Releases the leg of the source, which has served the UE in parallel with the target.
     fn leave_source(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[source.index()].config.cell;
-        note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
+        record_cell_event((self.0.ue, cell), RrcEvent::SourceReleased, env);
         self.0.service.leave_leg(source);
     }
 
@@ -180,7 +180,7 @@ impl Daps<'_, '_> {
     /// Standard: TS 38.331 §5.3.5.8.3.
     fn fall_back(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
-        note_cell((self.0.ue, cell), RrcEvent::AccessFailure, env);
+        record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
         self.0.service.leave_leg(leg);
         self.0.state.dual = None;
         self.0.send(Direction::Uplink, Message::AccessFailed, env);
@@ -189,7 +189,7 @@ impl Daps<'_, '_> {
     /// Handles the UE's report that it stays in the source.
     pub(super) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.network.begin_anew();
-        self.0.note(RrcEvent::SourceResumed, env);
+        self.0.record_event(RrcEvent::SourceResumed, env);
         self.0.fail_row(HandoverOutcome::Failed, env);
         self.end();
     }
@@ -204,7 +204,7 @@ impl Daps<'_, '_> {
     fn switch(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let ue = self.0.ue;
-        note_cell((ue, cell), RrcEvent::AccessDone, env);
+        record_cell_event((ue, cell), RrcEvent::AccessDone, env);
         let Some(&source) = self.0.service.stack.ues[ue.index()].legs().first() else {
             return;
         };
@@ -212,7 +212,7 @@ impl Daps<'_, '_> {
             .state
             .record
             .note(|row| row.left_s = seconds(env.now));
-        Beams(self.0).leave(env);
+        Beams(self.0).stop_monitoring(env);
         self.0.state.letters.clear();
         self.0.state.secondaries = Secondaries::default();
         let monitoring = &self.0.config.monitoring;
@@ -267,7 +267,7 @@ impl Daps<'_, '_> {
         if !matches!(self.0.state.dual, Some(Dual::Both { .. })) {
             return false;
         }
-        self.0.note(RrcEvent::HandoverSuccess, env);
+        self.0.record_event(RrcEvent::HandoverSuccess, env);
         self.each(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).hand(fate, env, &mut stack.storage);
         });

@@ -1,12 +1,12 @@
 //! Failure of a radio link or of the entry into a cell, and random access to a cell.
 
-use super::arrival::Arrival;
 use super::attach::Attaching;
 use super::carriers::Aggregated;
+use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::rach_less::Skipping;
 use super::scg::Scg;
 use crate::air::uplink_power;
@@ -40,7 +40,7 @@ impl Managed<'_> {
         if !self.state.is_connected() {
             return;
         }
-        self.note(RrcEvent::LinkFailure, env);
+        self.record_event(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
         if self.config.daps && Daps(self).fail(env) {
             return;
@@ -120,7 +120,7 @@ impl Managed<'_> {
             }
             None => t301,
         });
-        note_cell((self.ue, cell), RrcEvent::CellSelected, env);
+        record_cell_event((self.ue, cell), RrcEvent::CellSelected, env);
         if is_back && Conditional(self).recover((leg, cell), env) {
             return true;
         }
@@ -185,7 +185,7 @@ impl Managed<'_> {
     /// Handles the expiry of T304, T301 or T300.
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
-        note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
+        record_cell_event((self.ue, cell), RrcEvent::AccessFailure, env);
         self.service.leave_leg(leg);
         match procedure {
             Procedure::Handover
@@ -215,15 +215,15 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
     ) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
-        note_cell((self.ue, cell), RrcEvent::AccessDone, env);
+        record_cell_event((self.ue, cell), RrcEvent::AccessDone, env);
         let is_idle = matches!(procedure, Procedure::Attach | Procedure::Setup);
         if is_idle && self.state.attach.is_some() {
             return Attaching(self).on_setup(leg, env);
         }
         if procedure != Procedure::Reestablishment {
-            Arrival(self).come_into(leg, env);
+            CellEntry(self).enter_cell(leg, env);
             if !is_told {
-                Arrival(self).tell(leg, env);
+                CellEntry(self).send_complete(leg, env);
             }
             if is_prepared(procedure) {
                 Aggregated(self).enter(env);
@@ -241,7 +241,7 @@ impl Managed<'_> {
 
     /// Releases the UE's connection. All data under way is lost.
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.note(RrcEvent::Released, env);
+        self.record_event(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
         self.state.network.begin_anew();
         if let Some(attach) = &mut self.state.attach {
@@ -362,10 +362,10 @@ pub(super) fn step_access<M: Motion>(
         managed.contention.send(drawn, config);
     }
     if has_lost {
-        note_cell((managed.ue, cell), RrcEvent::ContentionLost, env);
+        record_cell_event((managed.ue, cell), RrcEvent::ContentionLost, env);
     }
     for _ in 0..sent {
-        note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
+        record_cell_event((managed.ue, cell), RrcEvent::PreambleSent, env);
     }
     (progress, sent)
 }

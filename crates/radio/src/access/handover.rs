@@ -8,14 +8,14 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
-use super::arrival::Arrival;
 use super::attach::Attaching;
 use super::beam_failure::Beams;
 use super::carriers::Aggregated;
+use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
 use super::daps::Daps;
 use super::ltm::Switched;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
 use super::rach_less::Skipping;
 use super::rates::Rates;
@@ -63,7 +63,7 @@ impl Managed<'_> {
             ..row_of(self.ue, (source, target), self.config.procedure_kind())
         };
         self.begin_row(row, env);
-        note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
+        record_cell_event((self.ue, target), RrcEvent::HandoverRequest, env);
         self.with_network(env, |network, step| {
             network.ask_target((source, target), step);
         });
@@ -73,7 +73,7 @@ impl Managed<'_> {
         let starts_at = env.now.saturating_add(self.config.usual_preparation());
         let access = &self.config.access;
         let lasts = self.config.procedure.interruption + access.occasion_period;
-        self.inform(LinkInfo::BlockagePredicted {
+        self.notify_listeners(LinkInfo::BlockagePredicted {
             starts_at,
             lasts: lasts + access.response_delay,
         });
@@ -148,10 +148,10 @@ impl Managed<'_> {
             }
             Stage::Entering { .. } => self.access(motion, env),
             Stage::Arriving { leg, at } if at <= now => Utran(self).enter(leg, env),
-            Stage::Fetching { at, .. } if at <= now => self.resume_in(env),
+            Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
             Stage::Fetching { leg, until, .. } if until <= now => {
                 self.service.leave_leg(leg);
-                self.note(RrcEvent::AccessFailure, env);
+                self.record_event(RrcEvent::AccessFailure, env);
                 self.lose_connection(env);
             }
             Stage::Released { at } if at <= now => self.search(motion, env),
@@ -178,7 +178,7 @@ impl Managed<'_> {
         };
         let ue = self.ue;
         self.moves.push(Move::Path { ue, cell });
-        self.note(RrcEvent::PathSwitched, env);
+        self.record_event(RrcEvent::PathSwitched, env);
         self.state
             .record
             .note(|row| row.switched_s = seconds(env.now));
@@ -191,9 +191,9 @@ impl Managed<'_> {
         self.state
             .record
             .note(|row| row.commanded_s = seconds(env.now));
-        note_cell((self.ue, target), RrcEvent::CommandSent, env);
+        record_cell_event((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
-        Utran(self).recall();
+        Utran(self).recall_packets();
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
@@ -226,8 +226,8 @@ impl Managed<'_> {
         }
         // A command that arrives later must have no effect.
         self.state.letters.void_command();
-        self.inform(LinkInfo::BlockageEnded);
-        self.note(RrcEvent::SourceResumed, env);
+        self.notify_listeners(LinkInfo::BlockageEnded);
+        self.record_event(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
         Scg(self).cancel(env);
         Daps(self).end();
@@ -268,18 +268,18 @@ impl Managed<'_> {
         if !self.state.is_connected() {
             return;
         }
-        note_cell((self.ue, target), RrcEvent::CommandReceived, env);
+        record_cell_event((self.ue, target), RrcEvent::CommandReceived, env);
         if self.config.daps {
             return Daps(self).on_command(target, env);
         }
         let procedure = &self.config.procedure;
-        let ready_at = env.now.saturating_add(match Utran(self).is_there() {
+        let ready_at = env.now.saturating_add(match Utran(self).is_in_utra() {
             true => procedure.from_utra,
             false => procedure.interruption,
         });
         let source = self.service.stack.serving_cell(self.ue);
         self.detach(Some(target), env);
-        if Utran(self).go(target, env) {
+        if Utran(self).start_change(target, env) {
             return;
         }
         let procedure = &self.config.procedure;
@@ -302,9 +302,9 @@ impl Managed<'_> {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
         self.state.record.note(|row| row.left_s = seconds(env.now));
-        if !Beams(self).leave(env) {
-            Rates(self).end();
-            self.inform(LinkInfo::BlockageBegan);
+        if !Beams(self).stop_monitoring(env) {
+            Rates(self).report_no_rate();
+            self.notify_listeners(LinkInfo::BlockageBegan);
         }
         Utran(self).leave();
         self.state.letters.clear();
@@ -362,17 +362,17 @@ impl Managed<'_> {
 
     /// Moves the UE's bearers to `leg` and sends the complete message.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        Arrival(self).come_into(leg, env);
-        Arrival(self).tell(leg, env);
+        CellEntry(self).enter_cell(leg, env);
+        CellEntry(self).send_complete(leg, env);
     }
 
     /// Handles the UE's complete message at the base station.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.note(RrcEvent::CompleteReceived, env);
+        self.record_event(RrcEvent::CompleteReceived, env);
         if self.state.dual.is_none() {
-            self.inform(LinkInfo::BlockageEnded);
+            self.notify_listeners(LinkInfo::BlockageEnded);
         }
-        Rates(self).tell(env.now);
+        Rates(self).report_rate(env.now);
         // Entry without random access has recorded an earlier time, that of the first uplink data.
         self.state.record.note(|row| {
             if row.completed_s.is_nan() {
@@ -387,7 +387,7 @@ impl Managed<'_> {
             self.resume(env);
         }
         if self.state.network.is_home(self.config, cell) {
-            if !Attaching(self).respond(env) {
+            if !Attaching(self).report_to_core(env) {
                 self.state.record.on_done(env.now);
             }
         } else {

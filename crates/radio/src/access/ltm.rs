@@ -9,7 +9,7 @@
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.331 §5.3.5.18.
 
 use super::handover::seconds;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use super::rach_less::Skipping;
 use crate::air::Round;
 use crate::air::measure::round_trip;
@@ -73,7 +73,7 @@ impl Switched<'_, '_> {
         if ltm.take_expired(now).is_some() {
             // A command that arrives later must have no effect.
             self.0.state.letters.void_command();
-            self.0.inform(LinkInfo::BlockageEnded);
+            self.0.notify_listeners(LinkInfo::BlockageEnded);
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
         self.send_ordered(motion, env);
@@ -165,9 +165,9 @@ impl Switched<'_, '_> {
             ..row_of(self.0.ue, (source, target), Procedure::Ltm)
         };
         self.0.begin_row(row, env);
-        note_cell((self.0.ue, target), RrcEvent::CommandSent, env);
+        record_cell_event((self.0.ue, target), RrcEvent::CommandSent, env);
         let access = &self.0.config.access;
-        self.0.inform(LinkInfo::BlockagePredicted {
+        self.0.notify_listeners(LinkInfo::BlockagePredicted {
             starts_at: env.now,
             lasts: config.interruption() + access.occasion_period + access.response_delay,
         });
@@ -192,7 +192,7 @@ impl Switched<'_, '_> {
             let symbols = plan.frame.symbols();
             timing.downlink(&plan.frame, assigned, symbols).feedback_at
         };
-        note_cell((self.0.ue, target), RrcEvent::CommandReceived, env);
+        record_cell_event((self.0.ue, target), RrcEvent::CommandReceived, env);
         if let Some(ltm) = &mut self.0.state.ltm {
             ltm.on_command(target, confirmed_at.max(env.now));
         }
@@ -244,7 +244,7 @@ impl Switched<'_, '_> {
         let Some(leg) = self.0.join(cell).filter(|_| serving != Some(cell)) else {
             return;
         };
-        note_cell((ue, cell), RrcEvent::PreambleSent, env);
+        record_cell_event((ue, cell), RrcEvent::PreambleSent, env);
         let least_db = self.0.config.monitoring.q_out.0;
         let is_heard = self.0.service.is_heard(leg, least_db, motion, now);
         self.0.service.leave_leg(leg);
@@ -255,7 +255,7 @@ impl Switched<'_, '_> {
             if let Some(ltm) = &mut self.0.state.ltm {
                 ltm.on_preamble(now, cell, round_trip);
             }
-            note_cell((ue, cell), RrcEvent::TimingAcquired, env);
+            record_cell_event((ue, cell), RrcEvent::TimingAcquired, env);
         }
     }
 

@@ -79,7 +79,7 @@ pub(super) struct CellKind {
 }
 
 /// Writes a row of the RRC table about a given cell.
-pub(super) fn note_cell(
+pub(super) fn record_cell_event(
     (ue, cell): (UeId, CellId),
     event: RrcEvent,
     env: &mut Env<'_, impl Probe>,
@@ -100,7 +100,7 @@ impl Managed<'_> {
         let Some(here) = here.filter(|_| self.state.is_connected()) else {
             return;
         };
-        let is_in_utra = Utran(self).is_there();
+        let is_in_utra = Utran(self).is_in_utra();
         for number in 0..self.state.survey.events() {
             if !self.state.survey.fits(number, is_in_utra) {
                 continue;
@@ -110,7 +110,7 @@ impl Managed<'_> {
                 continue;
             };
             let best = report.cells().first().unwrap_or(&report.serving).cell;
-            note_cell((self.ue, best), RrcEvent::ReportSent, env);
+            record_cell_event((self.ue, best), RrcEvent::ReportSent, env);
             let event = self.state.survey.kind(report.event);
             let is_about_secondaries = event.is_some_and(|it| it.is_about_secondaries());
             if !report.cells().is_empty() && !is_about_secondaries {
@@ -139,7 +139,7 @@ impl Managed<'_> {
         let number = *self.next_message;
         *self.next_message += 1;
         self.state.letters.post(number, message);
-        if Utran(self).is_there() {
+        if Utran(self).is_in_utra() {
             return Utran(self).send((direction, number), message, env.now);
         }
         let size = message.size() + Scg(self).bytes_beside(message);
@@ -172,7 +172,7 @@ impl Managed<'_> {
                 Switched(self).on_command(target, env);
             }
             (Direction::Downlink, Message::Question(round)) => {
-                Attaching(self).on_question(round, env);
+                Attaching(self).on_request(round, env);
             }
             (Direction::Uplink, Message::Answer(round)) => Attaching(self).on_answer(round, env),
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
@@ -182,7 +182,7 @@ impl Managed<'_> {
     /// Handles a measurement report at the source: the policy chooses the target.
     fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
         let best = report.cells().first().unwrap_or(&report.serving).cell;
-        note_cell((self.ue, best), RrcEvent::ReportReceived, env);
+        record_cell_event((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
         let event = self.state.survey.kind(report.event);
         // A report about a cell that the UE has left says nothing about the serving cell.
@@ -216,9 +216,9 @@ impl Managed<'_> {
     }
 
     /// Writes a row of the RRC table about the serving cell.
-    pub(super) fn note(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn record_event(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
-            note_cell((self.ue, cell), event, env);
+            record_cell_event((self.ue, cell), event, env);
         }
     }
 

@@ -2,7 +2,7 @@
 //! of the measurement events.
 
 use super::gaps::measure_in_gap;
-use super::managed::{CellKind, Managed, note_cell};
+use super::managed::{CellKind, Managed, record_cell_event};
 use super::rates::Rates;
 use super::scg::Scg;
 use crate::air::{Air, Bounded, Round};
@@ -65,7 +65,7 @@ impl Managed<'_> {
         }
         let has_lines = look.has_lines && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
-        Rates(self).tell(env.now);
+        Rates(self).report_rate(env.now);
         let Managed {
             ue,
             cells,
@@ -86,7 +86,7 @@ impl Managed<'_> {
                 true => RrcEvent::ConditionEntered,
                 false => RrcEvent::ConditionLeft,
             };
-            note_cell((*ue, cells[position]), event, env);
+            record_cell_event((*ue, cells[position]), event, env);
         });
         Scg(self).on_samples((env.now, over), serving, env);
         if has_lines {

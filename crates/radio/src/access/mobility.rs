@@ -5,9 +5,9 @@ use super::attach::{Attaching, begin_idle};
 use super::beam_failure;
 use super::carriers;
 use super::daps;
-use super::looks::Looks;
+use super::link_evaluation::EvaluationSchedule;
 use super::ltm;
-use super::managed::{CellKind, Managed, note_cell};
+use super::managed::{CellKind, Managed, record_cell_event};
 use super::moves::{Backhaul, Move};
 use super::rach_less;
 use super::scg::{self, Scg};
@@ -41,7 +41,7 @@ pub(super) struct Mobility {
     groups: [(Vec<CellId>, Vec<CellKind>); 4],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
-    pub looks: Looks,
+    pub evaluations: EvaluationSchedule,
     /// Number of UEs in each cell.
     pub loads: Vec<u32>,
     /// Number of UEs for which each cell holds resources in preparation.
@@ -73,9 +73,9 @@ impl Mobility {
 
     /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
     /// under mobility management.
-    pub(super) fn tell_rates_of(&mut self, ue: UeId) -> bool {
+    pub(super) fn report_rates_of(&mut self, ue: UeId) -> bool {
         let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
-        state.map(|state| state.told_rate = Some(0.0)).is_some()
+        state.map(|state| state.reported_rate = Some(0.0)).is_some()
     }
 
     /// Returns true if the UE is under mobility management.
@@ -84,7 +84,7 @@ impl Mobility {
     }
 
     /// Queues packets to forward as moves, and sets the UE's next wake-up for mobility.
-    fn settle(&mut self, ue: UeId, stack: &mut Stack) {
+    fn finish_step(&mut self, ue: UeId, stack: &mut Stack) {
         stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
     }
@@ -94,7 +94,7 @@ impl Mobility {
         let Some(Some(state)) = self.ues.get_mut(ue.index()) else {
             return;
         };
-        self.looks.set(ue, state.link.next_at());
+        self.evaluations.set_next(ue, state.link.next_at());
         let mut at = state.wake_at();
         for bearer in stack.ues[ue.index()].bearers() {
             at = at.min(stack.bearers[bearer.index()].transfers().guard_at());
@@ -224,7 +224,7 @@ impl RadioAccess {
             let ever = state.legs.iter().map(|&(_, leg)| leg);
             state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
             if let Some(watch) = &mut state.beams {
-                let period = beam_failure::period(&self.service, cell);
+                let period = beam_failure::check_interval(&self.service, cell);
                 watch.begin_anew(Time::ZERO, period);
                 Beamed(&mut self.service.stack.air).tell_of_beams(ue);
             }
@@ -235,14 +235,17 @@ impl RadioAccess {
         let first = ues.iter().map(|state: &Option<Box<UeMobility>>| {
             state.as_ref().map_or(Time::NEVER, |it| it.link.next_at())
         });
-        let looks = Looks::new(first.collect(), config.monitoring.period);
+        let evaluations = EvaluationSchedule::new(first.collect(), config.monitoring.period);
         if ues.iter().any(Option::is_some) {
-            let at = looks.wake_at();
-            self.service.stack.events.schedule(at, Event::Looks);
+            let at = evaluations.wake_at();
+            self.service
+                .stack
+                .events
+                .schedule(at, Event::LinkEvaluations);
         }
         let mut mobility = Box::new(Mobility {
             config,
-            looks,
+            evaluations,
             groups,
             policy,
             ues,
@@ -318,7 +321,7 @@ impl RadioAccess {
         let ue = drb.config().ue;
         self.service.flow_on(bearer, env);
         if let Some(mobility) = &mut self.mobility {
-            mobility.settle(ue, &mut self.service.stack);
+            mobility.finish_step(ue, &mut self.service.stack);
         }
     }
 
@@ -336,7 +339,7 @@ impl RadioAccess {
         mobility.arm(ue, &mut self.service.stack);
         let leg = self.service.stack.leg_of(bearer);
         self.service.activate(now, leg, Direction::Downlink, 0);
-        utra::note(&mut self.service.stack, now, bearer);
+        utra::schedule_pass_on(&mut self.service.stack, now, bearer);
     }
 
     /// Handles an arrival over links at a base station or the core. Packets that leave a bearer as
@@ -421,7 +424,7 @@ impl RadioAccess {
                 self.service
                     .stack
                     .events
-                    .schedule(at, Event::Marker(bearer));
+                    .schedule(at, Event::EndMarker(bearer));
             }
             (_, Some((from, to))) if from != to => {
                 mobility.moves.push(Move::ForwardedEnd { bearer, from, to });
@@ -437,7 +440,7 @@ impl RadioAccess {
         let ue = drb.config().ue;
         drb.travel().on_end_marker(env.now);
         if let Some(cell) = self.service.stack.serving_cell(ue) {
-            note_cell((ue, cell), RrcEvent::EndMarker, env);
+            record_cell_event((ue, cell), RrcEvent::EndMarker, env);
         }
         self.service.flow_on(bearer, env);
         self.service
@@ -475,7 +478,7 @@ impl RadioAccess {
             least_db,
             contention,
             past,
-            looks: _,
+            evaluations: _,
         } = &mut **mobility;
         let has_node = self.service.stack.ues[ue.index()].has_managed_node;
         let (cells, kinds) = &groups[group + 2 * usize::from(has_node)];
@@ -500,7 +503,7 @@ impl RadioAccess {
                 past,
             });
         }
-        mobility.settle(ue, &mut self.service.stack);
+        mobility.finish_step(ue, &mut self.service.stack);
     }
 
     /// Handles a UE's wake-up for mobility.

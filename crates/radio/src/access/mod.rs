@@ -18,13 +18,13 @@
 //! [`RadioAccess::on_wake`] returns it at the other end, in order, or drops it and reports the
 //! drop.
 
-mod arrival;
 mod attach;
 mod backhaul;
 mod beam_failure;
 mod build;
 mod capture;
 mod carriers;
+mod cell_entry;
 mod conditional;
 mod counters;
 mod daps;
@@ -32,7 +32,7 @@ mod duplication;
 mod failure;
 mod gaps;
 mod handover;
-mod looks;
+mod link_evaluation;
 mod ltm;
 mod managed;
 mod measure;
@@ -100,34 +100,34 @@ enum Event {
     /// Timer of one end of a bearer: the end that sends in this direction.
     Timer(DrbId, Direction, u32),
     /// Time at which a UE without a grant may repeat its scheduling request.
-    Repeat(LegId, u32),
+    RepeatRequest(LegId, u32),
     /// The downlink of a leg was out of range for too long.
     OutOfRange(LegId),
     /// Cell selection of a UE.
-    Attach(UeId),
+    CellSelection(UeId),
     /// Mobility management of a UE is due.
     Mobility(UeId, u32),
     /// Link evaluations of UEs are due.
-    Looks,
+    LinkEvaluations,
     /// Arrival of a bearer's end marker at the target.
-    Marker(DrbId),
+    EndMarker(DrbId),
     /// Packets of a bearer whose UE is in a cell of 3G leave the bearer.
-    Abroad(DrbId),
+    PassOn(DrbId),
     /// Arrival of the RRC message with this number, for a UE in a cell of 3G.
-    Letter(UeId, Direction, u64),
+    RrcMessage(UeId, Direction, u64),
     /// Time to check a UE's connection for inactivity.
-    Quiet(UeId, u32),
+    InactivityCheck(UeId, u32),
     /// Paging of a UE.
     Paged(UeId),
     /// Return of a UE to the connected state.
-    Opened(UeId),
+    Connected(UeId),
     /// A status or a poll may be due between the base stations of a split bearer.
-    Interface(DrbId, u32),
+    InterfaceReport(DrbId, u32),
     /// Time to repeat the message about a secondary leg's failure, or to act on the failure. The
     /// number is that of the failure.
-    Secondary(u64),
+    SecondaryFailure(u64),
     /// A secondary leg carries data again after its failure.
-    Returned(LegId),
+    LegReturned(LegId),
     /// Change of a bearer's PDCP duplication by the base station. Each bit of the mask is one leg
     /// with duplication.
     Duplication(DrbId, u8),
@@ -194,7 +194,7 @@ impl RadioAccess {
                         self.on_timer(bearer, direction, env);
                     }
                 }
-                Event::Repeat(leg, generation) => {
+                Event::RepeatRequest(leg, generation) => {
                     if self.service.stack.requests[leg.index()].fire_repeat(generation)
                         && self.service.on_repeat(leg, env)
                     {
@@ -212,31 +212,36 @@ impl RadioAccess {
                         self.service.fail_link((leg, Finder::Ue), env);
                     }
                 }
-                Event::Attach(ue) => self.service.on_attach(ue, motion, env),
+                Event::CellSelection(ue) => self.service.on_cell_selection(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
                 }
-                Event::Looks => self.on_looks(motion, env),
-                Event::Marker(bearer) => self.on_marker(bearer, env),
-                Event::Abroad(bearer) => utra::pass_on(&mut self.service.stack, bearer, env),
-                Event::Letter(ue, direction, number) => {
+                Event::LinkEvaluations => self.on_link_evaluations(motion, env),
+                Event::EndMarker(bearer) => self.on_marker(bearer, env),
+                Event::PassOn(bearer) => utra::pass_on(&mut self.service.stack, bearer, env),
+                Event::RrcMessage(ue, direction, number) => {
                     self.with_managed(ue, |managed| {
-                        Utran(managed).on_letter(direction, number, env);
+                        Utran(managed).on_rrc_message(direction, number, env);
                     });
                 }
-                Event::Quiet(ue, generation) => {
+                Event::InactivityCheck(ue, generation) => {
                     let Service { states, stack, .. } = &mut self.service;
-                    states.on_quiet(now, (ue, generation), stack, env.probe);
+                    states.on_inactivity_check(now, (ue, generation), stack, env.probe);
                 }
                 Event::Paged(ue) => {
-                    states::tell(now, (ue, RrcEvent::Paged), &self.service.stack, env.probe);
+                    states::record_ue_event(
+                        now,
+                        (ue, RrcEvent::Paged),
+                        &self.service.stack,
+                        env.probe,
+                    );
                 }
-                Event::Opened(ue) => self.service.on_opened(ue, env),
-                Event::Interface(bearer, generation) => {
+                Event::Connected(ue) => self.service.on_reconnected(ue, env),
+                Event::InterfaceReport(bearer, generation) => {
                     self.service.stack.on_interface((bearer, generation), env);
                 }
-                Event::Secondary(number) => self.service.on_secondary(number, env),
-                Event::Returned(leg) => self.service.on_returned(leg, env),
+                Event::SecondaryFailure(number) => self.service.on_secondary_failure(number, env),
+                Event::LegReturned(leg) => self.service.on_returned(leg, env),
                 Event::Duplication(bearer, legs) => {
                     duplication::change(&mut self.service, bearer, legs, env);
                 }

@@ -5,7 +5,7 @@
 
 use super::conditional::Conditional;
 use super::handover::seconds;
-use super::managed::{Managed, note_cell};
+use super::managed::{Managed, record_cell_event};
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{AirInterface, Env, FirstGrant, LegId, MobilityConfig, RadioError};
@@ -129,7 +129,7 @@ impl Skipping<'_, '_> {
             GrantStep::Grant | GrantStep::Answer => is_heard[Direction::Downlink.index()],
         });
         for _ in 0..sent {
-            note_cell((self.0.ue, cell), RrcEvent::FirstUplink, env);
+            record_cell_event((self.0.ue, cell), RrcEvent::FirstUplink, env);
         }
         if let Some(at) = heard_at {
             self.0

@@ -5,14 +5,14 @@ use super::managed::Managed;
 use fadeout_core::{Direction, LinkInfo, Rate, Time, UeId};
 
 /// Smallest relative change of a rate that is reported.
-const STEP: f64 = 0.05;
+const LEAST_CHANGE: f64 = 0.05;
 
 impl RadioAccess {
     /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
     /// under mobility management.
-    pub fn tell_rates_of(&mut self, ue: UeId) -> bool {
+    pub fn report_rates_of(&mut self, ue: UeId) -> bool {
         let mobility = self.mobility.as_mut();
-        mobility.is_some_and(|mobility| mobility.tell_rates_of(ue))
+        mobility.is_some_and(|mobility| mobility.report_rates_of(ue))
     }
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
 impl Rates<'_, '_> {
     /// Reports the UE's downlink rate if it has changed. The rate is that of the MCS for the UE's
     /// SINR without fading, divided by the number of UEs in the cell.
-    pub(super) fn tell(&mut self, now: Time) {
+    pub(super) fn report_rate(&mut self, now: Time) {
         let stack = &self.0.service.stack;
-        let Some(told) = self.0.state.told_rate else {
+        let Some(reported) = self.0.state.reported_rate else {
             return;
         };
         let leg = stack.ues[self.0.ue.index()].legs().first();
@@ -37,18 +37,23 @@ impl Rates<'_, '_> {
             .plan
             .downlink_rate(sinr_db);
         let rate = alone / f64::from(self.0.loads[cell.index()].max(1));
-        if (rate - told).abs() > STEP * told {
-            self.0.state.told_rate = Some(rate);
+        if (rate - reported).abs() > LEAST_CHANGE * reported {
+            self.0.state.reported_rate = Some(rate);
             self.0
-                .inform(LinkInfo::Rate(Rate::from_bits_per_sec(rate as u64)));
+                .notify_listeners(LinkInfo::Rate(Rate::from_bits_per_sec(rate as u64)));
         }
     }
 
     /// Reports a rate of zero, because the UE has no cell.
-    pub(super) fn end(&mut self) {
-        if self.0.state.told_rate.is_some_and(|told| told > 0.0) {
-            self.0.state.told_rate = Some(0.0);
-            self.0.inform(LinkInfo::Rate(Rate::ZERO));
+    pub(super) fn report_no_rate(&mut self) {
+        if self
+            .0
+            .state
+            .reported_rate
+            .is_some_and(|reported| reported > 0.0)
+        {
+            self.0.state.reported_rate = Some(0.0);
+            self.0.notify_listeners(LinkInfo::Rate(Rate::ZERO));
         }
     }
 }

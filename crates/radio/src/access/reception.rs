@@ -35,7 +35,7 @@ impl RadioAccess {
             last_at: plan.frame.start_of(sent.slot),
             decoded_at: env.now,
         };
-        self.settle(block, decoding, &times, env);
+        self.finish_block(block, decoding, &times, env);
         let (leg, requests) = self.service.stack.uplink(id);
         let plan = &self.service.cells[cell.index()].plan;
         let from = match direction {
@@ -51,7 +51,7 @@ impl RadioAccess {
     }
 
     /// Delivers a decoded block, or reports the loss of one that HARQ abandoned.
-    fn settle(
+    fn finish_block(
         &mut self,
         (id, direction, process): (LegId, Direction, u8),
         decoding: Decoding,
@@ -112,7 +112,7 @@ impl RadioAccess {
     /// Handles a failure of either end of a bearer. Returns true if an end has failed.
     pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.service.stack.bearers[bearer.index()].failed_leg();
-        let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_untold(leg));
+        let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_unreported(leg));
         if let Some(failed) = failed {
             self.on_link_failure(failed, env);
         }

@@ -17,7 +17,7 @@ mod leg;
 
 use super::backhaul::with_step;
 use super::handover::seconds;
-use super::managed::{CellKind, Managed, is_changing, note_cell};
+use super::managed::{CellKind, Managed, is_changing, record_cell_event};
 use super::service::Service;
 use super::stack::Stack;
 use crate::bearer::{hold_secondary, manage_secondary};
@@ -303,7 +303,7 @@ impl Scg<'_, '_> {
                         true => RrcEvent::ConditionEntered,
                         false => RrcEvent::ConditionLeft,
                     };
-                    note_cell((*ue, cells[position]), event, env);
+                    record_cell_event((*ue, cells[position]), event, env);
                 }
             }),
             None => feed(&mut node.adding),
@@ -334,7 +334,7 @@ impl Scg<'_, '_> {
             number += 1;
             let Some(report) = report else { continue };
             let best = report.cells().first().unwrap_or(&report.serving).cell;
-            note_cell((self.0.ue, best), RrcEvent::ReportSent, env);
+            record_cell_event((self.0.ue, best), RrcEvent::ReportSent, env);
             let message = NodeMessage::Report { is_about, report };
             self.0.send(Direction::Uplink, Message::Node(message), env);
         }
@@ -347,7 +347,7 @@ impl Scg<'_, '_> {
             NodeMessage::Order { order, number } => self.on_told(order, number, env),
             NodeMessage::Answer(number) => self.on_answer(number, env),
             NodeMessage::AccessFailed(cell) => {
-                note_cell((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
+                record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
                 self.with_node(env, |network, step| {
                     network.on_failure(Remedy::Release, step);
                 });
@@ -358,7 +358,7 @@ impl Scg<'_, '_> {
     fn on_report(&mut self, is_about: bool, report: &Measured, env: &mut Env<'_, impl Probe>) {
         let best = report.cells().first().map(|reported| reported.cell);
         let about = best.unwrap_or(report.serving.cell);
-        note_cell((self.0.ue, about), RrcEvent::ReportReceived, env);
+        record_cell_event((self.0.ue, about), RrcEvent::ReportReceived, env);
         let Some(node) = self.node() else { return };
         if !is_about {
             if let Some(target) = best {
@@ -386,7 +386,7 @@ impl Scg<'_, '_> {
     }
 
     /// Carries out a decision of the network's state machine.
-    pub(super) fn act(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn carry_out(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
         match act {
             NodeAct::Tell { order, number } => {
                 let cell = match order {
@@ -394,7 +394,7 @@ impl Scg<'_, '_> {
                     Order::Release => self.node().and_then(|node| node.network.cell()),
                 };
                 if let Some(cell) = cell {
-                    note_cell((self.0.ue, cell), RrcEvent::ReconfigurationSent, env);
+                    record_cell_event((self.0.ue, cell), RrcEvent::ReconfigurationSent, env);
                 }
                 if let Some(node) = self.node() {
                     node.note(|row| row.commanded_s = seconds(env.now));

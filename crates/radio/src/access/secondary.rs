@@ -14,7 +14,7 @@ use super::scg::Scg;
 use super::service::Service;
 use super::split::fails_with;
 use super::stack::Stack;
-use super::states::tell;
+use super::states::record_ue_event;
 use super::{Event, RadioAccess};
 use crate::bearer::{Finder, fail_leg, split};
 use crate::config::{BearerConfig, Env, LegId};
@@ -22,10 +22,10 @@ use crate::leg::{LegConfig, rlc_of};
 use fadeout_core::{Direction, DrbId, Packet, Probe, RrcEvent, Span, Time, UeId};
 
 /// Typical size in bytes of SCGFailureInformation with a measurement.
-const REPORT: u32 = 50;
+const FAILURE_INFORMATION_BYTES: u32 = 50;
 /// Time for which a failed leg carries nothing, unless the network acts first. Longer than any
 /// message takes.
-const UNTOLD: Span = Span::from_secs(3600);
+const SILENCE_LIMIT: Span = Span::from_secs(3600);
 
 /// First number of failures, apart from the numbers of other RRC messages.
 const FIRST_NUMBER: u64 = 1 << 63;
@@ -37,7 +37,7 @@ pub(super) fn is_report(number: u64) -> bool {
 
 /// Failure that the master's base station does not know yet.
 #[derive(Debug, Clone, Copy)]
-struct Untold {
+struct UnreportedFailure {
     number: u64,
     leg: LegId,
     ue: UeId,
@@ -51,7 +51,7 @@ struct Untold {
 /// Failures of secondary legs that are not yet handled by the network.
 #[derive(Debug, Default)]
 pub(super) struct SecondaryFailures {
-    untold: Vec<Untold>,
+    unreported: Vec<UnreportedFailure>,
     next_number: u64,
     /// UEs with a failure that the network must handle, and the time of its detection.
     known: Vec<(UeId, Time)>,
@@ -59,8 +59,8 @@ pub(super) struct SecondaryFailures {
 
 impl SecondaryFailures {
     /// Returns true if a leg has failed and the master's base station does not know yet.
-    pub(super) fn is_untold(&self, leg: LegId) -> bool {
-        self.untold.iter().any(|it| it.leg == leg)
+    pub(super) fn is_unreported(&self, leg: LegId) -> bool {
+        self.unreported.iter().any(|it| it.leg == leg)
     }
 
     /// Returns true if the network has failures to handle.
@@ -71,12 +71,12 @@ impl SecondaryFailures {
 
     /// Forgets the failure of a leg that is released.
     pub(super) fn forget(&mut self, leg: LegId) {
-        self.untold.retain(|it| it.leg != leg);
+        self.unreported.retain(|it| it.leg != leg);
     }
 
-    fn take(&mut self, number: u64) -> Option<Untold> {
-        let place = self.untold.iter().position(|it| it.number == number)?;
-        Some(self.untold.remove(place))
+    fn take_failure(&mut self, number: u64) -> Option<UnreportedFailure> {
+        let place = self.unreported.iter().position(|it| it.number == number)?;
+        Some(self.unreported.remove(place))
     }
 }
 
@@ -91,13 +91,13 @@ impl Service {
         (id, finder): (LegId, Finder),
         env: &mut Env<'_, impl Probe>,
     ) {
-        if self.secondary.is_untold(id) {
+        if self.secondary.is_unreported(id) {
             return;
         }
         let LegConfig { ue, .. } = self.stack.legs[id.index()].config;
         let number = FIRST_NUMBER + self.secondary.next_number;
         self.secondary.next_number += 1;
-        self.secondary.untold.push(Untold {
+        self.secondary.unreported.push(UnreportedFailure {
             number,
             leg: id,
             ue,
@@ -106,14 +106,14 @@ impl Service {
             known_at: Time::NEVER,
         });
         self.stack.ues[ue.index()].on_link_failure(env.now, Span::ZERO);
-        tell(
+        record_ue_event(
             env.now,
             (ue, RrcEvent::SecondaryFailed),
             &self.stack,
             env.probe,
         );
-        let until = env.now.saturating_add(UNTOLD);
-        silence(self, id, until);
+        let until = env.now.saturating_add(SILENCE_LIMIT);
+        clear_leg(self, id, until);
         self.stack.lose_content(id, env);
         let knowing: &[Direction] = match finder {
             Finder::Ue => &[Direction::Uplink],
@@ -122,20 +122,22 @@ impl Service {
         self.stack.suspend((id, until), knowing, env);
         let is_carrier = self.stack.legs[id.index()].primary() != id;
         match finder {
-            Finder::Ue => self.report(ue, number, env),
+            Finder::Ue => self.send_failure_information(ue, number, env),
             // The base station with PDCP detects the failure of its own carrier itself.
             Finder::Station if is_carrier => self.act_on_failure(number, env),
-            Finder::Station => self.tell_master(number, env.now),
+            Finder::Station => self.send_failure(number, env.now),
         }
         self.serve_split(id, env);
     }
 
     /// Sends SCGFailureInformation from the UE.
-    fn report(&mut self, ue: UeId, number: u64, env: &mut Env<'_, impl Probe>) {
+    fn send_failure_information(&mut self, ue: UeId, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(bearer) = self.signalling_of(ue) else {
             return;
         };
-        let packet = env.pool.insert(Packet::message(number, REPORT));
+        let packet = env
+            .pool
+            .insert(Packet::message(number, FAILURE_INFORMATION_BYTES));
         let entering = (bearer, Direction::Uplink, packet);
         self.admit(env.now, entering, env.pool, env.probe);
     }
@@ -160,9 +162,10 @@ impl Service {
 
     /// Sends the failure message of the secondary base station. Repeats follow until it is
     /// answered, because a link may lose it.
-    fn tell_master(&mut self, number: u64, now: Time) {
-        let known = &self.secondary.untold;
-        let Some(&Untold { leg, .. }) = known.iter().find(|it| it.number == number) else {
+    fn send_failure(&mut self, number: u64, now: Time) {
+        let known = &self.secondary.unreported;
+        let Some(&UnreportedFailure { leg, .. }) = known.iter().find(|it| it.number == number)
+        else {
             return;
         };
         let stack = &mut self.stack;
@@ -172,20 +175,20 @@ impl Service {
         if let Some(mut split) = split(&mut stack.bearers[bearer.index()]) {
             let again_after = split.tell_failure(number, &mut stack.storage);
             let at = now.saturating_add(again_after);
-            stack.events.schedule(at, Event::Secondary(number));
+            stack.events.schedule(at, Event::SecondaryFailure(number));
         }
     }
 
     /// Repeats the failure message, or acts on the failure, if that is due.
-    pub(super) fn on_secondary(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
-        let known = self.secondary.untold.iter();
-        let Some(&untold) = known.clone().find(|it| it.number == number) else {
+    pub(super) fn on_secondary_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
+        let known = self.secondary.unreported.iter();
+        let Some(&unreported) = known.clone().find(|it| it.number == number) else {
             return;
         };
-        if untold.known_at <= env.now {
+        if unreported.known_at <= env.now {
             self.act_on_failure(number, env);
-        } else if untold.finder == Finder::Station && untold.known_at.is_never() {
-            self.tell_master(number, env.now);
+        } else if unreported.finder == Finder::Station && unreported.known_at.is_never() {
+            self.send_failure(number, env.now);
         }
     }
 
@@ -194,10 +197,10 @@ impl Service {
     ///
     /// Standard: TS 38.331 §5.3.7.
     pub(super) fn on_master_failed(&mut self, ue: UeId, until: Time) {
-        let untold = self.secondary.untold.iter_mut();
-        for failure in untold.filter(|it| it.ue == ue) {
+        let unreported = self.secondary.unreported.iter_mut();
+        for failure in unreported.filter(|it| it.ue == ue) {
             failure.known_at = until;
-            let event = Event::Secondary(failure.number);
+            let event = Event::SecondaryFailure(failure.number);
             self.stack.events.schedule(until, event);
         }
     }
@@ -205,21 +208,21 @@ impl Service {
     /// Handles a failure that the master's base station now knows. Both sides reset the leg, which
     /// carries data again after the re-establishment time.
     pub(super) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
-        let Some(Untold {
+        let Some(UnreportedFailure {
             leg, ue, found_at, ..
-        }) = self.secondary.take(number)
+        }) = self.secondary.take_failure(number)
         else {
             return;
         };
-        tell(
+        record_ue_event(
             env.now,
             (ue, RrcEvent::SecondaryFailureKnown),
             &self.stack,
             env.probe,
         );
         if self.stack.ues[ue.index()].has_managed_node {
-            let until = env.now.saturating_add(UNTOLD);
-            silence(self, leg, until);
+            let until = env.now.saturating_add(SILENCE_LIMIT);
+            clear_leg(self, leg, until);
             self.stack.fail_bearers((leg, Time::NEVER), env);
             self.serve_split(leg, env);
             self.secondary.known.push((ue, found_at));
@@ -228,22 +231,22 @@ impl Service {
         let cell = self.stack.legs[leg.index()].config.cell;
         let takes = self.cells[cell.index()].plan.config.reestablish_after;
         let until = env.now.saturating_add(takes);
-        silence(self, leg, until);
+        clear_leg(self, leg, until);
         self.stack.fail_bearers((leg, until), env);
-        self.stack.events.schedule(until, Event::Returned(leg));
+        self.stack.events.schedule(until, Event::LegReturned(leg));
         self.serve_split(leg, env);
     }
 
     /// Starts transmission of waiting data on a leg that carries data again.
     pub(super) fn on_returned(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        if !self.secondary.is_untold(leg) {
+        if !self.secondary.is_unreported(leg) {
             self.serve_split(leg, env);
         }
     }
 }
 
 /// Clears everything under way on a leg, which carries nothing until `until`.
-fn silence(service: &mut Service, id: LegId, until: Time) {
+fn clear_leg(service: &mut Service, id: LegId, until: Time) {
     let stack = &mut service.stack;
     stack.requests[id.index()].reset();
     let leg = &mut stack.legs[id.index()];

@@ -80,12 +80,12 @@ impl Service {
             }
         }
         if leg.is_none() {
-            utra::note(&mut self.stack, now, bearer);
+            utra::schedule_pass_on(&mut self.stack, now, bearer);
         }
     }
 
     /// Runs the initial cell selection of a UE, which connects to the selected cell.
-    pub(super) fn on_attach<M: Motion>(
+    pub(super) fn on_cell_selection<M: Motion>(
         &mut self,
         ue: UeId,
         motion: &mut M,
@@ -269,7 +269,7 @@ impl Service {
     /// Handles new downlink data that a base station may have for a bearer.
     pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
-            return utra::note(&mut self.stack, env.now, bearer);
+            return utra::schedule_pass_on(&mut self.stack, env.now, bearer);
         };
         self.stack.drain_inlet(bearer, env);
         if self.stack.downlink_waiting(env.now, leg) != (0, None) {

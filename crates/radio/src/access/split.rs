@@ -169,7 +169,7 @@ impl Stack {
 #[inline(always)]
 fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32)>) {
     if let Some((at, generation)) = armed {
-        let event = Event::Interface(bearer, generation);
+        let event = Event::InterfaceReport(bearer, generation);
         stack.events.schedule(at, event);
     }
 }

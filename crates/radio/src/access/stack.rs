@@ -197,7 +197,8 @@ impl Stack {
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
         let leg = asks(&self.legs[leg.index()]);
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
-            self.events.schedule(at, Event::Repeat(leg, generation));
+            self.events
+                .schedule(at, Event::RepeatRequest(leg, generation));
         }
     }
 

@@ -41,18 +41,18 @@ impl States {
             }))
         });
         let mut states = States(released.collect());
-        for (ue, released) in states.each() {
+        for (ue, released) in states.each_released() {
             released.arm(ue, stack);
         }
         states
     }
 
-    fn each(&mut self) -> impl Iterator<Item = (UeId, &mut Released)> {
+    fn each_released(&mut self) -> impl Iterator<Item = (UeId, &mut Released)> {
         let ues = (0..).map(UeId).zip(&mut self.0);
         ues.filter_map(|(ue, released)| Some((ue, &mut **released.as_mut()?)))
     }
 
-    fn of(&mut self, ue: UeId) -> Option<&mut Released> {
+    fn released_mut(&mut self, ue: UeId) -> Option<&mut Released> {
         self.0.get_mut(ue.index())?.as_deref_mut()
     }
 
@@ -69,7 +69,7 @@ impl States {
             return true;
         }
         let ue = stack.bearers[bearer.index()].config().ue;
-        let Some(released) = self.of(ue) else {
+        let Some(released) = self.released_mut(ue) else {
             return true;
         };
         let cell = stack.serving_cell(ue).unwrap_or_default();
@@ -83,16 +83,16 @@ impl States {
             if let Some(at) = paged_at {
                 stack.events.schedule(at, Event::Paged(ue));
             }
-            stack.events.schedule(open_at, Event::Opened(ue));
+            stack.events.schedule(open_at, Event::Connected(ue));
             if paged_at.is_none() {
-                tell(now, (ue, RrcEvent::ReturnBegun), stack, probe);
+                record_ue_event(now, (ue, RrcEvent::ReturnBegun), stack, probe);
             }
         }
         false
     }
 
     /// Releases the connection of a UE that has been inactive for long enough.
-    pub(super) fn on_quiet(
+    pub(super) fn on_inactivity_check(
         &mut self,
         now: Time,
         (ue, generation): (UeId, u32),
@@ -100,7 +100,7 @@ impl States {
         probe: &mut impl Probe,
     ) {
         let is_busy = stack.is_busy(now, ue);
-        let Some(released) = self.of(ue) else {
+        let Some(released) = self.released_mut(ue) else {
             return;
         };
         if !released.wake.fire(generation) {
@@ -109,7 +109,7 @@ impl States {
         if released.connection.check_at() <= now {
             let state = released.connection.on_check(now, is_busy);
             if state.is_some() {
-                tell(now, (ue, RrcEvent::ConnectionReleased), stack, probe);
+                record_ue_event(now, (ue, RrcEvent::ConnectionReleased), stack, probe);
             }
         }
         released.arm(ue, stack);
@@ -120,14 +120,14 @@ impl Released {
     fn arm(&mut self, ue: UeId, stack: &mut Stack) {
         let at = self.connection.check_at();
         if let Some(generation) = self.wake.arm(at) {
-            let event = Event::Quiet(ue, generation);
+            let event = Event::InactivityCheck(ue, generation);
             stack.events.schedule(at, event);
         }
     }
 }
 
 /// Writes a row of the RRC table about a step of a UE's connection.
-pub(super) fn tell(
+pub(super) fn record_ue_event(
     now: Time,
     (ue, event): (UeId, RrcEvent),
     stack: &Stack,
@@ -143,10 +143,10 @@ pub(super) fn tell(
 
 impl Service {
     /// Handles the return of a UE to the connected state: its waiting packets enter their bearers.
-    pub(super) fn on_opened(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_reconnected(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
-        tell(now, (ue, RrcEvent::Connected), &self.stack, env.probe);
-        let Some(released) = self.states.of(ue) else {
+        record_ue_event(now, (ue, RrcEvent::Connected), &self.stack, env.probe);
+        let Some(released) = self.states.released_mut(ue) else {
             return;
         };
         released.connection.on_open(now);
@@ -154,7 +154,7 @@ impl Service {
         for entering in held.drain(..) {
             self.admit(now, entering, env.pool, env.probe);
         }
-        if let Some(released) = self.states.of(ue) {
+        if let Some(released) = self.states.released_mut(ue) {
             released.held = held;
             released.arm(ue, &mut self.stack);
         }

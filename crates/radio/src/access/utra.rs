@@ -25,7 +25,7 @@ use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time};
 const BLOCK: (u32, Span) = (128, Span::from_millis(10));
 
 /// Returns the transmission time of a message over the signalling bearer of 3G.
-fn takes(message: Message) -> Span {
+fn transmission_time(message: Message) -> Span {
     let (bits, interval) = BLOCK;
     interval * u64::from((8 * message.size()).div_ceil(bits))
 }
@@ -42,12 +42,12 @@ impl Utran<'_, '_> {
     }
 
     /// Returns true if the UE is in a cell of 3G.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn is_in_utra(&self) -> bool {
         self.0.state.is_connected() && self.cell().is_some()
     }
 
     /// Starts the UE's change to `target` if that is a cell of 3G. Returns false if it is not.
-    pub(super) fn go(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn start_change(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if !self.0.config.is_utra(target) {
             return false;
         }
@@ -82,20 +82,20 @@ impl Utran<'_, '_> {
         state.network.on_entered();
         state.survey.on_new_serving_cell();
         state.record.note(|row| row.entered_s = seconds(env.now));
-        Beams(self.0).enter(cell, env);
+        Beams(self.0).start_monitoring(cell, env);
         self.0.moves.push(Move::Uplink { ue, cell });
         self.0.send(Direction::Uplink, Message::Complete, env);
         let stack = &mut self.0.service.stack;
         let mut position = 0;
         while let Some(&bearer) = stack.ues[ue.index()].bearers().get(position) {
-            note(stack, env.now, bearer);
+            schedule_pass_on(stack, env.now, bearer);
             position += 1;
         }
     }
 
     /// Recalls the downlink packets that wait at the 3G base station, after it has commanded the UE
     /// to another cell. They are then handled like all later packets.
-    pub(super) fn recall(&mut self) {
+    pub(super) fn recall_packets(&mut self) {
         let ue = self.0.ue;
         if let Some(cell) = self.cell() {
             self.0.moves.push(Move::Recall { ue, cell });
@@ -122,13 +122,13 @@ impl Utran<'_, '_> {
         message: Message,
         now: Time,
     ) {
-        let at = now.saturating_add(takes(message));
-        let event = Event::Letter(self.0.ue, direction, number);
+        let at = now.saturating_add(transmission_time(message));
+        let event = Event::RrcMessage(self.0.ue, direction, number);
         self.0.service.stack.events.schedule(at, event);
     }
 
     /// Handles the arrival of a message, unless the UE has left.
-    pub(super) fn on_letter(
+    pub(super) fn on_rrc_message(
         &mut self,
         direction: Direction,
         number: u64,
@@ -141,9 +141,9 @@ impl Utran<'_, '_> {
 }
 
 /// Schedules the passing-on of a bearer's packets if its UE is in a cell of 3G.
-pub(super) fn note(stack: &mut Stack, now: Time, bearer: DrbId) {
+pub(super) fn schedule_pass_on(stack: &mut Stack, now: Time, bearer: DrbId) {
     if stack.bearers[bearer.index()].transfers().is_abroad() {
-        stack.events.schedule(now, Event::Abroad(bearer));
+        stack.events.schedule(now, Event::PassOn(bearer));
     }
 }
 
@@ -154,7 +154,7 @@ pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl P
         return;
     }
     if let Some(at) = Stays(drb).pass_on(env, &mut stack.storage) {
-        stack.events.schedule(at, Event::Abroad(bearer));
+        stack.events.schedule(at, Event::PassOn(bearer));
     }
     stack.close_books(bearer, Direction::Downlink, env);
     stack.close_books(bearer, Direction::Uplink, env);
@@ -166,7 +166,10 @@ mod tests {
 
     #[test]
     fn a_message_takes_as_many_blocks_as_its_bits_fill() {
-        assert_eq!(takes(Message::Complete), Span::from_millis(30));
-        assert_eq!(takes(Message::Command(CellId(0))), Span::from_millis(130));
+        assert_eq!(transmission_time(Message::Complete), Span::from_millis(30));
+        assert_eq!(
+            transmission_time(Message::Command(CellId(0))),
+            Span::from_millis(130)
+        );
     }
 }

@@ -46,7 +46,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::{AirUe, INTERFERING_PERIOD, latest};
 use uplink::Uplinks;
-pub(crate) use watch::{LinkLook, Watched};
+pub(crate) use watch::{LinkEvaluation, Watched};
 pub(crate) use {measure::Bounded, path::Round};
 
 /// State of the radio channel: all paths, and the recent transmissions of all cells.

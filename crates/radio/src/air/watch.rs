@@ -10,7 +10,7 @@ use fadeout_core::{Motion, Point, Span, Time};
 
 /// One evaluation of a link.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LinkLook {
+pub(crate) struct LinkEvaluation {
     /// Time at which it is due.
     pub at: Time,
     /// Number of instants of the common evaluation grid since then. Zero for the latest one.
@@ -32,7 +32,7 @@ impl Watched<'_> {
 
     /// Returns the time until which link evaluations of a leg can be computed later. They are due
     /// every `period` from `now`, and at most `most` of them may be pending.
-    pub(crate) fn keep_until<M: Motion>(
+    pub(crate) fn computable_until<M: Motion>(
         &self,
         leg: LegId,
         now: Time,
@@ -50,7 +50,12 @@ impl Watched<'_> {
 
     /// Returns the linear downlink SINR of a leg, as [`Air::downlink_quality`] does, with the gains
     /// at the time of the evaluation.
-    pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
+    pub(crate) fn quality<M: Motion>(
+        &mut self,
+        id: LegId,
+        look: LinkEvaluation,
+        motion: &mut M,
+    ) -> f64 {
         self.find((id, look), None, motion).0
     }
 
@@ -60,7 +65,7 @@ impl Watched<'_> {
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
-        look: LinkLook,
+        look: LinkEvaluation,
         enough: f64,
         motion: &mut M,
     ) -> (f64, bool) {
@@ -69,7 +74,7 @@ impl Watched<'_> {
 
     fn find<M: Motion>(
         &mut self,
-        (id, look): (LegId, LinkLook),
+        (id, look): (LegId, LinkEvaluation),
         enough: Option<f64>,
         motion: &mut M,
     ) -> (f64, bool) {

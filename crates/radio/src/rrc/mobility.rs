@@ -57,7 +57,7 @@ pub(crate) struct UeMobility {
     /// Row of the handover under way.
     pub record: Record,
     /// Data rate in bit/s that flows were notified of last. `None` if no flow asks for the rate.
-    pub told_rate: Option<f64>,
+    pub reported_rate: Option<f64>,
     pub wake: Wake,
     pub draws: Stream,
     /// All legs that the UE ever had, each with its cell.
@@ -326,7 +326,7 @@ impl UeMobility {
             attach: None,
             unsuited: None,
             record: Record::new(),
-            told_rate: None,
+            reported_rate: None,
             wake: Wake::default(),
             draws,
             legs: vec![(cell, leg)],

@@ -68,7 +68,7 @@ pub(super) fn add(
     };
     if let Some(radio) = &mut parts.radio {
         for way in ways.iter().filter(tells) {
-            radio.access.tell_rates_of(way.ue);
+            radio.access.report_rates_of(way.ue);
         }
     }
     let mut paths = UePaths::new(topology, ways, interfaces);

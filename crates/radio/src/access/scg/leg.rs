@@ -4,7 +4,7 @@
 use super::{SECOND, Scg};
 use crate::access::failure::step_access;
 use crate::access::handover::seconds;
-use crate::access::managed::note_cell;
+use crate::access::managed::record_cell_event;
 use crate::bearer::{close_secondary, leave_secondary, open_secondary};
 use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, secondary_processing};
@@ -51,8 +51,8 @@ impl Scg<'_, '_> {
     fn fail_access(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.cell_of(leg);
         self.0.service.leave_leg(leg);
-        note_cell((self.0.ue, cell), RrcEvent::AccessFailure, env);
-        note_cell((self.0.ue, cell), RrcEvent::SecondaryFailed, env);
+        record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
+        record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailed, env);
         if let Some(node) = self.node() {
             node.ue = UeSide::Lost;
         }
@@ -87,7 +87,7 @@ impl Scg<'_, '_> {
             Order::Enter(cell) => Some(cell),
             Order::Release => node.network.cell(),
         };
-        note_cell(
+        record_cell_event(
             (self.0.ue, cell.unwrap_or(master)),
             RrcEvent::SecondaryCommand,
             env,
@@ -153,7 +153,7 @@ impl Scg<'_, '_> {
     /// Releases the UE's secondary leg.
     fn drop_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.cell_of(leg);
-        note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
+        record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
         let service = &mut *self.0.service;
         service.stack.ues[self.0.ue.index()].release_second();
         service.secondary.forget(leg);
@@ -168,7 +168,7 @@ impl Scg<'_, '_> {
     /// from now on.
     fn on_entered(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let (ue, cell) = (self.0.ue, self.cell_of(leg));
-        note_cell((ue, cell), RrcEvent::AccessDone, env);
+        record_cell_event((ue, cell), RrcEvent::AccessDone, env);
         let Some(node) = self.node() else { return };
         let is_confirmed = !node.network.is_busy();
         let silent = node.silent_since.take();
@@ -186,7 +186,7 @@ impl Scg<'_, '_> {
         self.0.service.carry(ue, leg);
         self.0.loads[cell.index()] += 1;
         self.with_node(env, |network, step| network.give_back(cell, step));
-        note_cell((ue, cell), RrcEvent::SecondaryAdded, env);
+        record_cell_event((ue, cell), RrcEvent::SecondaryAdded, env);
         if is_confirmed {
             self.end_row(HandoverOutcome::Success, env);
         }

@@ -116,7 +116,7 @@ impl Rig {
                         slots.push((cell.0, at));
                     }
                 }
-                Event::Repeat(leg, generation) => {
+                Event::RepeatRequest(leg, generation) => {
                     if self.service.stack.requests[leg.index()].fire_repeat(generation) {
                         repeats.push((leg, at));
                     }
@@ -314,18 +314,20 @@ fn a_packet_of_an_idle_ue_waits_until_it_is_back() {
             ..ue()
         },
     );
-    let Some((at, Event::Quiet(UE, generation))) = rig.service.stack.events.drain().next() else {
+    let Some((at, Event::InactivityCheck(UE, generation))) =
+        rig.service.stack.events.drain().next()
+    else {
         panic!("nothing would release it");
     };
     assert_eq!(at, millis(100));
     let Service { states, stack, .. } = &mut rig.service;
-    states.on_quiet(at, (UE, generation), stack, &mut NullProbe);
+    states.on_inactivity_check(at, (UE, generation), stack, &mut NullProbe);
     rig.put(millis(200), UP);
     assert_eq!(rig.waits(millis(200), UP), 0);
-    let Some((at, Event::Opened(UE))) = rig.service.stack.events.drain().next() else {
+    let Some((at, Event::Connected(UE))) = rig.service.stack.events.drain().next() else {
         panic!("nothing would bring it back");
     };
-    rig.with(at, |service, env| service.on_opened(UE, env));
+    rig.with(at, |service, env| service.on_reconnected(UE, env));
     assert!(rig.waits(at, UP) > 1000);
     assert_eq!(rig.sent(), 1);
 }
@@ -345,7 +347,7 @@ fn a_ue_that_names_no_cell_connects_to_the_one_that_it_measures_best() {
     assert_eq!(rig.service.stack.serving_cell(UE), None);
     rig.service.stack.events.drain().for_each(drop);
     rig.with(millis(1), |service, env| {
-        service.on_attach(UE, &mut Nowhere, env);
+        service.on_cell_selection(UE, &mut Nowhere, env);
     });
     assert_eq!(rig.service.stack.serving_cell(UE), Some(CellId(1)));
     assert_eq!(rig.sent(), 1);

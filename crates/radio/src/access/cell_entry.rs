@@ -13,20 +13,20 @@ use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{Direction, Probe};
 
 /// Mutable view of a UE, for the steps after its entry into a cell.
-pub(super) struct Arrival<'m, 'a>(pub &'m mut Managed<'a>);
+pub(super) struct CellEntry<'m, 'a>(pub &'m mut Managed<'a>);
 
-impl Arrival<'_, '_> {
+impl CellEntry<'_, '_> {
     /// Sends the RRC complete message, by which the UE reports its arrival in the cell.
-    pub(super) fn tell(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn send_complete(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         self.0.send(Direction::Uplink, Message::Complete, env);
         self.0.service.on_uplink_data(Some(leg), env);
     }
 
     /// Moves the UE and its bearers to `leg` after its entry into the cell.
-    pub(super) fn come_into(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        self.take_bearers((leg, |_| true), env);
-        self.take_place(leg);
-        self.go_on(leg, env);
+    pub(super) fn enter_cell(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        self.connect_bearers((leg, |_| true), env);
+        self.set_serving_leg(leg);
+        self.start_monitoring(leg, env);
         self.0
             .state
             .record
@@ -34,7 +34,7 @@ impl Arrival<'_, '_> {
     }
 
     /// Connects those bearers of the UE to `leg` for which `which` returns true.
-    pub(super) fn take_bearers(
+    pub(super) fn connect_bearers(
         &mut self,
         (leg, which): (LegId, impl Fn(&Drb) -> bool),
         env: &mut Env<'_, impl Probe>,
@@ -55,7 +55,7 @@ impl Arrival<'_, '_> {
     }
 
     /// Makes `leg` the UE's serving leg and counts the UE in the load of the cell.
-    pub(super) fn take_place(&mut self, leg: LegId) {
+    pub(super) fn set_serving_leg(&mut self, leg: LegId) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         self.0.service.stack.ues[self.0.ue.index()].on_moved(leg);
         self.0.loads[cell.index()] += 1;
@@ -64,7 +64,7 @@ impl Arrival<'_, '_> {
 
     /// Starts measurements, beam monitoring and uplink routing in the new cell, after the bearers
     /// have moved.
-    pub(super) fn go_on(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn start_monitoring(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         self.0.state.stage = Stage::Connected;
@@ -73,7 +73,7 @@ impl Arrival<'_, '_> {
             false => self.0.state.survey.on_new_serving_cell(),
         }
         Scg(self.0).on_new_master();
-        Beams(self.0).enter(cell, env);
+        Beams(self.0).start_monitoring(cell, env);
         self.0.moves.push(Move::Uplink { ue, cell });
     }
 }

@@ -14,7 +14,7 @@
 use super::managed::Managed;
 use super::utra::Utran;
 use super::{Event, RadioAccess};
-use crate::air::{Air, LinkLook, Watched};
+use crate::air::{Air, LinkEvaluation, Watched};
 use crate::config::{Env, LegId, Monitoring};
 use crate::rrc::monitor::{Indication, LinkWatch};
 use crate::rrc::pace::{Evaluation, MOST_EVALUATIONS};
@@ -22,7 +22,7 @@ use fadeout_core::{Motion, Probe, RrcEvent, Span, Time, UeId};
 
 /// Schedule of the next link evaluations.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(super) struct EvaluationSchedule {
     /// Time of the next evaluation, by UE. Never if the UE has none.
     next_at: Vec<Time>,
     /// Next instant of the common evaluation grid of UEs without DRX.
@@ -30,11 +30,11 @@ pub(super) struct Looks {
     period: Span,
 }
 
-impl Looks {
+impl EvaluationSchedule {
     /// Builds the schedule from the first evaluation time of each UE. UEs without DRX evaluate at
     /// multiples of `period`.
-    pub(super) fn new(next_at: Vec<Time>, period: Span) -> Looks {
-        Looks {
+    pub(super) fn new(next_at: Vec<Time>, period: Span) -> EvaluationSchedule {
+        EvaluationSchedule {
             next_at,
             regular_at: Time::ZERO.saturating_add(period),
             period,
@@ -43,16 +43,16 @@ impl Looks {
 
     /// Sets the time of a UE's next evaluation.
     #[inline]
-    pub(super) fn set(&mut self, ue: UeId, at: Time) {
+    pub(super) fn set_next(&mut self, ue: UeId, at: Time) {
         self.next_at[ue.index()] = at;
     }
 
     /// Returns the first UE with an index of at least `from` whose evaluation is due. `None` if
     /// there is none.
     fn due(&self, from: usize, now: Time) -> Option<UeId> {
-        let rest = self.next_at.get(from..)?;
-        let place = rest.iter().position(|&at| at <= now)?;
-        Some(UeId((from + place) as u32))
+        let candidates = self.next_at.get(from..)?;
+        let position = candidates.iter().position(|&at| at <= now)?;
+        Some(UeId((from + position) as u32))
     }
 
     /// Returns true if `now` is an instant of the common grid.
@@ -62,12 +62,12 @@ impl Looks {
 
     /// Returns the earliest time at which an evaluation may be due.
     pub(super) fn wake_at(&self) -> Time {
-        let looks = self.next_at.iter().copied().min();
-        looks.map_or(Time::NEVER, |at| at.min(self.regular_at))
+        let earliest = self.next_at.iter().copied().min();
+        earliest.map_or(Time::NEVER, |at| at.min(self.regular_at))
     }
 
     /// Advances the common grid after all evaluations at `now`.
-    fn go_on(&mut self, now: Time) {
+    fn advance_grid(&mut self, now: Time) {
         if self.is_regular(now) {
             self.regular_at = self.regular_at.saturating_add(self.period);
         }
@@ -76,24 +76,31 @@ impl Looks {
 
 impl RadioAccess {
     /// Runs the link evaluations that are due.
-    pub(super) fn on_looks<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let looks = self.mobility.as_ref().map(|it| &it.looks);
-        if looks.is_some_and(|looks| looks.is_regular(env.now)) {
+    pub(super) fn on_link_evaluations<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let evaluations = self.mobility.as_ref().map(|it| &it.evaluations);
+        if evaluations.is_some_and(|schedule| schedule.is_regular(env.now)) {
             Watched(&mut self.service.stack.air).keep_loads(MOST_EVALUATIONS);
         }
         let mut from = 0;
         while let Some(ue) = self
             .mobility
             .as_ref()
-            .and_then(|it| it.looks.due(from, env.now))
+            .and_then(|it| it.evaluations.due(from, env.now))
         {
             self.with_managed(ue, |managed| managed.evaluate(motion, env));
             from = ue.index() + 1;
         }
         if let Some(mobility) = &mut self.mobility {
-            mobility.looks.go_on(env.now);
-            let at = mobility.looks.wake_at();
-            self.service.stack.events.schedule(at, Event::Looks);
+            mobility.evaluations.advance_grid(env.now);
+            let at = mobility.evaluations.wake_at();
+            self.service
+                .stack
+                .events
+                .schedule(at, Event::LinkEvaluations);
         }
     }
 }
@@ -114,11 +121,11 @@ impl Managed<'_> {
             .first()
             .copied();
         // Links of 3G cells are not monitored in this model.
-        let is_there = self.state.has_link() && !Utran(self).is_there();
+        let is_there = self.state.has_link() && !Utran(self).is_in_utra();
         let Some(leg) = leg.filter(|_| is_there) else {
             return;
         };
-        let look = LinkLook {
+        let evaluation = LinkEvaluation {
             at: env.now,
             back: 0,
         };
@@ -127,36 +134,36 @@ impl Managed<'_> {
         let mut air = Watched(&mut self.service.stack.air);
         let link = &mut self.state.link;
         let enough = link.enough();
-        let least = may_wait.then(|| air.least_quality(leg, look, enough, motion));
+        let least = may_wait.then(|| air.least_quality(leg, evaluation, enough, motion));
         match least.filter(|&(sinr, is_found)| is_found || sinr >= enough) {
             Some((sinr, is_found)) => link.note(sinr, is_found),
-            None => link.note(air.quality(leg, look, motion), true),
+            None => link.note(air.quality(leg, evaluation, motion), true),
         }
         let air = &mut self.service.stack.air;
         let monitoring = &self.config.monitoring;
-        let mut said = None;
+        let mut indication = None;
         if !may_wait || !link.is_settled() {
-            catch_up((leg, link), (env.now, monitoring), air, motion);
-            said = link.judge(env.now, monitoring, over);
+            compute_skipped((leg, link), (env.now, monitoring), air, motion);
+            indication = link.judge(env.now, monitoring, over);
         }
         if may_wait {
-            let looks = (monitoring.period, MOST_EVALUATIONS);
-            let until = Watched(air).keep_until(leg, env.now, looks, motion);
+            let grid = (monitoring.period, MOST_EVALUATIONS);
+            let until = Watched(air).computable_until(leg, env.now, grid, motion);
             if link.next_at() >= until {
-                catch_up((leg, link), (env.now, monitoring), air, motion);
+                compute_skipped((leg, link), (env.now, monitoring), air, motion);
             }
             link.wait(until, monitoring);
         }
-        match said {
-            Some(Indication::OutOfSync) => self.note(RrcEvent::OutOfSync, env),
-            Some(Indication::InSync) => self.note(RrcEvent::InSync, env),
+        match indication {
+            Some(Indication::OutOfSync) => self.record_event(RrcEvent::OutOfSync, env),
+            Some(Indication::InSync) => self.record_event(RrcEvent::InSync, env),
             None => {}
         }
     }
 }
 
 /// Computes the skipped evaluations of a link.
-fn catch_up<M: Motion>(
+fn compute_skipped<M: Motion>(
     (leg, link): (LegId, &mut LinkWatch),
     (now, config): (Time, &Monitoring),
     air: &mut Air,
@@ -164,7 +171,7 @@ fn catch_up<M: Motion>(
 ) {
     while let Some(back) = link.unknown() {
         let at = now - config.period * back as u64;
-        let sinr = Watched(air).quality(leg, LinkLook { at, back }, motion);
+        let sinr = Watched(air).quality(leg, LinkEvaluation { at, back }, motion);
         link.fill(back, sinr);
     }
 }
