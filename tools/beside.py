@@ -1,4 +1,4 @@
-"""Measures CPU time of whole runs with its range, alone and beside a process that fills the cache.
+"""Measures CPU time of whole runs with its range, alone and while a process fills the cache.
 
 The process is `benches/src/bin/neighbour.rs`, on another core of the machine.
 """
@@ -17,7 +17,7 @@ from whole_runs import SCENARIOS, TARGET, whole_run
 
 @dataclass
 class Row:
-    """Time of one unit of a scenario's work, alone and beside the neighbour."""
+    """Time of one unit of a scenario's work, alone and while the neighbour runs."""
 
     name: str
     unit: str
@@ -164,7 +164,7 @@ def neighbour() -> Iterator[None]:
 
 
 def measure_beside(repeats: int) -> Iterator[Row]:
-    """Measures each case `repeats` times, alternately alone and beside the neighbour."""
+    """Measures each case `repeats` times, alternately alone and while the neighbour runs."""
     for case in CASES:
         alone, beside = [], []
         for _ in range(repeats):

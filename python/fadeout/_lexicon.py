@@ -90,7 +90,7 @@ class Topic:
     """The command that explains it, or the key that uses it."""
     aliases: tuple[str, ...] = ()
     text: str = ""
-    """Further words that find it."""
+    """Additional words that find the entry."""
 
 
 @cache

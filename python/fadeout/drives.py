@@ -1,4 +1,4 @@
-"""Events on the way of each UE: serving cells, obstacles, losses."""
+"""Events along the trajectory of each UE: serving cells, obstacles, losses."""
 
 import math
 import weakref
@@ -51,7 +51,9 @@ _KNOWN: "weakref.WeakKeyDictionary[Results, dict[float, Way]]" = weakref.WeakKey
 
 
 def way(results: Results, every: str | float | None = None) -> Way:
-    """Returns the way of all UEs of a run, from copies of its channels. Default: every 20 ms.
+    """Returns the trajectories of all UEs of a run, from copies of its channels.
+
+    The default interval is 20 ms.
 
     Raises:
         ResultError: the run has no radio access with places.

@@ -1,4 +1,4 @@
-"""Functions of `Results` beside its frames: tables, saving, notebooks, runs that end early."""
+"""Functions of `Results` other than its frames: tables, saving, notebooks, early ends."""
 
 import _thread
 import subprocess

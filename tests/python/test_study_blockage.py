@@ -131,8 +131,8 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: p
     for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
         losses = [row[f"{level}_mean_pct"] for row in found["table"]]
         assert losses == sorted(losses), level
-    # Over both levels, a blockage of 1 s every 5 s costs about its share. Shorter ones depend on
-    # the phase.
+    # Over both levels, a blockage of 1 s every 5 s costs about its share of the time. The cost of
+    # shorter blockages depends on the phase.
     for level in ("link_nothing_passes", "full_stack_nothing_passes"):
         assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
     assert len(found["senders"]) == 2 * len(SENDERS)

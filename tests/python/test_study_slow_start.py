@@ -43,7 +43,7 @@ def test_a_window_fires_at_its_stamp():
 
 
 def test_the_aggregate_needs_ten_times_the_silence():
-    # 21 (t - 59.8) / t = 18.9 at t = 598 ms; the next look is at 600.
+    # 21 (t - 59.8) / t = 18.9 at t = 598 ms. The next reading is at 600 ms.
     found = steady(21.0, silent_ms=59.8).numbers(Measure("start"))
     assert found["upt_ms"] == 600.0
     assert found["upt_kb"] == pytest.approx((600 - 59.8) * 21 / 8)

@@ -33,7 +33,7 @@ KEPT: dict[str, Any] = {
     "metrics": pl.String,
 }
 """Columns of every row, before its metrics. `cost_s` is processor time. `metrics` names the
-requested metrics beside the default ones.
+metrics requested in addition to the default ones.
 """
 
 FAILED: dict[str, Any] = {

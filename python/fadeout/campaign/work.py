@@ -48,7 +48,7 @@ class Context:
 
     @cached_property
     def identity(self) -> str:
-        """Return a name of the values that are read from a run beside the default metrics."""
+        """Name of the values that are read from a run in addition to the default metrics."""
         wanted = [metric.identity for metric in self.extra]
         return "\n".join(sorted([*wanted, *(f"table {name}" for name in self.tables)]))
 

@@ -313,10 +313,10 @@ class Plots:
         """The network from above: sites with the directions of their sectors, UEs, buildings.
 
         UEs are drawn at their start, in the colour of the cell that serves them at the end of the
-        run. With vehicles, the way of each UE is drawn in the colours of its serving cells, with
-        beams at four times. A way is underlaid where a vehicle or building obstructs the path to
-        the serving cell, or where the beam points elsewhere. A road that is far longer than wide is
-        drawn wider.
+        run. With vehicles, the trajectory of each UE is drawn in the colours of its serving cells,
+        with beams at four times. A trajectory is underlaid where a vehicle or building obstructs
+        the path to the serving cell, or where the beam points elsewhere. A road that is far longer
+        than wide is drawn wider.
         """
         found = self._places()
         if not found.is_a_map:

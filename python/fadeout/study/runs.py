@@ -66,7 +66,7 @@ class Runs(Generic[AnyEffort]):
         self._found: dict[tuple[Job, Reader[Any]], Any] = {}
         self.effort = effort
         self.facts: dict[str, Any] = {}
-        """Facts that are needed to repeat the study, beside seeds, duration and scenario."""
+        """Facts needed to repeat the study, in addition to seeds, duration and scenario."""
         self.records: dict[str, Sequence[dict[str, Any]]] = {}
         """Tables for programs only, which the report does not show, by name."""
 

@@ -20,7 +20,7 @@ MSS = 1448
 """Payload of a full segment with timestamps, bytes."""
 
 ETHERNET_HEADER = 14
-"""Bytes of a frame that netem's rate counts beside the IP packet."""
+"""Bytes of a frame that netem's rate counts in addition to the IP packet."""
 
 HZ = 100
 """Jiffies per second of the recorded kernels."""

@@ -40,7 +40,7 @@ def _rows(results: fadeout.Results, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _numbers(_: Scenario, results: fadeout.Results) -> Iterator[str]:
-    """NaN stands where the column says so, infinity in a threshold alone, nothing is negative."""
+    """Only columns that say so have NaN, only thresholds are infinite, and nothing is negative."""
     for name, docs in _columns.table_docs().items():
         if name not in results.tables:
             continue
@@ -170,7 +170,7 @@ def _last_hop(scenario: Scenario, results: fadeout.Results) -> Iterator[str]:
         if direction == "downlink":
             bring(table.get("node", name), row["delivered_bytes"])
         else:
-            # The base station that it came to may have changed meanwhile.
+            # The serving base station may have changed during the transfer.
             for cell, other in scenario.get("cell", {}).items():
                 bring(other.get("node", cell), row["delivered_bytes"])
             for deployment in scenario.get("deployment", {}):
@@ -241,7 +241,7 @@ def _air(scenario: Scenario, results: fadeout.Results) -> Iterator[str]:
 
 
 def _round_trips(scenario: Scenario, results: fadeout.Results) -> Iterator[str]:
-    """No round trip is shorter than the propagation over the shortest way."""
+    """No round trip is shorter than the propagation over the shortest path."""
     graph = _propagation(scenario)
     if graph is None:
         return
@@ -283,7 +283,7 @@ def _propagation(scenario: Scenario) -> dict[str, list[tuple[str, float]]] | Non
 
 
 def _shortest(graph: dict[str, list[tuple[str, float]]], source: str, target: str) -> Any:
-    """Returns the delay of the quickest way (Dijkstra), `None` without a way."""
+    """Returns the delay of the quickest path (Dijkstra). `None` if there is no path."""
     best, heap = {source: 0.0}, [(0.0, source)]
     while heap:
         delay, node = heapq.heappop(heap)

@@ -17,10 +17,10 @@ _SKIPPED = frozenset({*FILES, "name", "kind", "model", "mode", "title", "duratio
 
 @dataclass(frozen=True)
 class Leaf:
-    """A key of the schema, with the nodes on the way to it."""
+    """A key of the schema, with the nodes of the path from the root to the key."""
 
     place: Place
-    """Keys on the way. `*` stands for a name that the user gives, a number for an item."""
+    """Keys of the path. `*` is a name that the user gives, and a number is an item."""
     nodes: tuple[Any, ...]
     """Node of the table before each key."""
     value: Any
@@ -73,7 +73,7 @@ def case_of(leaf: Leaf, seed: int, attempt: int) -> Case | None:
 
 
 def _depth(base: Scenario, leaf: Leaf) -> int:
-    """Returns the number of tables on the way to the key that a base has."""
+    """Returns the number of tables of the path that the base scenario has."""
     value: Any = base
     key: Any
     for depth, key in enumerate(leaf.place[:-1]):
@@ -90,7 +90,7 @@ def _depth(base: Scenario, leaf: Leaf) -> int:
 
 
 def _plant(scenario: Scenario, leaf: Leaf, draw: Draw) -> Place:
-    """Sets the key, makes the tables on the way that are not there, and returns the place."""
+    """Sets the key, makes the missing tables of its path, and returns the place."""
     table: Any = scenario
     place: Place = ()
     key: Any

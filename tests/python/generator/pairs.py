@@ -1,4 +1,4 @@
-"""Choices of features such that each pair of values stands in a scenario, if it is accepted."""
+"""Choices of features such that each accepted pair of values is in a scenario."""
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -43,7 +43,7 @@ class Cover:
     """
 
     TRIES = 3
-    """Values of a feature that are tried before its default stays."""
+    """Number of values of a feature that are tried before the default is used."""
 
     def __init__(self, random: Random, is_accepted: Callable[[Choices], bool]) -> None:
         self._random = random

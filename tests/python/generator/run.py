@@ -35,7 +35,7 @@ class Verdict:
     text: str
     faults: list[str] = field(default_factory=list)
     unplaced: list[str] = field(default_factory=list)
-    """Refusals on the way that named no line and column."""
+    """Error messages of refused scenarios without a line and column."""
     message: str = ""
     cpu_s: float = 0.0
     memory_mb: float = 0.0

@@ -32,7 +32,7 @@ Message = dict[str, Any]
 
 
 def cases(job: Message) -> list[Case]:
-    """Returns the case of a job, or several of which the first accepted one is run."""
+    """Returns the case of a job, or several cases. The first accepted case is run."""
     if job["kind"] == "mutated":
         return [mutated(job["seed"])]
     if job["kind"] == "pairs":

@@ -95,8 +95,8 @@ def senders(runs: Runs[Effort]) -> Section:
         }
         for (name, size), cases in found.items()
     ]
-    # With an unlimited window, slow start overruns the buffer. The cost of that for a sender
-    # without SACK hides the effect of the blockages.
+    # With an unlimited window, slow start overruns the buffer. A sender without SACK then loses so
+    # much goodput that the effect of the blockages is hidden.
     size = f"{PAPERS_WINDOW_MB:g} MB"
 
     def moved(ours: str, base: str) -> str:

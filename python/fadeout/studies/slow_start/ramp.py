@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measure:
-    """A way of reading the throughput of a download, which the paper mostly leaves open."""
+    """A method to read the throughput of a download. The paper mostly leaves it open."""
 
     name: str
     window_ms: float = 25.0

@@ -320,7 +320,7 @@ def windows_section(runs: Runs[Effort], capacity: float) -> Section:
 
 
 def more(effort: Effort) -> int:
-    """Returns the number of runs beside those of streets and motorway."""
+    """Returns the number of runs without those of streets and motorway."""
     over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
     drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
     of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)

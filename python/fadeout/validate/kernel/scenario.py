@@ -29,9 +29,9 @@ device's buffer has 1518 bytes and 78 before them, in lines of 64.
 """
 
 JOINED_MEMORY = 1600 + 320 - 1448
-"""Memory beside the payload of a packet that was joined to the previous one, bytes.
+"""Memory of a packet that was joined to the previous one, without its payload, bytes.
 
-Its `struct sk_buff` is freed, and its buffer stays.
+The packet's `struct sk_buff` is freed, and its buffer stays.
 """
 
 WINDOW_SHARE = 1448 * 256 // PACKET_MEMORY
