@@ -100,7 +100,7 @@ pub enum Command<'a> {
     ReceiveOffload(bool),
     /// Adds an address to the network device, from which multipath connections open a subflow.
     Subflow {
-        /// The address.
+        /// Address of the subflows.
         address: [u8; 4],
         /// True if the subflow is used only when no other works.
         is_backup: bool,
@@ -139,16 +139,16 @@ pub enum Report<'a> {
     PeerClosed(u32, u64),
     /// A connection was closed.
     Closed(u32),
-    /// A connection failed with this error number.
+    /// A connection failed with an error, whose number is the second value.
     Aborted(u32, u64),
     /// `struct tcp_info` of a connection. For a multipath connection it is that of the path between
     /// two addresses, of which the guest's own is the first.
     Sample(u32, Option<[[u8; 4]; 2]>, &'a [u8]),
-    /// An echo reply arrived after this time, ns.
+    /// An echo reply arrived. The value is the time since its request, ns.
     Echo(u64),
-    /// A program wrote this output.
+    /// Output of a program.
     Output(&'a [u8]),
-    /// A program ended with this status.
+    /// A program ended. The value is its exit status.
     Ended(u64),
     /// A command failed. The text describes the reason.
     Failed(u32, &'a str),

@@ -71,7 +71,7 @@ pub enum GuestError {
     Machine {
         /// Name of the node.
         name: String,
-        /// The operation that failed.
+        /// Host operation that failed.
         what: &'static str,
         /// Error of the operating system.
         error: std::io::Error,
@@ -104,7 +104,7 @@ pub enum GuestError {
     Fault {
         /// Name of the node.
         name: String,
-        /// The violated rule.
+        /// Protocol rule that the kernel violated.
         fault: Fault,
     },
     /// The agent does not answer.
@@ -117,7 +117,7 @@ pub enum GuestError {
         /// Last output of the kernel.
         last: String,
     },
-    /// The kernel is older than this feature of Linux.
+    /// The kernel does not report its timers in shared memory, which Linux does since 6.11.
     #[error(
         "kernel of \"{name}\" does not report its timers in shared memory; expected Linux 6.11 or \
          later"

@@ -45,11 +45,11 @@ impl Guest {
 pub enum Place {}
 
 impl Place {
-    /// Returns `None`.
+    /// Returns `None`, because no guest can run on this machine.
     pub fn take() -> Option<Place> {
         None
     }
-    /// Does nothing.
+    /// Does nothing, because no guest can run on this machine.
     pub fn look<'a>(&mut self, _: impl Iterator<Item = &'a Guest>) {
         match *self {}
     }

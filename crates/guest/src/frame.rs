@@ -20,7 +20,7 @@ pub struct Ip {
     pub source: [u8; 4],
     /// Address of the receiver.
     pub destination: [u8; 4],
-    /// The ECN field.
+    /// ECN field of the IP header.
     pub ecn: u8,
     /// Length of the packet without its Ethernet header, bytes.
     pub len: usize,

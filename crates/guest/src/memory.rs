@@ -50,9 +50,9 @@ impl Backing for std::cell::RefCell<Vec<u8>> {
 /// A range of guest addresses, with the position of its bytes.
 #[derive(Debug)]
 pub struct Region<B> {
-    /// First guest address.
+    /// First guest address of the region.
     pub address: u64,
-    /// Length in bytes.
+    /// Length of the region in bytes.
     pub len: u64,
     /// Position of the first byte in the backing.
     pub offset: u64,

@@ -21,9 +21,9 @@ const MAX_SIZE: u32 = 32768;
 /// A part of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// Guest address.
+    /// Guest address of the part.
     pub at: u64,
-    /// Length in bytes.
+    /// Length of the part in bytes.
     pub len: u32,
     /// True if the device writes this part. Otherwise the device reads it.
     pub is_writable: bool,

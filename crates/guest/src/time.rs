@@ -13,7 +13,7 @@ pub const MESSAGE_LEN: usize = 16;
 pub const PAGE_LEN: usize = HEADER_LEN + 2 * SLOT_LEN;
 /// Offset of the times, and of the number of the running side, in shared memory.
 pub const TIMES_AT: u64 = 8;
-/// Length of these fields, bytes.
+/// Length in bytes of the times and the number of the running side in shared memory.
 pub const TIMES_LEN: usize = 18;
 /// Offset of the guest's slot.
 pub const GUEST_AT: u64 = (HEADER_LEN + SLOT_LEN) as u64;
@@ -37,7 +37,7 @@ pub enum Op {
     Ack = 0,
     /// Start of a guest.
     Start = 1,
-    /// Request of the guest to run at this time.
+    /// Request of the guest to run at a time.
     Request = 2,
     /// The guest is idle until the time that it requested.
     Wait = 3,
@@ -62,7 +62,7 @@ pub struct Message {
     pub op: Op,
     /// Number of the message, which the answer repeats.
     pub seq: u32,
-    /// A time, ns.
+    /// Time of the message, ns.
     pub time: u64,
 }
 
@@ -105,13 +105,13 @@ impl Message {
 /// Action that a message of the guest requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Send this answer.
+    /// Send an answer to the guest.
     Answer(Message),
-    /// Send this answer with the shared memory.
+    /// Send an answer with the shared memory to the guest.
     Welcome(Message),
     /// The guest is idle, and the simulator continues.
     Yield,
-    /// Do nothing.
+    /// The message needs no answer.
     Nothing,
 }
 
@@ -135,7 +135,7 @@ impl Clock {
         page[TIMES_AT as usize..TIMES_AT as usize + TIMES_LEN]
             .copy_from_slice(&Clock::default().times());
         page[26..28].copy_from_slice(&2u16.to_le_bytes());
-        // With this flag the guest writes its requests to shared memory while the simulator runs.
+        // The flag makes the guest write its requests to shared memory while the simulator runs.
         page[HEADER_LEN..HEADER_LEN + 4].copy_from_slice(&TIME_SHARE.to_le_bytes());
         page
     }

@@ -137,7 +137,7 @@ pub struct Reply {
 }
 
 impl<B: Backing> Device<B> {
-    /// Creates a device with this address.
+    /// Creates a device with the MAC address `mac`.
     pub fn new(mac: [u8; 6]) -> Device<B> {
         Device {
             mac,

@@ -68,8 +68,8 @@ pub(crate) fn tables() -> String {
     fadeout_record::tables_json()
 }
 
-/// Returns version, profile, results version, compiler and commit of this build. Unknown ones are
-/// left out.
+/// Returns version, profile, results version, compiler and commit of the compiled module. Unknown
+/// ones are left out.
 #[pyfunction]
 pub(crate) fn build_info(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let info = PyDict::new(py);

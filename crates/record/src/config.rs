@@ -48,7 +48,7 @@ pub struct RadioChannel {
     pub lcid: u8,
     /// Identity of the data radio bearer.
     pub drb: u8,
-    /// RLC mode.
+    /// RLC mode of the logical channel.
     pub form: RadioChannelForm,
     /// Length of PDCP's SN, bits.
     pub pdcp_sn_bits: u8,

@@ -33,7 +33,7 @@ pub enum RecordError {
               else { "can be read".to_owned() },
         kept = .kept.display())]
     Kept {
-        /// The first error.
+        /// First error of the run or of its end.
         error: Box<RecordError>,
         /// Folder with the results so far.
         kept: PathBuf,

@@ -8,7 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes reserved for the files at the end of a run, and the name of the file that reserves them.
+/// Number of bytes that are reserved for the files at the end of a run, and the name of the reserve
+/// file.
 const RESERVE: usize = 256 * 1024;
 const RESERVE_NAME: &str = ".reserve";
 

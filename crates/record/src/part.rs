@@ -18,9 +18,9 @@ use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 /// lists are empty, both numbers are the same.
 #[derive(Debug, Clone, Default)]
 pub struct PartNumbers {
-    /// Numbers of UEs.
+    /// Numbers of the UEs of the part in the whole run.
     pub ues: Vec<UeId>,
-    /// Numbers of radio bearers.
+    /// Numbers of the radio bearers of the part in the whole run.
     pub bearers: Vec<DrbId>,
 }
 

@@ -172,7 +172,7 @@ impl FieldSink for Fields<'_> {
 pub struct Document(Map<String, Value>);
 
 impl Document {
-    /// Returns the whole object.
+    /// Returns the summary as one JSON value.
     pub fn into_value(self) -> Value {
         Value::Object(self.0)
     }

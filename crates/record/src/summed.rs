@@ -15,7 +15,7 @@ impl SummedUp {
         self.0.push((table, rows));
     }
 
-    /// Returns these columns of a table, each a list under its name. The lists are empty if the
+    /// Returns some columns of a table, each a list under its name. The lists are empty if the
     /// table has no row. `None` if the table lacks one of the columns.
     pub fn columns<'a>(
         &self,

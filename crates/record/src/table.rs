@@ -45,7 +45,7 @@ enum Sink {
 pub(crate) struct Finished {
     /// Bytes of an Arrow IPC stream. `None` if the table is in a file.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Number of rows.
+    /// Number of rows in the table.
     pub(crate) rows: u64,
     /// Reason why rows are missing. `None` if the table is complete.
     pub(crate) error: Option<RecordError>,

@@ -14,7 +14,7 @@ pub struct Finding {
     pub key: Option<&'static str>,
     /// The mistake and the expected value, without the element's name.
     pub reason: String,
-    /// The whole message.
+    /// Complete message for the user.
     pub message: String,
 }
 
@@ -61,8 +61,8 @@ fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     }
 }
 
-/// Returns the place of the first value with this key in a table or below it. `None` if there is
-/// none.
+/// Returns the place of the first value with the key `key` in a table or below it. `None` if there
+/// is none.
 fn within(node: &Node, key: &str) -> Option<Place> {
     match &node.value {
         Value::Table(table) => match table.entry(key) {

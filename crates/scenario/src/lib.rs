@@ -73,7 +73,7 @@ pub fn parse(
 /// may have any name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnNames<'a> {
-    /// Kind of catalog entries that these names belong to.
+    /// Kind of catalog entries that the names belong to.
     pub kind: &'a str,
     /// The names. None of them may be in the catalog.
     pub names: &'a [&'a str],
@@ -115,7 +115,7 @@ pub fn locate(
     let texts = texts(text, source, overrides);
     let mut mistakes = Mistakes::default();
     let mut reader = read::Reader::new(catalog, &[]);
-    // The only mistakes here are users' own names, which the scenario may have.
+    // The reader's only mistakes are users' own names, which the scenario may have.
     let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
     deployment::expand(&mut document, &mut reader);
     for finding in findings {

@@ -19,7 +19,7 @@ pub struct Override {
 }
 
 impl Override {
-    /// Creates an override with this text.
+    /// Creates an override from its text.
     pub fn new(text: impl Into<String>) -> Override {
         Override { text: text.into() }
     }

@@ -166,7 +166,7 @@ pub enum QuantityError {
     NoUnit,
     /// The unit does not exist. The second value is the most similar unit.
     UnknownUnit(String, Option<&'static str>),
-    /// The quantity has this other dimension.
+    /// The quantity has another dimension, which is the value.
     WrongDimension(Dimension),
     /// The number is too large for a float.
     NotFinite,

@@ -54,7 +54,7 @@ fn table(keys: &[Key], catalog: &Catalog) -> Value {
     object(properties, &required)
 }
 
-/// Returns the schema of an object with only these properties.
+/// Returns the schema of an object that allows only the given properties.
 fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
     let mut object = json!({ "type": "object" });
     object["properties"] = Value::Object(properties);

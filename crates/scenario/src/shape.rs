@@ -33,12 +33,12 @@ pub(crate) enum Presence {
     Required,
     /// The key has no value. Its documentation describes the effect.
     Optional,
-    /// The key has this value, in TOML.
+    /// An absent key has a default value, which is given in TOML.
     Default(&'static str),
-    /// The key has the default of a layer's parameter with the same name, in this group of
-    /// parameters.
+    /// An absent key has the default of a layer's parameter with the same name. The value names the
+    /// group of parameters.
     OfPart(&'static str),
-    /// The key names the first entry of its kind in the catalog.
+    /// An absent key names the first entry of its kind in the catalog.
     FirstOfKind,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Shape {
     Bool,
     /// False.
     False,
-    /// This string.
+    /// One particular string.
     Word(&'static str),
     /// A whole number.
     Integer { min: u64, max: u64 },
@@ -107,11 +107,11 @@ pub(crate) enum Shape {
     List(&'static Shape),
     /// A list of exactly two items.
     Pair(&'static Shape, &'static Shape),
-    /// A table with these keys.
+    /// A table with a list of keys.
     Table(&'static [Key]),
-    /// A table of one of these sorts, each recognised by a key that only this sort has.
+    /// A table of one of several sorts. Each is recognised by a key that only this sort has.
     Variants(&'static [Variant]),
-    /// A table of named tables, each with these keys.
+    /// A table of named tables, all with the same keys.
     Map(&'static [Key]),
     /// A name from the catalog, alone or in a table with its parameters.
     Named {
@@ -126,7 +126,7 @@ pub(crate) enum Shape {
         kind: &'static str,
         by: &'static str,
     },
-    /// A value of any of these shapes.
+    /// A value of one of several shapes.
     AnyOf(&'static [Shape]),
 }
 
@@ -170,7 +170,7 @@ pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) 
     all
 }
 
-/// Returns the variants with these keys.
+/// Returns the variants that are recognised by `keys`.
 pub(crate) const fn chosen<const N: usize>(variants: &[Variant], keys: [&str; N]) -> [Variant; N] {
     let mut chosen = [variants[0]; N];
     let mut index = 0;

@@ -67,7 +67,7 @@ pub enum BuildError {
         /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// The file does not describe channels of this scenario.
+    /// A file does not describe channels of the scenario.
     #[error("channel-file \"{name}\": {reason}")]
     ChannelFile {
         /// Name of the scenario's table that names the file.
@@ -105,14 +105,14 @@ pub enum BuildError {
         /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// The catalog does not have this name.
+    /// The catalog does not have a name that a flow uses.
     #[error("flow \"{flow}\": there is no {kind} \"{name}\"")]
     Unknown {
-        /// Name of the flow that uses it.
+        /// Name of the flow that uses the unknown name.
         flow: String,
         /// Kind of the unknown name.
         kind: &'static str,
-        /// The unknown name.
+        /// Name that the catalog does not have.
         name: String,
     },
     /// No links connect the two ends of the flow.
@@ -148,9 +148,9 @@ pub enum BuildError {
     Datagrams {
         /// Name of the flow.
         flow: String,
-        /// Name of its application.
+        /// Name of the flow's application.
         application: String,
-        /// The key.
+        /// Key that only connections can have.
         key: &'static str,
     },
     /// A flow responds to outages, but no link or UE sends it notices of outages.
@@ -158,7 +158,7 @@ pub enum BuildError {
     Uninformed {
         /// Name of the flow.
         flow: String,
-        /// The missing setting.
+        /// Setting that is missing.
         expected: &'static str,
     },
     /// Mobility management cannot change the routes of the flow.
@@ -196,7 +196,7 @@ pub enum BuildError {
     /// A scenario must be divided into several worlds, but cannot be. The text has the reason.
     #[error("worlds: {0}")]
     Undivided(String),
-    /// The route of this flow has too many hops.
+    /// The route of a flow, which the value names, has too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
     /// A flow's datagrams are larger than the largest SDU of PDCP.
@@ -443,7 +443,7 @@ pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildErro
     }
 }
 
-/// Algorithms that the caller may replace by its own.
+/// The caller's own algorithms, which replace those of the scenario.
 pub struct Own<'a> {
     /// Chooses congestion controls.
     pub congestion: ChooseCongestion<'a>,

@@ -149,7 +149,8 @@ pub fn catalog() -> &'static Catalog {
     &CATALOG
 }
 
-/// Returns the entry of kind `kind` with this name or alias. `None` if there is no such entry.
+/// Returns the catalog entry of kind `kind` with the name or alias `name`. `None` if there is no
+/// such entry.
 pub fn find_entry(kind: &str, name: &str) -> Option<&'static Entry> {
     find(CATALOG.entries(kind), name)
 }

@@ -55,7 +55,7 @@ impl Signal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Dropped,
-    /// The source forwards data to the target over this route.
+    /// The source forwards data to the target. The value is the route.
     Forwarded(RouteId),
     /// The source drops data. The anchor has sent a copy of each packet to the target.
     Bicast,
@@ -64,9 +64,9 @@ pub(crate) enum Data {
 /// Routes of one direction of a flow before and after a handover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// Endpoint that sends on these routes.
+    /// Endpoint that sends on the two routes.
     pub(crate) endpoint: EndpointId,
-    /// Endpoint that receives on these routes.
+    /// Endpoint that receives on the two routes.
     pub(crate) receiver: EndpointId,
     pub(crate) flow: FlowId,
     pub(crate) old: RouteId,

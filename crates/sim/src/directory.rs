@@ -305,7 +305,7 @@ impl Directory {
         self.bearers.iter().map(|bearer| bearer.name.as_str())
     }
 
-    /// Returns the flow or path with this id. `None` if there is no such flow or path.
+    /// Returns the flow or path with number `id`. `None` if there is no such flow or path.
     pub(crate) fn flow(&self, id: FlowId) -> Option<&FlowEntry> {
         self.flows.get(id.index())
     }

@@ -24,8 +24,8 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Divides a scenario whose UEs these cells serve. `parting` has for each link its shortest
-    /// delay over time in either direction, or `None` for links that must stay within a world.
+    /// Divides a scenario. `parting` has for each link its shortest delay over time in either
+    /// direction, or `None` for links that must stay within a world.
     ///
     /// # Errors
     /// Returns the reason why the scenario cannot be divided, with the keys of the scenario and the

@@ -28,7 +28,7 @@ pub enum Hop {
     Signal {
         /// Number of the handover in the scenario file.
         handover: u16,
-        /// The message.
+        /// Message of the handover.
         signal: Signal,
     },
     /// The target of a handover between links, as the receiver of packets that the source forwards.

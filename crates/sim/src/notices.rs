@@ -46,8 +46,9 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// Creates the notices from a hop with this outlook to `flow`. `random` draws the errors of
-    /// predictions, two numbers a blockage. `losses` draws the lost notices.
+    /// Creates the notices from a hop to `flow`. `outlook` has the rates and outages of the hop.
+    /// `random` draws the errors of predictions, two numbers a blockage. `losses` draws the lost
+    /// notices.
     pub(crate) fn new(
         flow: FlowId,
         outlook: Outlook,

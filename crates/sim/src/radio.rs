@@ -35,7 +35,7 @@ pub(crate) struct Numbers {
 const ELSEWHERE: u32 = u32::MAX;
 
 impl Numbers {
-    /// Creates an empty part of a scenario with these numbers of UEs and bearers.
+    /// Creates an empty part of a scenario with `ues` UEs and `bearers` bearers.
     pub(crate) fn new(ues: usize, bearers: usize) -> Numbers {
         Numbers {
             local_ues: vec![ELSEWHERE; ues],
@@ -90,7 +90,7 @@ impl Radio {
         access.on_wake(Time::ZERO, places, &mut pool, &mut out, &mut NullProbe);
     }
 
-    /// Returns the number within this part of a bearer of the scenario.
+    /// Returns the number of a bearer of the scenario within the part.
     #[inline]
     pub(crate) fn local(&self, bearer: DrbId) -> DrbId {
         match &self.numbers {

@@ -28,8 +28,8 @@ pub(crate) struct Topology {
 const KEPT_ENTRIES: usize = 1 << 21;
 
 impl Topology {
-    /// Creates the topology of a scenario whose UEs are served by these cells. Bearers that only
-    /// flows with an explicit route use are left out.
+    /// Creates the topology of a scenario. `serving` has the serving cell of each UE. Bearers that
+    /// only flows with an explicit route use are left out.
     pub(crate) fn new(scenario: &Scenario, serving: &[Option<CellId>]) -> Topology {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); scenario.nodes.len()];
         let links = scenario.links.iter().enumerate();

@@ -28,7 +28,7 @@ pub struct Progress {
 /// Decision of the caller to continue or to stop a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Continue the run.
+    /// The run continues.
     Continue,
     /// Stop the run and keep the recorded results.
     Stop,
@@ -77,7 +77,7 @@ const ROWS_BETWEEN_LOOKS: u64 = 50_000;
 pub struct Simulation {
     scenario: Scenario,
     world: World<Recorder>,
-    /// Commit of this build, for the manifest. `None` if it is unknown.
+    /// Commit of the compiled code, for the manifest. `None` if it is unknown.
     commit: Option<String>,
     /// Maximum simulated time between two calls of `control`.
     stride: Span,
@@ -137,7 +137,7 @@ impl Simulation {
         })
     }
 
-    /// Sets the commit of this build in the manifest.
+    /// Sets the commit of the compiled code in the manifest.
     #[must_use]
     pub fn built_from(mut self, commit: Option<String>) -> Simulation {
         self.commit = commit;

@@ -21,7 +21,7 @@ pub struct Mischief {
     pub delay: Span,
     /// Rate of the path.
     pub rate: Rate,
-    /// Probability of a loss.
+    /// Probability that a packet is lost.
     pub loss: f64,
     /// Probability that a packet arrives twice.
     pub duplication: f64,

@@ -26,7 +26,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Keeps this thread on its current core. `None` if the machine does not allow it.
+    /// Keeps the calling thread on its current core. `None` if the machine does not allow it.
     pub fn take() -> Option<Place> {
         let allowed = sched_getaffinity(None).ok()?;
         let processor = sched_getcpu();
@@ -89,7 +89,7 @@ fn only(processor: usize) -> CpuSet {
     set
 }
 
-/// Moves a process and all its descendants to these cores.
+/// Moves a process and all its descendants to other cores.
 fn move_all(process: Pid, to: &CpuSet) {
     let _ = sched_setaffinity(Some(process), to);
     let number = process.as_raw_nonzero();

@@ -43,7 +43,7 @@ pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extensions<'a> {
     pub(super) number: Option<PdcpNumber>,
-    /// True for the uplink of a PDU session, false for its downlink. `None` outside a PDU session.
+    /// True in the uplink and false in the downlink of a PDU session. `None` outside a PDU session.
     pub(super) session: Option<bool>,
     pub(super) user_plane: Option<&'a UserPlane>,
 }

@@ -388,7 +388,7 @@ impl Surroundings<'_> {
         (x - site.x, y - site.y)
     }
 
-    /// True if a position has at least this distance from all cells.
+    /// True if a position has at least the distance `distance_m` from all cells.
     fn is_far(&self, place: (f64, f64), distance_m: f64) -> bool {
         distance_m <= 0.0
             || self.cells.iter().all(|cell| {

@@ -4,7 +4,7 @@ use super::route::{FlowEnds, Ways};
 use super::*;
 
 impl Builder<'_, '_> {
-    /// Builds the handover with this name. `None` after a mistake.
+    /// Builds the handover called `name`. `None` after a mistake.
     pub(super) fn handover(&mut self, name: &str, fields: &Fields) -> Option<Handover> {
         let mut ways = self.ways();
         let own = Sides::of(fields, &mut ways).and_then(|sides| {

@@ -380,7 +380,7 @@ impl Builder<'_, '_> {
         index
     }
 
-    /// Returns the cell or UE with this name, or the UEs of its `count`. `None` after a mistake.
+    /// Returns the cell or UE that `item` names, or all UEs of a `count`. `None` after a mistake.
     pub(super) fn radio_subjects(
         &mut self,
         item: &Item,

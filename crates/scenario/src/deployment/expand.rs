@@ -16,11 +16,11 @@ use fadeout_core::registry::find;
 pub(crate) struct Deployed {
     /// Name of the deployment in the file.
     pub(crate) name: String,
-    /// Area of its UEs.
+    /// Area of the deployment's UEs.
     pub(crate) region: Region,
-    /// Smallest distance of its UEs from its sites, metres.
+    /// Smallest distance of the deployment's UEs from its sites, metres.
     pub(crate) min_distance_m: f64,
-    /// Names of its cells.
+    /// Names of the deployment's cells.
     pub(crate) cells: Vec<String>,
     /// Largest distance of a UE from the site of its cell, metres.
     pub(crate) cell_radius_m: f64,
@@ -63,7 +63,7 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deplo
         return Vec::new();
     };
     if !matches!(document.0[given].node.value, Value::Table(_)) {
-        // The reader reports this mistake.
+        // The reader reports that the key is not a table.
         return Vec::new();
     }
     let Value::Table(given) = document.0.remove(given).node.value else {

@@ -52,7 +52,7 @@ pub(crate) struct Site {
     /// Directions of the sectors, degrees counter-clockwise from east. `None` for a sector without
     /// direction.
     pub(crate) sectors: Vec<Option<f64>>,
-    /// Parameters of the cells.
+    /// Parameters of the site's cells.
     pub(crate) case: Case,
     /// Text between the deployment's name and the site's number, such as `pico-`.
     pub(crate) prefix: &'static str,

@@ -210,9 +210,9 @@ table! {
 /// Nearest and farthest distance of a blocker. Both are equal if the blocker is fixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distances {
-    /// The nearest distance.
+    /// Nearest distance of the blocker.
     pub near: Meters,
-    /// The farthest distance.
+    /// Farthest distance of the blocker.
     pub far: Meters,
 }
 

@@ -16,7 +16,7 @@ const LARGEST: u64 = 256 << 20;
 pub struct File {
     /// Path as given in the scenario.
     pub path: String,
-    /// The file's bytes.
+    /// Contents of the file.
     pub bytes: Arc<[u8]>,
 }
 

@@ -111,9 +111,9 @@ impl KeyValue for DistributionKind {
 /// Hop of a flow's path that sends notices to its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkInfoSource {
-    /// The hop that crosses this link or bearer.
+    /// The hop that crosses a link or bearer.
     Medium(Medium),
-    /// The radio bearer in this cell, which is an index into
+    /// The radio bearer of the flow's UE in a cell. The value is an index into
     /// [`Scenario::cells`](super::Scenario::cells).
     Cell(usize),
 }

@@ -76,7 +76,7 @@ use fadeout_core::{NodeId, Span};
 pub struct Scenario {
     /// Title for figures. It may be empty.
     pub title: String,
-    /// Simulated time.
+    /// Simulated length of the run.
     pub duration: Span,
     /// Seed of every random stream.
     pub seed: u64,
@@ -137,7 +137,7 @@ pub enum Medium {
 /// A step of a route: a medium in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// The medium.
+    /// Medium that the hop crosses.
     pub medium: Medium,
     /// True if the hop goes from the medium's `to` to its `from`. The forward direction of bearers
     /// is from the base station to the phone.

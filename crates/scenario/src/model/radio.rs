@@ -187,9 +187,9 @@ table! {
             secondary_cells: Vec<usize>,
             /// Index of the cell of the second leg (PSCell).
             pscell: Option<usize>,
-            /// Position at the start.
+            /// Position of the UE at the start.
             position: Point,
-            /// Movement after the start.
+            /// Movement of the UE after the start.
             movement: Movement,
             /// Given SINR of downlink and uplink, in place of the channel's.
             sinr: Option<(Decibel, Decibel)>,
@@ -321,7 +321,7 @@ table! {
 pub struct Bearer<'a> {
     /// Index of the UE in [`Scenario::ues`](super::Scenario::ues).
     pub ue: usize,
-    /// The UE itself.
+    /// UE of the bearer.
     pub described: &'a Ue,
     /// The further bearer. `None` for the default one.
     pub drb: Option<&'a Drb>,
@@ -422,7 +422,7 @@ impl KeyValue for Penetration {
 pub enum Movement {
     /// Movement by a model of the catalog's kind "mobility".
     Model(Named),
-    /// Movement through these positions in order.
+    /// Movement through a list of positions in order.
     Waypoints(Vec<Waypoint>),
     /// Movement by a trace file, which also gives the start.
     Trace(MovementTrace),

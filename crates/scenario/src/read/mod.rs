@@ -47,7 +47,7 @@ pub(crate) struct Fields {
     values: Vec<Option<Item>>,
     /// Keys that have a value, valid or not.
     given: Vec<&'static str>,
-    /// Key that distinguishes this sort of table. Empty for a plain table.
+    /// Key that distinguishes a sort of table. Empty for a plain table.
     pub(crate) variant: &'static str,
     /// Place of the table's own key, for mistakes that concern the whole table.
     pub(crate) place: Place,

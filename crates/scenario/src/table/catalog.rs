@@ -17,7 +17,7 @@ fn table(name: &str, tag: &str, given: &Parameters) -> Value {
     Value::Object(table)
 }
 
-/// Returns given parameters.
+/// Returns the parameters that a scenario gives to a catalog entry.
 pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
     let value = |value: &Given| match value {
         // Whole numbers below this limit are exact. A parameter may require a number without a
@@ -38,7 +38,7 @@ pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
         .collect()
 }
 
-/// Returns a time.
+/// Returns a time in the notation of a scenario.
 pub(crate) fn span(span: Span) -> Value {
     json!(Dimension::Time.format(span.as_nanos() as f64))
 }

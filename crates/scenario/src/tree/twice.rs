@@ -1,4 +1,4 @@
-//! Messages for duplicate keys and tables, with their first place.
+//! Messages for duplicate keys and tables, with the place of the first one.
 
 use crate::tree::{Place, SyntaxError};
 

@@ -19,8 +19,7 @@ pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     )
 }
 
-/// Returns [`LINK`] with `line` in place of its line with the same key. The line is added if there
-/// is none.
+/// Returns [`LINK`] with another `line` for a key. The line is added if [`LINK`] lacks the key.
 pub(crate) fn link_with(line: &str) -> String {
     let key = line.split(' ').next().expect("a key");
     let mut is_replaced = false;

@@ -46,8 +46,8 @@ fn a_key_of_a_part_of_a_layer_has_the_default_of_the_catalog() {
     assert_eq!(keys["beam-failure-threshold"]["default"], "10 dB");
 }
 
-/// Returns a UE in `macro` with these secondary cells. The other cells have a carrier each, and one
-/// cell is there for each mistake.
+/// Returns a UE in `macro` with the secondary cells `cells`. The other cells have a carrier each,
+/// and one cell is there for each mistake.
 fn aggregated(cells: &str) -> String {
     let cell = |name: &str, radio: &str, carrier: &str| {
         format!(
@@ -444,7 +444,7 @@ fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
         only(&with("attach-within = \"1 s\"")),
         "`attach-within` of a UE that is connected from the start"
     );
-    // The mistake is in the wrong time, not in the key that depends on it.
+    // Only the wrong time is a mistake, and not the key that depends on it.
     let negative = only(&with("attach-at = \"-1 s\"\nattach-within = \"1 s\""));
     assert!(negative.contains("found \"-1 s\""), "{negative}");
 }

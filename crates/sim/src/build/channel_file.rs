@@ -69,7 +69,7 @@ fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> St
     )
 }
 
-/// Returns the UE and the cell with these names.
+/// Returns the UE and the cell that a file names.
 fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId), String> {
     let ues = scenario.ues.iter().map(|ue| ue.name.as_str());
     let index = position("UE", ue, ues)?;

@@ -42,7 +42,7 @@ pub(super) struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
-    /// Adds the flow with this id, with its endpoints and its application.
+    /// Adds the flow with number `id`, its endpoints and its application.
     pub(super) fn add(
         &mut self,
         id: FlowId,
@@ -271,7 +271,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// True if base stations predict the blockages of this source.
+    /// True if base stations predict the blockages of a source of notices.
     fn is_predicted(&self, settings: &scenario::LinkInfoSettings) -> bool {
         prediction::told_of(self.scenario, settings.source).is_some()
     }
@@ -337,7 +337,7 @@ impl<'a> Flows<'a> {
             .ok_or_else(|| unknown_control(flow, recovery))
     }
 
-    /// Returns the number of the route over these hops.
+    /// Returns the number of the route over a list of hops.
     pub(super) fn route_over(
         &mut self,
         flow: &scenario::Flow,

@@ -228,7 +228,7 @@ fn queue(queue: &scenario::Queue, rate: Rate) -> Result<link::QueueConfig, Strin
     })
 }
 
-/// Returns the limit of a queue at a link with this mean rate.
+/// Returns the limit of a queue at a link with the mean rate `rate`.
 pub(super) fn limit(limit: scenario::QueueLimit, rate: Rate) -> Option<link::Limit> {
     match limit {
         scenario::QueueLimit::Packets(packets) => Some(link::Limit::Packets(

@@ -7,8 +7,8 @@ use crate::world::Parts;
 use fadeout_core::{Time, UeId};
 use fadeout_scenario::{BlockagePrediction, Knowledge, LinkInfoSource, Medium, Scenario};
 
-/// Returns the scenario's prediction if it covers this source of notices. Only UEs and cells are
-/// covered. `None` for links, and without a prediction.
+/// Returns the scenario's prediction of blockages if it covers a source of notices. Only UEs and
+/// cells are covered. `None` for links, and without a prediction.
 pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&BlockagePrediction> {
     let is_radio = matches!(
         source,

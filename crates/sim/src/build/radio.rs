@@ -329,7 +329,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
-    // The fading model ignores this value where the K factor is drawn.
+    // The fading model ignores a zero where the K factor is drawn.
     let k_db = described.k_factor.map_or(0.0, |k| k.0);
     let delay_spread = described.delay_spread.unwrap_or_default();
     let name = &described.fading;
@@ -424,7 +424,8 @@ fn states(described: &scenario::RrcStates) -> StatesConfig {
 fn aggregation(described: &scenario::Ue) -> Aggregation {
     let cells = described.secondary_cells.iter();
     let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
-    // The scenario reader limits the number of secondary cells, so this cannot fail.
+    // The scenario reader limits the number of secondary cells, so the limit is never exceeded
+    // here.
     let mut aggregation = Aggregation::of(&cells).unwrap_or(Aggregation::NONE);
     if let Some(takes) = described.secondary_activation {
         aggregation.activation = takes;
@@ -464,7 +465,7 @@ fn bearer(
             .iter()
             .filter_map(|it| cell_of(it, cells))
             .collect();
-        // The scenario reader limits the number of carriers, so this cannot fail.
+        // The scenario reader limits the number of carriers, so the limit is never exceeded here.
         let carriers = CarrierLegs::of(&carriers).unwrap_or(CarrierLegs::NONE);
         Ok::<_, String>(SplitConfig {
             leg: second.map(|_| 1),

@@ -198,7 +198,8 @@ impl DividedSimulation {
                     packets,
                 }
             };
-            // The window began after this time. Rows before it are complete and can be written.
+            // The current window began after `begin`. Rows before it are complete and can be
+            // written.
             let begin = windows.now().saturating_sub(lookahead);
             while filled < begin {
                 filled = begin.min(filled.saturating_add(stride));

@@ -36,8 +36,8 @@ pub(super) struct Windows<P> {
 /// Report of a world at the end of a window.
 #[derive(Debug)]
 struct Report {
-    /// Time of the next event in this world, or in another world that receives its packets,
-    /// nanoseconds.
+    /// Time of the world's next event, or of the next event in another world that receives its
+    /// packets, nanoseconds.
     next_at: AtomicU64,
     /// Measure of the world's work so far.
     work: AtomicU64,
@@ -78,8 +78,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<P: Probe + Send> Windows<P> {
-    /// Creates the simulation of these worlds until `end`. No link between two worlds is faster
-    /// than `lookahead`.
+    /// Creates the simulation of `worlds` until `end`. No link between two worlds is faster than
+    /// `lookahead`.
     pub(super) fn new(worlds: Vec<World<P>>, lookahead: Span, end: Time) -> Windows<P> {
         let report = |world: &World<P>| Report {
             next_at: AtomicU64::new(world.next_at().unwrap_or(Time::NEVER).as_nanos()),
@@ -150,7 +150,7 @@ impl<P: Probe + Send> Windows<P> {
         self.start = start;
         if is_whole {
             for world in &self.worlds {
-                // No event is left, so this only advances the time to the end.
+                // No event is left, so the call only advances the time to the end.
                 let is_left = lock(world).run(self.end, u64::MAX);
                 debug_assert!(!is_left);
             }
@@ -173,7 +173,8 @@ impl<P: Probe + Send> Windows<P> {
         let window = &self.window;
         window.until.store(until.as_nanos(), Ordering::Relaxed);
         window.number.fetch_add(1, Ordering::Relaxed);
-        // The work in the latest window is the best estimate of the work in this one.
+        // The work of a world in the latest window is the best estimate of its work in the next
+        // one.
         for world in latest.iter_mut() {
             let work = self.reports[world.index].work.load(Ordering::Relaxed);
             world.cost = work - std::mem::replace(&mut world.work, work);
@@ -205,8 +206,8 @@ impl<P: Probe + Send> Windows<P> {
             self.window.order.get(taken)
         } {
             let index = world.load(Ordering::Relaxed);
-            // A panic is caught here, because the other threads would wait for this thread without
-            // end.
+            // A panic is caught here, because the other threads would wait for the panicking thread
+            // without end.
             let step = catch_unwind(AssertUnwindSafe(|| self.step(index)));
             if let Err(panic) = step {
                 lock(&self.window.panic).get_or_insert(panic);
@@ -244,7 +245,7 @@ impl<P: Probe + Send> Windows<P> {
             .store(world.delivered_packets(), Ordering::Relaxed);
     }
 
-    /// Returns the packets from one world to another that were handed over in this window.
+    /// Returns the packets from one world to another that were handed over in window `number`.
     fn mail(&self, number: u64, to: usize, from: usize) -> &Mutex<Vec<Mail>> {
         let parity = (number % 2) as usize;
         let count = self.worlds.len();

@@ -33,9 +33,9 @@ pub(crate) enum Told {
     Closed(u32),
     Aborted(u32),
     Sample(u32, Option<[[u8; 4]; 2]>, Box<TcpInfo>),
-    /// A program wrote this output.
+    /// Output of a program.
     Output(Vec<u8>),
-    /// A program ended with this status.
+    /// A program ended. The value is its exit status.
     Ended(u64),
     Failed(String),
 }
@@ -159,7 +159,7 @@ pub enum KernelError {
         node: String,
         /// Exit status of the program, or 128 plus the number of the signal that ended it.
         status: u64,
-        /// Last line of its output.
+        /// Last line of the program's output.
         last: String,
     },
     /// The file for the output of a program cannot be written.

@@ -114,7 +114,7 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
     }
 }
 
-/// Reads the size and the mapping of a Multipath TCP option with this body. `seq` is the first
+/// Reads the size and the mapping of a Multipath TCP option from its `body`. `seq` is the first
 /// sequence number of its segment. One mapping may cover several segments that the kernel sends as
 /// one. Then the result is the part of the mapping from this segment on.
 ///

@@ -20,7 +20,7 @@ pub(crate) struct Cars {
 }
 
 impl Cars {
-    /// Creates the measurements of a run with this seed.
+    /// Creates the measurements of a run. `seed` is the seed of the run.
     pub(crate) fn new(
         (cells, ues): (Vec<CellConfig>, Vec<UeConfig>),
         places: Places,

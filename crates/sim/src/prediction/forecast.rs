@@ -87,7 +87,7 @@ impl Forecast {
         }
     }
 
-    /// Adds a flow of this UE, whose ends receive notices. `delay` is the time from an event to its
+    /// Adds a flow of a UE, whose ends receive notices. `delay` is the time from an event to its
     /// notice.
     pub(crate) fn tell(&mut self, ue: UeId, flow: FlowId, delay: Span) {
         let rider = &mut self.riders[ue.index()];

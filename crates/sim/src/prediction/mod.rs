@@ -40,7 +40,8 @@ pub struct Report {
     pub speed: (f64, f64),
     /// True if the measured level is too low for reception.
     pub is_cut: bool,
-    /// True if this cell serves the UE. No reports arrive while the serving cell is blocked.
+    /// True if the measured cell serves the UE. No reports arrive while the serving cell is
+    /// blocked.
     pub serves: bool,
 }
 

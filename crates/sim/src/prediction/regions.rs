@@ -109,7 +109,7 @@ mod tests {
             let mut regions = Regions::new(division, 5.0);
             regions.stand(1, (100.0, 50.0));
             regions.learn(1, (103.0, 60.0), true);
-            // This position is at 73 degrees from east, but ten times as far away.
+            // The position is at 73 degrees from east, too, but ten times as far away.
             let far = regions.is_cut(1, (130.0, 150.0), 1);
             assert_eq!(far, is_one.then_some(true));
             assert_eq!(regions.is_cut(1, (103.5, 61.0), 1), Some(true));

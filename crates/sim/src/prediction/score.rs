@@ -8,7 +8,7 @@ use fadeout_core::{Span, Time};
 pub struct Said {
     /// The prediction.
     pub prediction: Prediction,
-    /// Time at which the sender received it.
+    /// Time at which the sender received the prediction.
     pub told: Time,
     /// True if the cell served the UE then. Otherwise no end of a flow received the prediction.
     pub serves: bool,
@@ -138,7 +138,7 @@ pub struct Score {
     pub length_bias_s: Option<f64>,
 }
 
-/// Returns the score of predictions with these outcomes.
+/// Returns the score of predictions from their outcomes.
 pub fn score<'a>(outcomes: &(impl Iterator<Item = &'a Outcome> + Clone)) -> Score {
     let count = |is_such: fn(&Outcome) -> bool| {
         let such = outcomes.clone().filter(|one| is_such(one));

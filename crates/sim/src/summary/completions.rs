@@ -13,7 +13,7 @@ pub(super) struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Creates the groups of flows with these names.
+    /// Creates the groups of flows from the names of the flows.
     pub(super) fn of(flows: impl Iterator<Item = &'a str> + Clone) -> Self {
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         let mut groups: Vec<(&str, u64)> = Vec::new();

@@ -30,9 +30,9 @@ pub(crate) struct Crossings {
 /// Change of route for packets at the hop where two routes part.
 #[derive(Debug, Clone, Copy)]
 enum Turn {
-    /// Packets continue on this route.
+    /// Packets continue on another route.
     Detour(RouteId),
-    /// Copies of packets take this route, and the number is that of the handover.
+    /// Copies of packets take another route. The number is that of the handover.
     Copy(RouteId, u16),
 }
 

@@ -55,7 +55,8 @@ impl Links {
         self.hops.iter().map(|hop| &hop.link)
     }
 
-    /// True if a wake-up of this generation is the scheduled one. Older wake-ups are ignored.
+    /// True if a wake-up is the scheduled one. `generation` is its number, and older wake-ups are
+    /// ignored.
     #[inline]
     pub(super) fn fire(&mut self, id: LinkId, generation: u32) -> bool {
         self.hops[id.index()].wake.fire(generation)

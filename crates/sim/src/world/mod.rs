@@ -305,7 +305,7 @@ impl<P: Probe> World<P> {
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
-    /// Returns the probe.
+    /// Returns the probe that records the simulation.
     pub fn probe(&self) -> &P {
         &self.probe
     }

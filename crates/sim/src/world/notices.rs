@@ -16,7 +16,7 @@ pub(super) fn pass_on(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, in
     say(all, agenda, flow, |notices, now| notices.pass_on(now, info));
 }
 
-/// Adds a notice to those of a flow, if the flow takes any, and schedules its arrival.
+/// Adds a notice to the notices of a flow, if the flow takes any, and schedules its arrival.
 fn say(
     all: &mut [Notices],
     agenda: &mut Agenda,

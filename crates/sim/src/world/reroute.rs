@@ -8,7 +8,7 @@ use fadeout_core::{CellId, EndpointId, FlowId, Probe, UeId};
 /// Reasons why a flow cannot use a route.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// There is no flow with this number.
+    /// There is no flow with the given number.
     #[error("there is no flow number {0}")]
     NoFlow(u32),
     /// The flow has several paths, each of which has a route of its own.
@@ -33,7 +33,7 @@ pub enum RouteError {
         /// Position of the hop, counted from zero.
         position: usize,
     },
-    /// The last hop of the route does not end at the other end of this flow.
+    /// The last hop of the route does not end at the other end of the flow, which the value names.
     #[error("flow \"{0}\": its route does not end at its receiver")]
     Astray(String),
 }

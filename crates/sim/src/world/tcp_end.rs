@@ -8,8 +8,7 @@ use fadeout_transport::congestion::{Congestion, Window};
 use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
 use std::sync::Arc;
 
-/// Returns the congestion control with this name and these parameters. `None` if it is not a
-/// built-in one.
+/// Returns the congestion control for a name and parameters. `None` if it is not a built-in one.
 pub(crate) fn congestion(
     (name, given): (&str, &Parameters),
     seed: u64,

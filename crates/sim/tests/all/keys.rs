@@ -30,7 +30,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("building.*.default-height", "the same"),
     ("building.*.level-height", "the same"),
     ("vehicles.*.road.origin", "the same of its streets"),
-    // Only one kind exists.
+    // The catalog has only one kind, so the key cannot change the world.
     (
         "blockage.*.contention",
         "there is but one model that asks for no places",

@@ -8,8 +8,8 @@ use fadeout_radio::access::{RadioAccess, RadioError, RecordedPath, Serving};
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::Scenario;
 
-/// Builds the part of the radio access with these UEs, in order. `serving` has the serving cell of
-/// each UE of the scenario. The part has all cells, but the cells of other parts serve no UE and
+/// Builds the part of the radio access with the UEs `ues`, in order. `serving` has the serving cell
+/// of each UE of the scenario. The part has all cells, but the cells of other parts serve no UE and
 /// cause no interference.
 pub(in crate::build) fn part(
     scenario: &Scenario,
