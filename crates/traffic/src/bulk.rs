@@ -1,4 +1,4 @@
-//! A sender that never runs out of data.
+//! Sender that always has data.
 
 use crate::registry::Program;
 use crate::{Ask, FlowEnd, Request};
@@ -6,12 +6,12 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Span, Time};
 
-/// Always has data to send; never closes.
+/// Sender that always has data and never closes.
 ///
-/// It can begin with a greeting, a first small write that stands alone for a while: iperf3 sends a
-/// cookie of 37 bytes on each data connection and waits for its control connection. The greeting
-/// is a round-trip time sample without the transmission time of a full segment, which algorithms
-/// that keep a smallest round-trip time compare all later ones with.
+/// The data can begin with a greeting, which is a small write before the rest. For example, iperf3
+/// sends a cookie of 37 bytes on each data connection and waits for its control connection. The
+/// round-trip time sample of the greeting lacks the transmission time of a full segment. Algorithms
+/// with a smallest round-trip time compare all later samples with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
     parameters: BulkParameters,
@@ -19,7 +19,7 @@ pub struct Bulk {
 }
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct BulkParameters {
         /// Size of a first small write that the application sends alone. The cookie of iperf3 has

@@ -1,18 +1,18 @@
-//! So many of something, or no end of it.
+//! Limited or unlimited number of repetitions.
 
 use fadeout_core::registry::{FromSetting, Settings};
 
-/// Number of things left to do.
+/// Number of remaining repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Countdown {
-    /// This many.
+    /// Limited number.
     Left(u64),
-    /// No end of them.
+    /// Unlimited number.
     Endless,
 }
 
 impl FromSetting for Countdown {
-    /// Zero is no end.
+    /// Returns the count of the setting, where zero is unlimited.
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self {
         match u64::from_setting(settings, name) {
             0 => Countdown::Endless,
@@ -22,7 +22,7 @@ impl FromSetting for Countdown {
 }
 
 impl Countdown {
-    /// Takes one away; `false` when there is none.
+    /// Takes one repetition. Returns false if none is left.
     pub(crate) fn take(&mut self) -> bool {
         match self {
             Countdown::Endless => true,
@@ -34,12 +34,12 @@ impl Countdown {
         }
     }
 
-    /// Whether there is none left.
+    /// Returns true if none is left.
     pub(crate) fn is_over(self) -> bool {
         self == Countdown::Left(0)
     }
 
-    /// How many are left; `None` for no end.
+    /// Returns the number left, or `None` if it is unlimited.
     pub(crate) fn left(self) -> Option<u64> {
         match self {
             Countdown::Left(left) => Some(left),

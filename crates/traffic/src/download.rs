@@ -1,4 +1,4 @@
-//! A file on request: the receiver opens the connection and asks, the sender answers and closes.
+//! File on request. The receiver opens the connection and asks, the sender answers and closes.
 
 use crate::registry::{Program, bytes};
 use crate::{Ask, FlowEnd, Request};
@@ -7,7 +7,7 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{Bytes, Time};
 
 fadeout_core::parameters! {
-    /// A control line and a file.
+    /// Parameters of a file transfer with a request line.
     #[derive(Debug, Clone, Copy)]
     struct Ftp {
         /// Size of the file.
@@ -18,7 +18,7 @@ fadeout_core::parameters! {
 }
 
 fadeout_core::parameters! {
-    /// A browser's request and a page.
+    /// Parameters of a request by a browser and its page.
     #[derive(Debug, Clone, Copy)]
     struct Web {
         /// Size of the page with all its parts.
@@ -38,12 +38,12 @@ pub(crate) const WEB: Entry = Entry::new(
 .with_aliases(&["page"])
 .with_parameters(Web::PARAMETERS);
 
-/// A file on request.
+/// File on request.
 #[derive(Debug, Clone)]
 pub struct Download {
     request: u64,
     size: u64,
-    /// Bytes of the request that the sender has.
+    /// Bytes of the request that the sender has received.
     asked: u64,
 }
 
@@ -58,7 +58,7 @@ impl Registered<Stream> for Download {
     .with_parameters(Ftp::PARAMETERS);
 
     fn with(settings: &Settings<'_>, _: Stream) -> Self {
-        // The web's parameters have the same names.
+        // The parameters of `Web` have the same names.
         let Ftp { size, request_size } = Ftp::read(settings);
         Download {
             request: request_size.0,
@@ -94,7 +94,7 @@ impl Program for Download {
         }
     }
 
-    /// Nothing happens but by a delivery.
+    /// Does nothing, because only deliveries cause actions.
     fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
 
     fn wake_at(&self) -> Time {

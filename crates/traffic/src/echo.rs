@@ -1,4 +1,4 @@
-//! An echo over UDP: requests at a constant period, and an answer to each.
+//! Echo over UDP, with requests at a constant period and an answer to each.
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, count, payload};
@@ -7,11 +7,11 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Protocol, Span, Time};
 
-/// Shortest period that makes progress.
+/// Shortest period, so that time always advances.
 const SHORTEST: Span = Span::from_nanos(1_000);
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct EchoParameters {
         /// Time between two requests, whether the earlier one was answered or not.
@@ -31,7 +31,7 @@ pub struct Echo {
     period: Span,
     request: Bytes,
     answer: Bytes,
-    /// Requests still to be made.
+    /// Number of remaining requests.
     left: Countdown,
     next_at: Time,
 }

@@ -1,4 +1,4 @@
-//! A full buffer: there is always something to send, and no transport protocol that could hold it back.
+//! Full buffer. The application always has data, and no transport protocol limits it.
 
 use crate::registry::{Program, payload};
 use crate::{Ask, FlowEnd, Request};
@@ -7,22 +7,22 @@ use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Bytes, Protocol, Span, Time};
 use std::collections::VecDeque;
 
-/// How long nothing may arrive before one more datagram is sent, lest all that were on the way are lost
-/// and nobody learns of it.
+/// Time without arrivals after which one more datagram is sent. If all datagrams in flight are
+/// lost, its arrival shows that.
 const PATIENCE: Span = Span::from_secs(1);
 
-/// The backlog without one that is given, at the start.
+/// Initial backlog, if the scenario gives none.
 const START: Bytes = Bytes(256_000);
 
-/// The most datagrams that a backlog grows to.
+/// Largest number of datagrams of a backlog that grows.
 const MOST_DATAGRAMS: u64 = 700;
 
-/// A datagram that takes this much longer than the quickest one waits behind enough others. LTE
-/// sends a block again after 8 ms, and all that follow it wait for their order.
+/// Delay above the smallest one from which a datagram counts as queued behind enough others. LTE
+/// repeats a block after 8 ms, and all later blocks wait for it.
 const ENOUGH: Span = Span::from_millis(10);
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct FullBufferParameters {
         /// Payload of a datagram, to which UDP and IP add 28 bytes.
@@ -33,25 +33,27 @@ fadeout_core::parameters! {
     }
 }
 
-/// Keeps so much on the way: the sender knows at once what has arrived and what is lost.
+/// Application that keeps a fixed amount in flight. The sender learns at once which datagrams have
+/// arrived or are lost.
 #[derive(Debug, Clone)]
 pub struct FullBuffer {
     size: Bytes,
-    /// Datagrams to keep on the way.
+    /// Number of datagrams to keep in flight.
     kept: u64,
-    /// The most of them.
+    /// Largest value of `kept`.
     most: u64,
     on_the_way: u64,
     patient_until: Time,
-    /// When those on the way were sent, the oldest first; empty where `kept` does not grow.
+    /// Send times of the datagrams in flight, the oldest first. Empty if `kept` does not grow.
     sent: VecDeque<Burst>,
-    /// Datagrams of the start that are still on the way: they wait for each other.
+    /// Datagrams of the start that are still in flight. Their delays do not raise `kept`, because
+    /// they wait for each other.
     of_start: u64,
-    /// The least time that one took.
+    /// Smallest delay of a datagram so far.
     least: Span,
 }
 
-/// Datagrams that were sent at one instant.
+/// Datagrams that were sent at the same time.
 #[derive(Debug, Clone, Copy)]
 struct Burst {
     at: Time,
@@ -59,7 +61,7 @@ struct Burst {
 }
 
 impl FullBuffer {
-    /// The most that a backlog grows to. Links hold 1,000 packets by default, and RLC 2 MB.
+    /// Largest payload of a backlog that grows. Links hold 1,000 packets by default, and RLC 2 MB.
     pub const MOST: Bytes = Bytes(1_000_000);
 }
 
@@ -109,8 +111,8 @@ impl FullBuffer {
         }
     }
 
-    /// Notes that the oldest `settled` datagrams have arrived or are lost. More are kept on the way
-    /// if the latest of them did not wait long enough for a bottleneck that always has some.
+    /// Records that the oldest `settled` datagrams have arrived or are lost. The backlog grows if
+    /// the latest of them did not wait long enough at the bottleneck.
     fn settle(&mut self, now: Time, settled: u64) {
         self.on_the_way = self.on_the_way.saturating_sub(settled);
         let mut left = settled;
@@ -177,7 +179,7 @@ impl Program for FullBuffer {
         self.patient_until
     }
 
-    /// The sender knows at once what has arrived.
+    /// Returns true, because the sender learns at once which datagrams have arrived.
     fn acts_as_one(&self) -> bool {
         true
     }
@@ -210,14 +212,15 @@ mod tests {
         assert_eq!(sends(&mut full, Some(0)), 10);
         assert_eq!(sends(&mut full, Some(1)), 1);
         assert_eq!(sends(&mut full, Some(4)), 4);
-        // All ten are lost: one more, whose arrival tells of them.
+        // All ten are lost. The arrival of one more datagram shows it.
         assert_eq!(sends(&mut full, None), 1);
         assert_eq!(sends(&mut full, Some(11)), 10);
         assert_eq!(full.on_the_way, 10);
     }
 
-    /// Returns the datagrams that a bottleneck sent in the last 100 ms of half a second. It sends
-    /// `per_ms` in each millisecond, in order, and each at least `delay` after the application.
+    /// Returns the number of datagrams that a bottleneck sent in the last 100 ms of half a second.
+    /// The bottleneck sends `per_ms` in each millisecond, in order. Each is sent at least `delay`
+    /// after the application sent it.
     fn carried(delay: Span, per_ms: u64) -> u64 {
         let settings = Settings::new(&FullBuffer::ENTRY, Parameters::NONE);
         let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
@@ -243,7 +246,8 @@ mod tests {
 
     #[test]
     fn the_backlog_grows_until_the_bottleneck_always_has_something() {
-        // 174 datagrams are 256 kB, which last for 3 ms at 170 in each millisecond: 2 Gbit/s.
+        // 174 datagrams are 256 kB. At 170 in each millisecond, which is 2 Gbit/s, they do not last
+        // for the delay of 3 ms.
         let slow = Span::from_millis(3);
         assert_eq!(carried(slow, 170), 17_000);
         assert_eq!(carried(Span::from_millis(20), 30), 3000);
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_backlog_that_suffices_or_is_given_stays() {
-        // 6 datagrams in each millisecond: 70 Mbit/s, at which 256 kB wait for 29 ms.
+        // At 70 Mbit/s, which is 6 datagrams in each millisecond, 256 kB wait for 29 ms.
         let given = ("backlog".to_owned(), Value::Number(256_000.0));
         let given = Parameters(vec![given]);
         for (parameters, per_ms) in [(Parameters::NONE, 6), (&given, 170)] {

@@ -1,8 +1,8 @@
-//! Applications: what drives the two ends of a connection or of a flow of datagrams, sans-IO.
+//! Applications at the two ends of a connection or datagram flow, without I/O.
 //!
-//! An [`Application`] stands for the programs at both ends. It is told when its flow starts, what
-//! bytes arrived where, and when the time it asked for has come; it answers with what the ends ask
-//! of their connection.
+//! An [`Application`] stands for the programs at both ends. Its inputs are the start of the flow,
+//! the bytes that arrive at each end, and wake-ups that it asked for. Its outputs are the requests
+//! of the ends to their connection.
 
 mod bulk;
 mod countdown;
@@ -27,16 +27,16 @@ pub use transfer::Transfer;
 
 use fadeout_core::{Bytes, FlowEnd};
 
-/// A request of an end to its connection.
+/// Request of an end to its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// Send this many bytes; over UDP as one datagram.
+    /// Sends this many bytes, over UDP as one datagram.
     Write(Bytes),
-    /// Send without end.
+    /// Sends without end.
     WriteForever,
-    /// Close when everything is sent.
+    /// Closes when everything is sent.
     Close,
 }
 
-/// A request and the end that makes it.
+/// Request with the end that makes it.
 pub type Ask = (FlowEnd, Request);

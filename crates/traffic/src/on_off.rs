@@ -1,4 +1,4 @@
-//! A source that sends at a constant rate for a while, pauses for a while, and so on.
+//! Source that alternates between sending at a constant rate and pausing.
 
 use crate::registry::{Program, bytes, kind, shape};
 use crate::{Ask, FlowEnd, Request};
@@ -6,11 +6,11 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Rate, Span, Time};
 
-/// Shortest on time that makes progress: a draw of zero must not stop the clock.
+/// Shortest on time. A draw of zero must not stop the clock.
 const SHORTEST: Span = Span::from_nanos(1_000);
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct OnOffParameters {
         /// Sending rate during an on time.
@@ -30,7 +30,7 @@ fadeout_core::parameters! {
     }
 }
 
-/// A source in bursts.
+/// Source with bursts and pauses.
 #[derive(Debug, Clone)]
 pub struct OnOff {
     rate: Rate,
@@ -38,7 +38,7 @@ pub struct OnOff {
     on: Distribution,
     off: Distribution,
     random: Stream,
-    /// The next write, and when this burst ends.
+    /// Time of the next write, and of the end of the burst.
     next_at: Time,
     burst_ends_at: Time,
 }
@@ -92,8 +92,8 @@ impl Program for OnOff {
         self.begin(now);
     }
 
-    /// Writes a chunk, and names the time of the next one: a chunk's time later, or after the
-    /// pause when the burst is over by then.
+    /// Writes a chunk and sets the time of the next one. It is one chunk later, or after the pause
+    /// if the burst is over by then.
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if now < self.next_at {
             return;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_mean_rate_is_the_share_of_on_time() {
-        // 1 Mbit/s for a second, silence for a second: 0.5 Mbit/s.
+        // 1 Mbit/s for a second and silence for a second make 0.5 Mbit/s.
         let settings = Settings::new(&OnOff::ENTRY, Parameters::NONE);
         let mut source = OnOff::with(&settings, Stream::new(1, "application", 0));
         let (mut asks, mut bytes) = (Vec::new(), 0);
@@ -143,7 +143,7 @@ mod tests {
             }
         }
         let mbps = bytes as f64 * 8.0 / 2000.0 / 1e6;
-        // 1000 exponential periods each: five standard errors of the share are 0.06.
+        // With 1000 exponential periods each, five standard errors of the share are 0.06.
         assert!((mbps - 0.5).abs() < 0.06, "{mbps}");
     }
 }

@@ -1,4 +1,4 @@
-//! A stream of packets at a constant rate, over UDP: what delay, loss and interruptions are measured with.
+//! Stream of packets at a constant rate over UDP, to measure delay, loss and interruptions.
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, count, kind, payload, shape};
@@ -7,11 +7,11 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Protocol, Rate, Span, Time};
 
-/// Shortest time between two packets: a draw of zero must not stop the clock.
+/// Shortest time between two packets. A draw of zero must not stop the clock.
 const SHORTEST: Span = Span::from_nanos(1);
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct PacketStreamParameters {
         /// Mean rate of the payload, as `iperf3 -u -b` counts it.
@@ -26,16 +26,17 @@ fadeout_core::parameters! {
     }
 }
 
-/// A stream of packets.
+/// Stream of packets.
 #[derive(Debug, Clone)]
 pub struct PacketStream {
     size: Bytes,
-    /// Seconds from one packet to the next.
+    /// Seconds between two packets.
     spacing: Distribution,
-    /// When each is due where the spacing is constant: no rounding adds up.
+    /// Start of the stream. With a constant spacing, times are computed from it, so that rounding
+    /// does not add up.
     start: Time,
     sent: u64,
-    /// Packets still to send.
+    /// Number of remaining packets.
     left: Countdown,
     random: Stream,
     next_at: Time,
@@ -143,7 +144,7 @@ mod tests {
         )
     }
 
-    /// The times of all packets, of the first hundred thousand.
+    /// Returns the times of the packets, at most the first hundred thousand.
     fn times(mut stream: PacketStream) -> Vec<Time> {
         let (mut asks, mut times) = (Vec::new(), vec![Time::ZERO]);
         stream.on_start(Time::ZERO, &mut asks);
@@ -165,7 +166,7 @@ mod tests {
             ("packets", packets),
         ]));
         assert_eq!(sent.len(), 30_001);
-        // 1000 bits at 3 Mbit/s: a third of a millisecond each.
+        // 1000 bits at 3 Mbit/s take a third of a millisecond.
         assert_eq!(sent[30_000], Time::ZERO + Span::from_secs(10));
     }
 
@@ -174,7 +175,7 @@ mod tests {
         let kind = Value::Choice("exponential".to_owned());
         let sent = times(stream(&[("spacing-distribution", kind)]));
         let mean = sent[99_999].as_secs_f64() / 99_999.0;
-        // Five standard errors of an exponential mean over 10^5 draws.
+        // Limit of five standard errors of an exponential mean over 10^5 draws.
         assert!((mean / 9.6e-3 - 1.0).abs() < 0.016, "{mean}");
     }
 }

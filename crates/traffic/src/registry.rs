@@ -1,4 +1,4 @@
-//! The applications that a scenario can name.
+//! Applications for scenarios.
 
 use crate::{Ask, FlowEnd};
 use fadeout_core::random::Stream;
@@ -6,10 +6,10 @@ use fadeout_core::registry::{Parameter, choice, integer, number};
 use fadeout_core::{Bytes, DistributionKind, Protocol, Time};
 
 fadeout_core::registry! {
-    /// The applications a scenario may name.
+    /// Applications that a scenario may name.
     pub static APPLICATIONS;
 
-    /// The programs at both ends of a flow. `random` is the flow's own stream.
+    /// Programs at both ends of a flow. `random` is the random stream of the flow.
     #[derive(Debug, Clone)]
     pub enum Application(random: Stream = Stream::new(1, "application", 0)) {
         Bulk(crate::bulk::Bulk),
@@ -25,73 +25,74 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// The programs at both ends of a flow. A program says what it does itself: without a word it runs
-/// over TCP, its sender opens, and it takes no notice of what arrives and never completes. Whether it is
-/// woken it must say.
+/// Programs at both ends of a flow. The default program runs over TCP, and its sender opens the
+/// connection. It ignores arrivals and never completes. Only start and wake-ups have no default.
 pub(crate) trait Program {
-    /// The end that opens the connection; the other one listens.
+    /// Returns the end that opens the connection. The other end listens.
     fn opener(&self) -> FlowEnd {
         FlowEnd::Sender
     }
 
-    /// Protocol that it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    /// Returns the protocol. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
     fn protocol(&self) -> Protocol {
         Protocol::Tcp
     }
 
-    /// The flow starts; the connection is being opened. A connection sends what was written
-    /// before it was established as soon as it is.
+    /// Starts the flow, whose connection is being opened. Data written before it is established is
+    /// sent as soon as it is.
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>);
 
-    /// In-order bytes reached an end.
+    /// Records that bytes reached an end in order.
     fn on_delivered(&mut self, _now: Time, _at: FlowEnd, _bytes: Bytes, _asks: &mut Vec<Ask>) {}
 
-    /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
-    /// which should have come before it.
+    /// Records that a datagram reached an end. `settled` is the number of datagrams whose fate is
+    /// now known. They are this one and those that should have arrived before it.
     fn on_datagram(&mut self, now: Time, at: FlowEnd, bytes: Bytes, _: u64, asks: &mut Vec<Ask>) {
         self.on_delivered(now, at, bytes, asks);
     }
 
-    /// The time that [`Program::wake_at`] named has come.
+    /// Acts at the time that [`Program::wake_at`] named.
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>);
 
-    /// When it wants [`Program::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
+    /// Returns the time for [`Program::on_wake`]. [`Time::NEVER`] if only a delivery causes an
+    /// action.
     fn wake_at(&self) -> Time;
 
-    /// Bytes at the receiver after which the flow is complete; `None` when it never is.
+    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never is.
     fn size(&self) -> Option<Bytes> {
         None
     }
 
-    /// Payload of its largest datagram; nothing over TCP.
+    /// Returns the payload of the largest datagram, or zero over TCP.
     fn largest_datagram(&self) -> Bytes {
         Bytes(0)
     }
 
-    /// The end that does something when it is woken.
+    /// Returns the end that acts on a wake-up.
     fn woken_end(&self) -> FlowEnd {
         FlowEnd::Sender
     }
 
-    /// Whether an end acts on what only the other has been told, so that the two cannot be parted.
+    /// Returns true if an end acts on events at the other end. Then both ends must share one
+    /// application.
     fn acts_as_one(&self) -> bool {
         false
     }
 }
 
 impl Application {
-    /// The end that opens the connection; the other one listens.
+    /// Returns the end that opens the connection. The other end listens.
     pub fn opener(&self) -> FlowEnd {
         each!(self, program => program.opener())
     }
 
-    /// Protocol that it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    /// Returns the protocol. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
     pub fn protocol(&self) -> Protocol {
         each!(self, program => program.protocol())
     }
 
-    /// The flow starts; the connection is being opened. A connection sends what was written
-    /// before it was established as soon as it is.
+    /// Starts the flow, whose connection is being opened. Data written before it is established is
+    /// sent as soon as it is.
     pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_start(now, asks));
         debug_assert!(
@@ -100,14 +101,15 @@ impl Application {
         );
     }
 
-    /// In-order bytes reached an end.
+    /// Records that bytes reached an end in order.
     #[inline]
     pub fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
     }
 
-    /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
-    /// which should have come before it. It is 0 for a datagram that a later one overtook.
+    /// Records that a datagram reached an end. `settled` is the number of datagrams whose fate is
+    /// now known. They are this one and those that should have arrived before it. Zero for a
+    /// datagram that a later one overtook.
     pub fn on_datagram(
         &mut self,
         now: Time,
@@ -120,7 +122,7 @@ impl Application {
         each!(self, program => program.on_datagram(now, at, bytes, settled, asks));
     }
 
-    /// The time that [`Application::wake_at`] named has come.
+    /// Acts at the time that [`Application::wake_at`] named.
     pub fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_wake(now, asks));
         debug_assert!(
@@ -129,36 +131,37 @@ impl Application {
         );
     }
 
-    /// When it wants [`Application::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
+    /// Returns the time for [`Application::on_wake`]. [`Time::NEVER`] if only a delivery causes an
+    /// action.
     #[inline]
     pub fn wake_at(&self) -> Time {
         each!(self, program => program.wake_at())
     }
 
-    /// Bytes at the receiver after which the flow is complete; `None` when it never is.
+    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never is.
     #[inline]
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
     }
 
-    /// Payload of its largest datagram; nothing over TCP.
+    /// Returns the payload of the largest datagram, or zero over TCP.
     pub fn largest_datagram(&self) -> Bytes {
         each!(self, program => program.largest_datagram())
     }
 
-    /// The end that does something when it is woken.
+    /// Returns the end that acts on a wake-up.
     pub fn woken_end(&self) -> FlowEnd {
         each!(self, program => program.woken_end())
     }
 
-    /// Whether an end acts on what only the other has been told: the two cannot be parted then, each with an
-    /// application of its own that hears of its own end alone.
+    /// Returns true if an end acts on events at the other end. Then both ends must share one
+    /// application. Otherwise each end may have its own, which only gets the events of its end.
     pub fn acts_as_one(&self) -> bool {
         each!(self, program => program.acts_as_one())
     }
 }
 
-/// A number of bytes.
+/// Returns a parameter that is a number of bytes.
 pub(crate) const fn bytes(
     name: &'static str,
     default: &'static str,
@@ -167,12 +170,12 @@ pub(crate) const fn bytes(
     integer(name, (1, 1 << 50, "bytes"), default, doc)
 }
 
-/// Largest payload of a datagram over IPv4, bytes.
+/// Largest payload of a datagram over IPv4 in bytes.
 ///
 /// Standard: RFC 768.
 const LARGEST_PAYLOAD: u64 = 65_507;
 
-/// The payload of a datagram: what IPv4 has room for.
+/// Returns a parameter that is the payload of a datagram.
 pub(crate) const fn payload(
     name: &'static str,
     default: &'static str,
@@ -181,7 +184,7 @@ pub(crate) const fn payload(
     integer(name, (1, LARGEST_PAYLOAD, "bytes"), default, doc)
 }
 
-/// How many of something; 0 for no end.
+/// Returns a parameter that is a count, where 0 is unlimited.
 pub(crate) const fn count(
     name: &'static str,
     default: &'static str,
@@ -190,7 +193,7 @@ pub(crate) const fn count(
     integer(name, (0, 1 << 40, ""), default, doc)
 }
 
-/// The kind of a distribution.
+/// Returns a parameter that is the kind of a distribution.
 pub(crate) const fn kind(
     name: &'static str,
     default: &'static str,
@@ -199,7 +202,7 @@ pub(crate) const fn kind(
     choice(name, DistributionKind::NAMES, default, doc)
 }
 
-/// The shape of a distribution.
+/// Returns a parameter that is the shape of a distribution.
 pub(crate) const fn shape(name: &'static str, _: &'static str) -> Parameter {
     number(
         name,

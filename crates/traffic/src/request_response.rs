@@ -1,4 +1,4 @@
-//! A dialogue: the receiver asks, gets an answer, thinks, and asks again.
+//! Dialogue in which the receiver asks, gets an answer, thinks, and asks again.
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, bytes, count, kind, shape};
@@ -8,7 +8,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Span, Time};
 
 fadeout_core::parameters! {
-    /// The parameters that a scenario may give.
+    /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct DialogueParameters {
         /// Number of requests. 0 means no end.
@@ -28,20 +28,20 @@ fadeout_core::parameters! {
     }
 }
 
-/// A dialogue.
+/// Dialogue of requests and answers.
 #[derive(Debug, Clone)]
 pub struct RequestResponse {
     request: u64,
     response: Distribution,
     think: Distribution,
     random: Stream,
-    /// Requests still to be made.
+    /// Number of remaining requests.
     left: Countdown,
-    /// Bytes still missing at the sender of the request, and at the receiver of the answer.
+    /// Missing bytes of the request at the sender, and of the answer at the receiver.
     missing_request: u64,
     missing_response: u64,
     think_until: Time,
-    /// Bytes of all answers, when that is known in advance.
+    /// Bytes of all answers. `None` if they are not known in advance.
     size: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl Registered<Stream> for RequestResponse {
 }
 
 impl RequestResponse {
-    /// The receiver makes its next request, or closes after the last.
+    /// Makes the receiver's next request, or closes after the last.
     fn ask(&mut self, asks: &mut Vec<Ask>) {
         if !self.left.take() {
             asks.push((FlowEnd::Sender, Request::Close));
@@ -146,7 +146,7 @@ impl Program for RequestResponse {
         FlowEnd::Receiver
     }
 
-    /// The receiver knows how long an answer is that the sender draws.
+    /// Returns true, because the receiver knows the length of an answer that the sender draws.
     fn acts_as_one(&self) -> bool {
         true
     }

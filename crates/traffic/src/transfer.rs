@@ -1,4 +1,4 @@
-//! A file that is sent once.
+//! File that is sent once.
 
 use crate::registry::{Program, bytes};
 use crate::{Ask, FlowEnd, Request};
@@ -37,7 +37,7 @@ impl Program for Transfer {
         asks.push((FlowEnd::Sender, Request::Close));
     }
 
-    /// Nothing happens after the start.
+    /// Does nothing, because nothing happens after the start.
     fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
 
     fn wake_at(&self) -> Time {
