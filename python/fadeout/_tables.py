@@ -10,7 +10,7 @@ class TableAttributes:
     """Each table of `Results`."""
 
     def table(self, name: str) -> "pl.DataFrame":
-        """The table called `name`."""
+        """Returns the table called `name`."""
         raise NotImplementedError
 
     @property

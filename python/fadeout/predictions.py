@@ -135,7 +135,7 @@ class Predictor:
             self._own.stand(self._cells.of(cell), site)
 
     def report(self, report: Report) -> Prediction | None:
-        """Learn from a report, and return the prediction. Reports must be in order of time.
+        """Learns from a report, and returns the prediction. Reports must be in order of time.
 
         Raises:
             ValueError: regions are beams, and `sites` does not have the position of the unit.

@@ -216,7 +216,7 @@ def test_another_user_of_the_machine_runs_no_code_on_a_local_cluster(local: Any)
         for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")
     }
     scheduler = local.scheduler_info()["address"]
-    # With the keys, which no other user has, the code would run.
+    # Code of a client with the keys of the cluster would run. No other user has the keys.
     assert intrude(scheduler, keys, user) == f"ran as {os.getuid()}"
     for address, guess in (
         (scheduler, None),

@@ -26,7 +26,7 @@ from fadeout.study import Numbers
 
 
 def counts(handovers: int, state_2: int, ping_pongs: int = 0) -> list[Numbers]:
-    """Six seeds around counts."""
+    """Returns counts of six seeds around the given counts."""
     return [
         {
             **dict.fromkeys(COUNTS, 0.0),

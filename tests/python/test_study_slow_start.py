@@ -14,7 +14,7 @@ from fadeout.studies.slow_start.setups import PUBLISHED, SETTINGS
 
 
 def steady(rate_mbps: float, silent_ms: float, request_ms: float = 0.0) -> Download:
-    """Nothing for a while, then a constant rate."""
+    """Returns a download with `silent_ms` of silence, and then a constant rate."""
     ends = np.arange(1, 20_001, dtype=np.float64) * BIN_MS
     total = np.maximum(ends - silent_ms, 0.0) * rate_mbps * 125
     return Download(ends_ms=ends, total_bytes=total, request_ms=request_ms)

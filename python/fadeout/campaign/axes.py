@@ -231,7 +231,7 @@ class Axes:
     """Points that are left out: their values, or an SQL expression."""
 
     def count(self) -> int:
-        """The number of points before any is excluded."""
+        """Returns the number of points before any is excluded."""
         rows = len(next(iter(self.zip.values()))) if self.zip else 1
         sampled = self.sample.points if self.sample else 1
         return (

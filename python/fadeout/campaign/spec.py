@@ -69,7 +69,7 @@ class Spec:
     """The allowed names, if the specification came from somebody else."""
 
     def count_runs(self) -> int:
-        """The largest number of runs, before any point is excluded."""
+        """Returns the largest number of runs, before any point is excluded."""
         return self.axes.count() * self.seeds.most
 
 

@@ -108,7 +108,7 @@ def _count_lines(label: str) -> "CountCallback":
 
 
 def si(number: float) -> str:
-    """`number` in three digits with k, M or G."""
+    """Returns `number` in three digits with k, M or G."""
     for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= factor:
             return f"{number / factor:.3g}{letter}"

@@ -71,7 +71,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Congestion window and slow-start threshold, with retransmission timeouts marked.
+        """Draws congestion window and slow-start threshold, with retransmission timeouts marked.
 
         A multipath flow has a line for each path.
         """
@@ -86,7 +86,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Rate at which data reached each application, averaged over `window`.
+        """Draws the rate at which data reached each application, averaged over `window`.
 
         `window` is a number of seconds, or text such as "100 ms".
         """
@@ -100,7 +100,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Round-trip time: samples and the smoothed estimate, for each path of a multipath flow."""
+        """Draws round-trip times of each path of a flow: samples and the smoothed estimate."""
         return self._draw([panels.RTT], flows, ax, size, title)
 
     def queue(
@@ -120,7 +120,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Signal to interference and noise ratio of each UE's transport blocks."""
+        """Draws the signal to interference and noise ratio of each UE's transport blocks."""
         return self._draw([radio.SINR], None, ax, size, title)
 
     def buffer(
@@ -144,7 +144,7 @@ class Plots:
 
         Two panels: downlink and uplink.
         """
-        self._results.scan("radio_delay")  # Says so when the run did not record it.
+        self._results.scan("radio_delay")  # Raises if the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
 
     def legs(
@@ -163,7 +163,7 @@ class Plots:
         discarded packets. Legs over carriers are named by their cells. Default of `ue`: the first
         UE with a split bearer. `fadeout.leg_shares` returns the same data as a table.
         """
-        self._results.scan("transport_blocks")  # Says so when the run did not record it.
+        self._results.scan("transport_blocks")  # Raises if the run did not record it.
         rows = self._results.legs
         owner = pl.col("bearer").str.split("/").list.first()
         ues = rows.select(owner.unique(maintain_order=True)).to_series().to_list()
@@ -190,11 +190,11 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """UDP flows over time: one-way delay, missing datagrams, and the gap before each arrival.
+        """Draws UDP flows over time: one-way delay, missing datagrams, gap before each arrival.
 
         Three panels. The answers of an echo have a line of their own.
         """
-        self._results.scan("datagrams")  # Says so when the run did not record it.
+        self._results.scan("datagrams")  # Raises if the run did not record it.
         drawn = [datagrams.DELAY, datagrams.LOST, datagrams.GAP]
         return self._draw(drawn, flows, ax, size, title)
 
@@ -206,7 +206,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Distribution of the delay of UDP datagrams, and of the round-trip time of an echo."""
+        """Draws the distributions of UDP datagram delays and echo round-trip times."""
         return self._draw([datagrams.DISTRIBUTION], flows, ax, size, title)
 
     def handover(
@@ -265,7 +265,7 @@ class Plots:
         size: Size | None,
         title: str | None,
     ) -> Figure:
-        self._results.scan("transport_blocks")  # Says so when the run did not record it.
+        self._results.scan("transport_blocks")  # Raises if the run did not record it.
         owner = pl.col("bearer").str.split("/").list.first().alias("ue")
         rows = self._results.legs.with_columns(owner)
         ue = rows["ue"][0]
@@ -300,7 +300,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Share of each group's flows that completed within a time."""
+        """Draws the share of each group's flows that completed within a time."""
         return self._draw([panels.COMPLETIONS], None, ax, size, title)
 
     def map(
@@ -310,7 +310,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """The network from above: sites with the directions of their sectors, UEs, buildings.
+        """Draws the network from above: sites with the directions of their sectors, UEs, buildings.
 
         UEs are drawn at their start, in the colour of the cell that serves them at the end of the
         run. With vehicles, the trajectory of each UE is drawn in the colours of its serving cells,
@@ -363,7 +363,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """The time line of one UE: its SINR, serving cell and beam, losses, window and goodput.
+        """Draws the time line of one UE: SINR, serving cell and beam, losses, window, goodput.
 
         The times of a blocked path are shaded by cause, as in `fadeout.drives`. Default of `ue`:
         the UE whose path is blocked longest. Without recorded transport blocks, the SINR is the SNR
@@ -387,7 +387,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Throughput, congestion window, round-trip time and queue above a common time axis.
+        """Draws throughput, congestion window, round-trip time and queue above a common time axis.
 
         With a radio access the queue is the RLC buffer. A panel whose data were not recorded is
         left out.
@@ -397,7 +397,7 @@ class Plots:
         return self._draw(drawn, flows, ax, size, title)
 
     def available(self) -> list[str]:
-        """The figures for which this run has the tables."""
+        """Returns the figures for which this run has the tables."""
         needs = {
             "throughput": "throughput",
             "queue": "queues",
@@ -446,7 +446,7 @@ class Plots:
             if name not in NAMES:
                 raise ValueError(_names.unknown("figure", name, NAMES))
             path = folder / f"{name}.{format}"
-            # Under another name first: one that is interrupted leaves no half of a figure.
+            # Written under another name and renamed, so that an interruption leaves no half figure.
             partial = folder / f".{name}.partial"
             try:
                 figure = getattr(self, name)()
@@ -474,7 +474,7 @@ class Plots:
                 raise ValueError(f"this figure has {len(drawn)} panels; `ax` has {len(given)} axes")
             self._fill(drawn, given, flows, window)
             if title is not None and given:
-                # Above the legend.
+                # The padding puts the title above the legend.
                 given[0].set_title(title, pad=6 + 11 * _legend_lines(given[0]), loc="left")
             return _figure_of(given)
         height = COLUMN_INCHES * (0.72 if len(drawn) == 1 else 0.5 * max(len(drawn), 1) + 0.08)

@@ -210,7 +210,7 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
 
 
 def _exact() -> Iterator[Recorded]:
-    """Yields the single flows with exact clocks."""
+    """Yields the recordings of single flows with exact clocks."""
     for row in exact_runs():
         if row["group"] not in ("buffer", "loss", "block", "slowstart"):
             continue

@@ -126,7 +126,7 @@ def _datagrams(_: Scenario, results: fadeout.Results) -> Iterator[str]:
 
 
 def _windows(_: Scenario, results: fadeout.Results) -> Iterator[str]:
-    """A congestion window has a segment at least."""
+    """A congestion window has at least one segment."""
     if "congestion" in results.tables:
         least: Any = results.tables["congestion"]["cwnd_segments"].fill_nan(None).min()
         # The window is counted in bytes, so that its quotient may be one part in 1000 less.

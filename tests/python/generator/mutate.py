@@ -134,7 +134,7 @@ _NEW = ("probe", "mobility-management", "blockage-prediction", "blockage", "flow
 
 
 def _change(case: Case, random: Random, wild: float) -> None:
-    """Sets, adds or removes one key, in a kind of table that each has the same chance."""
+    """Sets, adds or removes one key. Every kind of table has the same probability."""
     scenario = case.scenario
     by_kind: dict[str, list[tuple[Place, Any]]] = {}
     for place, node in tables(scenario, load()):

@@ -75,11 +75,11 @@ def _quantities(
 def at_instants(
     congestion: pl.DataFrame, flow: str, of: tuple[float, float], *, is_told: bool
 ) -> pl.DataFrame:
-    """Window and smoothed round-trip time of a flow at multiples of 10 ms between two times.
+    """Returns window and smoothed round-trip time of a flow every 10 ms between two times.
 
-    Between two ACKs the last values apply. Before the first round trip there are none. A kernel
-    reports its state at its tick, before it receives packets of that instant. So fadeout's values
-    are those just before the instant.
+    The instants are multiples of 10 ms. Between two ACKs the last values apply. Before the first
+    round trip there are none. A kernel reports its state at its tick, before it receives packets of
+    that instant. So fadeout's values are those just before the instant.
     """
     rows = congestion.filter((pl.col("flow") == flow) & (pl.col("srtt_s") > 0)).sort("time_s")
     if not rows.height:
