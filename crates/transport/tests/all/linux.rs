@@ -7,7 +7,7 @@ use fadeout_transport::tcp::{
     TcpConfig,
 };
 
-/// `linux` with timers to the millisecond.
+/// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -44,7 +44,7 @@ fn data_with_an_old_timestamp_is_dropped_and_answered() {
     s.arrive(old);
     assert_eq!(s.sends_ack().ack, 1001);
     assert_eq!(s.read, FULL);
-    // A millisecond is no age.
+    // A timestamp one millisecond older still counts as new.
     let data = Segment {
         ts_value: old.ts_value + 1,
         ..old
@@ -176,7 +176,7 @@ fn a_small_segment_that_is_read_is_acknowledged_at_once() {
     s.left();
     s.wait(200);
     s.left();
-    // The timer expired: nobody replies any more.
+    // After the timer expired, the connection no longer counts as interactive.
     for number in 2..=40 {
         let next = small(&s, number);
         s.arrive(next);
@@ -329,7 +329,7 @@ fn one_report_of_three_duplicates_undoes_three_retransmissions() {
     let again = s.left();
     let again = again.iter().filter(|left| left.segment.seq < 10 * FULL);
     assert_eq!(again.count(), 3);
-    // All originals had arrived.
+    // All original segments had arrived.
     s.sack(10, &[(1, 3)]);
     assert!(s.log.events.contains(&"undo"), "{:?}", s.log.events);
 }
@@ -346,7 +346,8 @@ fn without_sack_duplicates_are_deliveries_that_their_acknowledgment_does_not_rep
     s.wait(100);
     s.ack(0);
     s.ack(0);
-    // Two duplicates, then all ten: eight are new.
+    // After two duplicate ACKs all ten segments are acknowledged, of which eight count as newly
+    // delivered.
     let before = s.tcp().info().delivered;
     s.ack(10);
     assert_eq!(s.tcp().info().delivered - before, 8);
@@ -367,7 +368,7 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
         s.write(10);
         s.wait(100);
         (0..3).for_each(|_| s.ack(0));
-        // Each repair takes 400 ms of the second that the timer runs.
+        // Each retransmission takes 400 ms of the timer's one second.
         for repaired in 1..=4 {
             s.wait(400);
             s.ack(repaired);

@@ -1,5 +1,5 @@
-//! The ACKs of a receiver at the start of a transfer, compared with those of a real Linux 6.12 in
-//! `recorded/`. Each must have the same time, number and window.
+//! Tests that compare the ACKs of a receiver at the start of a transfer with those of a real Linux
+//! 6.12 in `recorded/`. Each must have the same time, number and window.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Value};
@@ -8,10 +8,10 @@ use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpConfig, TcpEndpoint};
 use std::path::Path;
 
-/// The recording's clock: the connection opens 3 ms after a tick of 10 ms.
+/// Opening time of the connection by the recording's clock, 3 ms after a tick of 10 ms.
 const START: Time = Time::from_nanos(5_003_000_000);
 const DELAY: Span = Span::from_millis(40);
-/// Nanoseconds of a byte at 30 Mbit/s.
+/// Transmission time of a byte at 30 Mbit/s, nanoseconds.
 const NANOS_A_BYTE: f64 = 8e9 / 30e6;
 const ETHERNET_HEADER: u32 = 14;
 
@@ -43,12 +43,12 @@ fn recorded(name: &str) -> Vec<Ack> {
 
 #[derive(Clone, Copy)]
 enum Event {
-    /// Arrival of a packet, given by its number, at an end.
+    /// Arrival of a packet at an end. The packet has a number.
     Arrival(u8, u32),
     Wake(u8, u32),
 }
 
-/// The receiver's first `count` segments.
+/// Returns the ACKs for the first `count` segments.
 fn simulated(name: &str, count: usize) -> Vec<Ack> {
     let mut given = Parameters::default();
     let wide = Value::Number(f64::from(32 << 20));
@@ -140,6 +140,7 @@ fn a_receiver_acknowledges_a_cubic_start_as_the_kernel() {
 
 #[test]
 fn a_receiver_acknowledges_a_bbr_start_as_the_kernel() {
-    // The pacing rate differs by the rounding of BBR's integers: 25 us in the fourth round trip.
+    // The pacing rate differs by the rounding of BBR's integers, which is 25 us in the fourth round
+    // trip.
     compare("bbr", 25);
 }

@@ -1,12 +1,12 @@
-//! Effects of ACKs on the scoreboard, the window and the timers, number by number: tail loss
-//! probes, duplicate ACKs without SACK, SACK and DSACK, marks.
+//! Tests of the effects of ACKs on the scoreboard, the window and the timers: tail loss probes,
+//! duplicate ACKs without SACK, SACK and DSACK, marks.
 
 use crate::common::script::{Script, linux, profile};
 use fadeout_core::{Flags, Rate, SackBlock, Segment, Span};
 use fadeout_transport::congestion::RecoveryState;
 use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
-/// `linux` with timers to the millisecond.
+/// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -16,7 +16,8 @@ fn exact() -> TcpConfig {
 
 // --- tail loss probes (RFC 8985 section 7)
 
-/// Four segments were sent, three arrived, and the probe sent the last one again. Not acknowledged.
+/// Returns a sender after a tail loss probe. Four segments were sent and three arrived. The probe,
+/// which repeated the last one, is not acknowledged.
 fn probed() -> Script {
     let mut s = Script::connected(&exact());
     s.write(4);
@@ -30,7 +31,7 @@ fn probed() -> Script {
     s
 }
 
-/// Returns true if the window was reduced once two more segments have gone through.
+/// Returns true if the window is smaller after two more segments.
 fn is_reduced(mut s: Script) -> bool {
     let before = s.row().cwnd_segments;
     s.write(2);
@@ -106,7 +107,7 @@ fn the_probe_of_a_single_segment_is_no_later_than_the_retransmission_timeout() {
 
 // --- duplicate ACKs without SACK (RFC 5681 section 3.2, RFC 6582)
 
-/// Ten segments are outstanding and more waits.
+/// Returns a sender without SACK with ten outstanding segments and more data.
 fn without_sack(name: &str) -> Script {
     let mut s = Script::connected(&TcpConfig {
         limited_transmit: false,
@@ -139,12 +140,13 @@ fn newreno_inflates_deflates_and_leaves_with_half_of_the_window() {
         );
     }
     s.sends(&[11]);
-    // Three of the old ones: the window deflates by them and inflates by one.
+    // Three old segments are acknowledged: the window shrinks by three and grows by one.
     s.ack(3);
     assert_eq!(s.row().cwnd_segments, 11.0 - 3.0 + 1.0);
     assert_eq!(s.row().state, "recovery");
     s.sends(&[4, 12]);
-    // All that was outstanding when it began; two have been sent since.
+    // All segments that were outstanding at the start of the recovery are acknowledged. Two
+    // segments have been sent since.
     s.ack(10);
     assert_eq!((s.row().state, s.row().cwnd_segments), ("open", 3.0));
     assert_eq!(s.tcp().statistics().recoveries, 1);
@@ -213,7 +215,7 @@ fn a_timeout_without_sack_ends_when_all_is_acknowledged() {
 
 // --- information in an ACK (RFC 2018, RFC 2883, RFC 8985 section 6)
 
-/// Ten of twenty segments are outstanding for a round trip.
+/// Returns a sender with ten of twenty segments outstanding for a round trip.
 fn outstanding() -> Script {
     let mut s = Script::connected(&exact());
     s.write(20);
@@ -222,7 +224,7 @@ fn outstanding() -> Script {
     s
 }
 
-/// A SACK of these bytes of the stream, counted from 1, the last one excluded.
+/// Sends a SACK of these byte ranges of the stream, counted from 1. The end of a range is excluded.
 fn sack_bytes(s: &mut Script, blocks: &[(u64, u64)]) {
     let mut ack = s.bare(0);
     for &(start, end) in blocks {
@@ -261,7 +263,8 @@ fn the_state_of_a_connection_is_what_was_sent_and_measured() {
     s.ack(10);
     let info = s.tcp().info();
     assert_eq!((info.bytes_acked, info.lost, info.retrans), (10_000, 0, 0));
-    // After it 1.2 windows of five segments, and a fifth for the one above them.
+    // After the recovery, the pacing rate is 1.2 windows of five segments in a round trip. The
+    // window has grown by a fifth of a segment.
     assert_eq!((info.snd_cwnd, info.snd_ssthresh), (5.2, 5.0));
     let rate = 1.2 * 5.2 * 8000.0 / info.rtt.as_secs_f64();
     assert!((info.pacing_rate.as_bits_per_sec() as f64 - rate).abs() <= 1.0);
@@ -274,7 +277,7 @@ fn round_trips_are_summed_and_the_smoothed_one_is_weighed_with_its_time() {
     s.wait(50);
     s.ack(14);
     let statistics = s.tcp().statistics();
-    // The handshake's, 100 ms; the same again; then 50 ms.
+    // The samples are 100 ms of the handshake, 100 ms again, and 50 ms.
     assert_eq!(statistics.rtt_samples, 3);
     assert!((statistics.rtt_sum_s - 0.25).abs() < 1e-9, "{statistics:?}");
     assert!(
@@ -313,10 +316,10 @@ fn a_segment_is_sacked_when_blocks_cover_all_of_it() {
         });
         counts.collect::<Vec<_>>()
     };
-    // A block that begins, and one that ends, inside a segment.
+    // The first block begins inside a segment, the second ends inside one.
     assert_eq!(sacked(&[&[(1501, 3001)], &[(1001, 3001)]]), [1, 2]);
     assert_eq!(sacked(&[&[(1001, 2501)], &[(1001, 3001)]]), [1, 2]);
-    // Blocks that grow together, and one that comes again.
+    // Two blocks grow together, and one block is repeated.
     assert_eq!(
         sacked(&[&[(1001, 3001), (5001, 7001)], &[(1001, 7001)]]),
         [4, 6]
@@ -326,7 +329,7 @@ fn a_segment_is_sacked_when_blocks_cover_all_of_it() {
         [2, 3]
     );
     assert_eq!(sacked(&[&[(5001, 7001)], &[(5001, 7001)]]), [2, 2]);
-    // Blocks of unsent data, and invalid blocks.
+    // Blocks of unsent data and invalid blocks are ignored.
     assert_eq!(
         sacked(&[&[(8001, 12_001)], &[(3001, 3001)], &[(4001, 3001)]]),
         [0, 0, 0]

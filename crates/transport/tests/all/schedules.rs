@@ -1,8 +1,8 @@
-//! Random schedules of losses, reorderings, duplications, blockages and delays, for every profile
-//! and congestion control. The byte stream arrives once, whole and in order, and the connection
-//! ends. The endpoints' own state agrees with an independent model.
+//! Tests of random schedules of losses, reordering, duplication, blockages and delays, for every
+//! profile and congestion control. The byte stream must arrive once, complete and in order, and the
+//! connection must end. The state of the endpoints must agree with an independent model.
 //!
-//! A schedule that fails prints the line that repeats it, with every segment.
+//! A failing schedule prints the line that repeats it, with every segment.
 
 use crate::common::pair::{EndConfig, Pair, stream};
 use fadeout_core::registry::Parameters;
@@ -14,11 +14,11 @@ use fadeout_transport::tcp::{
     TcpConfig,
 };
 
-/// Latest end of a schedule. Mischief ends after 16 s and pauses after 20 s. A timer may then have
-/// backed off to a minute or two, and little data goes at one segment a round trip.
+/// Latest end of a schedule. Disturbances end after 16 s and pauses after 20 s. A timer may have
+/// backed off to a minute or two, and a little data may go at one segment a round trip.
 const LATEST: Time = Time::from_nanos(3_600_000_000_000);
 
-/// The whole of a schedule: everything else follows from it.
+/// A complete schedule. Its fields determine all random events.
 #[derive(Clone, Copy)]
 struct Schedule {
     profile: &'static str,
@@ -62,7 +62,7 @@ impl Schedule {
         }
     }
 
-    /// Sends a link's notices of blockages, true or not.
+    /// Schedules notices of blockages, correct and wrong ones.
     fn notices(self, pair: &mut Pair, end: usize) {
         let mut draw = stream(self.seed, "notices", end);
         let mut at = Time::ZERO;
@@ -96,9 +96,9 @@ impl Schedule {
                 pair.at(at, end, AppCommand::Write(Bytes(1 + draw.below(most))));
                 at += Span::from_micros(draw.below(2_000_000));
             }
-            // The listening end closes by itself, or when its peer has.
+            // The listening end closes at a time of its own, or after its peer.
             if end == 0 || draw.chance(0.3) {
-                // Not before it is established.
+                // The end must not close before the connection is established.
                 pair.at(at + Span::from_secs(40), end, AppCommand::Close);
             }
             if draw.chance(0.2) {
@@ -111,8 +111,8 @@ impl Schedule {
     }
 }
 
-/// Chooses ECN feedback and the schemes for failing links. Freeze-TCP is not among them: its
-/// receiver takes back a window that it offered, which the model forbids.
+/// Chooses ECN feedback and schemes for failing links. Freeze-TCP is excluded, because its receiver
+/// withdraws an offered window, which the model forbids.
 fn vary_schemes(config: &mut TcpConfig, seed: u64, end: usize) {
     let mut draw = stream(seed, "schemes", end);
     if draw.chance(0.3) {
@@ -183,7 +183,7 @@ fn vary(config: &mut TcpConfig, seed: u64, end: usize) {
     }
 }
 
-/// Schedules of all profiles together.
+/// Number of schedules of all profiles together.
 const SCHEDULES: u64 = 20_000;
 
 fn run_all(profile: &'static str) {

@@ -1,4 +1,4 @@
-//! The schemes for failing links, one sender at a time against a peer written by hand.
+//! Tests of the schemes for failing links, with one sender and a peer that the test plays.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Value};
@@ -15,7 +15,7 @@ struct Sender {
     tcp: TcpEndpoint,
     now: Time,
     window: u64,
-    /// First sequence numbers of the data segments of the last step.
+    /// First sequence numbers of the data segments sent in the last step.
     sent: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ impl Sender {
         self.step(|tcp, now, out| tcp.on_segment(now, segment, Ecn::NotEct, out, &mut NullProbe));
     }
 
-    /// An ACK of the first `segments`, with one SACK block of segments above.
+    /// Acknowledges the first `segments` segments, with an optional SACK block of later ones.
     fn ack(&mut self, segments: u64, sack: Option<(u64, u64)>) {
         let mut segment = Segment {
             seq: 1,
@@ -89,7 +89,7 @@ impl Sender {
         self.step(|tcp, now, out| tcp.on_link_info(now, &info, out, &mut NullProbe));
     }
 
-    /// Waits until `until`; returns when data was sent meanwhile.
+    /// Waits until `until`. Returns the times at which data was sent.
     fn wait(&mut self, until: Time) -> Vec<Time> {
         let mut times = Vec::new();
         while self.tcp.wake_at() <= until {
@@ -114,7 +114,7 @@ fn choice(name: &str) -> Value {
 
 #[test]
 fn dcr_waits_a_round_trip_before_it_reduces() {
-    // Reference vector DC-1: filled after 40 ms of 50, or not.
+    // Reference vector DC-1: the hole is filled after 40 ms of 50 ms, or not.
     for is_filled in [true, false] {
         let mut sender = Sender::new(&[("loss-response", choice("dcr"))]);
         sender.now += Span::from_millis(50);
@@ -140,8 +140,8 @@ fn dcr_waits_a_round_trip_before_it_reduces() {
 
 #[test]
 fn tcp_feedback_sleeps_through_an_outage_with_the_state_it_had() {
-    // Reference vector TF-1, except for the rest of the timer. The timer starts anew, because the
-    // head is retransmitted.
+    // Reference vector TF-1, except for the remaining time of the timer. The timer restarts,
+    // because the first segment is retransmitted.
     let mut sender = Sender::new(&[("outage-response", choice("feedback"))]);
     sender.now += Span::from_millis(50);
     sender.ack(5, None);
@@ -172,7 +172,7 @@ fn a_snooze_without_word_of_the_end_ends_by_its_own_timer() {
 
 #[test]
 fn elfn_probes_every_two_seconds_until_an_answer_comes() {
-    // Reference vector EL-1.
+    // Reference vector EL-1 of ELFN.
     let mut sender = Sender::new(&[("outage-response", choice("elfn"))]);
     let cwnd = sender.cwnd();
     sender.tell(LinkInfo::BlockageBegan);
@@ -186,7 +186,7 @@ fn elfn_probes_every_two_seconds_until_an_answer_comes() {
 
 #[test]
 fn a_closed_window_keeps_the_congestion_window() {
-    // Reference vector FZ-1: probes back off, and three ACKs open.
+    // Reference vector FZ-1: probes back off, and three ACKs open the window.
     let mut sender = Sender::new(&[("outage-response", choice("freeze"))]);
     sender.now += Span::from_millis(50);
     let open = std::mem::replace(&mut sender.window, 0);

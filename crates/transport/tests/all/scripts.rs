@@ -1,4 +1,4 @@
-//! Behaviour of one endpoint, segment by segment: losses and their detection, timers, undoing, the
+//! Tests of one endpoint, segment by segment: losses and their detection, timers, undo, the
 //! receiver's window and acknowledgments, handshake and close.
 
 mod opening;
@@ -10,7 +10,7 @@ use fadeout_transport::tcp::{
     AppCommand, AppEvent, ConnectionState, EcnMode, ReceiveWindow, TcpConfig,
 };
 
-/// `linux` with timers to the millisecond.
+/// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -18,7 +18,7 @@ fn exact() -> TcpConfig {
     }
 }
 
-/// Returns `linux` without the features that the test's text does not mean.
+/// Returns `linux` without the features that would disturb the tests.
 fn without_probes() -> TcpConfig {
     TcpConfig {
         tail_loss_probe: false,
@@ -58,7 +58,7 @@ fn rate_reduction_sends_one_segment_for_two_delivered() {
         s.sack(0, &[(2, last)]);
         sent += s.left().len();
     }
-    // Six more are delivered of a window of 10 that goes to 5.
+    // The window of 10 falls to 5, and six more segments are delivered.
     assert_eq!(sent, 3);
     s.ack(10);
     assert_eq!(s.row().state, "open");
@@ -80,7 +80,7 @@ fn a_segment_sent_a_reordering_window_before_a_delivered_one_is_lost() {
     s.write(3);
     s.left();
     s.wait(100);
-    // One SACK is no loss yet: a quarter of the round trip must pass.
+    // A single SACK does not mean a loss. A quarter of the round trip must pass first.
     s.sack(0, &[(2, 2)]);
     s.sends_nothing();
     let since = s.now_ms();
@@ -109,7 +109,7 @@ fn a_lost_retransmission_is_found_by_a_later_delivery() {
         "new data leaves"
     );
     s.wait(110);
-    // Segments sent after the retransmission are delivered, the retransmission is not.
+    // Segments sent after the retransmission are delivered, but the retransmission is not.
     s.sack(0, &[(2, 11)]);
     assert!(s.left().iter().any(|left| left.segment.seq == 1));
     assert!(s.log.timeouts.is_empty());
@@ -194,7 +194,7 @@ fn a_timer_fires_on_the_wheels_ticks() {
     s.left();
     let since = s.now_ms();
     s.wait(250);
-    // Set to 202 ms, which is 21 ticks; it fires at the tick after.
+    // The timer is set to 202 ms, which is 21 ticks, and fires at the tick after.
     assert_eq!((s.left()[0].at_ms - since), 220);
 }
 
@@ -245,7 +245,7 @@ fn an_echo_older_than_the_retransmission_undoes_the_timeout() {
     s.wait(310);
     s.sends(&[1]);
     assert_eq!(s.cwnd(), 1);
-    // The originals were late, not lost.
+    // The original segments were late and not lost.
     let ack = Segment {
         ts_echo: original,
         ..s.bare(10)
@@ -268,7 +268,7 @@ fn new_data_acknowledged_after_a_timeout_proves_it_spurious_without_timestamps()
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(310);
     s.sends(&[1]);
-    // RFC 5682: the first ACK lets new data go, the second covers data that was never
+    // RFC 5682: the first ACK lets new data leave, and the second covers data that was never
     // retransmitted.
     s.ack(1);
     s.sends(&[11, 12]);
@@ -290,7 +290,7 @@ fn a_duplicate_report_of_every_retransmission_undoes_fast_recovery() {
     s.wait(100);
     s.sack(0, &[(2, 4)]);
     s.sends(&[1, 11]);
-    // The original arrives, and then the copy.
+    // The original segment arrives, and then its copy.
     s.sack(4, &[(5, 5)]);
     s.sack(5, &[(1, 1)]);
     assert!(s.log.events.contains(&"undo"), "{:?}", s.log.events);

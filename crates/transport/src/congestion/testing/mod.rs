@@ -12,7 +12,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Registered, Settings, Value};
 use fadeout_core::{Rate, Span, Time};
 
-/// A window of `cwnd` segments.
+/// Returns a window of `cwnd` segments.
 pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     Window {
         cwnd,
@@ -21,7 +21,7 @@ pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     }
 }
 
-/// An algorithm with some parameters set.
+/// Builds an algorithm with some parameters set.
 pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
     let given = Parameters(
         parameters
@@ -32,12 +32,13 @@ pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
     A::with(&Settings::new(&A::ENTRY, &given), Stream::new(1, "test", 0))
 }
 
-/// A choice parameter's value.
+/// Returns the value of a choice parameter.
 pub(crate) fn choice(name: &str) -> Value {
     Value::Choice(name.to_string())
 }
 
-/// An ACK at `now` for `acked` segments in the Open state of a sender limited by its window.
+/// Returns an ACK at `now` for `acked` segments, in the Open state of a sender that its window
+/// limits.
 pub(crate) fn ack(now: Time, acked: u32) -> AckSample {
     AckSample {
         now,
@@ -65,7 +66,7 @@ pub(crate) fn ack(now: Time, acked: u32) -> AckSample {
     }
 }
 
-/// An ACK with a round-trip time in milliseconds.
+/// Returns an ACK with a round-trip time in milliseconds.
 pub(crate) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
     AckSample {
         rtt: Some(Span::from_secs_f64(rtt_ms / 1e3)),
@@ -73,7 +74,7 @@ pub(crate) fn ack_with_rtt(now: Time, acked: u32, rtt_ms: f64) -> AckSample {
     }
 }
 
-/// A congestion event with `flight` segments outstanding.
+/// Returns a congestion event with `flight` segments outstanding.
 pub(crate) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> CongestionEvent {
     CongestionEvent {
         now,
@@ -85,7 +86,7 @@ pub(crate) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> Conges
     }
 }
 
-/// Fast recovery with the whole window outstanding; returns the new threshold.
+/// Begins fast recovery with the whole window outstanding. Returns the new threshold.
 pub(crate) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, now: Time) -> f64 {
     let flight = window.cwnd as u32;
     control.on_congestion(
@@ -95,7 +96,7 @@ pub(crate) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, n
     window.ssthresh
 }
 
-/// Milliseconds since the start.
+/// Returns the time after `ms` milliseconds.
 pub(crate) fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }

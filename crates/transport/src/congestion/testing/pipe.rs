@@ -1,8 +1,8 @@
-//! A bulk sender over one bottleneck, just enough of a transport to try an algorithm on.
+//! A bulk sender over one bottleneck, with just enough transport to test an algorithm.
 //!
-//! Every transmission has its own number (as in QUIC) and is acknowledged singly. A transmission
-//! that three later ones overtook is lost, and the window falls to its target at once. The real
-//! stack recovers more gently, so results are near to its, not equal.
+//! Every transmission has a number of its own, as in QUIC, and is acknowledged singly. A
+//! transmission is lost if three later ones have arrived. The window then falls to its target at
+//! once. The real stack recovers more gently, so results are similar but not equal.
 
 use super::super::{
     AckArrival, AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample,
@@ -11,15 +11,15 @@ use super::super::{
 use fadeout_core::{Rate, Span, Time};
 use std::collections::VecDeque;
 
-/// The path. As with netem, the limit counts the packets in the delay line too.
+/// The path. As in netem, the limit includes the packets in the delay line.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Pipe {
     pub rate: Rate,
     pub one_way: Span,
     pub limit: usize,
-    /// Every n-th packet is lost; zero for none.
+    /// Distance between lost packets. Every n-th packet is lost, and none if zero.
     pub lose_every: u64,
-    /// Packets waiting beyond which arrivals are marked instead of dropped; zero for none.
+    /// Number of waiting packets above which arrivals are marked instead of dropped. Never if zero.
     pub mark_above: usize,
 }
 
@@ -29,7 +29,7 @@ pub(in super::super) struct Report {
     pub received_mbps: f64,
     pub mean_rtt_ms: f64,
     pub max_cwnd: f64,
-    /// Most segments in flight in the second half.
+    /// Largest number of segments in flight in the second half of the run.
     pub late_in_flight: u32,
     pub lost: u64,
 }
@@ -60,13 +60,13 @@ struct Sender<'a, C> {
     pipe: Pipe,
     window: Window,
     prior: Window,
-    /// Everything sent from number `una` on.
+    /// Transmissions from number `una` on.
     sent: VecDeque<Sent>,
     una: u64,
     in_flight: u32,
-    /// Acknowledgments under way: arrival, number, marked.
+    /// Acknowledgments in flight: arrival time, number, and true if marked.
     acks: VecDeque<(Time, u64, bool)>,
-    /// When each packet inside the bottleneck leaves its queue.
+    /// Time at which each packet in the bottleneck leaves its queue.
     departures: VecDeque<Time>,
     link_free_at: Time,
     send_at: Time,
@@ -82,7 +82,8 @@ struct Sender<'a, C> {
 }
 
 impl Pipe {
-    /// 20 Mbit/s, 25 ms each way, 100 packets: the kernel's recorded clean runs.
+    /// Returns a pipe with 20 Mbit/s, 25 ms in each direction and 100 packets, as in the kernel's
+    /// recorded runs.
     pub(in super::super) fn clean_20m() -> Pipe {
         Pipe {
             rate: Rate::from_bits_per_sec(20_000_000),
@@ -290,7 +291,7 @@ impl<C: CongestionControl> Sender<'_, C> {
                 delivered_ce: u32::from(is_marked),
             },
             is_cwnd_limited: true,
-            // An algorithm that chose slow start (Tahoe) grows at once.
+            // An algorithm that chose slow start (Tahoe) grows even during a recovery.
             may_grow: !in_recovery || self.window.in_slow_start(),
             ece: is_marked,
             is_paced: self.control.pacing_rate().is_some(),
@@ -350,7 +351,7 @@ impl<C: CongestionControl> Sender<'_, C> {
         }
     }
 
-    /// Everything outstanding is lost.
+    /// Handles a timeout, after which everything outstanding is lost.
     fn time_out(&mut self, now: Time) {
         self.lost += u64::from(self.in_flight);
         self.una += self.sent.len() as u64;

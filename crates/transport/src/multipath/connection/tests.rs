@@ -1,4 +1,4 @@
-//! Two connections over lossy pipes.
+//! Tests of two connections over lossy pipes.
 
 mod paths;
 
@@ -12,16 +12,16 @@ use fadeout_core::{Bytes, Flags, FlowEnd, MptcpOption, NullProbe, Span};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// A path's pipe: the same in both directions.
+/// Pipe of a path, which is the same in both directions.
 #[derive(Debug, Clone)]
 struct Pipe {
-    /// Time a packet takes to be sent.
+    /// Transmission time of a packet.
     service: Span,
     delay: Span,
     loss: f64,
-    /// Drops everything within.
+    /// Times in which the pipe drops every packet.
     blocked: Vec<(Time, Time)>,
-    /// Most packets that wait.
+    /// Maximum number of waiting packets.
     limit: u64,
     config: PathConfig,
 }
@@ -71,11 +71,11 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
     MultipathConnection::new(config.clone(), FlowEnd::Sender, subflows)
 }
 
-/// In the air: when it arrives, tie break, which end, which path.
+/// A packet in flight: arrival time, tie breaker, receiving end, and path.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival(std::cmp::Reverse<(Time, u64)>, usize, PathId);
 
-/// Two ends and the network between them. Checks the invariants at every step.
+/// Two ends and the network between them, which checks the invariants in every step.
 struct Net {
     now: Time,
     ends: [MultipathConnection; 2],
@@ -86,9 +86,9 @@ struct Net {
     count: u64,
     random: Stream,
     out: PathOutbox,
-    /// Data sequence number of each subflow sequence number seen.
+    /// Data sequence number of each subflow sequence number that was sent.
     mapped: BTreeMap<(PathId, u64), (u64, u32)>,
-    /// Data ranges that reached the receiving host.
+    /// Data ranges that have reached the receiving host.
     arrived: BTreeMap<u64, u64>,
     delivered: u64,
     events: Vec<(usize, AppEvent)>,
@@ -137,7 +137,7 @@ impl Net {
         self.command(0, AppCommand::Close);
     }
 
-    /// Runs to `until`; stops early when nothing is left to do.
+    /// Runs to `until`, or until no event is left.
     fn run(&mut self, until: Time) {
         loop {
             let next_air = self.air.peek().map_or(Time::NEVER, |next| next.0.0.0);
@@ -245,7 +245,7 @@ impl Net {
         self.events.contains(&(end, event))
     }
 
-    /// New data that each path carried.
+    /// Returns the amount of new data that a path has carried.
     fn carried(&self, path: u8) -> u64 {
         self.ends[0].statistics(PathId(path)).sent_bytes
     }
@@ -306,7 +306,7 @@ fn two_paths_carry_their_sum() {
     net.command(0, AppCommand::WriteForever);
     net.run(ms(10_000));
     let packets = net.delivered / 1424;
-    // 1,000 and 500 packets a second, less the first second's slow start.
+    // The limits are 1,000 and 500 packets a second, less the slow start of the first second.
     assert!((14_000..15_001).contains(&packets), "{packets}");
 }
 
@@ -325,7 +325,7 @@ fn a_join_carries_no_data_before_its_fourth_packet() {
     assert!(own[1].len == 0 && own[1].mptcp == join);
     let fourth = on_join(1).nth(1).expect("the fourth packet");
     let first_data = on_join(0).find(|sent| sent.3.len > 0).expect("data");
-    // 20 ms (and the packet's own time) later it can be used.
+    // The path can be used 20 ms later, plus the packet's transmission time.
     assert!(first_data.0 >= fourth.0 + Span::from_millis(20));
     let first = net.sent.iter().find(|sent| sent.1 == 0).expect("a SYN");
     assert_eq!(first.3.mptcp, MptcpOption::Capable);
@@ -385,11 +385,11 @@ fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
 
 #[test]
 fn over_one_path_it_is_tcp() {
-    // 24 bytes more of option space make the segments equally long.
+    // 24 more bytes of option space give all segments the same length.
     let mut multi = config("linux");
-    // Without timestamps both have room for as many SACK blocks as a drop-tail queue makes.
+    // Without timestamps both have room for as many SACK blocks as a drop-tail queue causes.
     multi.tcp.timestamps = false;
-    // A burst, and a push at its end, ends with a mapping. A stream has neither there.
+    // In a connection a burst and its push end with a mapping. A single stream has no mapping.
     multi.tcp.tso_bursts = false;
     multi.tcp.ack_rule = crate::tcp::AckRule::EverySegment;
     let mut path = pipe(1000, 20);
@@ -420,7 +420,7 @@ fn over_one_path_it_is_tcp() {
     assert_eq!(multi.len(), single.len());
 }
 
-/// The data segments of a single connection over the same pipe.
+/// Returns the data segments of a single TCP connection over the same pipe.
 fn single_tcp(config: &TcpConfig, pipe: &Pipe, until: Time) -> Vec<(Time, u64, u32)> {
     let mut ends = [(); 2].map(|()| TcpEndpoint::new(config, FlowId(0), reno()));
     let mut out = Outbox::default();
@@ -513,8 +513,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
-    /// Paths may do anything as long as one stays. The stream arrives once, whole and in order, and
-    /// never more than the receive window is held.
+    /// Paths may change at any time, but one path always stays. The stream must arrive once,
+    /// complete and in order. The held data must never exceed the receive window.
     #[test]
     fn the_stream_arrives_once_whole_and_in_order(
         mut pipes in proptest::collection::vec(any_pipe(), 1..5),
@@ -523,11 +523,11 @@ proptest! {
         size in 1_u64..1_500_000,
         seed in any::<u64>(),
     ) {
-        // The first path opens the connection and the last one stays.
+        // The first path opens the connection, and the last one stays.
         pipes[0].config.from = Time::ZERO;
         let last = pipes.len() - 1;
         pipes[last].config.until = Time::NEVER;
-        // An announcement may be lost with the path that carries it.
+        // An announcement may be lost together with the path that carries it.
         pipes[last].config.announced = false;
         let mut config = config(PATH_SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
@@ -544,8 +544,7 @@ proptest! {
                 break;
             }
         }
-        // The first path may be gone before the connection is established, or before others may
-        // join.
+        // The first path may end before the connection is established, or before others can join.
         let joined = net.sent.iter().any(|sent| sent.1 == 0 && sent.2 != PathId(0));
         let is_alone = !joined && net.has(0, AppEvent::Aborted);
         let opened = net.has(0, AppEvent::Established) && !is_alone;

@@ -1,4 +1,4 @@
-//! Accurate ECN by itself.
+//! Tests of accurate ECN without an endpoint.
 
 use super::*;
 use ConnectionState as S;
@@ -72,7 +72,7 @@ fn a_block_makes_room_for_the_counters_that_changed() {
     assert!(ack.flags.has(Flags::AE | Flags::CWR));
 }
 
-/// An acknowledgment that says `number`, and that so many bytes came marked.
+/// Returns an acknowledgment with this ACE number and this count of marked bytes.
 fn counted(number: u32, marked_bytes: u32) -> Segment {
     Segment {
         accurate: AccurateEcnOption::new([1, marked_bytes, 1], 3, false),
@@ -94,7 +94,7 @@ fn syn(flags: Flags) -> Segment {
     }
 }
 
-/// Takes a segment that delivers nothing.
+/// Processes a segment that delivers nothing.
 fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, field: Ecn) -> u32 {
     let nothing = || Delivery {
         is_progress: false,
@@ -105,7 +105,7 @@ fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, fiel
         .ce_packets
 }
 
-/// Field and flags of an acknowledgment that leaves.
+/// Returns ECN field and flags of an acknowledgment that leaves.
 fn stamped(accurate: &mut Accurate) -> (Ecn, u32) {
     let mut ack = told(0);
     let mut field = Ecn::NotEct;
@@ -176,7 +176,7 @@ fn the_answer_to_a_syn_ack_reflects_its_field_once_and_its_mark_counts() {
         let marks = u32::from(field == Ecn::Ce);
         assert_eq!(stamped(&mut accurate).1, 5 + marks);
         assert_eq!(accurate.received().ce, marks);
-        // Again: reflected again, and not counted.
+        // A repeated segment is reflected again, but not counted.
         take(&mut accurate, S::Established, &answer, field);
         assert_eq!(stamped(&mut accurate).1, reflected);
         assert_eq!(accurate.received().ce, marks);
@@ -272,7 +272,7 @@ fn the_option_has_the_counters_that_changed_at_least() {
         let data = Segment { len, ..told(5) };
         take(&mut accurate, S::Established, &data, field);
         assert_eq!(accurate.least_fields, least, "{field:?}");
-        // Without blocks there is room for all.
+        // Without SACK blocks there is room for all counters.
         let mut ack = told(0);
         accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
         assert_eq!((ack.accurate.fields(), accurate.least_fields), (3, 0));
@@ -326,7 +326,7 @@ fn what_acknowledges_nothing_counts_if_its_timestamp_is_later() {
     };
     assert_eq!(accurate.on_ack(&without, &stale), 1);
     assert_eq!(accurate.on_ack(&stamped(7, 101), &stale), 2);
-    // The third packet's timestamp is the first.
+    // The timestamp of the third packet is the first one.
     let mut begun = agreed(false);
     begun.on_third_ack(&stamped(2, 100));
     assert_eq!(begun.on_ack(&stamped(6, 100), &stale), 0);
@@ -339,7 +339,7 @@ fn the_average_of_packets_moves_by_a_sixty_fourth() {
         accurate.on_ack(&told(5), &delivery(packets));
         assert_eq!(accurate.average, average);
     }
-    // Large ACKs are the rule above seven packets, not at seven.
+    // The rule for large ACKs applies above seven packets, and not at seven.
     let mut at = agreed(false);
     at.average = 447;
     assert_eq!(at.on_ack(&told(5), &delivery(8)), 8);
@@ -352,21 +352,23 @@ fn the_average_of_packets_moves_by_a_sixty_fourth() {
 #[test]
 fn bytes_decide_how_often_the_three_bits_wrapped() {
     for (number, packets, marked_bytes, marks) in [
-        // No marked byte: no mark.
+        // Without marked bytes there is no mark.
         (5, 15, 0, 0),
-        // Under sixteen packets: more bytes than the fewest marks explain, or not.
+        // Below sixteen packets it matters if the marked bytes exceed those of the smallest
+        // possible count.
         (6, 15, 1_000, 1),
         (6, 15, 1_001, 9),
         (7, 15, 2_000, 2),
         (7, 15, 2_001, 10),
-        // From sixteen on the share of bytes, in whole turns of the counter.
+        // From sixteen packets on, the share of marked bytes decides on the number of whole turns
+        // of the counter.
         (5, 16, 8_000, 8),
         (5, 16, 9_500, 8),
         (5, 16, 7_000, 0),
         (5, 16, 16_000, 16),
         (6, 16, 8_000, 9),
         (6, 16, 16_000, 9),
-        // Few packets cannot wrap it.
+        // A few packets cannot wrap the counter.
         (6, 7, 7_000, 1),
     ] {
         let mut accurate = agreed(true);

@@ -1,4 +1,4 @@
-//! An endpoint whose peer is played by hand, with segments that no endpoint of its own kind sends.
+//! Tests of an endpoint whose peer sends segments that no endpoint of this kind sends.
 
 use super::*;
 use crate::tcp::config::{AccurateEcn, ReceiveWindow};
@@ -6,7 +6,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{NullProbe, SackBlock};
 
-/// An endpoint in the hands of a test.
+/// An endpoint under test.
 struct Bench {
     tcp: TcpEndpoint,
     now: Time,
@@ -34,7 +34,7 @@ impl Bench {
         }
     }
 
-    /// Open, with a handshake of 100 ms.
+    /// Returns a connected endpoint after a handshake of 100 ms.
     fn connected(config: &TcpConfig) -> Bench {
         let mut b = Bench::new(config);
         b.command(AppCommand::Connect);
@@ -48,14 +48,14 @@ impl Bench {
         self.now += Span::from_millis(millis);
     }
 
-    /// Returns the segments that leave at a command.
+    /// Passes a command to the endpoint. Returns the segments that leave.
     fn command(&mut self, command: AppCommand) -> Vec<Segment> {
         let mut out = Outbox::default();
         self.tcp.on_app(self.now, command, &mut out, &mut NullProbe);
         self.left(out)
     }
 
-    /// Returns the segments that leave as a segment arrives.
+    /// Passes a segment to the endpoint. Returns the segments that leave.
     fn arrive(&mut self, segment: Segment) -> Vec<Segment> {
         let mut out = Outbox::default();
         let probe = &mut NullProbe;
@@ -86,7 +86,7 @@ impl Bench {
     }
 }
 
-/// A segment that acknowledges the SYN and leaves 5000 bytes of window.
+/// Returns a segment that acknowledges the SYN and offers a window of 5000 bytes.
 fn segment(flags: Flags, seq: u64, ts_value: u32) -> Segment {
     Segment {
         seq,
@@ -146,7 +146,8 @@ fn a_reset_says_what_was_sent_and_what_arrived() {
 
 #[test]
 fn only_the_next_number_resets_and_one_within_the_window_is_questioned() {
-    // RFC 5961 section 3.2.
+    // A reset must have the next sequence number, and other numbers in the window are challenged
+    // (RFC 5961 section 3.2).
     for (seq, is_over, answers) in [(1, true, 0), (2, false, 1), (100_000, false, 0)] {
         let mut b = Bench::connected(&config());
         let left = b.arrive(segment(Flags::RST, seq, b.millis()));
@@ -158,7 +159,7 @@ fn only_the_next_number_resets_and_one_within_the_window_is_questioned() {
 
 #[test]
 fn an_old_ack_that_opens_the_window_is_outdated_and_one_that_changes_nothing_is_not() {
-    // Linux `tcp_disordered_ack`: of an ACK without news nothing shows but the answer.
+    // Linux `tcp_disordered_ack`: an old ACK without news causes no answer.
     for (window, answers) in [(5_000, 0), (9_000, 1)] {
         let mut b = Bench::connected(&config());
         b.command(AppCommand::Write(Bytes(20_000)));
@@ -185,9 +186,9 @@ fn two_ends_that_call_at_once_acknowledge_each_others_syn_once_more() {
     assert_eq!(b.tcp.state(), ConnectionState::Established);
     assert_eq!(left.len(), 1);
     assert_eq!((left[0].seq, left[0].ack, left[0].len), (1, 1, 0));
-    // RFC 2883: the SYN came before.
+    // The SACK block reports the SYN as a duplicate (RFC 2883).
     assert_eq!(left[0].sack.as_slice(), [SackBlock { start: 0, end: 1 }]);
-    // Data that waits carries the ACK.
+    // Waiting data carries the ACK.
     let mut b = Bench::new(&config());
     b.command(AppCommand::Connect);
     b.command(AppCommand::Write(Bytes(500)));
@@ -220,7 +221,7 @@ fn the_fin_of_a_connection_opened_early_waits_for_the_reply_once_it_is_establish
 fn the_info_tells_what_the_receiver_knows_of_its_peer() {
     let b = Bench::connected(&config());
     let info = b.tcp.info();
-    // Linux `TCP_MSS_DEFAULT`, before any data came.
+    // Before any data arrived, the size is Linux `TCP_MSS_DEFAULT`.
     assert_eq!((info.rcv_mss, info.has_taken_syn_data), (536, false));
     assert_eq!(info.accurate_ecn, None);
     let accurate = TcpConfig {

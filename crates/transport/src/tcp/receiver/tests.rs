@@ -1,4 +1,4 @@
-//! The receiving half alone: segments go in, and acknowledgments with their windows come out.
+//! Tests of the receiving half: segments arrive, and acknowledgments with their windows leave.
 
 mod reading;
 
@@ -11,7 +11,7 @@ use fadeout_core::registry::Parameters;
 const RTO: Span = Span::from_millis(300);
 const SRTT: Span = Span::from_millis(100);
 
-/// A receiver in the hands of a test; the stream begins at 1.
+/// A receiver under test. Its stream begins at 1.
 struct Bench {
     receiver: Receiver,
     now: Time,
@@ -30,7 +30,7 @@ fn agreed(config: &TcpConfig, ecn: EcnFeedback) -> Agreed {
     }
 }
 
-/// The kernel's rules without timestamps.
+/// Returns the Linux profile without timestamps.
 fn linux() -> TcpConfig {
     TcpConfig {
         timestamps: false,
@@ -39,7 +39,7 @@ fn linux() -> TcpConfig {
     }
 }
 
-/// A window of 10,000 bytes, an ACK of every second segment.
+/// Returns the profile `rfc` with a window of 10,000 bytes and an ACK for every second segment.
 fn rfc() -> TcpConfig {
     let config = TcpConfig::new("rfc", &Parameters::default()).expect("a profile");
     TcpConfig {
@@ -74,12 +74,12 @@ impl Bench {
             .on_segment(self.now, &segment, Ecn::NotEct, (RTO, SRTT), true)
     }
 
-    /// `bytes` from `seq` on arrive.
+    /// Passes a segment with `bytes` bytes from `seq` on to the receiver.
     fn data(&mut self, seq: u64, bytes: u32) -> Received {
         self.take(data(seq, bytes))
     }
 
-    /// The ACK that leaves now.
+    /// Returns the ACK that leaves now.
     fn ack(&mut self) -> Segment {
         let mut ack = Segment::default();
         self.receiver.stamp(self.now, &mut ack);
@@ -103,7 +103,7 @@ fn with(flags: Flags, mut segment: Segment) -> Segment {
 
 #[test]
 fn a_segment_without_data_below_what_was_acknowledged_is_answered() {
-    // RFC 9293 section 3.10.7.4; a keep-alive is one.
+    // RFC 9293 section 3.10.7.4: such a segment is answered, for example a keep-alive.
     for (seq, ack_now) in [(1000, true), (1001, false), (1002, false)] {
         let mut b = Bench::new(&rfc());
         b.data(1, 1000);
@@ -120,7 +120,7 @@ fn what_begins_beyond_the_window_is_answered_and_dropped() {
         assert!(received.ack_now);
         assert_eq!(b.receiver.reassembly.has_gap(), is_taken, "{seq}");
     }
-    // The window counts from the data that has arrived since.
+    // The window is counted from the end of the data that has arrived since.
     let mut b = Bench::new(&rfc());
     b.data(1, 1000);
     b.data(10_002, 1000);
@@ -146,7 +146,7 @@ fn a_fin_counts_when_all_before_it_has_arrived() {
 
 #[test]
 fn what_fills_a_part_of_a_gap_is_acknowledged_at_once() {
-    // RFC 5681 section 4.2.
+    // RFC 5681 section 4.2: data that fills a part of a gap is acknowledged at once.
     let mut b = Bench::new(&rfc());
     assert!(!b.data(1, 500).ack_now);
     b.ack();
@@ -189,12 +189,12 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
         end: 1001,
     };
     assert_eq!(b.ack().sack.as_slice(), [block]);
-    // A range that begins at RCV.NXT is no duplicate.
+    // A range that begins at RCV.NXT is not a duplicate.
     assert!(b.receiver.answers_outdated(b.now, &data(1001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
     assert!(b.receiver.answers_outdated(b.now, &data(2001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
-    // Without data the second within half a second is not answered.
+    // Without data, the second of these segments within half a second is not answered.
     let answers = [0, 100, 600].map(|after| {
         let now = b.now + Span::from_millis(after);
         b.receiver.answers_outdated(now, &data(501, 0))
@@ -204,7 +204,7 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
 
 #[test]
 fn full_segments_are_what_the_peer_sends_twice() {
-    // Linux `tcp_measure_rcv_mss`; before any came, 536 bytes.
+    // Linux `tcp_measure_rcv_mss`. Before any data arrived, the value is 536 bytes.
     let psh = |len| with(Flags::PSH, data(1, len));
     let plain = |len| data(1, len);
     let fin = |len| with(Flags::FIN, data(1, len));
@@ -277,7 +277,8 @@ fn every_arrival_is_measured_but_a_bare_fin() {
 
 #[test]
 fn large_segments_let_the_window_grow_where_they_are_of_use() {
-    // Linux `tcp_grow_window`. Without SACK, data out of order says nothing about the sender.
+    // Linux `tcp_grow_window`. Without SACK, data out of order gives no information about the
+    // sender.
     let without_sack = TcpConfig {
         recovery: crate::tcp::config::LossRecovery::NewReno,
         ..linux()
@@ -361,7 +362,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
 
 #[test]
 fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
-    // Linux `mptcp_cleanup_rbuf`.
+    // Linux `mptcp_cleanup_rbuf` decides if an ACK leaves.
     let answers = |change: fn(&mut Receiver)| {
         let mut b = Bench::new(&linux());
         b.receiver.policy.forgo_quick_acks();
@@ -372,7 +373,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
     };
     assert!(answers(|_| ()));
     assert!(!answers(|receiver| receiver.pushes = 0));
-    // More than a segment.
+    // More than a full segment is in order.
     assert!(answers(|receiver| {
         receiver.pushes = 0;
         receiver.reassembly.insert(1, 3_001);
@@ -386,7 +387,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
 
 #[test]
 fn another_mark_needs_an_ack_of_what_was_received_before() {
-    // RFC 8257 section 3.2.
+    // RFC 8257 section 3.2: a change of marks causes an ACK for the segments before.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Dctcp);
     assert!(!b.receiver.must_acknowledge_before(&data(1, 1000), Ecn::Ce));
     b.data(1, 1000);
@@ -431,7 +432,7 @@ fn an_ack_carries_as_many_blocks_as_its_options_leave_room_for() {
 
 #[test]
 fn the_radio_lost_what_a_biased_queue_would_have_kept() {
-    // TCP-Casablanca: every second segment is expendable, the first of them the first.
+    // TCP-Casablanca: every second segment is expendable, beginning with the first.
     let mut casablanca = linux();
     casablanca.resilience.loss = LossResponse::Casablanca;
     casablanca.resilience.expendable_every = 2;
@@ -461,7 +462,7 @@ fn data_soon_after_what_it_answers_makes_a_connection_interactive() {
 
 #[test]
 fn a_reader_that_comes_back_announces_an_opening_worth_it() {
-    // RFC 9293 section 3.8.6.2.2: a segment, or half of the buffer.
+    // RFC 9293 section 3.8.6.2.2: the window must open by a full segment, or by half of the buffer.
     let small = TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 1_200 },
         ..rfc()
@@ -497,7 +498,7 @@ fn reading_announces_a_window_that_doubles() {
         assert_eq!(b.receiver.read(b.now, read), announces, "{read} of {held}");
         assert_eq!(b.receiver.packets.unread(), u64::from(held) - read);
     }
-    // Data out of order takes up room too.
+    // Data out of order uses memory too.
     let mut b = Bench::new(&rfc());
     b.receiver.set_reading(b.now, false);
     b.data(1, 4000);
@@ -508,7 +509,7 @@ fn reading_announces_a_window_that_doubles() {
 
 #[test]
 fn a_number_is_in_the_window_above_the_next_up_to_its_edge() {
-    // RFC 5961 section 3.2: a reset there is challenged.
+    // RFC 5961 section 3.2: a reset in the window is challenged.
     let mut b = Bench::new(&rfc());
     b.data(1, 1000);
     b.ack();
@@ -531,7 +532,7 @@ fn freezing_announces_a_closed_window_ahead_of_an_outage() {
     };
     let ms = |ms| Time::ZERO + Span::from_millis(ms);
     let mut b = Bench::new(&config);
-    // Two round trips of 100 ms.
+    // The notice comes two round trips of 100 ms ahead.
     assert_eq!(b.receiver.on_link_info(b.now, &predicted(1000), SRTT), 0);
     assert_eq!(b.receiver.wake_at(), ms(1800));
     assert_ne!(b.ack().window, 0);

@@ -1,15 +1,15 @@
-//! Model of a sender and a receiver from outside, built only from the segments that leave and
-//! arrive. Nothing here is shared with the endpoint.
+//! Model of a sender and a receiver, built only from the segments that leave and arrive. It shares
+//! no code with the endpoint.
 
 use fadeout_core::{Flags, Segment, Span};
 use std::collections::BTreeMap;
 
-/// Received sequence ranges: disjoint, as start and end.
+/// Received sequence ranges. They are disjoint, and each has a start and an end.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges(BTreeMap<u64, u64>);
 
 impl Ranges {
-    /// Adds `start..end`.
+    /// Adds the range `start..end`.
     pub(crate) fn insert(&mut self, mut start: u64, mut end: u64) {
         while let Some((&from, &to)) = self.0.range(..=end).next_back() {
             if to < start {
@@ -21,11 +21,11 @@ impl Ranges {
         }
         self.0.insert(start, end);
     }
-    /// First number not in the range that contains 0.
+    /// Returns the first number behind the range that contains 0.
     pub(crate) fn contiguous(&self) -> u64 {
         self.0.get(&0).copied().unwrap_or(0)
     }
-    /// Returns true if all of `start..end` is inside.
+    /// Returns true if the ranges contain all of `start..end`.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         self.0
             .range(..=start)
@@ -34,7 +34,7 @@ impl Ranges {
     }
 }
 
-/// A segment on its way, as its sender must remember it.
+/// A segment in the network, as its sender must remember it.
 #[derive(Debug, Clone, Copy)]
 struct Outstanding {
     end: u64,
@@ -42,7 +42,7 @@ struct Outstanding {
     is_sacked: bool,
 }
 
-/// One direction of a connection: who sends it, and who receives it.
+/// One direction of a connection, with its sender and its receiver.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
     /// Ranges that reached the receiver, with SYN and FIN.
@@ -50,7 +50,7 @@ pub(crate) struct Direction {
     /// Highest acknowledgment and right edge of the window that reached the sender.
     acked: u64,
     right_edge: u64,
-    /// First number never sent.
+    /// First sequence number that was never sent.
     next: u64,
     outstanding: BTreeMap<u64, Outstanding>,
     fin_at: Option<u64>,
@@ -63,29 +63,29 @@ pub(crate) struct Direction {
     pub(crate) ends_runs: bool,
     before_newest: u64,
     last_stamp: [u32; 2],
-    /// The newest timestamp that the receiver took (RFC 7323 TS.Recent).
+    /// Newest timestamp that the receiver accepted (RFC 7323 TS.Recent).
     recent: u32,
-    /// The window that the sender knows, and the segment that it is from (RFC 9293 WL1).
+    /// Window that the sender knows, and the sequence number of the segment with it (RFC 9293 WL1).
     window: (u64, u64),
 }
 
 impl Direction {
-    /// Bytes of the stream that arrived in order.
+    /// Returns the number of bytes of the stream that arrived in order.
     pub(crate) fn readable(&self) -> u64 {
         let next = self.arrived.contiguous();
         let fin = self.fin_at.is_some_and(|at| at < next);
         next.saturating_sub(1) - u64::from(fin)
     }
-    /// Bytes of the stream sent at least once.
+    /// Returns the number of bytes of the stream that were sent at least once.
     pub(crate) fn sent_bytes(&self) -> u64 {
         self.next.saturating_sub(1) - u64::from(self.fin_at.is_some())
     }
-    /// Returns true if the FIN arrived with everything before it.
+    /// Returns true if the FIN and all data before it have arrived.
     pub(crate) fn has_ended(&self) -> bool {
         self.fin_at.is_some_and(|at| at < self.arrived.contiguous())
     }
 
-    /// The sender lets `segment` go: its sequence numbers.
+    /// Records the sequence numbers of a segment that leaves the sender.
     pub(crate) fn on_data_sent(&mut self, segment: &Segment) {
         if segment.has_timestamps {
             assert!(segment.ts_value >= self.last_stamp[0], "timestamps go back");
@@ -146,7 +146,7 @@ impl Direction {
         }
         let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
         if segment.flags.has(Flags::SYN) {
-            // A late copy of it changes nothing.
+            // A late copy of the SYN changes nothing.
             if self.said == 0 || age <= 0 {
                 self.recent = segment.ts_value;
             }
@@ -171,7 +171,7 @@ impl Direction {
         segment.ack > self.acked || segment.seq > from || is_same
     }
 
-    /// The receiver gets `segment`: its sequence numbers.
+    /// Records the sequence numbers of a segment that reaches the receiver.
     pub(crate) fn on_data_arrived(&mut self, segment: &Segment) {
         self.before_newest = self.arrived.contiguous();
         if segment.seq_len() > 0 {
@@ -179,7 +179,7 @@ impl Direction {
         }
     }
 
-    /// The receiver lets `segment` go: its acknowledgment.
+    /// Records the acknowledgment of a segment that leaves the receiver.
     pub(crate) fn on_ack_sent(&mut self, segment: &Segment) {
         if !segment.flags.has(Flags::ACK) {
             return;
@@ -195,7 +195,7 @@ impl Direction {
         }
         self.said = segment.ack;
         let edge = segment.ack + segment.window;
-        // A window is said in units of its scale, at most 2^14 (RFC 7323 section 2.4).
+        // A window is rounded to a unit of its scale, which is at most 2^14 (RFC 7323 section 2.4).
         let slack = if self.has_offered { 1 << 14 } else { 1 << 30 };
         assert!(edge + slack > self.offered, "the window does not shrink");
         self.has_offered = !is_syn;
@@ -213,7 +213,7 @@ impl Direction {
         }
     }
 
-    /// The sender gets `segment`: its acknowledgment.
+    /// Records the acknowledgment of a segment that reaches the sender.
     pub(crate) fn on_ack_arrived(&mut self, segment: &Segment) {
         if !segment.flags.has(Flags::ACK) {
             return;
@@ -234,8 +234,7 @@ impl Direction {
         }
     }
 
-    /// Counts outstanding segments, SACKed ones, and those of the others that were sent more than
-    /// once.
+    /// Counts outstanding segments, SACKed ones, and the others that were sent more than once.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for known in self.outstanding.values() {

@@ -10,17 +10,17 @@ use fadeout_transport::tcp::{
     TcpEndpoint,
 };
 
-/// More events than any schedule needs; a run that takes more does not end.
+/// Maximum number of events. Every schedule that ends needs fewer.
 const MOST_EVENTS: u64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// A command by its number.
+    /// A command, by its number.
     Command {
         end: u32,
         number: u32,
     },
-    /// A packet by its number.
+    /// A packet, by its number.
     Arrival {
         end: u32,
         number: u32,
@@ -44,11 +44,11 @@ struct End {
     wake: Wake,
 }
 
-/// Two endpoints, the path between them and the model that watches.
+/// Two endpoints, the path between them, and the model that checks them.
 pub(crate) struct Pair {
     ends: [End; 2],
     paths: [Adversary; 2],
-    /// Direction `n` carries the data of end `n`.
+    /// Directions of the connection. Direction `n` carries the data of end `n`.
     directions: [Direction; 2],
     events: EventQueue<Event>,
     commands: Vec<Command>,
@@ -58,7 +58,7 @@ pub(crate) struct Pair {
     is_traced: bool,
 }
 
-/// Parts of one end.
+/// Configuration of one end.
 pub(crate) struct EndConfig {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: Congestion,
@@ -73,7 +73,7 @@ enum Command {
 }
 
 impl Pair {
-    /// End 0 connects, end 1 listens.
+    /// Creates two ends. End 0 connects, and end 1 listens.
     pub(crate) fn new(ends: [EndConfig; 2], is_traced: bool) -> Pair {
         let mut directions: [Direction; 2] = Default::default();
         for (direction, receiver) in directions.iter_mut().zip([&ends[1], &ends[0]]) {
@@ -112,12 +112,12 @@ impl Pair {
         pair
     }
 
-    /// End `end` gets `command` at `at`.
+    /// Schedules a command of the application at end `end`.
     pub(crate) fn at(&mut self, at: Time, end: usize, command: AppCommand) {
         self.schedule(at, end, Command::App(command));
     }
 
-    /// A link tells end `end` something at `at`.
+    /// Schedules a notice of a link to end `end`.
     pub(crate) fn tell(&mut self, at: Time, end: usize, info: LinkInfo) {
         self.schedule(at, end, Command::Notice(info));
     }
@@ -129,8 +129,8 @@ impl Pair {
         self.events.schedule(at, Event::Command { end, number });
     }
 
-    /// Runs until nothing is left to happen, and claims that everything arrived once, whole and in
-    /// order, and that both ends are closed.
+    /// Runs until no event is left. Asserts that all data arrived once, complete and in order, and
+    /// that both ends are closed.
     pub(crate) fn run(&mut self) {
         let mut events = 0;
         while let Some((at, event)) = self.events.pop() {
@@ -156,7 +156,7 @@ impl Pair {
         }
     }
 
-    /// Simulated time.
+    /// Returns the simulated time.
     pub(crate) fn now(&self) -> Time {
         self.now
     }
@@ -304,7 +304,7 @@ impl Pair {
         data
     }
 
-    /// Compares the sender's own view with the model's.
+    /// Compares the sender's own state with that of the model.
     fn look_at(&self, number: usize, sent: u32) {
         let end = &self.ends[number];
         let row = end.tcp.congestion_row(self.now);
@@ -321,7 +321,7 @@ impl Pair {
         if !matches!(end.recovery, LossRecovery::Rack | LossRecovery::Sack) {
             assert_eq!(counts.sacked, 0);
         }
-        // The sender's board: a SYN is not on it.
+        // The sender's scoreboard does not contain a SYN.
         let in_flight = row.in_flight_segments;
         let unsacked = counts.packets - counts.sacked;
         if counts.resent == 0 && matches!(row.state, "open" | "disorder" | "cwr") {
@@ -335,8 +335,9 @@ impl Pair {
             in_flight <= unsacked + counts.resent,
             "{in_flight} in flight of {counts:?}"
         );
-        // Limited transmit sends two more than the window, and one for each duplicate where the
-        // response to a loss waits. One segment may always go: a probe, or the first repair.
+        // Limited transmit sends two segments beyond the window, and one for each duplicate ACK if
+        // the response to a loss waits. One segment may always leave: a probe, or the first
+        // retransmission.
         let beyond = if end.waits { in_flight } else { 2 };
         let room = row.cwnd_segments as u32 + beyond;
         assert!(
@@ -362,7 +363,7 @@ impl Pair {
     }
 }
 
-/// The stream of one concern of a schedule.
+/// Returns the random stream for one purpose of a schedule.
 pub(crate) fn stream(seed: u64, concern: &str, end: usize) -> Stream {
     Stream::new(seed, concern, end as u64)
 }

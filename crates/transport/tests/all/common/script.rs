@@ -1,6 +1,6 @@
-//! A peer played by hand: one endpoint, and lines that read like packetdrill's.
+//! One endpoint whose peer the test plays. The lines of a test read like packetdrill scripts.
 //!
-//! Full segments carry 1000 bytes, so that the n-th begins at 1000 n - 999.
+//! Full segments carry 1000 bytes, so the n-th segment begins at 1000 n - 999.
 
 use fadeout_core::{
     Bytes, CongestionRow, Ecn, Flags, FlowEventRow, FlowId, Probe, RetransmitCause, RetransmitRow,
@@ -36,7 +36,7 @@ impl Probe for Log {
     }
 }
 
-/// A segment that left, and when.
+/// A segment that left the endpoint, with its time.
 #[derive(Clone, Copy)]
 pub(crate) struct Left {
     pub(crate) at_ms: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Left {
     pub(crate) ecn: Ecn,
 }
 
-/// One endpoint under test.
+/// An endpoint under test.
 pub(crate) struct Script {
     tcp: TcpEndpoint,
     out: Outbox,
@@ -53,7 +53,7 @@ pub(crate) struct Script {
     /// Fields of the peer's segments.
     peer_seq: u64,
     peer_ack: u64,
-    /// The newest timestamp seen, which the peer echoes unless told otherwise.
+    /// Newest timestamp of the endpoint. The peer echoes it unless the test sets another.
     echo: u32,
     pub(crate) peer_window: u64,
     left: Vec<Left>,
@@ -62,12 +62,13 @@ pub(crate) struct Script {
     pub(crate) read: u64,
 }
 
-/// Linux with 1000-byte segments and NewReno, whose window is easy to follow, without bursts.
+/// Returns the Linux profile with 1000-byte segments, without bursts and with NewReno, whose window
+/// is easy to predict.
 pub(crate) fn linux() -> TcpConfig {
     with_round_segments(TcpConfig::linux())
 }
 
-/// Profile `name` with 1000-byte segments.
+/// Returns the profile `name` with 1000-byte segments.
 pub(crate) fn profile(name: &str) -> TcpConfig {
     with_round_segments(TcpConfig::new(name, &Parameters::default()).expect("a profile"))
 }
@@ -79,7 +80,7 @@ fn with_round_segments(mut config: TcpConfig) -> TcpConfig {
 }
 
 impl Script {
-    /// A closed endpoint.
+    /// Returns a closed endpoint.
     pub(crate) fn closed(config: &TcpConfig) -> Script {
         let none = Parameters::default();
         let congestion = Congestion::new("newreno", &none, Stream::new(1, "script", 0));
@@ -100,7 +101,7 @@ impl Script {
         }
     }
 
-    /// Connected, with a handshake of 100 ms; nothing is left to look at.
+    /// Returns a connected endpoint after a handshake of 100 ms. Its output has been removed.
     pub(crate) fn connected(config: &TcpConfig) -> Script {
         let mut script = Script::closed(config);
         script.command(AppCommand::Connect);
@@ -130,29 +131,29 @@ impl Script {
         }
     }
 
-    /// The endpoint itself.
+    /// Returns the endpoint.
     pub(crate) fn tcp(&mut self) -> &mut TcpEndpoint {
         &mut self.tcp
     }
 
-    /// The application sets an option.
+    /// Sets an option of the socket.
     pub(crate) fn set(&mut self, option: SocketOption) {
         self.tcp.set(self.now, option);
     }
 
-    /// The application acts.
+    /// Passes a command of the application to the endpoint.
     pub(crate) fn command(&mut self, command: AppCommand) {
         let Script { tcp, out, log, .. } = self;
         tcp.on_app(self.now, command, out, log);
         self.collect();
     }
 
-    /// The application writes `segments` full segments.
+    /// Writes `segments` full segments.
     pub(crate) fn write(&mut self, segments: u64) {
         self.command(AppCommand::Write(Bytes(segments * FULL)));
     }
 
-    /// Time passes, and timers run.
+    /// Lets time pass and timers expire.
     pub(crate) fn wait(&mut self, millis: u64) {
         let until = self.now + Span::from_millis(millis);
         while self.tcp.wake_at() <= until {
@@ -164,7 +165,7 @@ impl Script {
         self.now = until;
     }
 
-    /// A segment arrives.
+    /// Passes a segment of the peer to the endpoint.
     pub(crate) fn arrive(&mut self, segment: Segment) {
         self.arrive_marked(segment, Ecn::NotEct);
     }
@@ -176,7 +177,7 @@ impl Script {
         self.collect();
     }
 
-    /// An ACK without data up to full segment `segments`, as a segment for changes.
+    /// Returns an ACK without data up to full segment `segments`. A test may change it.
     pub(crate) fn bare(&self, segments: u64) -> Segment {
         Segment {
             seq: self.peer_seq,
@@ -190,14 +191,14 @@ impl Script {
         }
     }
 
-    /// Everything up to full segment `segments` is acknowledged.
+    /// Acknowledges all data up to full segment `segments`.
     pub(crate) fn ack(&mut self, segments: u64) {
         self.arrive(self.bare(segments));
         self.peer_ack = self.peer_ack.max(1 + segments * FULL);
     }
 
-    /// Up to `segments` acknowledged, and the ranges `from..to` of full segments (counted from
-    /// 1, both included) SACKed, newest first.
+    /// Acknowledges up to full segment `segments` and SACKs the ranges `from..to`, the newest
+    /// first. Segments are counted from 1, and both ends of a range are included.
     pub(crate) fn sack(&mut self, segments: u64, ranges: &[(u64, u64)]) {
         let mut ack = self.bare(segments);
         for &(from, to) in ranges {
@@ -209,7 +210,7 @@ impl Script {
         self.arrive(ack);
     }
 
-    /// Data of the peer: full segment `number`, counted from 1.
+    /// Returns data of the peer: full segment `number`, counted from 1.
     pub(crate) fn data(&self, number: u64) -> Segment {
         Segment {
             seq: 1 + (number - 1) * FULL,
@@ -265,25 +266,25 @@ impl Script {
         left[0].segment
     }
 
-    /// Claims that nothing left.
+    /// Asserts that no segment left.
     #[track_caller]
     pub(crate) fn sends_nothing(&mut self) {
         self.sends(&[]);
     }
 
-    /// Milliseconds since the start.
+    /// Returns the time since the start in milliseconds.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now.as_millis()
     }
-    /// The connection's state.
+    /// Returns the state of the connection.
     pub(crate) fn state(&self) -> ConnectionState {
         self.tcp.state()
     }
-    /// The sender's state.
+    /// Returns the congestion state of the sender.
     pub(crate) fn row(&self) -> CongestionRow {
         self.tcp.congestion_row(self.now)
     }
-    /// Window in whole segments.
+    /// Returns the congestion window in whole segments.
     pub(crate) fn cwnd(&self) -> u64 {
         self.row().cwnd_segments as u64
     }

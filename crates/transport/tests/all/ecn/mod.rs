@@ -1,4 +1,5 @@
-//! ECN end to end: negotiation, each kind of feedback, and its effect on a queue.
+//! Tests of ECN between two endpoints: negotiation, each kind of feedback, and its effect on a
+//! queue.
 
 mod pipe;
 
@@ -24,7 +25,7 @@ fn naming_dctcp_switches_its_feedback_on_and_keeps_the_queue_at_the_threshold() 
     let dctcp = both("dctcp", &TcpConfig::linux());
     assert_eq!(dctcp.dropped, 0);
     assert!(dctcp.marked > 100);
-    // The headers leave 19.1 Mbit/s.
+    // The headers leave 19.1 Mbit/s for data.
     assert!(dctcp.delivered_mbps > 18.5, "{}", dctcp.delivered_mbps);
     assert!(
         (5.0..25.0).contains(&dctcp.mean_queue),
@@ -93,7 +94,7 @@ fn prague_sends_ect1_where_feedback_is_accurate_and_falls_back_where_it_is_not()
     let fallen = run(shallow, "prague", &none, (&linux, &classic), duration);
     assert!(fallen.sent.iter().all(|&ecn| ecn != Ecn::Ect1));
     assert!(fallen.sent.contains(&Ecn::Ect0));
-    // Halving at five packets leaves the link idle for part of each cycle.
+    // Halving the window at five packets leaves the link idle for a part of each cycle.
     assert!(
         (12.0..accurate.delivered_mbps).contains(&fallen.delivered_mbps),
         "{}",

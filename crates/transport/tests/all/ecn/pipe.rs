@@ -1,5 +1,5 @@
-//! Two endpoints on a line: a bottleneck towards the receiver that marks above a threshold, and
-//! a way back without one.
+//! Two endpoints with a bottleneck towards the receiver, which marks packets above a threshold. The
+//! return path has no bottleneck.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Value};
@@ -13,13 +13,13 @@ use std::collections::VecDeque;
 pub(crate) struct Path {
     pub(crate) rate: Rate,
     pub(crate) one_way: Span,
-    /// Packets waiting above which an ECN-capable arrival is marked.
+    /// Number of waiting packets above which ECN-capable arrivals are marked.
     pub(crate) mark_above: usize,
-    /// Packets waiting above which an arrival is dropped.
+    /// Number of waiting packets above which arrivals are dropped.
     pub(crate) limit: usize,
 }
 
-/// Results of a transfer without end.
+/// Results of an endless transfer.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) delivered_mbps: f64,
@@ -28,14 +28,14 @@ pub(crate) struct Report {
     pub(crate) marked: u64,
     /// Every acknowledgment as the sender received it.
     pub(crate) acks: Vec<Segment>,
-    /// ECN fields of the data packets sent.
+    /// ECN fields of the sent data packets.
     pub(crate) sent: Vec<Ecn>,
-    /// Marks of the data packets in the order received.
+    /// Sequence numbers of the received data packets in order, and true for marked ones.
     pub(crate) received: Vec<(u64, bool)>,
     pub(crate) mean_cwnd: f64,
 }
 
-/// An endpoint configuration of the Linux profile with one choice of `ecn`.
+/// Returns a configuration of the Linux profile with this value of `ecn`.
 pub(crate) fn with_ecn(ecn: &str) -> TcpConfig {
     let given = Parameters(vec![("ecn".to_owned(), Value::Choice(ecn.to_owned()))]);
     TcpConfig::new("linux", &given).expect("the linux profile exists")

@@ -1,4 +1,4 @@
-//! Handshake and close.
+//! Tests of handshake and close.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn a_syn_without_an_answer_is_repeated_and_then_given_up() {
     s.command(AppCommand::Connect);
     s.wait(200_000);
     let times: Vec<u64> = s.left().iter().map(|left| left.at_ms).collect();
-    // Four timeouts of a second before the first that doubles.
+    // Four timeouts of one second come before the first doubled one.
     let linear = [0, 1000, 2000, 3000, 4000];
     let doubling = [5000, 7000, 11_000, 19_000, 35_000, 67_000];
     assert_eq!(times, [&linear[..], &doubling].concat());
@@ -79,7 +79,7 @@ fn a_fin_that_comes_again_is_acknowledged_again() {
     };
     s.arrive(fin);
     s.sends_nothing();
-    // The application's own FIN would carry it.
+    // The application's own FIN would carry the ACK.
     s.wait(41);
     assert_eq!(s.sends_ack().ack, 2);
     s.arrive(fin);

@@ -1,4 +1,4 @@
-//! The receiver's window, acknowledgments, and the contents of a sender's segments.
+//! Tests of the receiver's window, of acknowledgments, and of the contents of a sender's segments.
 
 use super::*;
 
@@ -162,7 +162,8 @@ fn a_peer_cannot_ask_for_tiny_segments() {
     assert_eq!(s.left().len(), 2);
 }
 
-/// Minshall's form of Nagle's algorithm, which Linux has: a small segment waits for a small one.
+/// Minshall's form of Nagle's algorithm, as in Linux: a small segment waits while another small one
+/// is outstanding.
 #[test]
 fn nagle_holds_a_small_segment_while_a_small_one_is_outstanding() {
     for (nagle, sizes) in [(true, vec![1000, 10]), (false, vec![1000, 10, 20])] {

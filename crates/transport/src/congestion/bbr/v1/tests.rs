@@ -1,10 +1,11 @@
-//! Unit vectors and behaviour on the test pipe.
+//! Tests of BBRv1 with unit vectors and on the test pipe.
 
 use super::super::super::testing::{Pipe, ack, at_ms, build, window};
 use super::*;
 use crate::congestion::RateSample;
 
-/// Bandwidth 10 segments per ms, 40 ms, full pipe, in PROBE_BW.
+/// Returns BBRv1 in PROBE_BW, with a bandwidth of 10 segments per ms, a round trip of 40 ms and a
+/// full pipe.
 fn probing() -> BbrV1 {
     let mut bbr = build::<BbrV1>(&[]);
     bbr.bandwidth.update(0, 10_000.0);
@@ -28,7 +29,7 @@ fn the_gains_are_the_kernels() {
 #[test]
 fn the_window_is_two_products_and_three_bursts() {
     let mut bbr = probing();
-    // A rate that makes bursts of two segments.
+    // At this rate bursts have two segments.
     bbr.pacing_rate = 2.0 * 1448.0 * 1024.0;
     assert_eq!(bbr.inflight(10_000.0, 2.0), 806.0);
     assert_eq!(bbr.target(), 806.0);
@@ -98,7 +99,7 @@ fn probe_rtt_holds_four_segments_for_200_ms_and_a_round() {
 fn a_full_pipe_has_a_short_queue() {
     let mut bbr = build::<BbrV1>(&[]);
     let report = Pipe::clean_20m().run(&mut bbr, Span::from_secs(60));
-    // The recorded kernel run: 18.64 Mbit/s, 55.6 ms.
+    // The recorded run of the kernel has 18.64 Mbit/s and 55.6 ms.
     assert!(
         (report.received_mbps / 18.64 - 1.0).abs() < 0.04,
         "{report:?}"
@@ -119,7 +120,7 @@ fn random_loss_does_not_lower_the_rate() {
 
 #[test]
 fn a_bandwidth_in_units_has_a_product_that_is_not_one_too_many() {
-    // Two segments in 12 ms, over 72 ms: 12 segments, by Linux's integers.
+    // Two segments in 12 ms make 12 segments over 72 ms, by Linux's integers.
     let rate = sizes::in_units(2.0 / 12e-3);
     let units = (2_u64 << 24) / 12_000;
     assert_eq!((rate / 1e6 * f64::from(1 << 24)).round() as u64, units);

@@ -1,4 +1,4 @@
-//! Unit vectors and behaviour on the test pipe.
+//! Tests of BBRv3 with unit vectors and on the test pipe.
 
 use super::super::super::testing::{Pipe, ack, at_ms, build, window};
 use super::*;
@@ -7,7 +7,8 @@ use model::{Bounds, inflight_at_loss};
 
 const MSS: f64 = 1448.0;
 
-/// 12.5 MB/s and 40 ms, the pipe full, cruising at the paced bandwidth.
+/// Returns BBRv3 that cruises at the paced bandwidth, with 12.5 MB/s, a round trip of 40 ms and a
+/// full pipe.
 fn cruising() -> BbrV3 {
     let mut bbr = build::<BbrV3>(&[]);
     bbr.model.max_bandwidth.update(0, 12.5e6 / MSS);
@@ -18,7 +19,7 @@ fn cruising() -> BbrV3 {
     bbr
 }
 
-/// Bytes, to the byte.
+/// Asserts that `segments` are exactly `bytes` bytes.
 #[track_caller]
 fn assert_bytes(segments: f64, bytes: f64) {
     assert!(
@@ -138,7 +139,8 @@ fn a_full_pipe_has_a_short_queue() {
     let mut bbr = build::<BbrV3>(&[]);
     let report = Pipe::clean_20m().run(&mut bbr, Span::from_secs(30));
     assert!(report.received_mbps > 18.0, "{report:?}");
-    // 50.6 ms without a queue. Probing up adds a quarter of it one round in fifty.
+    // The round trip is 50.6 ms without a queue. Probing up adds a quarter of it in one round of
+    // fifty.
     assert!(report.mean_rtt_ms < 60.0, "{report:?}");
 }
 
@@ -154,7 +156,7 @@ fn loss_below_the_threshold_costs_little() {
 
 #[test]
 fn a_shallow_buffer_is_found_and_respected() {
-    // 84 packets are the bandwidth-delay product; 100 leave a queue of 16.
+    // The bandwidth-delay product is 84 packets, so a limit of 100 leaves a queue of 16.
     let report = Pipe::clean_20m().run(&mut build::<BbrV3>(&[]), Span::from_secs(60));
     let sent = report.received_mbps * 60e6 / (8.0 * MSS);
     assert!((report.lost as f64) < 0.02 * sent, "{report:?}");

@@ -4,13 +4,13 @@ use crate::congestion::testing::{ack, at_ms, congestion, window};
 use fadeout_core::Span;
 use fadeout_core::registry::{Parameters, Value};
 
-/// Where slow start at 64 segments goes on to, after nine samples of `rtt`.
+/// Returns the slow-start threshold of a window of 64 segments after nine samples of `rtt`.
 fn threshold_after(rtt: Span, parameters: &Parameters) -> f64 {
     let mut cubic = CoupledCubic::with(&Settings::new(&CoupledCubic::ENTRY, parameters), ());
     let mut w = window(64.0, f64::INFINITY);
     let paths = view(0, &[(64.0, 40.0, 1000.0), (20.0, 40.0, 1000.0)]);
     for n in 0..9 {
-        // 10 ms apart, so that they make no train.
+        // The ACKs are 10 ms apart, so they form no train.
         let sample = AckSample {
             snd_una: 1,
             snd_nxt: 100,
@@ -67,9 +67,9 @@ fn by_losses_the_scaled_rates_add_up_to_the_best_paths() {
 
 #[test]
 fn by_windows_the_rates_settle_on_the_best_paths_alone() {
-    // Where mean growth and mean decrease are equal, each segment acknowledged adds
-    // (1 - beta) p w. CUBIC adds (C (1 - beta)^2)^(1/3) rtt w^(-1/3) of its own, and the scale
-    // of that is the cube root of the constant's.
+    // In equilibrium mean growth and mean decrease are equal, and each acknowledged segment adds (1
+    // - beta) p w. CUBIC alone adds (C (1 - beta)^2)^(1/3) rtt w^(-1/3), which scales with the cube
+    // root of the constant C.
     let paths = [(0.0001, 0.05), (0.0004, 0.08)];
     let mut windows = [100.0, 100.0];
     let own = |window: f64, rtt_s: f64| {
@@ -89,7 +89,7 @@ fn by_windows_the_rates_settle_on_the_best_paths_alone() {
         }
     }
     near(windows[0] / windows[1], 4.0);
-    // Alone: (1 - beta) p w = own(w).
+    // Alone on a path, (1 - beta) p w = own(w).
     let alone = |(loss, rtt_s): (f64, f64)| {
         let base = math::cbrt(C * (1.0 - BETA) * (1.0 - BETA)) * rtt_s / ((1.0 - BETA) * loss);
         math::pow(base, 0.75) / rtt_s
@@ -99,7 +99,7 @@ fn by_windows_the_rates_settle_on_the_best_paths_alone() {
     assert!((total / best - 1.0).abs() < 1e-3, "{total} against {best}");
 }
 
-/// A path with this mean distance between losses.
+/// Returns a path with this mean distance between losses.
 fn lossy(srtt_s: f64, mean_interval: f64) -> PathState {
     PathState {
         srtt_s,
@@ -137,20 +137,21 @@ fn alone_a_path_has_the_windows_of_the_rfcs_tables() {
             }
         }
     }
-    // Less than a segment between losses is one.
+    // A mean distance below one segment counts as one segment.
     assert_eq!(alone(&lossy(0.1, 0.0)), alone(&lossy(0.1, 1.0)));
     assert!(alone(&lossy(0.1, 2.0)) > alone(&lossy(0.1, 1.0)));
 }
 
 #[test]
 fn by_losses_each_path_has_its_share_of_the_best_ones_rate() {
-    // Frequent losses make Reno's law the larger one, so rates go with the roots of the distances.
+    // With frequent losses Reno's law gives the larger window, so rates scale with the roots of the
+    // distances.
     let paths = [lossy(0.01, 6.0), lossy(0.01, 24.0)];
     let of = |on| View {
         on,
         paths: paths.into_iter().collect(),
     };
-    // Rates as 1 to 2: shares 2 * 1 / (1 + 4) and 2 * 2 / (1 + 4).
+    // The rates are 1 to 2, so the shares are 2 * 1 / (1 + 4) and 2 * 2 / (1 + 4).
     for (on, share) in [(0, 0.4_f64), (1, 0.8)] {
         let scale = by_losses(&of(on));
         near(scale.slope, share * share);
@@ -163,10 +164,10 @@ fn a_path_without_a_round_trip_grows_as_if_alone() {
     let paths = [(10.0, 0.0, 1000.0), (10.0, 50.0, 1000.0)];
     assert_eq!(by_losses(&view(0, &paths)), ALONE);
     assert_eq!(by_windows(&view(0, &paths)), ALONE);
-    // The other path does not count a path that it cannot measure.
+    // A path that cannot be measured does not count for the other path.
     assert_eq!(by_windows(&view(1, &paths)), ALONE);
     near(by_losses(&view(1, &paths)).constant, 1.0);
-    // Nor is anything known before there is a window.
+    // Without a window no rate is known.
     assert_eq!(
         by_windows(&view(0, &[(0.0, 50.0, 1.0), (10.0, 50.0, 1.0)])),
         ALONE
@@ -175,16 +176,17 @@ fn a_path_without_a_round_trip_grows_as_if_alone() {
 
 #[test]
 fn by_windows_the_growth_is_the_largest_alone_over_the_own_times_the_part_of_the_rate() {
-    // 10 segments at 125 ms and 20 at a second: 80 and 20 segments a second. CUBIC's measure
-    // w / rtt^(1/3) is 20 and 20; Reno's w / rtt^2 is 640 and 20.
+    // 10 segments at 125 ms and 20 at one second are 80 and 20 segments a second. CUBIC's measure w
+    // / rtt^(1/3) is 20 and 20. Reno's w / rtt^2 is 640 and 20.
     let paths = [(10.0, 125.0, 1.0), (20.0, 1000.0, 1.0)];
     let (first, second) = (by_windows(&view(0, &paths)), by_windows(&view(1, &paths)));
     near(first.constant, 0.8 * 0.8 * 0.8 * 0.8);
     near(first.slope, 0.64);
     near(second.constant, 0.2 * 0.2 * 0.2 * 0.2);
-    // 640 / 20 times 0.04 would be more than alone.
+    // The factor 640 / 20 times 0.04 would exceed that of a single path.
     near(second.slope, 1.0);
-    // 27 segments at 125 ms and 2 at a second: 216 and 2 a second. 54 and 2, 1728 and 2.
+    // 27 segments at 125 ms and 2 at one second are 216 and 2 segments a second. CUBIC's measures
+    // are 54 and 2, Reno's 1728 and 2.
     let uneven = by_windows(&view(1, &[(27.0, 125.0, 1.0), (2.0, 1000.0, 1.0)]));
     near(
         uneven.constant,
@@ -193,7 +195,7 @@ fn by_windows_the_growth_is_the_largest_alone_over_the_own_times_the_part_of_the
     near(uneven.slope, 864.0 / (109.0 * 109.0));
 }
 
-/// In congestion avoidance, with this scale.
+/// Returns coupled CUBIC in congestion avoidance, with this scale.
 fn avoiding(w_max: f64, scale: Scale) -> CoupledCubic {
     let none = Parameters::default();
     CoupledCubic {
@@ -203,13 +205,13 @@ fn avoiding(w_max: f64, scale: Scale) -> CoupledCubic {
     }
 }
 
-/// The cubic alone, without Reno's slope.
+/// Scale of the cubic curve alone, without Reno's slope.
 const CURVE: Scale = Scale {
     constant: 1.0,
     slope: 0.0,
 };
 
-/// The window after an ACK for `acked` segments at `ms`, with a round-trip time of 100 ms.
+/// Returns the window after an ACK for `acked` segments at `ms`, with a round-trip time of 100 ms.
 fn grown(cubic: &mut CoupledCubic, w: &mut Window, ms: u64, acked: u32) -> f64 {
     cubic.avoid(w, &ack(at_ms(ms), acked), f64::from(acked));
     w.cwnd
@@ -217,8 +219,8 @@ fn grown(cubic: &mut CoupledCubic, w: &mut Window, ms: u64, acked: u32) -> f64 {
 
 #[test]
 fn the_window_follows_the_cubic_through_its_plateau() {
-    // K is 2 s: 0.4 times 8 is the distance to the window of the last loss. The ACK of time t is
-    // taken for a round trip later, and adds (W(t) - cwnd) / cwnd a segment.
+    // K is 2 s, because 0.4 times 8 is the distance to the window of the last loss. An ACK at time
+    // t counts for t plus a round trip, and adds (W(t) - cwnd) / cwnd for each segment.
     for (ms, curve) in [
         (0, 100.0 - 0.4 * 1.9 * 1.9 * 1.9),
         (900, 99.6),
@@ -234,7 +236,7 @@ fn the_window_follows_the_cubic_through_its_plateau() {
             96.8 + 9.0 * (curve - 96.8) / 96.8,
         );
     }
-    // Never by more than a half of a segment a segment, and never down.
+    // The window grows by at most half a segment for each segment, and never shrinks.
     let (mut cubic, mut w) = (avoiding(100.0, CURVE), window(96.8, 50.0));
     cubic.avoid(&mut w, &ack(at_ms(0), 0), 0.0);
     near(grown(&mut cubic, &mut w, 60_000, 4), 98.8);
@@ -242,7 +244,7 @@ fn the_window_follows_the_cubic_through_its_plateau() {
 
 #[test]
 fn a_scaled_path_has_a_scaled_cubic() {
-    // An eighth of C: 0.05 times 27 is missing, so K is 3 s.
+    // The constant is an eighth of C. The distance is 0.05 times 27, so K is 3 s.
     let scale = Scale {
         constant: 0.125,
         slope: 0.25,
@@ -258,7 +260,7 @@ fn a_scaled_path_has_a_scaled_cubic() {
 
 #[test]
 fn a_new_path_grows_from_where_it_is() {
-    // Above the window of the last loss, and at it, there is no plateau to come: K is zero.
+    // At or above the window of the last loss there is no plateau, and K is zero.
     for w_max in [0.0, 40.0, 50.0] {
         let (mut cubic, mut w) = (avoiding(w_max, ALONE), window(50.0, 25.0));
         cubic.avoid(&mut w, &ack(at_ms(1_000), 0), 0.0);
@@ -271,8 +273,8 @@ fn a_new_path_grows_from_where_it_is() {
 
 #[test]
 fn where_renos_slope_is_steeper_the_window_is_renos() {
-    // RFC 9438 section 4.3 with beta 0.7: 9 / 17 of a segment a window. At the plateau's middle the
-    // cubic adds nothing.
+    // RFC 9438 section 4.3 with beta 0.7: Reno's slope is 9 / 17 of a segment in a window. In the
+    // middle of the plateau the cubic curve adds nothing.
     for slope in [1.0, 0.25] {
         let scale = Scale {
             constant: 1.0,
@@ -308,8 +310,8 @@ fn a_constant_that_changed_by_2_44_begins_anew() {
 #[test]
 fn a_loss_takes_three_tenths_and_gives_way_where_the_window_shrank() {
     let mut cubic = avoiding(0.0, ALONE);
-    // RFC 9438 sections 4.6 and 4.7: below the last loss's window, 0.85 of the present one is the
-    // aim.
+    // RFC 9438 sections 4.6 and 4.7: below the window of the last loss, the target is 0.85 of the
+    // present one.
     for (cwnd, threshold, w_max) in [
         (100.0, 70.0, 100.0),
         (100.0, 70.0, 100.0),
@@ -332,7 +334,8 @@ fn the_scale_is_taken_once_a_round_trip() {
     let both = view(0, &[(10.0, 100.0, 1000.0); 2]);
     let (mut cubic, mut w) = (avoiding(0.0, ALONE), window(10.0, 5.0));
     for (ms, scale) in [(99, 1.0), (100, 0.25), (199, 0.25), (200, 1.0)] {
-        // Now alone, now one of two equals, whose slope is a quarter.
+        // The path is alone at some times, and one of two equal paths at others. Then its slope is
+        // a quarter.
         let alone = view(0, &[(10.0, 100.0, 1000.0)]);
         let seen = if ms == 200 { &alone } else { &both };
         let seen = if ms == 199 { &alone } else { seen };
@@ -353,8 +356,8 @@ fn what_slow_start_leaves_goes_into_avoidance_and_nothing_grows_when_it_is_not_d
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (8.0, false));
     cubic.on_ack(&mut w, &ack(at_ms(0), 2), &none);
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (10.0, false));
-    // Two of the next four segments bring a window of 8 to 10. Reno's slope adds 2 * 9 / 17 / 10
-    // for the other two.
+    // Two of the next four segments raise a window of 8 to 10. For the other two, Reno's slope adds
+    // 2 * 9 / 17 / 10.
     w.cwnd = 8.0;
     cubic.on_ack(&mut w, &ack(at_ms(0), 4), &none);
     near(w.cwnd, 10.0 + 2.0 * 9.0 / 17.0 / 10.0);

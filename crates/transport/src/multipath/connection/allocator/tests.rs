@@ -1,4 +1,4 @@
-//! Which data goes where, over paths without subflows.
+//! Tests of the choice of a path for data, on paths without subflows.
 
 use super::super::path::Mapping;
 use super::super::path::testing::{FakePath, path};
@@ -12,7 +12,7 @@ fn allocator(scheduler: &str, paths: usize) -> Allocator {
     Allocator::new(scheduler, paths, true, true)
 }
 
-/// So much was written and sent, in a window up to `window_end`.
+/// Returns a stream with `written` and `sent` bytes, and a window up to `window_end`.
 fn data(written: u64, sent: u64, window_end: u64) -> Outbound {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(written);
@@ -25,7 +25,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Data from `start` was sent on a path as it is numbered.
+/// Records that a path sent data from `start` on, with the path's own sequence numbers.
 fn send(path: &mut FakePath, start: u64, bytes: u64) {
     path.mappings.push(Mapping {
         seq: start,
@@ -102,7 +102,7 @@ fn what_is_stranded_goes_first_and_never_where_it_was() {
     allocator.on_sent(1, stranded, 1_000, 3_001);
     let rest = allocator.next_run(at(0), &data, &paths, None, 0).run;
     assert_eq!(rest.map(|run| (run.0, run.1.start)), Some((1, 1_001)));
-    // The path works again: it repairs its own losses.
+    // The path works again, so it retransmits its own losses.
     paths[0].view.timeouts_in_a_row = 0;
     allocator.follow_timeouts(0, 1, &paths);
     let fresh = allocator.next_run(at(0), &data, &paths, None, 0);
@@ -181,7 +181,7 @@ fn a_full_window_sends_the_head_of_the_line_on_a_much_faster_path_and_penalises_
         let decision = allocator.next_run(at(100), &full, &paths, None, 0);
         assert_eq!(decision.run, is_sent.then_some((1, head)));
         assert_eq!(decision.penalised, Some(0));
-        // Once a round trip of the fast path.
+        // A path is penalised at most once in a round trip of the fast path.
         let again = allocator.next_run(at(109), &full, &paths, None, 0);
         assert_eq!(again.penalised, None);
         let later = allocator.next_run(at(110), &full, &paths, None, 0);
@@ -225,7 +225,7 @@ fn a_stalled_head_goes_again_where_a_path_has_nothing_to_do() {
     let data = data(4_000, 4_000, 100_000);
     allocator.on_stalled(1, &paths);
     let run = allocator.next_run(at(0), &data, &paths, None, 0).run;
-    // As far as the path has it without a gap.
+    // The run ends at the first gap in the path's data.
     let expected = Run {
         start: 1,
         bytes: 2_000,

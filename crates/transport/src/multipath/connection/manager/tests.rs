@@ -1,4 +1,4 @@
-//! Paths that open, join, are announced and go, without subflows.
+//! Tests of paths that open, join, are announced and end, without subflows.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn rto(index: usize) -> Span {
     Span::from_millis(200 + 500 * index as u64)
 }
 
-/// Returns two paths, the second as `second`, a tenth of a second apart. `is_opener`: true if this
-/// end opens.
+/// Returns the manager of two paths, the second as `second`, one tenth of a second apart.
+/// `is_opener` is true if this end opens the connection.
 fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     let paths = [PathConfig::default(), second];
     let mut manager = PathManager::new(paths, Span::from_millis(100), 2);
@@ -24,7 +24,8 @@ fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     manager
 }
 
-/// The opener after an answer to MP_JOIN, whose third packet goes again at 300 ms.
+/// Returns the manager of the opening end after an answer to MP_JOIN. It repeats the third packet
+/// at 300 ms.
 fn answered() -> PathManager {
     let mut manager = manager(PathConfig::default(), true);
     manager.on_established(at(0));

@@ -1,19 +1,19 @@
-//! Which data waits where, over paths without subflows.
+//! Tests of the queues that data waits in, on paths without subflows.
 
 use super::super::path::testing::{FakePath, path};
 use super::*;
 use crate::tcp::TcpConfig;
 
-/// Data of a fragment that has a page for itself.
+/// Size of a fragment that has a page of memory of its own, bytes.
 const FRAGMENT: u64 = 32_728;
-/// Memory of a segment of 1460 bytes with 320 for headers.
+/// Memory of a segment of 1460 bytes with 320 bytes of headers.
 const SEGMENT_MEMORY: u64 = 4_352;
 
 fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// The default of Linux with wireless networks, up to 1 MiB.
+/// Returns the default buffer of Linux with wireless networks, up to 1 MiB.
 fn of_subflow() -> SendBufferConfig {
     SendBufferConfig {
         maximum: 1 << 20,
@@ -21,7 +21,7 @@ fn of_subflow() -> SendBufferConfig {
     }
 }
 
-/// Subflows whose timers are exact. `nagle`: small segments wait.
+/// Returns the queues of subflows with exact timers. With `nagle` small segments wait.
 fn of_queues(paths: usize, nagle: bool) -> SendQueues {
     let config = TcpConfig {
         nagle,
@@ -39,7 +39,7 @@ fn queues(paths: &Vec<FakePath>) -> SendQueues {
     queues
 }
 
-/// So much was written, in a window that is wide open.
+/// Returns a stream with `bytes` written and an unlimited window.
 fn written(bytes: u64) -> Outbound {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(bytes);
@@ -56,7 +56,7 @@ fn waiting(start: u64, end: u64, is_again: bool) -> Option<Waiting> {
     })
 }
 
-/// Takes all that there is room for.
+/// Fills the queues until they have no more room.
 fn fill(queues: &mut SendQueues, now: Time, data: &Outbound, paths: &Vec<FakePath>) {
     while queues.fill(now, data, paths) != Filled::Whole {}
 }
@@ -66,7 +66,7 @@ fn a_call_is_bound_burst_by_burst_before_the_next_one_writes() {
     let paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let data = written(1_000_000);
-    // A call of 128 KiB is four fragments and a rest.
+    // A write of 128 KiB is four fragments and a remainder.
     for filled in [Filled::Bound(0), Filled::Bound(1)] {
         assert_eq!(queues.fill(at(0), &data, &paths), filled);
         assert_eq!(queues.written.taken(), 1 + (128 << 10));
@@ -85,15 +85,15 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     let mut paths = vec![path(10), path(10)];
     paths[1].view.pacing_rate = fadeout_core::Rate::from_bits_per_sec(2_000_000);
     let mut queues = queues(&paths);
-    // The sum of two windows of ten segments each, and the connection's own.
+    // The buffer is the sum of two windows of ten segments each, and the connection's own part.
     let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     fill(&mut queues, at(0), &written(1_000_000), &paths);
-    // Two fragments are the least that makes a burst.
+    // The smallest burst has two fragments.
     let burst = 2 * FRAGMENT;
     assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
     assert_eq!(queues.first(1).map(|data| data.start), Some(1 + burst));
     assert_eq!(queues.bytes(0) + queues.bytes(1), queues.bound - 1);
-    // The last fragment of the buffer began when there was room.
+    // The last fragment of the buffer began while there was room.
     let taken = queues.written.taken() - 1;
     assert!((buffer - 10 * 40..buffer + FRAGMENT).contains(&taken));
     let bytes = queues.bytes(0);
@@ -109,11 +109,11 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     let mut data = written(1_000_000);
     fill(&mut queues, at(0), &data, &paths);
-    // Three fragments, each with 40 bytes of memory beside its data.
+    // Each of the three fragments has 40 bytes of memory in addition to its data.
     let taken = 1 + 3 * FRAGMENT;
     assert_eq!(queues.written.taken(), taken);
     data.on_sent(taken);
-    // The first of them is acknowledged by then.
+    // The first fragment is acknowledged by then.
     let third_free = taken + 2 * 40 - 2 * buffer / 3;
     data.on_data_ack(third_free - 2, 1 << 30);
     fill(&mut queues, at(1), &data, &paths);
@@ -189,7 +189,7 @@ fn what_a_lost_path_had_is_bound_anew() {
     assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
     fill(&mut queues, at(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
-    // Newly written data was never bound.
+    // Newly written data has never been bound to a path.
     data.write(500);
     fill(&mut queues, at(2), &data, &paths);
     assert_eq!(queues.bytes(1), 8_500);
@@ -210,7 +210,7 @@ fn a_path_silent_for_five_expiries_is_left_out_until_it_is_heard() {
         assert!(!queues.paths[0].is_stale, "{expiry}");
         let again = queues.on_timer(at(200 * expiry), &data, &paths);
         assert_eq!(again, Some(SHORTEST_TIMER));
-        // The idle path carries the head of the line.
+        // The idle path carries the oldest data.
         assert_eq!(queues.first(1), waiting(1, 10_001, true));
         queues.leave(1, 10_000);
     }
@@ -256,7 +256,7 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     queues.on_timer(at(200), &data, &paths);
     assert_eq!(queues.first(1), None);
     queues.on_timer(at(400), &data, &paths);
-    // Rest of its fragment.
+    // The remaining data of the same fragment.
     let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
     assert_eq!(queues.first(1), rest);
 }
@@ -346,7 +346,7 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
     assert_eq!(queues.first(0), waiting(1, 2_001, false));
     data.write(2_000);
     fill(&mut queues, at(0), &data, &paths);
-    // A piece is filled up before another begins.
+    // An sk_buff is filled before the next one begins.
     assert_eq!(queues.first(0), waiting(1, 3_001, false));
     queues.leave(0, 3_000);
     assert_eq!(queues.first(0), waiting(3_001, 4_001, false));
@@ -365,7 +365,8 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
 fn pieces_of_memory_count_beside_their_bytes() {
     let mut paths = vec![path(10)];
     paths[0].view.snd_nxt = 20_001;
-    // 20 sk_buffs of 1000 bytes with 896 more each leave 49,120 of 87,040. 80 leave nothing.
+    // 20 sk_buffs of 1000 bytes with 896 bytes of overhead each leave 49,120 of 87,040 bytes. 80
+    // leave none.
     for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
         paths[0].view.pieces = pieces;
         let mut queues = queues(&paths);
@@ -376,7 +377,7 @@ fn pieces_of_memory_count_beside_their_bytes() {
 
 #[test]
 fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
-    // 50,000 bytes are free. Two fragments need more than that. So do one fragment and the heads of
+    // 50,000 bytes are free. Two fragments need more, and so does one fragment with the heads of
     // its 1,000-byte sk_buffs.
     for (piece, bound) in [(1_000_000, 2 * FRAGMENT), (1_000, FRAGMENT)] {
         let mut paths = vec![path(10)];
@@ -427,7 +428,7 @@ fn a_subflow_that_opens_wakes_the_writer_where_there_is_any_room() {
 fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
     let mut paths = vec![path(10)];
     let mut queues = queues(&paths);
-    // Data in flight takes all of the path's buffer.
+    // Data in flight uses all of the path's buffer.
     (paths[0].view.snd_nxt, paths[0].view.pieces) = (20_001, 80);
     let data = written(1_000_000);
     fill(&mut queues, at(0), &data, &paths);

@@ -1,4 +1,4 @@
-//! Paths that come, go and change while a connection runs.
+//! Tests of paths that are added, removed and changed during a connection.
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given
         )
     };
     let repeats = config.tcp.maximum_retries as usize;
-    // The first one went on one path.
+    // The first segment was sent on one path only.
     let [first, second] = [times(0), times(1)];
     assert_eq!((first.len(), second.len()), (repeats + 1, repeats));
     assert_eq!(first[1..], second);
@@ -117,7 +117,7 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
     net.run(ms(4_000));
     let meanwhile = net.carried(1);
     assert!(meanwhile > 1_000_000, "{meanwhile}");
-    // The regular path is tried again by a timer that has doubled meanwhile.
+    // The regular path is tried again by a timer that has backed off meanwhile.
     net.run(ms(7_000));
     let (regular, backup) = (net.carried(0), net.carried(1));
     net.run(ms(9_000));

@@ -1,4 +1,4 @@
-//! The handshake by itself.
+//! Tests of the handshake without an endpoint.
 
 use super::*;
 use crate::tcp::config::AccurateEcn;
@@ -8,7 +8,7 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Linux's, with timers that are exact.
+/// Returns the Linux profile with exact timers.
 fn config() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -26,7 +26,7 @@ fn contents() -> SynContents {
     }
 }
 
-/// A SYN or SYN-ACK that offers everything.
+/// Returns a SYN or SYN-ACK with all options.
 fn syn(flags: Flags) -> Segment {
     Segment {
         flags: Flags::SYN | flags,
@@ -40,7 +40,7 @@ fn syn(flags: Flags) -> Segment {
     }
 }
 
-/// When each of `count` SYNs is sent, in ms.
+/// Returns the times of `count` SYNs, ms.
 fn times(opening: &mut Opening, count: usize) -> Vec<u64> {
     let mut now = at(0);
     let mut times = Vec::new();
@@ -212,7 +212,7 @@ fn ecn_is_what_both_ends_can_do() {
         };
         let sent = opening.syn(at(0), &contents, None);
         assert_eq!(sent.flags, Flags::SYN | flags, "{mode:?}");
-        // A peer that asks for classic ECN.
+        // The peer asks for classic ECN.
         let mut answers = Opening::new(&Arc::new(TcpConfig {
             ecn: mode,
             ..config()
@@ -233,7 +233,7 @@ fn ecn_is_what_both_ends_can_do() {
         };
         let answer = answers.syn(at(0), &contents, None);
         assert_eq!(answer.flags, Flags::SYN | Flags::ACK | echo, "{mode:?}");
-        // And one that asks for none.
+        // The peer asks for no ECN.
         answers.on_call(&syn(Flags::default()));
         assert_eq!(answers.common_ecn(needed), EcnFeedback::None);
     }
@@ -273,11 +273,11 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
     accurate.decode(state, &call, Ecn::Ce, 0, || unreachable!("it is no ACK"));
     answers.on_call(&call);
     let answer = answers.syn(at(0), &contents(), Some(&accurate));
-    // The SYN came with a mark.
+    // The SYN arrived with a mark.
     let reflected = Flags::AE | Flags::CWR;
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK | reflected);
     assert!(answer.accurate.is_present());
-    // A peer without it gets neither.
+    // A peer without accurate ECN gets neither the flags nor the option.
     answers.on_call(&syn(Flags::ECE | Flags::CWR));
     let classic = answers.syn(at(0), &contents(), Some(&accurate));
     assert_eq!(classic.flags, Flags::SYN | Flags::ACK | Flags::ECE);
@@ -324,7 +324,7 @@ fn an_answer_to_something_else_is_reset_and_the_syn_goes_again_soon() {
         };
         assert_eq!((reset.flags, reset.seq), (Flags::RST, number));
         assert_eq!(opening.wake_at(), at(18));
-        // No second time, and resets are not answered.
+        // The SYN is not repeated a second time, and resets are not answered.
         opening.syn(at(18), &contents(), None);
         let then = opening.wake_at();
         let reset = Segment {
@@ -483,7 +483,7 @@ fn a_crossed_syn_is_answered_by_our_own_again() {
     };
     opening.syn(at(0), &much, None);
     let then = opening.wake_at();
-    // The peer's SYN offers nothing, but ours did.
+    // The peer's SYN has no options, although the endpoint's SYN had them.
     opening.on_syn(&Segment {
         flags: Flags::SYN,
         ..Segment::default()

@@ -1,10 +1,10 @@
-//! When acknowledgments leave.
+//! Tests of the times at which acknowledgments leave.
 
 use super::*;
 
 #[test]
 fn the_quick_budget_is_half_the_window_in_segments_up_to_sixteen() {
-    // Reference vector DACK-1.
+    // Reference vector DACK-1 of delayed ACKs.
     let mut policy = AckPolicy::new(&TcpConfig::linux());
     policy.grant_quick_acks(65_535, 1448);
     assert_eq!(policy.quick, 16);
@@ -64,7 +64,7 @@ fn ms(millis: u64) -> u64 {
     Span::from_millis(millis).as_nanos()
 }
 
-/// Linux's, on an exact clock: a tick is a nanosecond, the delay 40 ms.
+/// Returns the policy of Linux with an exact clock. A tick is a nanosecond, and the delay is 40 ms.
 fn linux() -> AckPolicy {
     AckPolicy::new(&TcpConfig {
         timer_wheel: false,
@@ -86,7 +86,7 @@ fn data(policy: &mut AckPolicy, millis: u64, rto: u64) {
     policy.on_data(at(millis), Span::from_millis(rto), 65_535, 1448);
 }
 
-/// A segment that is not full.
+/// Returns the state after a segment that is not full.
 fn unacknowledged(next: u64, srtt: u64) -> Unacknowledged {
     Unacknowledged {
         next,
@@ -267,7 +267,7 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
     assert!(!policy.on_wake(at(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
-    // Their timestamp is that of the last ACK held back. An ACK that leaves earlier has the present
+    // Held-back ACKs have the timestamp of the last one. An ACK that leaves earlier has the present
     // time.
     let before = Time::ZERO + Span::from_micros(500);
     assert_eq!(
@@ -383,7 +383,8 @@ fn more_than_a_segment_and_what_is_urgent_are_acknowledged_without_a_budget_too(
 
 #[test]
 fn data_close_behind_data_leaves_the_least_delay() {
-    // Linux `tcp_event_data_recv`: up to half of it, 20 ms, the delay moves half of the way to it.
+    // Linux `tcp_event_data_recv`: up to a gap of half of the smallest delay, 20 ms, the delay
+    // moves halfway towards it.
     for gap in [1, 15, 20] {
         let mut policy = AckPolicy::new(&TcpConfig {
             timer_wheel: false,

@@ -1,4 +1,5 @@
-//! Reading by the application, the receiver's knowledge of the peer, and when ACKs leave.
+//! Tests of reading by the application, of the receiver's knowledge of the peer, and of the times
+//! of ACKs.
 
 use super::*;
 
@@ -11,7 +12,7 @@ fn a_fin_alone_and_what_leaves_a_gap_say_nothing_of_the_spacing_of_data() {
     };
     assert!(is_quick(data(1, 1000)));
     assert!(!is_quick(with(Flags::FIN, data(1, 0))));
-    // A small one lets no window grow either.
+    // A small segment does not let the window grow either.
     assert!(!is_quick(data(2001, 100)));
 }
 
@@ -25,7 +26,8 @@ fn what_is_held_already_takes_no_more_room() {
     assert_eq!(window, format!("{:?}", b.receiver.window));
 }
 
-/// Segments out of order until their ACKs are thinned out; the last begins here.
+/// Returns a receiver after so many segments out of order that ACKs are thinned, and the start of
+/// the last one.
 fn thinned() -> (Bench, u64) {
     let mut b = Bench::new(&linux());
     b.receiver.policy.forgo_quick_acks();
@@ -45,7 +47,7 @@ fn thinned() -> (Bench, u64) {
 #[test]
 fn a_thinned_ack_leaves_after_a_twentieth_of_the_round_trip_and_a_tenth_of_a_millisecond() {
     let (b, _) = thinned();
-    // A twentieth of 100 ms is more than the longest, 1 ms.
+    // A twentieth of 100 ms exceeds the largest delay of 1 ms.
     assert_eq!(b.receiver.wake_at().since(b.now), Span::from_micros(1_100));
 }
 
@@ -65,7 +67,7 @@ fn thinned_acks_end_where_a_block_could_not_be_repeated() {
 
 #[test]
 fn an_application_that_reads_lets_an_ack_leave_for_a_window_that_doubles() {
-    // 10,000 bytes are offered, and none of them are read.
+    // The receiver offers 10,000 bytes, and the application has read none.
     let mut b = Bench::new(&TcpConfig {
         ack_rule: AckRule::Linux,
         ..rfc()
@@ -237,7 +239,7 @@ fn tight(memory: u64) -> Bench {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_the_application_reads() {
-    // Newly received data takes room until the ACK has left or more data comes.
+    // Newly received data uses memory until the ACK has left or more data arrives.
     let mut b = tight(131_072);
     assert!(b.data(1001, 1000).ack_now);
     assert_eq!(b.receiver.packets.unread(), 1000);
@@ -246,7 +248,7 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
     assert!(b.data(2001, 1000).ack_now);
     b.receiver.read_what_waits();
     assert_eq!(b.receiver.packets.unread(), 0);
-    // An ACK that is not due leaves nothing to wait for, and a gap brings nothing to read.
+    // Without a due ACK there is nothing to wait for, and a gap leaves nothing to read.
     b.receiver.policy.forgo_quick_acks();
     b.ack();
     assert!(!b.data(3001, 1000).ack_now);
@@ -257,7 +259,7 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
 
 #[test]
 fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before() {
-    // The buffers of a device, which are as large however they are joined.
+    // The device's buffers have the same size however packets are joined.
     let mut b = Bench::new(&TcpConfig {
         packet_memory: crate::tcp::config::PacketMemory {
             alone: 1_128,
@@ -268,8 +270,8 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     b.data(1, 1000);
     b.ack();
     b.receiver.policy.forgo_quick_acks();
-    // Little is left behind a gap that is filled at last. The ACK goes first, then the application
-    // reads.
+    // Little data is left behind a gap when it is filled. The ACK leaves first, then the
+    // application reads.
     let behind = 60_001;
     for seq in (2001..behind).step_by(1000) {
         b.data(seq, 1000);
@@ -281,7 +283,7 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     assert_eq!((ack.ack, b.receiver.packets.unread()), (behind, 0));
     assert!(b.receiver.take_update() && !b.receiver.take_update());
     assert!(b.ack().window >= 2 * ack.window);
-    // Reading the next one doubles nothing.
+    // Reading the next segment does not double the window.
     b.data(behind, 1000);
     b.ack();
     assert!(!b.receiver.take_update());
@@ -299,7 +301,7 @@ fn a_fin_alone_takes_no_memory() {
 
 #[test]
 fn behind_a_gap_a_packet_of_its_own_is_charged_after_the_window_has_grown() {
-    // Linux `tcp_data_queue_ofo`: a segment that joins a packet is charged before.
+    // Linux `tcp_data_queue_ofo`: a segment that joins a packet is charged before the window grows.
     for starts in [[2001, 4001, 6001], [2001, 3001, 5001], [4001, 2001, 5001]] {
         let mut b = Bench::new(&linux());
         let mut by_hand = Bench::new(&linux());

@@ -1,10 +1,10 @@
-//! The advertised window by itself.
+//! Tests of the advertised window without a receiver.
 
 use super::*;
 
 #[test]
 fn the_buffer_follows_a_doubling_sender() {
-    // Reference vector AUTOTUNE-1.
+    // Reference vector AUTOTUNE-1 of the automatic receive buffer.
     assert_eq!(autotuned_buffer(40_000, 20_000, 1448), 309_504);
 }
 
@@ -26,7 +26,7 @@ fn the_right_edge_never_moves_back() {
     assert_eq!(window.scale(), 0);
 }
 
-/// A window of a listening end whose peer's SYN came, as with `tcp_rmem` up to 64 MiB.
+/// Returns the window of a listening end after the peer's SYN, as with `tcp_rmem` up to 64 MiB.
 fn listening() -> AdvertisedWindow {
     let mut window = AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Autotuned {
@@ -56,7 +56,7 @@ fn the_first_windows_are_those_of_a_recorded_kernel() {
 fn what_a_syn_offered_is_not_taken_back() {
     let mut window = listening();
     window.on_established(at(0), MSS);
-    // Room for a segment is kept back, but 65160 bytes were offered already.
+    // Space for one segment is reserved, but 65160 bytes have already been offered.
     assert_eq!(window.advertise(1, 0, MSS), 65_536);
     assert_eq!(window.offered(1), 65_536);
 }
@@ -127,7 +127,7 @@ fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
     assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
 }
 
-/// One of constant size, Linux's or the RFCs'.
+/// Returns a window of constant size by the rules of Linux or of the RFCs.
 fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
     AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes },
@@ -180,7 +180,7 @@ fn a_scaled_window_is_never_more_than_was_meant() {
     assert_eq!(window.scale(), 1);
     assert_eq!(window.preview(0, MSS), 100_000);
     assert_eq!(window.advertise(1, 0, MSS), 100_000);
-    // Less than was offered cannot be taken back, nor an odd number be said.
+    // An offered window cannot be withdrawn, and an odd value cannot be encoded.
     assert_eq!(window.advertise(2, 50_000, MSS), 99_998);
 }
 
@@ -216,7 +216,7 @@ fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
     assert_eq!((rfc.buffer, rfc.share), (buffer, FIRST_SHARE));
     let mut linux = listening();
     linux.measure_share(100);
-    // 100 of 996 bytes are payload.
+    // The payload is 100 of 996 bytes of memory.
     assert_eq!(linux.share, 25);
     assert_eq!(linux.buffer, linux.memory * 25 / 256);
 }
@@ -235,7 +235,7 @@ fn the_smaller_the_segments_the_sooner_growth_ends() {
         window.threshold += 1;
         assert_eq!(growth(&window, len, sizes), 0, "{len}");
     }
-    // Large ones cost no more than they bring.
+    // Large segments need no more memory than their payload.
     assert_eq!(growth(&window, 2_000, (MSS, MSS)), 4_000);
     assert_eq!(growth(&window, 2_000, (3_000, MSS)), 6_000);
 }
@@ -251,7 +251,7 @@ fn a_subflow_offers_no_more_than_its_own_buffer_allows() {
     assert!(grow(&mut window, (400_000, limit)));
     assert_eq!(window.threshold, limit);
     assert!(!grow(&mut window, (400_000, limit)));
-    // The connection's buffer has grown, its own has not.
+    // The buffer of the connection has grown, but not that of the path.
     assert!(!grow(&mut window, (limit, 400_000)));
     assert_eq!(window.memory, 400_000);
     assert!(grow(&mut window, (400_000, 400_000)));
@@ -266,7 +266,7 @@ fn a_subflow_says_what_another_one_offered_rounded_down() {
     window.threshold = 30_000;
     let edge = 1 + window.advertise_shared(1, held, MSS);
     assert_eq!(edge - 1, 30_000_u64.next_multiple_of(unit));
-    // The other one offers less of its own.
+    // The other path offers less than its own buffer.
     window.threshold = 10_000;
     for next in [1_001, 2_001, 3_001] {
         let said = window.advertise_shared(next, held, MSS);
@@ -289,14 +289,14 @@ fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     window.on_read(at(10), 0, 0, MSS);
     assert_eq!(window.measured_from, at(0), "nothing was read");
     let space = window.space;
-    // Three segments in a packet, and two behind it that wait meanwhile.
+    // A packet has three segments, and two more wait behind it.
     let copied = 50_000 + mss;
     window.on_read(at(10), 5 * mss, 3 * mss, MSS);
     let buffer = autotuned_buffer(copied, space, MSS);
     assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
     assert_eq!((window.space, window.copied), (copied, 2 * mss));
     assert_eq!(window.measured_from, at(10));
-    // Less than before changes nothing.
+    // A smaller amount than before changes nothing.
     window.on_read(at(20), 1, 1, MSS);
     assert_eq!((window.buffer, window.space), (buffer, copied));
     let mut constant = fixed("linux", 50_000);
@@ -394,7 +394,7 @@ fn what_is_free_is_the_share_of_the_memory_that_is_left() {
 
 #[test]
 fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() {
-    // A buffer of 64 kB of payload, half of its memory, and no scale.
+    // The buffer has 64 kB of payload, half of its memory. The window has no scale.
     let doubles_below = |clamp| {
         move |offered, held| {
             let mut window = listening();
@@ -409,11 +409,11 @@ fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() 
         }
     };
     let doubles = doubles_below(64_000);
-    // Half of the largest window is on offer, or less, and nothing is left in the buffer.
+    // Up to half of the largest window is offered, and the buffer is empty.
     assert!(doubles(32_000, 0));
     assert!(!doubles(32_001, 0), "more than half");
     assert!(doubles(1_000, 0));
-    // Behind a gap as much is held as lets the window not double.
+    // The data held behind a gap is too large for the window to double.
     assert!(doubles(20_000, 48_000) && !doubles(20_000, 50_000));
     // The clamp is compared if it is smaller (`window_clamp`).
     assert!(!doubles_below(40_000)(20_001, 0));
@@ -437,7 +437,7 @@ fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
     window.on_read(at(10), space, space, MSS);
     assert_eq!((window.buffer, window.memory), (20_000, memory));
     assert_eq!((window.space, window.measured_from), (space, at(10)));
-    // A byte more is more.
+    // One byte more than before already counts.
     window.on_read(at(20), space + 1, space + 1, MSS);
     assert!(window.buffer > 20_000);
 }

@@ -1,4 +1,4 @@
-//! The send buffer: its sk_buffs, their memory, and the writer's waits.
+//! Tests of the send buffer: its sk_buffs, their memory, and the waits of the writer.
 
 use super::*;
 use crate::tcp::config::TcpConfig;
@@ -15,8 +15,8 @@ fn buffer(header: u64) -> SendBuffer {
 
 #[test]
 fn the_memory_of_a_window_hangs_on_the_room_for_headers() {
-    // Value of SO_SNDBUF on a socket of Linux 6.12 after the handshake. The first was recorded, the
-    // other read from a common distribution's kernel.
+    // Values of SO_SNDBUF on a socket of Linux 6.12 after the handshake. The first was recorded,
+    // and the second is that of a common distribution's kernel.
     for (header, limit) in [(256, 46_080), (320, 87_040)] {
         assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
     }
@@ -37,7 +37,7 @@ fn it_grows_with_the_window_and_never_shrinks() {
 #[test]
 fn a_piece_takes_its_headers_and_what_describes_it() {
     assert_eq!((buffer(256).overhead(), buffer(320).overhead()), (832, 896));
-    // A guest of 6.12.117 grows by 192 bytes of headers and allocates 256.
+    // A guest with Linux 6.12.117 adds 192 bytes of headers and allocates 256 bytes.
     let guest = SendBuffer::new(SendBufferConfig {
         header: 192,
         head: 256,
@@ -113,7 +113,7 @@ fn limit(b: &Bench) -> u64 {
 
 #[test]
 fn memory_is_what_is_written_and_a_descriptor_for_each_piece() {
-    // Ten of 60 segments have left, each on its own. An sk_buff of 32 and one of 18 are left.
+    // Ten of 60 segments have left singly. One sk_buff of 32 segments and one of 18 remain.
     let mut b = bench(1 << 20);
     b.write(60);
     assert_eq!(pieces(&b), [(42_001, false), (60_001, true)]);
@@ -130,7 +130,7 @@ fn a_call_fills_the_last_piece_before_it_begins_another() {
     b.write(60);
     b.sender.set_more(true);
     b.write(10);
-    // The push at its end was of the call before.
+    // The push at the end belongs to the previous write.
     assert_eq!(pieces(&b), [(42_001, false), (70_001, false)]);
     b.sender.set_more(false);
     b.write(10);
@@ -151,9 +151,9 @@ fn a_record_ends_a_piece() {
 
 #[test]
 fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
-    // The head's ACK is due in a millisecond, and nine segments of room are less than a third of
-    // the window. So a burst waits for more (Linux `tcp_tso_should_defer`). A single pushed sk_buff
-    // would not wait.
+    // The ACK of the first segment is due in a millisecond, and the room of nine segments is less
+    // than a third of the window. So a burst waits for more (Linux `tcp_tso_should_defer`). A
+    // single pushed sk_buff would not wait.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;
@@ -193,7 +193,7 @@ fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
         b.sender.reordering = reordering;
         assert_eq!(b.sender.wanted_buffer(256), 2 * segments * segment(1_012));
     }
-    // The option for timestamps, 12 bytes, takes this one over a power of two.
+    // The timestamp option of 12 bytes raises the size above a power of two.
     b.sender.window.mss = 1_465;
     assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (4_096 + 256));
     b.sender.config_mut().timestamps = false;
@@ -261,7 +261,8 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 
 #[test]
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
-    // Two segments are left of the first sk_buff. Half of the window of 30 leaves together.
+    // Two segments of the first sk_buff remain. Half of the window of 30 segments leaves in one
+    // burst.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;

@@ -1,4 +1,4 @@
-//! Effects of one ACK, and their report to the congestion control.
+//! Tests of the effects of one ACK, and of its report to the congestion control.
 
 use super::*;
 use crate::tcp::config::LossRecovery;
@@ -14,23 +14,23 @@ fn an_ack_is_told_with_what_it_measured() {
     );
     assert_eq!((sample.prior_in_flight, sample.in_flight), (10, 8));
     assert_eq!((sample.rtt, sample.may_grow), (Some(ms(100)), true));
-    // A SACK measures too, but is no progress in order.
+    // A SACK gives a round-trip sample, but does not advance the acknowledgment.
     b.sack(2, &[(4, 4)]);
     let sample = b.sample();
     assert_eq!((sample.acked, sample.delivered_now), (0, 1));
     assert_eq!((sample.rtt, sample.may_grow), (Some(ms(100)), false));
-    // A repeated ACK reports nothing.
+    // A repeated ACK causes no report.
     b.sack(2, &[(4, 4)]);
     b.ack(2);
     assert_eq!(b.told().acks.len(), 0);
-    // The loss of the third, and two more deliveries.
+    // The ACK reports the loss of the third segment and two more deliveries.
     b.sack(2, &[(4, 6)]);
     let sample = b.sample();
     assert_eq!(
         (sample.delivered_now, sample.lost_now, sample.lost),
         (2, 1, 1)
     );
-    // Another hole.
+    // The ACK shows another hole.
     b.sack(2, &[(8, 10), (4, 6)]);
     let sample = b.sample();
     assert_eq!((sample.lost_now, sample.lost), (1, 2));
@@ -62,7 +62,7 @@ fn an_ack_of_what_was_sacked_before_is_told() {
 
 #[test]
 fn an_ack_of_a_retransmission_measures_nothing() {
-    // Karn: without timestamps either copy may have caused it.
+    // Karn's rule: without timestamps, either copy may have caused the ACK.
     let config = TcpConfig {
         timestamps: false,
         mss: FULL as u32,
@@ -78,7 +78,7 @@ fn an_ack_of_a_retransmission_measures_nothing() {
 
 #[test]
 fn where_much_is_overtaken_a_sack_lets_the_window_grow() {
-    // Linux `tcp_may_raise_cwnd`.
+    // Linux `tcp_may_raise_cwnd` allows growth in spite of reordering.
     let mut b = Bench::sent(&linux(), 20);
     b.sack(0, &[(8, 8)]);
     assert!(!b.sample().may_grow);
@@ -185,7 +185,7 @@ fn part_of_a_segment_may_be_acknowledged() {
 
 #[test]
 fn only_an_ack_of_something_new_restarts_the_timer() {
-    // RFC 6298 rule 5.3.
+    // Only new acknowledgments restart the timer (RFC 6298 rule 5.3).
     let mut b = Bench::sent(&without_probes(), 10);
     assert_eq!(b.timer(), Some((TimerKind::Rto, ms(200))));
     b.ack(0);
@@ -197,7 +197,8 @@ fn only_an_ack_of_something_new_restarts_the_timer() {
 
 #[test]
 fn a_sack_moves_the_timer_if_its_segment_was_sent_before_the_head() {
-    // Linux `tcp_clean_rtx_queue`: a segment sent after the head says nothing about the head.
+    // Linux `tcp_clean_rtx_queue`: a segment sent after the oldest one gives no information about
+    // the oldest.
     let mut b = Bench::sent(&profile("rfc"), 20);
     b.sack(0, &[(2, 7)]);
     assert_eq!(b.numbers(), [1, 11]);
@@ -221,7 +222,7 @@ fn a_loss_shows_in_a_sack_that_brings_another_window_too() {
 
 #[test]
 fn an_echo_of_the_first_copy_is_no_delivery_of_the_second() {
-    // RFC 8985 section 6.2, step 2.
+    // RFC 8985 section 6.2, step 2: an echo of the first copy does not count for the second.
     for (age, advances) in [(1, false), (0, true)] {
         let mut b = Bench::sent(&linux(), 20);
         b.sack(0, &[(2, 4)]);
@@ -299,7 +300,7 @@ fn a_recovery_that_is_over_moves_the_window_no_more() {
 
 #[test]
 fn the_smallest_round_trip_is_that_of_the_whole_connection() {
-    // The handshake took 100 ms.
+    // The smallest round trip is the handshake's 100 ms.
     let mut b = Bench::new(&without_probes());
     for segment in 1..=400 {
         b.write(1);

@@ -1,11 +1,11 @@
-//! Segments that leave together, and where the peer's window cuts the burst.
+//! Tests of bursts, and of bursts that the peer's window cuts.
 
 use super::*;
 use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::transmit::Push;
 use fadeout_core::Rate;
 
-/// Segments that leave together, and a peer whose window is `window` bytes.
+/// Returns a sender with bursts, whose peer has a window of `window` bytes.
 fn facing(window: u64, change: impl FnOnce(&mut TcpConfig)) -> Bench {
     let mut config = TcpConfig {
         tso_bursts: true,
@@ -35,14 +35,14 @@ fn open(b: &mut Bench, window: u64) {
 
 #[test]
 fn a_burst_ends_where_the_peers_window_ends_within_a_segment() {
-    // Linux `tcp_mss_split_point`: the rest of the window behind whole segments is filled.
+    // Linux `tcp_mss_split_point`: a partial segment fills the rest of the window.
     let mut b = facing(4_500, |_| ());
     b.write(20);
     assert_eq!(lengths(&mut b), [1_000, 1_000, 1_000, 1_000, 500]);
     open(&mut b, 6_200);
     assert_eq!(lengths(&mut b), [1_000, 700]);
-    // A window with no room for a whole segment stays unused. So does the rest of a window that
-    // ends with a segment.
+    // A window without room for a full segment stays unused. So does the rest of a window that ends
+    // with a segment.
     open(&mut b, 7_100);
     assert_eq!(lengths(&mut b), []);
     let mut b = facing(3_000, |_| ());
@@ -52,13 +52,13 @@ fn a_burst_ends_where_the_peers_window_ends_within_a_segment() {
 
 #[test]
 fn a_small_segment_on_its_way_keeps_the_next_window_from_being_filled() {
-    // Nagle's rule by Minshall: the first fills the window, the second waits.
+    // Nagle's rule by Minshall: the first partial segment fills the window, the second waits.
     let mut b = facing(2_500, |config| config.nagle = true);
     b.write(20);
     assert_eq!(lengths(&mut b), [1_000, 1_000, 500]);
     open(&mut b, 4_200);
     assert_eq!(lengths(&mut b), [1_000]);
-    // Once it has arrived the next one may leave.
+    // After the arrival of the first partial segment, the next one may leave.
     b.arrive(Segment {
         ack: 2_501,
         window: 2_700,
@@ -69,7 +69,7 @@ fn a_small_segment_on_its_way_keeps_the_next_window_from_being_filled() {
 
 #[test]
 fn a_subflow_and_a_sender_of_single_segments_leave_the_rest_of_a_window() {
-    // The connection gives a subflow the data that its own window allows.
+    // The connection gives a subflow only data that fits into the subflow's window.
     let mut subflow = facing(4_500, |config| config.multipath = true);
     subflow.write(20);
     assert_eq!(lengths(&mut subflow), [1_000; 4]);
@@ -103,7 +103,7 @@ fn pushed(b: &mut Bench) -> Vec<u64> {
     pushed.map(|segment| (segment.seq - 1) / FULL + 1).collect()
 }
 
-/// Bursts as long as the window allows.
+/// Returns a sender whose bursts are limited only by the window.
 fn bursting(change: impl FnOnce(&mut TcpConfig)) -> Bench {
     let mut config = TcpConfig {
         tso_bursts: true,
@@ -126,7 +126,8 @@ fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
     assert!(!board.get(board.first()).tags.has(Tags::JOINED));
 }
 
-/// Nagle's rule by Minshall: 100 bytes are out, in a reduction of a window of ten segments.
+/// Returns a sender with Nagle's rule by Minshall. 100 bytes are outstanding, during a reduction of
+/// a window of ten segments.
 fn reducing() -> Bench {
     let mut b = bursting(|config| config.nagle = true);
     b.write_bytes(100);
@@ -143,7 +144,8 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
     b.write_bytes(2_500);
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
     assert_eq!(lengths, [1_000, 1_000]);
-    // Two of the window's ten count as sent in the reduction, so four more delivered allow none.
+    // Two of the window's ten segments count as sent in the reduction, so four more deliveries
+    // allow none.
     b.sender.recovery = Default::default();
     b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     assert!(b.sender.recovery.has_sent_nothing());
@@ -168,7 +170,7 @@ fn a_burst_that_ends_before_a_small_segment_is_pushed() {
 
 #[test]
 fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_small() {
-    // Linux calls `tcp_write_xmit` with TCP_NAGLE_PUSH for both.
+    // Linux calls `tcp_write_xmit` with TCP_NAGLE_PUSH in both cases.
     for (push, last) in [
         (Push::Pending, None),
         (Push::Forced, Some(500)),
@@ -179,7 +181,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
         b.step(|sender, cx| sender.push_out(cx, push));
         let expected: Vec<u32> = [1_000, 1_000].into_iter().chain(last).collect();
         assert_eq!(lengths(&mut b), expected, "{push:?}");
-        // And so it is where the peer's window cuts it.
+        // The peer's window cuts the segment, and it still leaves.
         let mut b = facing(2_500, |config| config.nagle = true);
         b.sender.small_end = b.sender.snd_una + 1;
         b.sender.write_end += 20_000;
@@ -192,7 +194,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
 fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     let mut b = reducing();
     b.sender.config_mut().pacing = crate::tcp::config::Pacing::On;
-    // Past the first ten segments, which are not paced.
+    // The first ten segments are not paced, so the test begins behind them.
     b.sender.statistics.sent_segments = 100;
     b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
     b.sender.pacer.next_at = b.now;

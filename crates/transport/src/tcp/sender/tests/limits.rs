@@ -1,9 +1,9 @@
-//! Limits of the sender: the application, or something else.
+//! Tests of the limits of a sender: the application, or something else.
 
 use super::*;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 
-/// Returns true if the application would limit a segment that leaves now, after a step.
+/// Returns true if the application limits a segment that leaves now, after the step `change`.
 fn limited(change: impl FnOnce(&mut Bench)) -> bool {
     let mut b = Bench::new(&without_probes());
     b.sender.rate = Default::default();
@@ -52,7 +52,7 @@ fn rates_of_a_subflow_of_linux_are_of_segments_with_its_option() {
     let mut b = Bench::new(&linux());
     b.sender.config_mut().is_linux_subflow = true;
     b.sender.update_pacing_rate();
-    // Twice ten segments of 1024 bytes in 100 ms.
+    // The rate is twice ten segments of 1024 bytes in 100 ms.
     assert_eq!(b.sender.pacing_rate().as_bits_per_sec(), 1_638_400);
 }
 
@@ -101,7 +101,7 @@ fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
         let later = b.now + Span::from_secs(10);
         b.sender.validate_window(later, false);
         assert_eq!(b.sender.window.cwnd, window);
-        // The use is measured anew from then on either way.
+        // In both cases the use of the window is measured anew from then on.
         b.sender.of_connection.writer_waits = false;
         b.sender
             .validate_window(later + Span::from_millis(1), false);

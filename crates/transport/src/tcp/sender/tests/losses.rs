@@ -1,11 +1,11 @@
-//! Detection of losses, and recovery from them: RACK, SACK, rate reduction.
+//! Tests of loss detection and recovery: RACK, SACK and rate reduction.
 
 use super::*;
 use crate::congestion::CongestionKind;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use crate::tcp::sender::ack::AckFlags;
 
-/// A segment that was sent a while ago, once or again.
+/// Returns a segment that was sent at `sent_at`, as an original or a retransmission.
 fn segment(sent_at: Time, again: bool) -> SentSegment {
     let mut segment = SentSegment {
         seq: 1,
@@ -21,8 +21,8 @@ fn segment(sent_at: Time, again: bool) -> SentSegment {
 
 #[test]
 fn a_retransmission_that_came_back_too_soon_says_nothing() {
-    // RFC 8985 section 6.2, step 2: it was the first copy that arrived. The smallest round trip is
-    // 100 ms.
+    // RFC 8985 section 6.2, step 2: the ACK belongs to the first copy, because the smallest round
+    // trip is 100 ms.
     for (again, rtt, counts) in [
         (true, 99, false),
         (true, 100, true),
@@ -60,7 +60,8 @@ fn an_echo_from_before_the_retransmission_is_of_the_first_copy() {
     }
 }
 
-/// Segment 2 overtakes 1, which arrives a moment later; then all is acknowledged.
+/// Returns a sender after reordering: segment 2 overtakes segment 1, and then both are
+/// acknowledged.
 fn reordered() -> Bench {
     let mut b = Bench::sent(&linux(), 4);
     b.sack(0, &[(2, 2)]);
@@ -69,7 +70,7 @@ fn reordered() -> Bench {
     b
 }
 
-/// Returns the time from a SACK of the last of three new segments until the first is given up.
+/// Returns the time from a SACK of the last of three new segments to the loss of the first.
 fn patience(b: &mut Bench) -> Span {
     let (first, sent_at) = (b.sender.snd_nxt, b.now);
     b.write(3);
@@ -88,13 +89,13 @@ fn patience(b: &mut Bench) -> Span {
 
 #[test]
 fn each_round_trip_with_a_duplicate_widens_the_reordering_window_by_a_quarter() {
-    // RFC 8985 section 6.2, step 4: a quarter of the smallest round trip. Each round trip with a
-    // DSACK adds another, up to SRTT. The slack is 2 ms.
+    // RFC 8985 section 6.2, step 4: the reordering window is a quarter of the smallest round trip.
+    // Each round trip with a DSACK adds another quarter, up to SRTT. The tolerance is 2 ms.
     let mut b = reordered();
     let before = patience(&mut b);
     assert_eq!(before, ms(25 + 2));
     for quarters in [2, 3] {
-        // One of the two retransmissions was not needed.
+        // One of the two retransmissions was unnecessary.
         let last = (b.sender.snd_nxt - 1) / FULL;
         b.write(2);
         b.wait(100);
@@ -118,7 +119,7 @@ fn the_reordering_window_widens_once_a_round_trip() {
             b.sender.rack.dsack_seen = true;
             b.sender.adapt_reordering_window();
             assert!(!b.sender.rack.dsack_seen);
-            // Kept for 16 recoveries from the last time that it widened.
+            // The reordering window is kept for 16 recoveries after it last widened.
             std::mem::take(&mut b.sender.rack.persist) == 16
         };
         assert!(send(&mut b, 5));
@@ -201,7 +202,7 @@ fn a_recovery_is_one_however_many_acks_it_takes() {
 
 #[test]
 fn only_the_first_repair_leaves_however_full_the_window_is() {
-    // RFC 6675 section 5, step 4.3.
+    // RFC 6675 section 5, step 4.3: only the first retransmission leaves at once.
     let mut b = Bench::sent(&profile("rfc"), 20);
     b.sack(0, &[(3, 5)]);
     assert_eq!((b.cwnd(), b.numbers()), (5.0, vec![1]));
@@ -209,7 +210,7 @@ fn only_the_first_repair_leaves_however_full_the_window_is() {
     assert_eq!(b.numbers(), [], "the window is full");
     b.sack(0, &[(3, 7)]);
     assert_eq!(b.numbers(), [2]);
-    // Nor does one after a timeout.
+    // After a timeout the second retransmission does not leave at once either.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.wait(1000);
     assert_eq!(b.numbers(), [1]);
@@ -219,7 +220,8 @@ fn only_the_first_repair_leaves_however_full_the_window_is() {
 
 #[test]
 fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
-    // RFC 6675 section 4, NextSeg rule 3: holes below SACKed data, once each, as the window allows.
+    // RFC 6675 section 4, NextSeg rule 3: holes below SACKed data are retransmitted once each, as
+    // the window allows.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.sack(0, &[(2, 5), (7, 7)]);
     assert_eq!(b.numbers(), [1], "then the window is full");
@@ -236,17 +238,17 @@ fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
 
 #[test]
 fn a_hole_filled_before_it_is_lost_is_in_the_network_twice() {
-    // RFC 6675 section 4, SetPipe: 7 counts, and its copy with it, so that there is no room for 9.
+    // RFC 6675 section 4, SetPipe: segment 7 and its copy both count, so there is no room for 9.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.numbers(), [1]);
     b.sack(0, &[(2, 4), (6, 6), (8, 8), (10, 10)]);
     assert_eq!((b.cwnd(), b.numbers()), (5.0, vec![5, 7]));
     assert_eq!(b.sender.in_flight(), 5);
-    // Neither of them does once it has arrived.
+    // After its arrival neither copy counts.
     b.sack(0, &[(2, 4), (6, 8), (10, 10)]);
     assert_eq!((b.numbers(), b.sender.in_flight()), (vec![9], 4));
-    // A timeout takes all that is out for lost, copies too.
+    // A timeout marks everything in flight as lost, including copies.
     b.wait(3000);
     assert_eq!(b.sender.in_flight(), 1);
     assert_eq!(b.sender.board.lost_out, 3);
@@ -261,7 +263,7 @@ fn pure_duplicates_move_no_window_in_a_reduction() {
     b.ack(0);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.cwnd(), before);
-    // Nor does the first echo, as long as nothing is delivered.
+    // The first echo does not reduce the window either if nothing is delivered.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Classic);
     b.write(20);
     b.wait(100);
@@ -273,7 +275,8 @@ fn pure_duplicates_move_no_window_in_a_reduction() {
 
 #[test]
 fn the_window_grows_back_by_one_more_where_an_ack_is_progress_without_loss() {
-    // RFC 9937 section 6.2: SafeACK.
+    // RFC 9937 section 6.2, SafeACK: the window grows by one more if an ACK makes progress without
+    // loss.
     for (lost, una_advanced, grows) in [(0, true, 2), (1, true, 1), (0, false, 1)] {
         let mut b = Bench::sent(&linux(), 10);
         b.step(|sender, cx| sender.begin_reduction(cx, CongestionKind::FastRecovery));
@@ -289,7 +292,7 @@ fn the_window_grows_back_by_one_more_where_an_ack_is_progress_without_loss() {
 
 #[test]
 fn an_ack_below_what_was_sacked_tells_nothing() {
-    // RFC 2018 section 8: the receiver dropped data that it had.
+    // RFC 2018 section 8: the receiver dropped data that it had SACKed.
     let mut b = Bench::sent(&linux(), 20);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.numbers(), [1, 11]);
@@ -334,7 +337,7 @@ fn the_first_retransmissions_time_is_kept_while_one_is_outstanding() {
 
 #[test]
 fn the_threshold_to_go_back_to_is_three_quarters_of_the_window() {
-    // Linux `tcp_current_ssthresh`.
+    // Linux `tcp_current_ssthresh` is three quarters of the window.
     let mut b = Bench::new(&linux());
     for (state, cwnd, ssthresh, expected) in [
         (RecoveryState::Open, 10.0, 5.0, 7.0),

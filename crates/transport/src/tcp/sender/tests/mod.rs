@@ -1,5 +1,5 @@
-//! The sending half alone: acknowledgments go in, segments come out, and the tests read its state
-//! in between.
+//! Tests of the sending half: acknowledgments arrive, segments leave, and the tests read the state
+//! between them.
 
 mod acks;
 mod bursts;
@@ -25,7 +25,7 @@ use fadeout_core::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Payload of a full segment: the n-th begins at 1000 n - 999.
+/// Payload of a full segment, bytes. The n-th segment begins at 1000 n - 999.
 pub(super) const FULL: u64 = 1000;
 
 /// Calls that a congestion control received.
@@ -36,11 +36,11 @@ pub(super) struct Told {
     pub(super) idle: Vec<Span>,
     pub(super) sent: Vec<SentSample>,
     pub(super) notices: Vec<LinkInfo>,
-    /// True if it holds on through an apparent loss.
+    /// True if the congestion control ignores apparent losses.
     pub(super) holds: bool,
 }
 
-/// Recorded rows.
+/// Rows that the sender recorded.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) timeouts: Vec<TimeoutRow>,
@@ -56,7 +56,7 @@ impl Probe for Rows {
     }
 }
 
-/// A window that halves and never grows.
+/// A congestion control whose window halves and never grows.
 struct Halving(Arc<Mutex<Told>>);
 
 impl CongestionControl for Halving {
@@ -81,20 +81,20 @@ impl CongestionControl for Halving {
     }
 }
 
-/// A sender in the hands of a test. The handshake took 100 ms and ended one second after the start.
+/// A sender under test. Its handshake took 100 ms and ended one second after the start.
 pub(super) struct Bench {
     pub(super) sender: Sender,
     pub(super) now: Time,
     pub(super) peer_window: u64,
     pub(super) events: Vec<AppEvent>,
     pub(super) rows: Rows,
-    /// When it gave up.
+    /// Time at which the sender gave the connection up. `None` if it did not.
     pub(super) gave_up_at: Option<Time>,
     told: Arc<Mutex<Told>>,
     left: Vec<Outgoing>,
 }
 
-/// Linux with round segments, each on its own, and exact timers.
+/// Returns the Linux profile with 1000-byte segments that leave singly, and exact timers.
 pub(super) fn linux() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -102,7 +102,7 @@ pub(super) fn linux() -> TcpConfig {
     }
 }
 
-/// `linux` without tail loss probes.
+/// Returns `linux` without tail loss probes.
 pub(super) fn without_probes() -> TcpConfig {
     TcpConfig {
         tail_loss_probe: false,
@@ -110,7 +110,7 @@ pub(super) fn without_probes() -> TcpConfig {
     }
 }
 
-/// Profile `name` with round segments and ten of them at first.
+/// Returns the profile `name` with 1000-byte segments and an initial window of ten segments.
 pub(super) fn profile(name: &str) -> TcpConfig {
     let config = TcpConfig::new(name, &Parameters::default()).expect("a profile");
     TcpConfig {
@@ -163,7 +163,7 @@ impl Bench {
         bench
     }
 
-    /// `segments` were written and left a round trip ago.
+    /// Returns a sender that sent `segments` segments one round trip ago.
     pub(super) fn sent(config: &TcpConfig, segments: u64) -> Bench {
         let mut bench = Bench::new(config);
         bench.write(segments);
@@ -172,7 +172,7 @@ impl Bench {
         bench
     }
 
-    /// One step of the sender.
+    /// Executes one step of the sender.
     pub(super) fn step<R>(
         &mut self,
         step: impl FnOnce(&mut Sender, &mut Step<'_, Rows>) -> R,
@@ -198,7 +198,7 @@ impl Bench {
         self.write_bytes(segments * FULL);
     }
 
-    /// Time passes, and timers expire.
+    /// Lets time pass and timers expire.
     pub(super) fn wait(&mut self, millis: u64) {
         let until = self.now + ms(millis);
         while self.sender.wake_at() <= until {
@@ -210,7 +210,7 @@ impl Bench {
         self.now = until;
     }
 
-    /// An ACK up to full segment `segments`, to be changed.
+    /// Returns an ACK up to full segment `segments`. A test may change it.
     pub(super) fn bare(&self, segments: u64) -> Segment {
         Segment {
             seq: 1,
@@ -229,7 +229,8 @@ impl Bench {
         self.arrive(self.bare(segments));
     }
 
-    /// Up to `segments` acknowledged, and from one full segment to another, both included, SACKed.
+    /// Acknowledges up to full segment `segments`, and SACKs ranges of full segments, both ends
+    /// included.
     pub(super) fn sack(&mut self, segments: u64, ranges: &[(u64, u64)]) {
         self.arrive(self.sacking(segments, ranges));
     }
@@ -245,19 +246,19 @@ impl Bench {
         ack
     }
 
-    /// Segments that left since the last look.
+    /// Returns the segments that left since the last call.
     pub(super) fn left(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.left)
     }
 
-    /// The numbers of the segments with data that left since the last look.
+    /// Returns the numbers of the data segments that left since the last call.
     pub(super) fn numbers(&mut self) -> Vec<u64> {
         let left = self.left().into_iter().map(|left| left.segment);
         let data = left.filter(|segment| segment.len > 0);
         data.map(|segment| (segment.seq - 1) / FULL + 1).collect()
     }
 
-    /// Calls that the congestion control received since the last look.
+    /// Returns the calls of the congestion control since the last call.
     pub(super) fn told(&mut self) -> Told {
         let mut told = self.told.lock().expect("one thread");
         let holds = told.holds;
@@ -270,12 +271,12 @@ impl Bench {
         )
     }
 
-    /// From now on the congestion control holds on, or not.
+    /// Lets the congestion control ignore apparent losses from now on, or not.
     pub(super) fn hold(&mut self, holds: bool) {
         self.told.lock().expect("one thread").holds = holds;
     }
 
-    /// The only sample since the last look.
+    /// Returns the only ACK sample since the last call.
     #[track_caller]
     pub(super) fn sample(&mut self) -> AckSample {
         let acks = self.told().acks;
@@ -291,7 +292,7 @@ impl Bench {
         self.sender.state
     }
 
-    /// The timer that runs, and how long yet.
+    /// Returns the running timer and its remaining time. `None` if no timer runs.
     pub(super) fn timer(&self) -> Option<(TimerKind, Span)> {
         let (kind, at) = self.sender.timer?;
         Some((kind, at.since(self.now)))

@@ -1,17 +1,19 @@
-//! RFC 6675 beside a slow model of it, which keeps segments in sets and counts anew at each ACK.
+//! Comparison of RFC 6675 with a slow model, which stores segments in sets and recounts them at
+//! each ACK.
 
 use super::*;
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 use std::collections::{BTreeSet, VecDeque};
 
-/// The variables of RFC 6675 section 2, in whole segments, the first being 1.
+/// Variables of RFC 6675 section 2, in whole segments counted from 1.
 #[derive(Debug, Default)]
 struct Model {
     high_ack: u64,
     high_data: u64,
     sacked: BTreeSet<u64>,
-    /// Kept beyond a recovery too, because the next need not repeat its retransmissions.
+    /// Highest retransmitted segment. It is kept beyond a recovery, because the next recovery need
+    /// not repeat its retransmissions.
     high_rxt: u64,
     /// Present recovery. `None` outside recovery.
     recovery: Option<Recovery>,
@@ -31,7 +33,7 @@ struct Recovery {
 type Found = Option<(u64, u8)>;
 
 impl Model {
-    /// Update(), and the end of a recovery (section 5, step A).
+    /// Implements Update(), and the end of a recovery (section 5, step A).
     fn update(&mut self, ack: u64, ranges: &[(u64, u64)]) {
         self.high_ack = self.high_ack.max(ack);
         for &(from, to) in ranges {
@@ -50,7 +52,7 @@ impl Model {
         !self.sacked.contains(&segment) && self.sacked.range(segment + 1..).count() >= 3
     }
 
-    /// SetPipe().
+    /// Implements SetPipe().
     fn pipe(&self) -> u64 {
         let mut pipe = 0;
         for segment in self.high_ack + 1..=self.high_data {
@@ -61,7 +63,7 @@ impl Model {
         pipe
     }
 
-    /// NextSeg(), where new data may be sent up to `may_send`.
+    /// Implements NextSeg(). New data may be sent up to `may_send`.
     fn next_seg(&self, may_send: u64) -> Found {
         let known = self.recovery.as_ref()?;
         let highest = self.sacked.last().copied().unwrap_or(0);
@@ -199,7 +201,7 @@ fn run(seed: u64, is_told: bool) -> Model {
             0
         };
         let Some(segment) = air.remove(place.min(air.len().saturating_sub(1))) else {
-            break; // The timer's turn.
+            break; // The retransmission timer expires.
         };
         let (ack, ranges) = peer.take(segment);
         expected = Vec::new();
@@ -249,7 +251,8 @@ fn recovering(lost: &[u64]) -> Bench {
 
 #[test]
 fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
-    // RFC 6675 section 4, rule 4: 9 and 10 are lost with 1, and no segment sent later arrives.
+    // RFC 6675 section 4, rule 4: segments 9 and 10 are lost together with 1, and no later segment
+    // arrives.
     let mut b = recovering(&[1, 9, 10]);
     assert_eq!(
         b.numbers(),
@@ -260,7 +263,7 @@ fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
     assert_eq!(b.numbers(), [10], "the last one goes");
     b.ack(8);
     assert_eq!(b.numbers(), [], "once in a recovery");
-    // The SACK shows a hole before it, which HighRxt does not hide: rule 3.
+    // The SACK shows a hole in front of it. HighRxt does not cover the hole, so rule 3 applies.
     b.sack(8, &[(10, 10)]);
     assert_eq!(b.numbers(), [9]);
     b.ack(10);
@@ -271,7 +274,7 @@ fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
 
 #[test]
 fn an_acknowledgment_of_the_first_repair_alone_rescues_nothing() {
-    // HighACK must be greater than RescueRxt.
+    // Rule 4 needs a HighACK above RescueRxt.
     let mut b = recovering(&[1, 9, 10]);
     b.arrive(b.sacking(1, &[(2, 8)]));
     assert_eq!(b.numbers(), []);
@@ -281,7 +284,7 @@ fn an_acknowledgment_of_the_first_repair_alone_rescues_nothing() {
 
 #[test]
 fn a_rescue_counts_once_in_the_pipe() {
-    // "In the case of (3)" alone are both copies counted.
+    // Both copies are counted only "in the case of (3)".
     let mut b = recovering(&[1, 9, 10]);
     b.ack(8);
     assert_eq!((b.numbers(), b.sender.in_flight()), (vec![10], 2));
@@ -313,7 +316,7 @@ fn no_rescue_goes_where_new_data_may() {
     b.left();
     b.ack(8);
     assert_eq!(b.numbers(), [11]);
-    // Data beyond the peer's window is no new data: rule 2.
+    // Rule 2: data beyond the peer's window does not count as new data.
     let mut b = recovering(&[1, 9, 10]);
     b.sender.snd_wnd = 10 * FULL;
     b.peer_window = 2 * FULL;
@@ -342,7 +345,7 @@ fn linux_and_what_has_no_sack_know_no_rescue() {
 
 #[test]
 fn a_timeout_forgets_what_was_repaired_before_it() {
-    // Segments 1 and 9 are lost, and 11 is late. The first recovery repairs 9 too, by rule 3.
+    // Segments 1 and 9 are lost, and 11 is late. The first recovery also retransmits 9, by rule 3.
     let mut b = Bench::new(&TcpConfig {
         initial_window: 11,
         frto: true,
@@ -362,8 +365,8 @@ fn a_timeout_forgets_what_was_repaired_before_it() {
         b.wait(0);
     }
     assert_eq!(b.numbers(), [1, 1]);
-    // F-RTO detects by 11 that the timeout was spurious. In the next recovery 1 is in flight, and 9
-    // is not.
+    // F-RTO learns from segment 11 that the timeout was spurious. In the next recovery segment 1 is
+    // in flight, and 9 is not.
     b.sack(0, &[(10, 11), (2, 8)]);
     assert_eq!(b.sender.statistics.undos, 1);
     b.sack(0, &[(10, 11), (2, 8)]);

@@ -1,4 +1,4 @@
-//! Schemes for links that fail or lose without being congested, at the sender.
+//! Tests of the sender's schemes for links that fail, or that lose packets without congestion.
 
 use super::*;
 use crate::tcp::config::{LossResponse, OutageResponse};
@@ -53,8 +53,8 @@ fn the_delay_of_a_hole_begins_anew_when_the_one_before_it_is_filled() {
 
 #[test]
 fn reordering_is_told_from_loss_by_a_share_of_the_window() {
-    // RFC 4653 section 3.2: two thirds, with a new segment for two duplicates, or one half with one
-    // for each.
+    // RFC 4653 section 3.2: the careful variant uses two thirds and sends a new segment for two
+    // duplicates. The aggressive variant uses one half and sends one for each.
     for (response, threshold, new) in [
         (LossResponse::NcrCareful, 20, 9),
         (LossResponse::NcrAggressive, 15, 14),
@@ -78,7 +78,7 @@ fn reordering_is_told_from_loss_by_a_share_of_the_window() {
 
 #[test]
 fn an_episode_that_was_reordering_ends_without_a_burst() {
-    // RFC 4653 section 3.2, rules T.1 and T.2.
+    // RFC 4653 section 3.2, rules T.1 and T.2: the episode ends without a burst.
     let config = TcpConfig {
         initial_window: 30,
         ..responding(LossResponse::NcrCareful)
@@ -89,7 +89,7 @@ fn an_episode_that_was_reordering_ends_without_a_burst() {
     b.ack(9);
     assert_eq!((b.cwnd(), b.sender.window.ssthresh), (22.0, 30.0));
     assert_eq!(b.state(), RecoveryState::Open);
-    // One whose hole is filled in part goes on.
+    // An episode continues if its hole is only partly filled.
     let mut b = Bench::sent(&config, 30);
     b.sack(0, &[(2, 9), (11, 12)]);
     b.ack(9);
@@ -133,7 +133,7 @@ fn a_recovery_in_the_middle_of_a_reduction_for_a_mark_is_part_of_it() {
     assert_eq!(b.told().events.len(), 1, "for the mark");
     b.ack(12);
     assert_eq!(b.cwnd(), 5.0);
-    // A mark and a loss at once are a reduction too.
+    // A mark together with a loss also causes a reduction.
     let mut b = Bench::with_ecn(&config, EcnFeedback::Classic);
     b.write(20);
     b.wait(100);
@@ -183,7 +183,7 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     b.wait(80);
     let sent = b.numbers();
     assert_eq!(sent[..3], [1, 9, 10]);
-    // Until the window that it goes on with is acknowledged.
+    // The sender is paced until the window of the restart is acknowledged.
     let end = b.sender.snd_nxt.max(1 + 20 * FULL);
     let mut segments = 10;
     while 1 + segments * FULL < 1 + 20 * FULL {
@@ -202,7 +202,7 @@ fn a_snooze_with_nothing_outstanding_ends_without_a_timer() {
     tell(&mut b, LinkInfo::BlockageBegan);
     tell(&mut b, LinkInfo::BlockageEnded);
     assert_eq!(b.timer(), None);
-    // With data out the timer goes on where it stood.
+    // With outstanding data, the timer continues with its remaining time.
     let mut b = Bench::sent(&outlasting(OutageResponse::Feedback), 10);
     b.sender.window.cwnd = 1.0;
     assert_eq!(b.timer(), Some((TimerKind::Rto, ms(200))));
@@ -214,7 +214,8 @@ fn a_snooze_with_nothing_outstanding_ends_without_a_timer() {
 
 #[test]
 fn a_standby_asks_at_intervals_until_an_answer_comes() {
-    // ELFN: the head, or new data, or the window where that is closed.
+    // ELFN probes with the oldest segment, with new data, or with a window probe if the window is
+    // closed.
     let mut config = outlasting(OutageResponse::Elfn);
     config.resilience.probe_interval = Span::from_secs(2);
     let mut b = Bench::sent(&config, 20);
@@ -235,7 +236,7 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
     let asked = b.left();
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].segment.seq, asked[0].segment.len), (0, 0));
-    // With nothing to say nothing is asked.
+    // Without data there are no probes.
     let mut b = Bench::new(&config);
     tell(&mut b, LinkInfo::BlockageBegan);
     b.wait(2000);
@@ -247,7 +248,7 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
 
 #[test]
 fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
-    // RTW-TCP.
+    // RTW-TCP repeats the oldest segment without backoff.
     let ends: [fn(&mut Bench); 2] = [|b| tell(b, LinkInfo::BlockageEnded), |b| b.ack(1)];
     for end in ends {
         let mut b = Bench::sent(&without_probes(), 20);
@@ -271,7 +272,7 @@ fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
 
 #[test]
 fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
-    // Freeze-TCP.
+    // Freeze-TCP waits for the window and keeps its own.
     for (outage, timeouts) in [(OutageResponse::Freeze, 0), (OutageResponse::None, 1)] {
         let mut b = Bench::sent(&outlasting(outage), 20);
         b.peer_window = 0;
@@ -286,7 +287,7 @@ fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
         b.wait(80);
         assert_eq!(b.numbers().len() > 3, goes_on);
     }
-    // A window that was open, and one that stays closed, open nothing.
+    // Neither an ACK for an open window nor one for a closed window restarts the sender.
     let mut b = Bench::sent(&outlasting(OutageResponse::Freeze), 20);
     b.ack(0);
     assert_eq!(b.sender.board.lost_out, 0);
@@ -296,7 +297,7 @@ fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
     assert_eq!(b.sender.board.lost_out, 0);
     b.wait(250);
     assert_eq!(b.sender.statistics.timeouts, 0);
-    // While it is open a timeout is one.
+    // A timeout with an open window counts as usual.
     let mut b = Bench::sent(&outlasting(OutageResponse::Freeze), 20);
     b.wait(250);
     assert_eq!(b.sender.statistics.timeouts, 1);
@@ -334,7 +335,7 @@ fn the_congestion_control_hears_every_notice() {
 
 #[test]
 fn with_sack_each_hole_waits_for_a_round_trip_of_its_own() {
-    // TCP-DCR: 1 and 5 are missing, and 1 is repaired after 60 ms.
+    // TCP-DCR: segments 1 and 5 are missing, and 1 is retransmitted after 60 ms.
     let mut config = profile("rfc");
     config.resilience.loss = crate::tcp::config::LossResponse::Delayed;
     let mut b = Bench::sent(&config, 10);

@@ -1,4 +1,4 @@
-//! Departure of new data, and reduction of a window that is not filled.
+//! Tests of the departure of new data, and of the reduction of an unused window.
 
 use super::*;
 use crate::tcp::config::Pacing;
@@ -7,7 +7,7 @@ use fadeout_core::{FlowEnd, Rate, RetransmitCause};
 
 // --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`)
 
-/// A window of ten segments in congestion avoidance, or in slow start.
+/// Returns a sender with a window of ten segments, in congestion avoidance or in slow start.
 fn with_window(in_slow_start: bool) -> Bench {
     let mut b = Bench::new(&without_probes());
     if !in_slow_start {
@@ -44,14 +44,14 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
     b.wait(100);
     b.ack(13);
     assert!(!b.sample().is_cwnd_limited, "the next window was not full");
-    // Within the window more room changes nothing.
+    // A larger window changes nothing before the end of a window of data.
     let mut b = with_window(false);
     b.write(10);
     b.sender.window.cwnd = 20.0;
     b.write(1);
     b.ack(1);
     assert!(b.sample().is_cwnd_limited);
-    // Outstanding data may grow within a window.
+    // The maximum of outstanding data may grow within a window of data.
     let mut b = with_window(true);
     b.write(5);
     b.write(1);
@@ -62,7 +62,7 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
 
 #[test]
 fn half_of_what_goes_unused_for_a_timeout_is_given_up() {
-    // Three of 40 segments are used, which counts as the initial ten.
+    // Three of 40 segments are used, which counts as the initial window of ten.
     for (waits, cwnd, after, ssthresh) in [
         (3, 40.0, 40.0, 20.0),
         (5, 40.0, 25.0, 30.0),
@@ -150,7 +150,7 @@ fn what_is_followed_by_more_is_not_pushed() {
 
 #[test]
 fn small_segments_wait_for_small_ones_alone() {
-    // Minshall's rule.
+    // Minshall's rule: small segments wait only for small ones.
     let config = TcpConfig {
         nagle: true,
         ..linux()
@@ -170,7 +170,7 @@ fn small_segments_wait_for_small_ones_alone() {
     b.wait(100);
     b.arrive(ack);
     assert_eq!(b.left()[0].segment.len, 50);
-    // A FIN goes with the remaining data.
+    // A FIN leaves with the remaining data.
     b.write_bytes(10);
     b.sender.finish();
     b.step(|sender, cx| sender.transmit(cx));
@@ -202,7 +202,7 @@ fn options_and_reports_are_the_senders_own() {
     }
 }
 
-/// A probe that wants every row of the congestion table.
+/// A probe that asks for every row of the congestion table.
 struct AllRows;
 
 impl Probe for AllRows {
@@ -225,7 +225,8 @@ fn another_congestion_control_takes_over_with_the_window_as_it_is() {
 
 #[test]
 fn the_window_is_taken_from_segments_that_are_not_older() {
-    // RFC 9293 section 3.10.7.4. Linux `tcp_may_update_window` accepts a new ACK's with any number.
+    // RFC 9293 section 3.10.7.4. Linux `tcp_may_update_window` also accepts the window of a new ACK
+    // with an older sequence number.
     let mut b = Bench::sent(&linux(), 10);
     let mut last = b.bare(2);
     last.seq = 500;
@@ -253,7 +254,7 @@ fn the_window_is_taken_from_segments_that_are_not_older() {
 
 #[test]
 fn slow_start_is_paced_at_twice_the_window_up_to_half_the_threshold() {
-    // Linux `tcp_update_pacing_rate`: ten segments of 8000 bits in 100 ms.
+    // Linux `tcp_update_pacing_rate`: ten segments of 8000 bits are sent in 100 ms.
     for (ssthresh, ratio) in [(f64::INFINITY, 2.0), (21.0, 2.0), (20.0, 1.2), (5.0, 1.2)] {
         let mut b = Bench::new(&linux());
         b.sender.window.ssthresh = ssthresh;
@@ -286,7 +287,7 @@ fn what_pacing_held_back_of_a_repair_goes_before_new_data() {
 
 #[test]
 fn a_timer_that_displaced_the_retransmission_timer_counts_as_waited() {
-    // RFC 8985 section 7.2: the head left 100 ms ago.
+    // RFC 8985 section 7.2: the oldest segment left 100 ms ago.
     let mut b = Bench::sent(&without_probes(), 3);
     for (timer, left) in [
         (None, 300),
@@ -341,7 +342,7 @@ fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
     b.step(|sender, cx| sender.transmit(cx));
     assert_eq!(b.left().len(), 3);
     assert_eq!(b.told().sent.len(), 0);
-    // Its loss is reported as one of no payload.
+    // The loss of the FIN is reported without payload.
     b.wait(400);
     assert!(b.told().sent.iter().all(|sent| sent.is_retransmission));
     let fin = b
@@ -480,7 +481,7 @@ fn the_feedback_that_is_asked_for_is_the_controls() {
 
 #[test]
 fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
-    // Raiciu et al., NSDI 2012, section 4.2.
+    // Raiciu et al., NSDI 2012, section 4.2: a penalty halves the window.
     for (cwnd, ssthresh, after) in [
         (11.0, 20.0, (5.0, 20.0)),
         (20.0, 20.0, (10.0, 10.0)),
@@ -497,7 +498,7 @@ fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
 
 #[test]
 fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
-    // The 2500 bytes were given to the socket, and left on the SYN.
+    // The 2500 bytes were written to the socket, and left with the SYN.
     for written in [0, 1_000, 2_500] {
         let mut config = without_probes();
         config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
@@ -529,7 +530,7 @@ fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
     let sent_at = b.now;
     b.now += ms(100);
     b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
-    // The first went again, and is a piece of its own now.
+    // The first segment was retransmitted, and is an sk_buff of its own now.
     assert_eq!(b.numbers(), [1]);
     let board = &b.sender.board;
     let known: Vec<_> = (board.first()..board.end())

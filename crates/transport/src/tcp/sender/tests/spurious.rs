@@ -1,8 +1,8 @@
-//! Needless reductions, and the signs that show it.
+//! Tests of unnecessary reductions, and of the signs that reveal them.
 
 use super::*;
 
-/// Segments 1 and 2 were taken for lost and left again.
+/// Returns a sender that took segments 1 and 2 for lost and retransmitted them.
 fn recovering(config: &TcpConfig) -> Bench {
     let mut b = Bench::sent(config, 20);
     b.sack(0, &[(3, 5)]);
@@ -15,7 +15,7 @@ fn recovering(config: &TcpConfig) -> Bench {
     b
 }
 
-/// An ACK with the echo of an original, or of a retransmission.
+/// Sends an ACK with the timestamp echo of an original, or of a retransmission.
 fn echoing(b: &mut Bench, segments: u64, blocks: &[(u64, u64)], is_original: bool) {
     let again = b.rows.retransmits[0].time_s.as_millis() as u32;
     let mut ack = b.sacking(segments, blocks);
@@ -26,7 +26,7 @@ fn echoing(b: &mut Bench, segments: u64, blocks: &[(u64, u64)], is_original: boo
 
 #[test]
 fn originals_that_arrive_one_by_one_undo_a_recovery_with_the_last() {
-    // RFC 3522: Eifel, by timestamps.
+    // The Eifel algorithm detects spurious retransmissions by timestamps (RFC 3522).
     let mut b = recovering(&linux());
     echoing(&mut b, 1, &[(3, 5)], true);
     assert_eq!(b.sender.statistics.undos, 0, "a retransmission is out yet");
@@ -84,7 +84,7 @@ fn an_old_echo_undoes_a_timeout_without_f_rto() {
     }
 }
 
-/// A configuration that DSACK alone can undo.
+/// Returns a configuration in which only DSACK can undo a reduction.
 fn without_timestamps() -> TcpConfig {
     TcpConfig {
         timestamps: false,
@@ -112,7 +112,7 @@ fn duplicates_of_every_retransmission_undo_once_even_after_everything() {
 
 #[test]
 fn duplicates_above_the_ack_count_for_what_was_sent_again() {
-    // Segments 1 and 3 are missing, and both are retransmitted. The second copy of 3 comes first.
+    // Segments 1 and 3 are missing, and both are retransmitted. The second copy of 3 arrives first.
     let holes = |duplicate: (u64, u64)| {
         let mut b = Bench::sent(&without_timestamps(), 20);
         b.sack(0, &[(4, 6), (2, 2)]);
@@ -127,7 +127,7 @@ fn duplicates_above_the_ack_count_for_what_was_sent_again() {
     assert_eq!(b.sender.statistics.undos, 0);
     b.sack(6, &[(1, 1)]);
     assert_eq!(b.sender.statistics.undos, 1);
-    // 2 was sent once: its duplicate is the network's.
+    // Segment 2 was sent once, so the network caused its duplicate.
     let mut b = holes((2, 3));
     assert_eq!(b.sender.statistics.undos, 0);
     b.sack(6, &[]);

@@ -1,4 +1,4 @@
-//! The retransmission timeout, F-RTO and zero-window probes.
+//! Tests of the retransmission timeout, of F-RTO and of zero-window probes.
 
 use super::*;
 use crate::congestion::CongestionKind;
@@ -10,7 +10,7 @@ fn kinds(b: &mut Bench) -> Vec<CongestionKind> {
     b.told().events.iter().map(|event| event.kind).collect()
 }
 
-/// `without_probes`, and nothing is taken back.
+/// Returns `without_probes` without undo.
 fn final_losses() -> TcpConfig {
     TcpConfig {
         undo: false,
@@ -38,7 +38,7 @@ fn a_row_of_timeouts_reduces_once_and_progress_begins_another_row() {
 
 #[test]
 fn a_timeout_reduces_unless_a_reduction_for_the_same_data_is_under_way() {
-    // Linux `tcp_enter_loss`; RFC 5681 section 4.3 asks for one reduction a window.
+    // Linux `tcp_enter_loss`. RFC 5681 section 4.3 asks for one reduction in a window of data.
     use CongestionKind::{Ecn, FastRecovery, Rto};
     let mut b = Bench::sent(&final_losses(), 10);
     b.sack(0, &[(2, 2)]);
@@ -69,7 +69,7 @@ fn a_timeout_reduces_unless_a_reduction_for_the_same_data_is_under_way() {
 
 #[test]
 fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
-    // RFC 8985 section 6.3. RFC 6298 knows no such difference.
+    // RFC 8985 section 6.3 spares recently sent segments. RFC 6298 does not.
     for (name, in_flight, cwnd) in [("linux", 4, 4.0), ("rfc", 1, 1.0)] {
         let config = TcpConfig {
             frto: false,
@@ -83,7 +83,8 @@ fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
         b.wait(50);
         b.sender.timer = Some((TimerKind::Rto, b.now));
         b.wait(0);
-        // The head again, and the spared segments. The window has room for the head.
+        // In flight are the retransmitted oldest segment and the spared segments. The window has
+        // room for the oldest one.
         assert_eq!(
             (b.sender.in_flight(), b.cwnd()),
             (in_flight, cwnd),
@@ -95,7 +96,7 @@ fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
 
 #[test]
 fn a_timeout_forgets_the_sacks_of_a_receiver_that_reneged() {
-    // RFC 2018 section 8: then all is lost, however lately it was sent.
+    // RFC 2018 section 8: after reneging everything is lost, no matter when it was sent.
     for reneged in [false, true] {
         let mut b = Bench::sent(&final_losses(), 20);
         b.sack(3, &[(5, 5)]);
@@ -134,7 +135,7 @@ fn a_user_timeout_runs_from_the_first_departure_of_what_stalls() {
 
 #[test]
 fn f_rto_begins_with_an_episode_and_with_each_timeout_after_the_first() {
-    // Linux `tcp_enter_loss`: a timeout in the middle of a recovery is no new episode.
+    // Linux `tcp_enter_loss`: a timeout during a recovery does not begin a new episode.
     let mut b = Bench::sent(&without_probes(), 10);
     b.wait(250);
     assert!(b.sender.frto);
@@ -148,7 +149,8 @@ fn f_rto_begins_with_an_episode_and_with_each_timeout_after_the_first() {
     assert!(b.sender.frto);
 }
 
-/// A timeout without timestamps, of which F-RTO alone can tell whether it was spurious.
+/// Returns a sender after a timeout without timestamps. Only F-RTO can find out if the timeout was
+/// spurious.
 fn timed_out() -> Bench {
     let config = TcpConfig {
         timestamps: false,
@@ -163,7 +165,7 @@ fn timed_out() -> Bench {
 
 #[test]
 fn f_rto_waits_for_the_retransmissions_ack_and_then_sends_new_data() {
-    // RFC 5682 section 3.1, step 2.
+    // RFC 5682 section 3.1, step 2: the sender sends new data after the ACK of the retransmission.
     let mut b = timed_out();
     b.ack(0);
     assert!(b.sender.frto, "a duplicate leaves it in step 2");
@@ -175,7 +177,7 @@ fn f_rto_waits_for_the_retransmissions_ack_and_then_sends_new_data() {
 
 #[test]
 fn f_rto_tells_a_real_timeout_by_duplicates_behind_new_data() {
-    // Step 3a. The new data that they SACK was sent once as well, but after the timeout.
+    // Step 3a. The SACKed new data was sent once as well, but after the timeout.
     for sacked in [&[][..], &[(11, 11)]] {
         let mut b = timed_out();
         b.sender.window.cwnd = 3.0;
@@ -192,7 +194,7 @@ fn f_rto_tells_a_real_timeout_by_duplicates_behind_new_data() {
 
 #[test]
 fn f_rto_tells_a_spurious_timeout_by_what_was_sent_once() {
-    // Step 3b: acknowledged, or SACKed at any time.
+    // Step 3b: data that was sent once is acknowledged now, or SACKed at any time.
     let arrivals: [fn(&mut Bench); 2] = [|b| b.ack(2), |b| b.sack(1, &[(5, 5)])];
     for arrive in arrivals {
         let mut b = timed_out();
@@ -220,7 +222,7 @@ fn what_fits_into_a_window_below_a_segment_goes_when_the_timer_expires() {
 
 #[test]
 fn a_closed_window_is_asked_for_by_an_old_number_ever_more_seldom() {
-    // RFC 9293 section 3.8.6.1.
+    // RFC 9293 section 3.8.6.1: the intervals between probes grow.
     let mut b = Bench::new(&without_probes());
     b.peer_window = 0;
     b.ack(0);
@@ -244,7 +246,7 @@ fn a_closed_window_is_asked_for_by_an_old_number_ever_more_seldom() {
 
 #[test]
 fn a_timeout_thinks_repairs_lost_that_left_before_their_first_copy_was() {
-    // RFC 6675: by NextSeg's rule 3 a hole goes again that does not count as lost.
+    // RFC 6675: NextSeg's rule 3 retransmits a hole that does not count as lost.
     let mut b = Bench::sent(&profile("rfc"), 10);
     assert_eq!(b.sender.config.recovery, LossRecovery::Sack);
     let first = b.sender.board.first();
@@ -261,6 +263,6 @@ fn a_timeout_thinks_repairs_lost_that_left_before_their_first_copy_was() {
         let tags = board.get(number).tags;
         assert!(tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED));
     }
-    // All ten, and the second a second time.
+    // All ten segments are lost, and the second is lost twice.
     assert_eq!(b.sender.rate.lost - lost, 10);
 }

@@ -1,4 +1,4 @@
-//! Duplicate ACKs where SACK was not agreed on.
+//! Tests of duplicate ACKs without SACK.
 
 use super::*;
 use crate::tcp::config::{LossRecovery, LossResponse, RecoverGuard};
@@ -12,7 +12,7 @@ fn dups(b: &mut Bench, segments: u64, count: u32) {
 
 #[test]
 fn linux_counts_a_duplicate_as_a_delivery_while_that_can_be_one() {
-    // `tcp_add_reno_sack`: no more than all but the missing one.
+    // `tcp_add_reno_sack` counts at most all segments except the missing one.
     let linux = TcpConfig {
         recovery: LossRecovery::NewReno,
         limited_transmit: false,
@@ -32,7 +32,8 @@ fn linux_counts_a_duplicate_as_a_delivery_while_that_can_be_one() {
 
 #[test]
 fn duplicates_of_what_was_out_at_a_timeout_begin_no_recovery() {
-    // RFC 6582 section 3.2, step 2, and section 4: above `recover` they do.
+    // RFC 6582 section 3.2, step 2, and section 4: only duplicates above `recover` begin a
+    // recovery.
     let bytes = 10 * FULL;
     for (acked, begins) in [(4 * FULL, false), (bytes, false), (bytes + FULL, true)] {
         let mut b = Bench::sent(&profile("newreno"), 10);
@@ -66,12 +67,12 @@ fn a_mark_reduces_until_more_than_its_window_is_acknowledged() {
     assert_eq!(b.state(), RecoveryState::Cwr);
     b.ack(11);
     assert_eq!(b.state(), RecoveryState::Open);
-    // Other states do not end that way.
+    // Other recovery states do not end in this way.
     dups(&mut b, 11, 3);
     assert_eq!(b.state(), RecoveryState::Recovery);
 }
 
-/// `name` with a loss response that waits for a round trip.
+/// Returns the profile `name` with a loss response that waits for a round trip.
 fn delayed(name: &str) -> TcpConfig {
     let mut config = profile(name);
     config.resilience.loss = LossResponse::Delayed;
@@ -80,7 +81,8 @@ fn delayed(name: &str) -> TcpConfig {
 
 #[test]
 fn a_delayed_response_waits_a_round_trip_while_duplicates_let_new_data_go() {
-    // TCP-DCR; without it limited transmit stops at two.
+    // With TCP-DCR each duplicate lets new data leave. Without it, limited transmit stops at two
+    // segments.
     let patient = TcpConfig {
         duplicate_threshold: 5,
         ..profile("newreno")
@@ -105,7 +107,7 @@ fn a_delayed_response_needs_three_duplicates_too() {
     b.left();
     b.wait(100);
     assert_eq!((b.state(), b.numbers()), (RecoveryState::Open, vec![]));
-    // The wait is over: the next is enough.
+    // The wait is over, so the next duplicate begins the recovery.
     b.ack(0);
     assert_eq!(b.state(), RecoveryState::Recovery);
     assert_eq!(b.numbers()[0], 1);
@@ -180,10 +182,11 @@ fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
     for delivery in 0..3000 {
         air.extend(b.numbers());
         let Some(segment) = air.pop_front() else {
-            b.wait(10_000); // The timer.
+            b.wait(10_000); // The retransmission timer expires.
             continue;
         };
-        // A round trip of 100 ms in all. The window grows meanwhile to the receiver's limit.
+        // A window of segments takes a round trip of 100 ms. The window grows meanwhile to the
+        // receiver's limit.
         b.now += ms(100) / window;
         if let Some(at) = lost.iter().position(|n| *n == segment) {
             lost.remove(at);
