@@ -65,7 +65,7 @@ fn compete(increase: f64, decrease: f64) -> (f64, f64) {
             .then(|| Congestion::Custom(Custom(Box::new(Aimd { increase, decrease }))))
     };
     let mut world = build_with(&scenario, NullProbe, &mut choose).expect("a world");
-    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    world.run_to(Time::ZERO + scenario.duration);
     let summary = summary(&scenario, &world);
     let goodput = |flow: usize| summary["flows"][flow]["goodput_mbps"].as_f64();
     (

@@ -26,6 +26,6 @@ fn main() {
         }
     };
     let mut world = World::unobserved(&scenario).expect("a scenario that makes a world");
-    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    world.run_to(Time::ZERO + scenario.duration);
     println!("{}", fadeout_sim::summary(&scenario, &world));
 }

@@ -362,6 +362,11 @@ impl World<NullProbe> {
     pub fn unobserved(scenario: &Scenario) -> Result<World<NullProbe>, BuildError> {
         build::build(scenario, NullProbe)
     }
+
+    /// Processes all events up to and including `until`.
+    pub fn run_to(&mut self, until: Time) {
+        while self.run(until, u64::MAX) {}
+    }
 }
 
 /// Returns the settings of the recorder for a scenario. `radio` has the names and numbers for

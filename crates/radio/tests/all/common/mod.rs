@@ -6,8 +6,9 @@
 )]
 
 use fadeout_core::{
-    BearerRow, CellId, Direction, DrbId, FlowId, Kinematics, Motion, NodeId, Packet, PacketId,
-    PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, Segment, Span, Time, TransportBlockRow,
+    BearerRow, CellId, Direction, DrbId, Edge, FlowId, Kinematics, Motion, NodeId, Packet,
+    PacketId, PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, Segment, Span, Time,
+    TransportBlockRow,
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
 
@@ -17,6 +18,31 @@ pub struct AtRest(pub Vec<Point>);
 impl Motion for AtRest {
     fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
         Kinematics::at_rest(self.0.get(node.index()).copied().unwrap_or_default())
+    }
+}
+
+/// Motion of any type. The radio access is compiled for each type of motion. With this one the
+/// tests compile it once.
+pub struct AnyMotion<'a>(pub &'a mut dyn Motion);
+
+impl Motion for AnyMotion<'_> {
+    fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
+        self.0.at(node, time)
+    }
+    fn orderless_until(&mut self, node: NodeId, time: Time) -> Time {
+        self.0.orderless_until(node, time)
+    }
+    fn obstruction(&mut self, ends: (Point, Point), clear: f64) -> f64 {
+        self.0.obstruction(ends, clear)
+    }
+    fn foliage_m(&mut self, from: Point, to: Point) -> f64 {
+        self.0.foliage_m(from, to)
+    }
+    fn has_vehicles(&self) -> bool {
+        self.0.has_vehicles()
+    }
+    fn vehicles(&mut self, at: (NodeId, Time), ends: (Point, Point), clear: f64) -> &[Edge] {
+        self.0.vehicles(at, ends, clear)
     }
 }
 
@@ -116,7 +142,7 @@ impl Rig {
             self.now = at;
             self.access.on_wake(
                 at,
-                &mut self.motion,
+                &mut AnyMotion(&mut self.motion),
                 &mut self.pool,
                 &mut self.out,
                 &mut self.rows,

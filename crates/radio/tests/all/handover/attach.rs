@@ -1,6 +1,7 @@
 //! Tests of UEs that are idle at the start: the times of the attach steps, expiring timers,
 //! contention, and data.
 
+use crate::common::AnyMotion;
 use crate::handover::street::{
     self, Case, Rows, bearer, books_close_in, case, cell, count, mobility, rlc, run,
 };
@@ -74,7 +75,8 @@ impl Site {
         let (mut moves, mut messages) = (Vec::new(), 0);
         while access.wake_at() < Time::ZERO + self.length {
             let now = access.wake_at();
-            access.on_wake(now, &mut Along(self.speed), &mut pool, &mut out, &mut rows);
+            let motion = &mut AnyMotion(&mut Along(self.speed));
+            access.on_wake(now, motion, &mut pool, &mut out, &mut rows);
             out.drain(..).for_each(|packet| pool.free(packet));
             access.take_moves(&mut moves);
             let sent = |one: &Move| matches!(one, Move::Message { .. });

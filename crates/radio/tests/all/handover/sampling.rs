@@ -2,6 +2,7 @@
 //! decide gives the same bits as measuring every cell. So does evaluating links only where earlier
 //! evaluations do not decide.
 
+use crate::common::AnyMotion;
 use crate::handover::street::{Rows, mobility};
 use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
@@ -300,7 +301,13 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
             burst_at += Span::from_millis(random.below(800));
             continue;
         }
-        access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
+        access.on_wake(
+            now,
+            &mut AnyMotion(&mut motion),
+            &mut pool,
+            &mut out,
+            &mut rows,
+        );
         for packet in out.drain(..) {
             pool.free(packet);
         }

@@ -1,5 +1,6 @@
 //! A UE that walks along a street of cells, and the packets sent to and from it.
 
+use crate::common::AnyMotion;
 use fadeout_core::random::Stream;
 use fadeout_core::{
     Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
@@ -170,7 +171,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
             break;
         }
         if first > access.wake_at() {
-            access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
+            let motion = &mut AnyMotion(&mut motion);
+            access.on_wake(now, motion, &mut pool, &mut out, &mut rows);
             for packet in out.drain(..) {
                 arrivals.push(pool.take(packet).flow.0);
             }

@@ -1,5 +1,6 @@
 //! Tests of mobility timers that expire, and of random access by several UEs at once.
 
+use crate::common::AnyMotion;
 use crate::handover::street::{Rows, bearer, mobility};
 use fadeout_core::{
     CellId, Dbm, Decibel, Hertz, Kinematics, Motion, NodeId, PacketPool, Point, RrcEvent, Span,
@@ -63,7 +64,13 @@ fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     let mut moves = Vec::new();
     while access.wake_at() < Time::ZERO + Span::from_secs(45) {
         let now = access.wake_at();
-        access.on_wake(now, &mut Away, &mut pool, &mut out, &mut rows);
+        access.on_wake(
+            now,
+            &mut AnyMotion(&mut Away),
+            &mut pool,
+            &mut out,
+            &mut rows,
+        );
         out.drain(..).for_each(|packet| pool.free(packet));
         access.take_moves(&mut moves);
         moves.clear();
