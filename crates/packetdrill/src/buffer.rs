@@ -1,37 +1,38 @@
-//! The send buffer of a socket: how much a write takes, and when there is room again (Linux
-//! `tcp_sendmsg_locked`, `sk_stream_write_space`, `tcp_sndbuf_expand`).
+//! Send buffer of a socket. It determines how much a write takes, and when there is room again. The
+//! functions of Linux are `tcp_sendmsg_locked`, `sk_stream_write_space` and `tcp_sndbuf_expand`.
 //!
-//! Data is kept in pieces of whole segments, and what is counted is their memory, not their payload.
+//! Data is stored in `sk_buff`s of whole segments. The limits apply to their memory, not to their
+//! payload.
 
 use fadeout_core::Time;
 use std::collections::VecDeque;
 
-/// Memory of a piece beside its payload: a descriptor and a head for the headers.
+/// Memory of an `sk_buff` without payload, for its descriptor and headers.
 const PIECE_OVERHEAD: u64 = 896;
-/// Largest piece (`GSO_LEGACY_MAX_SIZE`) less the room for headers.
+/// Largest payload of an `sk_buff` (`GSO_LEGACY_MAX_SIZE`), less the room for headers.
 const LARGEST_PIECE: u64 = 65_536 - 321;
-/// Peers whose largest window is not above this get pieces as large (`TCP_MSS_DEFAULT`).
+/// Largest window of a peer whose `sk_buff`s are as large as the window (`TCP_MSS_DEFAULT`).
 const SMALL_WINDOW: u64 = 536;
-/// Segments that a buffer has room for at least (`TCP_INIT_CWND`).
+/// Smallest number of segments for which a buffer has room (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
-/// Memory that the kernel allows for the headers of a segment and its shared part.
+/// Memory that the kernel reserves for the headers of a segment and its shared part.
 const SEGMENT_MARGIN: u64 = 640;
 /// Memory of a descriptor.
 const DESCRIPTOR: u64 = 256;
-/// Least that `SO_SNDBUF` sets.
+/// Smallest buffer that `SO_SNDBUF` sets.
 const SMALLEST: u64 = 4_608;
 
-/// The state of the endpoint, as offsets of the stream: its first byte is 1.
+/// State of the endpoint, as offsets of the stream, whose first byte is 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
     pub(crate) una: u64,
     pub(crate) next: u64,
     pub(crate) cwnd: u64,
     pub(crate) in_flight: u64,
-    /// The peer's window, bytes.
+    /// The peer's window in bytes.
     pub(crate) window: u64,
     pub(crate) mss: u64,
-    /// Before timestamps come off.
+    /// Largest segment with timestamps included.
     pub(crate) largest_mss: u64,
 }
 
@@ -41,28 +42,28 @@ struct Piece {
     end: u64,
 }
 
-/// The buffer of one connection.
+/// Send buffer of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct SendBuffer {
-    /// Memory that it may take, and what it may grow to.
+    /// Memory that the buffer may take, and the limit of its growth.
     limit: u64,
     largest: u64,
-    /// Set by `SO_SNDBUF`, it does not grow.
+    /// True if `SO_SNDBUF` set the size, so that the buffer does not grow.
     is_fixed: bool,
-    /// Unsent bytes below which more may be written (`TCP_NOTSENT_LOWAT`).
+    /// Limit of unsent bytes for further writes (`TCP_NOTSENT_LOWAT`).
     low_water: u64,
     pieces: VecDeque<Piece>,
-    /// Memory of all pieces.
+    /// Memory of all `sk_buff`s.
     memory: u64,
     end: u64,
     largest_window: u64,
     lacks_room: bool,
-    /// Times that a writer was told of room.
+    /// Number of times that a waiting writer got room.
     openings: u64,
 }
 
 impl SendBuffer {
-    /// A buffer of `sizes` bytes at first and at most.
+    /// Builds a buffer of `sizes` bytes at first and at most.
     pub(crate) fn new(sizes: (u64, u64), low_water: u64) -> SendBuffer {
         SendBuffer {
             limit: sizes.0,
@@ -78,7 +79,7 @@ impl SendBuffer {
         }
     }
 
-    /// `SO_SNDBUF`: twice the number, for what is beside the payload.
+    /// Sets the size by `SO_SNDBUF`. It is twice the number, to include memory without payload.
     pub(crate) fn fix(&mut self, bytes: u64) {
         self.limit = (2 * bytes).max(SMALLEST);
         self.is_fixed = true;
@@ -89,20 +90,20 @@ impl SendBuffer {
     pub(crate) fn set_low_water(&mut self, bytes: u64) {
         self.low_water = bytes;
     }
-    /// Whether a writer waits for room.
+    /// Returns true if a writer waits for room.
     pub(crate) fn lacks_room(&self) -> bool {
         self.lacks_room
     }
-    /// Times that there was room again.
+    /// Returns the number of times that there was room again.
     pub(crate) fn openings(&self) -> u64 {
         self.openings
     }
-    /// A writer found no room: it will be told.
+    /// Records that a writer found no room and waits.
     pub(crate) fn miss(&mut self) {
         self.lacks_room = true;
     }
 
-    /// The connection is open: room for two windows.
+    /// Sets the size of an open connection, with room for two windows.
     pub(crate) fn on_established(&mut self, progress: &Progress) {
         self.grow(progress);
     }
@@ -121,13 +122,13 @@ impl SendBuffer {
         self.memory < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
     }
 
-    /// Whether a poll says that there is room.
+    /// Returns true if a poll reports room.
     pub(crate) fn is_writable(&self, progress: &Progress) -> bool {
         self.limit.saturating_sub(self.memory) >= self.memory / 2
             && self.has_memory(progress.next, 2)
     }
 
-    /// Payload of a full piece.
+    /// Returns the payload of a full `sk_buff`.
     fn piece_len(&self, mss: u64) -> u64 {
         let bound = if self.largest_window > SMALL_WINDOW {
             self.largest_window / 2
@@ -137,8 +138,8 @@ impl SendBuffer {
         (LARGEST_PIECE.min(bound) / mss * mss).max(mss)
     }
 
-    /// Takes up to `wanted` bytes; returns how many. A piece that is full may leave at once: what
-    /// the congestion window lets go is cut off it.
+    /// Takes up to `wanted` bytes and returns the number taken. A full `sk_buff` may be sent at
+    /// once. Then the bytes that the congestion window allows are split off.
     pub(crate) fn take(&mut self, progress: &Progress, wanted: u64) -> u64 {
         self.largest_window = self.largest_window.max(progress.window);
         let full = self.piece_len(progress.mss);
@@ -177,7 +178,7 @@ impl SendBuffer {
         wanted - left
     }
 
-    /// A piece ends at `at`.
+    /// Splits the `sk_buff` in which `at` lies.
     fn cut(&mut self, at: u64) {
         let index = self.pieces.partition_point(|piece| piece.end <= at);
         if let Some(piece) = self.pieces.get_mut(index)
@@ -189,8 +190,9 @@ impl SendBuffer {
         }
     }
 
-    /// The endpoint went on: what was acknowledged is freed, and who waits for room may hear of it.
-    /// It grows where the window had room before the `last_burst` segments that left last.
+    /// Follows the progress of the endpoint. It frees acknowledged data and may give a waiting
+    /// writer room. The buffer grows if the congestion window had room before the latest
+    /// `last_burst` segments left.
     pub(crate) fn follow(&mut self, progress: &Progress, last_burst: u64) {
         self.largest_window = self.largest_window.max(progress.window);
         while let Some(head) = self.pieces.front_mut() {
@@ -217,24 +219,24 @@ impl SendBuffer {
     }
 }
 
-/// The reason for which a sender is not done (Linux `tcp_chrono_type`).
+/// Reason for which a sender is not done (Linux `tcp_chrono_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Nothing,
-    /// It has data to send or outstanding.
+    /// Sender that has unsent or outstanding data.
     Busy,
-    /// The peer's window.
+    /// Window of the peer.
     Window,
-    /// The send buffer: all that fits was sent.
+    /// Send buffer, all of which was sent.
     Buffer,
 }
 
-/// How long each limit held, in `tcp_info`'s words.
+/// Durations of the limits, as in `tcp_info`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     now: Limit,
     since: Time,
-    /// By limit, microseconds.
+    /// Microseconds by limit.
     spent: [u64; 4],
 }
 
@@ -254,8 +256,8 @@ impl Limits {
         (self.now, self.since) = (limit, now);
     }
 
-    /// Microseconds up to `now`; those of a busy sender include the other limits'. Ticks of the
-    /// kernel's clock are milliseconds.
+    /// Returns the microseconds up to `now`. The time of a busy sender includes the other limits.
+    /// Ticks of the kernel's clock are milliseconds.
     pub(crate) fn spent(&self, now: Time, limit: Limit) -> u64 {
         let mut all = *self;
         all.set(now, self.now);

@@ -1,9 +1,10 @@
-//! Snippets between `%{` and `}%`: the part of Python that scripts use to look at `tcp_info`.
+//! Parser of snippets between `%{` and `}%`. They are in the part of Python with which scripts
+//! check `tcp_info`.
 
 use crate::cursor::Cursor;
 use crate::problem::Problem;
 
-/// One statement.
+/// Statement of a snippet.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Statement {
     pub(crate) line: usize,
@@ -12,15 +13,15 @@ pub(crate) struct Statement {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum StatementKind {
-    /// `assert condition, message`; with the words of the condition.
+    /// Statement `assert condition, message`, with the text of the condition.
     Assert(Expr, Option<Expr>, String),
-    /// `print a, b` or `print(a, b)`.
+    /// Statement `print a, b` or `print(a, b)`.
     Print(Vec<Expr>),
-    /// `name = value`, or `name += value` written out.
+    /// Assignment `name = value`. An assignment `name += value` has the sum as its value.
     Assign(String, Expr),
 }
 
-/// An expression.
+/// Expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
     Int(i64),
@@ -30,7 +31,7 @@ pub(crate) enum Expr {
     Tuple(Vec<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// `a < b <= c`: true when every pair is.
+    /// Comparison `a < b <= c`, which is true if every pair is.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(String, Vec<Expr>),
 }
@@ -75,16 +76,17 @@ pub(crate) enum Comparison {
 
 /// Deepest nesting of an expression.
 const DEEPEST: u32 = 64;
-/// Most nodes of one snippet's expressions: a chain of operators is as deep as it is long.
+/// Largest number of nodes of a snippet's expressions. A chain of operators is as deep as it is
+/// long.
 const LONGEST: u32 = 2_000;
 
-/// Parts of Python that are refused by name.
+/// Keywords of Python that are not supported.
 const REFUSED: [&str; 16] = [
     "if", "for", "while", "def", "class", "import", "from", "try", "with", "return", "lambda",
     "global", "del", "exec", "pass", "raise",
 ];
 
-/// Assignments that work with the old value.
+/// Assignments that use the old value.
 const ASSIGNMENTS: [(&str, Binary); 9] = [
     ("//=", Binary::FloorDivide),
     ("+=", Binary::Add),
@@ -122,7 +124,7 @@ pub(crate) fn parse(text: &str, line: usize) -> Result<Vec<Statement>, Problem> 
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    /// Open brackets: inside them a line break is a space.
+    /// Number of open brackets, within which a line break is a space.
     brackets: u32,
     depth: u32,
     nodes: u32,
@@ -160,7 +162,7 @@ impl Reader<'_> {
         self.cursor.take(symbol)
     }
 
-    /// Takes `word` when it is a whole word here.
+    /// Takes `word` if it is the next whole word.
     fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let mut ahead = self.cursor.clone();
@@ -285,7 +287,7 @@ impl Reader<'_> {
             count += 1;
         }
         let mut value = self.comparison()?;
-        // Twice is not the same as never: it makes a truth value.
+        // Two negations are not the same as none, because they make a truth value.
         for _ in 0..count.min(2 + count % 2) {
             value = Expr::Unary(Unary::Not, Box::new(value));
         }
@@ -335,7 +337,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Operators from the loosest to the tightest.
+    /// Reads operators from the lowest precedence to the highest.
     fn level(&mut self, level: usize) -> Result<Expr, Problem> {
         const LEVELS: [&[(&str, Binary)]; 6] = [
             &[("|", Binary::BitOr)],
@@ -356,7 +358,7 @@ impl Reader<'_> {
         let mut left = self.level(level + 1)?;
         loop {
             self.skip_space();
-            // `**` binds tighter and was taken already.
+            // `**` has a higher precedence and was taken already.
             let found = operators
                 .iter()
                 .find(|(symbol, _)| self.cursor.take(symbol));
@@ -451,7 +453,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The inside of brackets: one expression, or several as a tuple.
+    /// Reads the inside of brackets, which is one expression, or several as a tuple.
     fn bracketed(&mut self) -> Result<Expr, Problem> {
         let close = if self.cursor.take("[") {
             "]"

@@ -1,4 +1,4 @@
-//! Whether a segment is the one that the script expects.
+//! Comparison of a sent segment with the one that the script expects.
 
 use crate::host::{Host, Sent};
 use crate::packet::Seen;
@@ -7,21 +7,21 @@ use crate::settings::Settings;
 use fadeout_core::{Ecn, Flags};
 use std::collections::BTreeMap;
 
-/// How many times the tolerance of events a timestamp may be off: what a script writes is rounded,
-/// and the differences of a whole script add up.
+/// Allowed error of a timestamp, in tolerances of events. Numbers in scripts are rounded, and the
+/// differences of a whole script add up.
 const TIMESTAMP_SLACK: u64 = 10;
 
-/// Timestamps of the endpoint against those of the script. The first pair seen sets the offset;
-/// echoes are looked up first among the pairs, for scripts whose clock is a free invention.
+/// Relation of the endpoint's timestamps to those of the script. The first pair sets the offset.
+/// Echoes are first looked up among the pairs, for scripts whose clock is arbitrary.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
-    /// Script, endpoint.
+    /// Timestamps of the script and of the endpoint.
     first: Option<(u32, u32)>,
     pairs: BTreeMap<u32, u32>,
 }
 
 impl Clock {
-    /// The endpoint's timestamp for one of the script.
+    /// Returns the endpoint's timestamp for a timestamp of the script.
     pub(crate) fn live(&self, scripted: u32) -> u32 {
         let by_offset = || {
             let (script, live) = self.first?;
@@ -31,17 +31,18 @@ impl Clock {
         known.or_else(by_offset).unwrap_or(scripted)
     }
 
-    /// The script's timestamp for one of the endpoint.
+    /// Returns the script's timestamp for a timestamp of the endpoint.
     pub(crate) fn scripted(&self, live: u32) -> u32 {
         self.first.map_or(live, |(script, first)| {
             live.wrapping_sub(first).wrapping_add(script)
         })
     }
 
-    /// Whether a timestamp of the endpoint, by the script's clock, may be what the script expects.
+    /// Returns true if a timestamp of the endpoint, in the script's clock, matches the expected
+    /// one.
     fn is_like(&self, scripted: u32, live: u32, settings: &Settings) -> bool {
         let Some(tick) = settings.timestamp_tick.filter(|_| self.first.is_some()) else {
-            // Without a tick to check by, only the echoes tell.
+            // Without a tick, only echoes can be checked.
             return true;
         };
         let off = (live.wrapping_sub(scripted) as i32).unsigned_abs();
@@ -55,7 +56,8 @@ impl Clock {
     }
 }
 
-/// The difference between the segment of the script and the one sent; `None` when nothing does.
+/// Returns the difference between the segment of the script and the one sent. `None` if there is
+/// none.
 pub(crate) fn difference(
     spec: &PacketSpec,
     sent: &Sent,
@@ -97,8 +99,9 @@ pub(crate) fn difference(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The flags of the segment as the script could see them: several that it cuts out of a burst that goes
-/// on have no end of their own, where Linux sets PSH on whatever segmentation offload takes apart.
+/// Returns the flags of the segment as the script could see them. Segmentation offload of Linux may
+/// set PSH on several segments that are cut out of a longer burst. So PSH is as the script expects
+/// on such segments.
 fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
     let connection = host.connection.as_ref();
     let mss = connection.map_or(u32::MAX, |one| one.endpoint.info().snd_mss);

@@ -1,8 +1,8 @@
-//! A place in the text of a script.
+//! Position in the text of a script.
 
 use crate::problem::Problem;
 
-/// Reads a text from front to back, and knows the line.
+/// Reader of a text from front to back, with the number of the line.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -11,7 +11,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `text`, whose first line is `line`.
+    /// Builds a cursor at the start of `text`, whose first line is `line`.
     pub(crate) fn new(text: &'a str, line: usize) -> Cursor<'a> {
         Cursor { text, at: 0, line }
     }
@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         self.rest().starts_with(prefix)
     }
 
-    /// Moves on by `bytes`, which end at a character.
+    /// Advances by `bytes`, which end at a character.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.line += self.rest()[..bytes].matches('\n').count();
         self.at += bytes;
@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes `prefix`, after spaces, or says that `what` was expected.
+    /// Takes `prefix`, after spaces. Returns an error that `what` was expected otherwise.
     pub(crate) fn expect(&mut self, prefix: &str) -> Result<(), Problem> {
         self.skip_space();
         if self.take(prefix) {
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         Err(self.expected(&format!("`{prefix}`")))
     }
 
-    /// The problem that `what` is not here.
+    /// Returns the problem that `what` is not here.
     pub(crate) fn expected(&self, what: &str) -> Problem {
         let found: String = self
             .rest()
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// Takes everything up to `end`, and `end`; `None` when it never comes.
+    /// Takes the text up to `end`, and `end` too. `None` if there is no `end`.
     pub(crate) fn take_until(&mut self, end: &str) -> Option<&'a str> {
         let rest = self.rest();
         let length = rest.find(end)?;
@@ -94,7 +94,8 @@ impl<'a> Cursor<'a> {
         self.take_while(char::is_whitespace);
     }
 
-    /// Skips spaces, line breaks and comments: `//`, `/* */`, and `#` at the start of a line.
+    /// Skips spaces, line breaks and comments, which are `//`, `/* */`, and `#` at the start of a
+    /// line.
     pub(crate) fn skip_blank(&mut self) -> Result<(), Problem> {
         loop {
             self.skip_space();
@@ -114,12 +115,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A name: letters, digits and underscores.
+    /// Takes a name of letters, digits and underscores.
     pub(crate) fn word(&mut self) -> &'a str {
         self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// A whole number, decimal or hexadecimal, of 32 bits.
+    /// Takes a whole number of 32 bits, decimal or hexadecimal.
     pub(crate) fn number(&mut self, what: &str) -> Result<u32, Problem> {
         self.skip_space();
         let before = self.clone();

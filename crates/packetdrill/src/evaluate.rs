@@ -1,4 +1,4 @@
-//! The values of snippets.
+//! Evaluation of snippets.
 
 use crate::code::{Binary, Comparison, Expr, Statement, StatementKind, Unary};
 use crate::problem::Problem;
@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A value of a snippet.
+/// Value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Int(i64),
@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Tuple(Vec<Value>),
 }
 
-/// Longest text that a snippet may make, bytes.
+/// Longest text that a snippet may make, in bytes.
 const LONGEST_TEXT: usize = 10_000;
 
 impl Value {
@@ -77,15 +77,15 @@ impl fmt::Display for Value {
     }
 }
 
-/// The names that a snippet sees and assigns.
+/// Names that a snippet can read and assign.
 pub(crate) struct Scope<'a> {
-    /// Whether a socket is open whose `tcp_info` can be read.
+    /// True if there is an open socket whose `tcp_info` can be read.
     pub(crate) is_connected: bool,
-    /// Names of the connection's state; `None` for one that is not known.
+    /// State of the connection by name. `None` for an unknown name.
     pub(crate) state: &'a dyn Fn(&str) -> Option<i64>,
-    /// The variables that earlier snippets assigned.
+    /// Variables that earlier snippets assigned.
     pub(crate) variables: &'a mut BTreeMap<String, Value>,
-    /// The output of snippets.
+    /// Output of snippets.
     pub(crate) output: &'a mut Vec<String>,
 }
 
@@ -131,7 +131,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The names in an expression with their values: `tcpi_snd_cwnd = 10`.
+    /// Returns the names in an expression with their values, as `tcpi_snd_cwnd = 10`.
     fn names_of(&self, expr: &Expr, line: usize) -> Result<String, Problem> {
         let mut names = Vec::new();
         collect_names(expr, &mut names);
@@ -358,7 +358,7 @@ fn call(name: &str, values: &[Value]) -> Option<Value> {
         ("max", _) => pick(Ordering::Greater),
         ("abs", [Value::Float(number)]) => Some(Value::Float(number.abs())),
         ("abs", [value]) => Some(Value::Int(value.integer()?.checked_abs()?)),
-        // A float-to-int cast saturates; the integers of a connection are far from the edge.
+        // A float-to-int cast saturates. The integers of a connection are far from the limits.
         ("int", [value]) => Some(Value::Int(
             value
                 .integer()
@@ -371,7 +371,7 @@ fn call(name: &str, values: &[Value]) -> Option<Value> {
     }
 }
 
-/// Python's `'…%d…' % values` for `%d`, `%u`, `%s`, `%f` and `%x`, without widths.
+/// Formats `'…%d…' % values` of Python with `%d`, `%u`, `%s`, `%f` and `%x`, without widths.
 fn format_text(format: &str, values: &Value) -> Option<Value> {
     let items = match values {
         Value::Tuple(items) => items.as_slice(),

@@ -1,36 +1,36 @@
-//! TCP Fast Open beside the data itself: cookies, and what the host remembers of its peer.
+//! Cookies of TCP Fast Open, and the host's memory of its peer.
 //!
 //! Standard: RFC 7413 §4.1.
 
 use crate::settings::Settings;
 use std::net::IpAddr;
 
-/// The host asks for it where it connects (`tcp_fastopen`).
+/// Bit of `tcp_fastopen` for a host that asks for a cookie when it connects.
 const CLIENT: u32 = 0x1;
-/// It gives it where it listens.
+/// Bit for a host that gives a cookie when it listens.
 const SERVER: u32 = 0x2;
-/// It sends data without a cookie.
+/// Bit for a host that sends data without a cookie.
 const CLIENT_WITHOUT_COOKIE: u32 = 0x4;
-/// It takes data without a cookie.
+/// Bit for a host that takes data without a cookie.
 const SERVER_WITHOUT_COOKIE: u32 = 0x200;
-/// Every socket that listens gives it.
+/// Bit for Fast Open on every socket that listens.
 const EVERY_LISTENER: u32 = 0x400;
-/// Room that a SYN with data leaves for options (`MAX_TCP_OPTION_SPACE`).
+/// Room for options in a SYN with data (`MAX_TCP_OPTION_SPACE`).
 const OPTIONS: u32 = 40;
 /// Bytes of the cookies that the host gives.
 const OWN_LEN: u8 = 8;
 
-/// The option's content: a cookie, or nothing for a request.
+/// Content of the option, which is a cookie, or empty for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cookie {
     bytes: [u8; 16],
     len: u8,
-    /// In the option for experiments (RFC 6994).
+    /// True in the option for experiments (RFC 6994).
     pub(crate) is_experimental: bool,
 }
 
 impl Cookie {
-    /// The options of a segment; `None` for a length that the standard does not have.
+    /// Returns the cookie of a received option. `None` for a length that is not in the standard.
     ///
     /// Standard: RFC 7413 §4.1.1.
     pub(crate) fn received(content: &[u8], is_experimental: bool) -> Option<Cookie> {
@@ -56,7 +56,7 @@ impl Cookie {
         }
     }
 
-    /// The cookie of a client, as Linux makes it: the keyed hash of both addresses.
+    /// Returns the cookie of a client as Linux makes it, which is the keyed hash of both addresses.
     fn of(settings: &Settings, key: [u8; 16], is_experimental: bool) -> Cookie {
         let half = |from: usize| {
             let bytes = key[from..from + 8].iter().rev();
@@ -86,7 +86,7 @@ fn octets(address: IpAddr) -> Vec<u8> {
     }
 }
 
-/// SipHash-2-4 of `text`.
+/// Returns SipHash-2-4 of `text`.
 fn siphash(key0: u64, key1: u64, text: &[u8]) -> u64 {
     #[allow(
         deprecated,
@@ -97,29 +97,29 @@ fn siphash(key0: u64, key1: u64, text: &[u8]) -> u64 {
     std::hash::Hasher::finish(&hasher)
 }
 
-/// The Fast Open settings of a socket.
+/// Fast Open settings of a socket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wishes {
-    /// Connections that may wait to be accepted before they are complete (`TCP_FASTOPEN`).
+    /// Largest number of incomplete connections that wait to be accepted (`TCP_FASTOPEN`).
     pub(crate) queue: u32,
-    /// Its own key (`TCP_FASTOPEN_KEY`).
+    /// Key of the socket (`TCP_FASTOPEN_KEY`). `None` for the key of the host.
     pub(crate) key: Option<[u8; 16]>,
-    /// Connecting waits for the first write (`TCP_FASTOPEN_CONNECT`).
+    /// True if connecting waits for the first write (`TCP_FASTOPEN_CONNECT`).
     pub(crate) defers: bool,
-    /// No cookie is asked for (`TCP_FASTOPEN_NO_COOKIE`).
+    /// True if no cookie is needed (`TCP_FASTOPEN_NO_COOKIE`).
     pub(crate) needs_none: bool,
 }
 
-/// The fate of a SYN.
+/// Decision about a SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Verdict {
-    /// The connection is there at once, with the data.
+    /// True if the connection is open at once, with the data.
     pub(crate) is_accepted: bool,
-    /// The options of the answer.
+    /// Option of the answer.
     pub(crate) answer: Option<Cookie>,
 }
 
-/// Judges a SYN for a socket that listens (Linux `tcp_try_fastopen`).
+/// Decides about a SYN for a socket that listens (Linux `tcp_try_fastopen`).
 pub(crate) fn judge(
     settings: &Settings,
     wishes: &Wishes,
@@ -151,7 +151,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Connections that a socket takes early when it begins to listen.
+/// Returns the number of early connections that a socket takes when it begins to listen.
 pub(crate) fn queue_on_listen(settings: &Settings, before: u32, backlog: u32) -> u32 {
     let every = SERVER | EVERY_LISTENER;
     if before == 0 && settings.fast_open & every == every {
@@ -161,15 +161,15 @@ pub(crate) fn queue_on_listen(settings: &Settings, before: u32, backlog: u32) ->
     }
 }
 
-/// Whether the host may ask for it.
+/// Returns true if the host may ask for a cookie.
 pub(crate) fn is_client(settings: &Settings) -> bool {
     settings.fast_open & CLIENT != 0
 }
 
-/// How to open a connection.
+/// Way to open a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Bytes that the SYN may carry; `None` where a cookie must be asked for first.
+    /// Number of bytes that the SYN may carry. `None` if a cookie must be asked for first.
     pub(crate) room: Option<u32>,
     pub(crate) option: Option<Cookie>,
 }
@@ -179,12 +179,13 @@ pub(crate) struct Plan {
 pub(crate) struct Cache {
     mss: Option<u32>,
     cookie: Option<Cookie>,
-    /// Requests without an answer: the next goes in the other option (1), or no longer (2).
+    /// Number of requests without an answer. After the first the option for experiments is used,
+    /// and after the second none.
     tries: u8,
 }
 
 impl Cache {
-    /// Plans to connect; `mss` is what this end takes.
+    /// Plans to connect. `mss` is the largest segment that this end takes.
     pub(crate) fn plan(&self, settings: &Settings, wishes: &Wishes, mss: u32) -> Plan {
         let mss = self.mss.map_or(mss, |known| known.min(mss));
         let room = Some(mss.saturating_sub(OPTIONS));
@@ -203,7 +204,8 @@ impl Cache {
         }
     }
 
-    /// The peer answered a SYN that carried `asked`, sent once or more often.
+    /// Learns from the peer's answer to a SYN with `asked`. `was_lost` is true if the SYN was
+    /// repeated.
     pub(crate) fn learn(
         &mut self,
         mss: u32,
@@ -212,7 +214,7 @@ impl Cache {
         was_lost: bool,
     ) {
         self.mss = Some(mss);
-        // A cookie that nobody asked for is ignored.
+        // A cookie without a request is ignored.
         let cookie = cookie.filter(|cookie| cookie.len > 0 && asked.is_some());
         match (cookie, asked) {
             (Some(cookie), _) => self.cookie = Some(cookie),
@@ -225,7 +227,7 @@ impl Cache {
     }
 }
 
-/// The key in `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
+/// Reads the key in `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
 pub(crate) fn key(text: &str) -> Option<[u8; 16]> {
     let words: Result<Vec<u32>, _> = text
         .split('-')

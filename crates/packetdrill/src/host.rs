@@ -1,4 +1,4 @@
-//! The machine under test: its connection, its clock and what it put on the wire.
+//! Host under test, with its connection, its clock and its sent segments.
 
 use crate::buffer::{Limit, Limits, Progress, SendBuffer};
 use crate::fast_open::{Cache, Cookie, Wishes};
@@ -14,98 +14,99 @@ use fadeout_transport::tcp::{
 };
 use std::collections::VecDeque;
 
-/// Where the clock stands when a script begins: late enough that no time before it is negative.
+/// Time at which a script begins. It is late enough that no earlier time is negative.
 pub(crate) const START: Time = Time::from_nanos(10_000_000_000);
-/// Most segments that a script may make the host send.
+/// Largest number of segments that a script may make the host send.
 const MOST_SEGMENTS: usize = 500_000;
-/// Most timers that may expire in a script.
+/// Largest number of timers that may expire in a script.
 const MOST_WAKES: usize = 200_000;
 
-/// A segment on the wire.
+/// Segment sent by the host.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
-    /// The script cuts it out of a burst that goes on.
+    /// True if the script cuts the segment out of a longer burst.
     pub(crate) is_cut: bool,
-    /// Its Fast Open option.
+    /// Fast Open option of the segment.
     pub(crate) cookie: Option<Cookie>,
 }
 
-/// The settings that a socket hands on to its connection, beside the configuration of the endpoint.
+/// Settings that a socket gives to its connection, except those of the endpoint.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
-    /// The value of `SO_SNDBUF`, where it was set.
+    /// Value of `SO_SNDBUF`, if set.
     pub(crate) send_buffer: Option<u64>,
-    /// The value of `TCP_NOTSENT_LOWAT`; zero for the machine's.
+    /// Value of `TCP_NOTSENT_LOWAT`. Zero for the value of the host.
     pub(crate) low_water: u32,
-    /// SYNs sent at most (`TCP_SYNCNT`).
+    /// Largest number of SYNs (`TCP_SYNCNT`).
     pub(crate) syns: Option<u32>,
     pub(crate) fast_open: Wishes,
 }
 
-/// How a connection begins.
+/// Start of a connection.
 #[derive(Debug)]
 pub(crate) struct Opening<'a> {
     pub(crate) config: &'a TcpConfig,
     pub(crate) extras: &'a Extras,
     pub(crate) congestion: Congestion,
     pub(crate) is_passive: bool,
-    /// By Fast Open: bytes that the SYN has room for.
+    /// Number of bytes for which the SYN has room with Fast Open.
     pub(crate) fast: Option<u32>,
-    /// Its option in the first SYN or SYN-ACK.
+    /// Fast Open option in the first SYN or SYN-ACK.
     pub(crate) cookie: Option<Cookie>,
-    /// Bytes that are written already.
+    /// Number of bytes that are already written.
     pub(crate) written: u64,
 }
 
-/// One connection of the host.
+/// Connection of the host.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) endpoint: TcpEndpoint,
-    /// Received in order and not read.
+    /// Number of bytes received in order and not read.
     pub(crate) unread: u64,
-    /// Read so far.
+    /// Number of bytes read so far.
     pub(crate) read: u64,
-    /// Written so far.
+    /// Number of bytes written so far.
     pub(crate) written: u64,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
-    /// The peer opened it by Fast Open: it is there before the handshake is complete.
+    /// True if the peer opened the connection by Fast Open. It can be used before the handshake is
+    /// complete.
     pub(crate) is_early: bool,
-    /// The socket is closed: data that arrives is answered with a reset.
+    /// True if the socket is closed, so that arriving data is answered with a reset.
     pub(crate) is_released: bool,
-    /// Why the connection broke, until the application hears of it.
+    /// Error that broke the connection, until the application reads it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
-    /// The Fast Open option of the next SYN, and that of the first.
+    /// Fast Open option of the next SYN, and of the first one.
     cookie: Option<Cookie>,
     asked: Option<Cookie>,
-    /// Fast Open was asked for, and how often a SYN left.
+    /// True if Fast Open was asked for, and number of SYNs sent.
     is_fast: bool,
     syns: u32,
-    /// The largest segment that it said it takes.
+    /// Largest segment that the endpoint advertised.
     pub(crate) advertised_mss: u32,
-    /// First sequence numbers as the script counts.
+    /// First sequence numbers in the script.
     pub(crate) local_isn: u32,
     pub(crate) remote_isn: u32,
     pub(crate) buffer: SendBuffer,
     pub(crate) limits: Limits,
-    /// When data last came and last left.
+    /// Times of the latest data received and sent.
     pub(crate) received_at: Time,
     pub(crate) sent_at: Time,
-    /// Scale of the peer's window and of our own, once both agreed.
+    /// Scale of the own window and of the peer's, once both agreed.
     own_scale: Option<u8>,
     peer_scale: Option<u8>,
 }
 
 impl Connection {
-    /// Whether both ends scale their windows.
+    /// Returns true if both ends scale their windows.
     pub(crate) fn is_scaled(&self) -> bool {
         self.own_scale.is_some() && self.peer_scale.is_some()
     }
-    /// Scale of the windows that arrive.
+    /// Returns the scale of the windows that arrive.
     pub(crate) fn scale_in(&self) -> u8 {
         if self.is_scaled() {
             self.peer_scale.unwrap_or(0)
@@ -113,7 +114,7 @@ impl Connection {
             0
         }
     }
-    /// Scale of the windows that leave.
+    /// Returns the scale of the windows that leave.
     pub(crate) fn scale_out(&self) -> u8 {
         if self.is_scaled() {
             self.own_scale.unwrap_or(0)
@@ -121,7 +122,7 @@ impl Connection {
             0
         }
     }
-    /// How far the endpoint has got, for the send buffer.
+    /// Returns the progress of the endpoint for the send buffer.
     pub(crate) fn progress(&self) -> Progress {
         let info = self.endpoint.info();
         let una = 1 + self.endpoint.acked_bytes();
@@ -137,14 +138,14 @@ impl Connection {
             largest_mss: u64::from(info.snd_mss + timestamps),
         }
     }
-    /// The buffer and the clocks of `tcp_info` follow what the endpoint did.
-    /// `last_burst` segments were the last to leave together.
+    /// Updates the buffer and the limits of `tcp_info` after a step of the endpoint. `last_burst`
+    /// is the number of segments in the latest burst.
     fn follow(&mut self, now: Time, last_burst: u64) {
         let progress = self.progress();
         self.buffer.follow(&progress, last_burst);
         let unsent = (1 + self.written).saturating_sub(progress.next);
         let next = unsent.min(progress.mss);
-        // The congestion window is asked first.
+        // The congestion window is checked first.
         let may_send = progress.in_flight < progress.cwnd;
         let fits = progress.next + next <= progress.una + progress.window;
         let limit = if unsent > 0 && may_send && !fits {
@@ -158,28 +159,29 @@ impl Connection {
         };
         self.limits.set(now, limit);
     }
-    /// RCV.NXT without SYN and FIN.
+    /// Returns RCV.NXT without SYN and FIN.
     fn received(&self) -> u64 {
         1 + self.read + self.unread
     }
 }
 
-/// The machine under test.
+/// Host under test.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) now: Time,
     pub(crate) settings: Settings,
-    /// The newest connection, or the one that listens.
+    /// Newest connection, or the one that listens.
     pub(crate) connection: Option<Connection>,
-    /// Segments on the wire that the script has not looked at yet.
+    /// Sent segments that the script has not checked yet.
     pub(crate) wire: VecDeque<Sent>,
-    /// The memory of the peer for Fast Open.
+    /// Memory of the peer for Fast Open.
     pub(crate) cache: Cache,
-    /// A socket began to listen after the connection was opened: a SYN is for it.
+    /// True if a socket began to listen after the connection was opened. Then the socket gets a
+    /// SYN.
     pub(crate) listens_anew: bool,
-    /// A connection was established by the peer and waits to be accepted.
+    /// True if the peer established a connection that waits to be accepted.
     pub(crate) may_accept: bool,
-    /// The script goes beyond what it may ask.
+    /// True if the script exceeds the limits.
     pub(crate) is_exhausted: bool,
     out: Outbox,
     sent: usize,
@@ -203,9 +205,9 @@ impl Host {
         }
     }
 
-    /// Opens a connection of its own, or waits for the peer's.
+    /// Opens a connection, or waits for that of the peer.
     pub(crate) fn open(&mut self, opening: Opening<'_>) {
-        // Segments of an old connection are nothing to the script any more.
+        // Segments of an old connection do not matter to the script any more.
         self.wire.clear();
         self.may_accept = false;
         self.listens_anew &= !opening.is_passive;
@@ -218,7 +220,7 @@ impl Host {
             ..
         } = opening;
         let mut config = config.clone();
-        // Linux: DCTCP always asks for it.
+        // Linux always asks for ECN with DCTCP.
         config.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
             tcp::EcnMode::Automatic
         } else {
@@ -276,7 +278,7 @@ impl Host {
         });
     }
 
-    /// The congestion control called `name`.
+    /// Returns the congestion control called `name`.
     pub(crate) fn congestion(name: &str) -> Option<Congestion> {
         Congestion::new(
             name,
@@ -298,7 +300,7 @@ impl Host {
         self.collect("ECONNABORTED");
     }
 
-    /// A segment arrives, in the endpoint's numbers.
+    /// Receives a segment in the endpoint's sequence numbers.
     pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, cookie: Option<Cookie>) {
         let Some(connection) = &mut self.connection else {
             self.refuse(segment);
@@ -307,7 +309,7 @@ impl Host {
         let state = connection.endpoint.state();
         let is_beyond = segment.len > 0 && segment.end_seq() > connection.received();
         if state == ConnectionState::Closed || (connection.is_released && is_beyond) {
-            // RFC 9293 section 3.10.7.1, and RFC 2525 section 2.17 for data after close.
+            // Closed state: RFC 9293 section 3.10.7.1. Data after close: RFC 2525 section 2.17.
             connection.is_released = true;
             if state != ConnectionState::Closed {
                 self.command(AppCommand::Abort);
@@ -334,7 +336,7 @@ impl Host {
             ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Closed
         );
         if state == ConnectionState::SynSent && is_open && connection.is_fast {
-            // Without the option segments are small (RFC 9293 section 3.7.1).
+            // Without the option, segments are small (RFC 9293 section 3.7.1).
             let mss = if segment.mss == 0 { 536 } else { segment.mss };
             let was_lost = connection.syns > 1;
             self.cache
@@ -377,14 +379,14 @@ impl Host {
         });
     }
 
-    /// When something happens by itself.
+    /// Returns the time of the next timer.
     pub(crate) fn wake_at(&self) -> Time {
         let connection = self.connection.as_ref();
         connection.map_or(Time::NEVER, |connection| connection.endpoint.wake_at())
     }
 
-    /// Lets the clock run to the next thing that happens, but not beyond `limit`. Returns whether
-    /// something happened.
+    /// Advances the clock to the next event, but not beyond `limit`. Returns true if there was an
+    /// event.
     pub(crate) fn step(&mut self, limit: Time) -> bool {
         let at = self.wake_at().max(self.now);
         if at > limit || self.is_exhausted {
@@ -403,7 +405,7 @@ impl Host {
         true
     }
 
-    /// Takes what the endpoint handed back; `error` is why it broke, if it did.
+    /// Takes the outputs of the endpoint. `error` is the error of a connection that broke.
     fn collect(&mut self, error: &'static str) {
         let Some(connection) = &mut self.connection else {
             return;
@@ -449,7 +451,7 @@ impl Host {
     }
 }
 
-/// How many of the segments that leave were sent together last: a burst of several ends with PSH.
+/// Returns the number of leaving segments in the latest burst. A burst of several ends with PSH.
 fn last_burst(segments: &[Outgoing]) -> u64 {
     let pushes = |one: &Outgoing| one.segment.flags.has(Flags::PSH);
     match segments.split_last() {
@@ -459,8 +461,8 @@ fn last_burst(segments: &[Outgoing]) -> u64 {
     }
 }
 
-/// Returns the use of ECN under the machine's setting. A passive opening may accept a mode that
-/// an active one does not ask for.
+/// Returns the use of ECN under the host's setting. A passive opening may accept a mode that an
+/// active one does not ask for.
 fn ecn_of(mode: EcnMode, is_passive: bool) -> tcp::EcnMode {
     match mode {
         EcnMode::Always => tcp::EcnMode::Classic,

@@ -1,9 +1,9 @@
-//! A runner for the packetdrill language: scripts of segments, system calls and assertions, in
-//! virtual time, against one [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint).
+//! Runner for the packetdrill language. Scripts of segments, system calls and assertions run in
+//! virtual time against a [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint).
 //!
-//! The language is that of the packetdrill project, the semantics are Linux's. `docs/packetdrill.md`
-//! says what is supported. A script is parsed whole (`parse`) before it runs (`runner`):
-//! the `host` is the machine under test, `sockets` its system calls.
+//! The language is that of the packetdrill project, and the semantics are those of Linux.
+//! `docs/packetdrill.md` lists the supported parts. A script is parsed completely (`parse`) before
+//! it runs (`runner`). The `host` is the system under test, and `sockets` has its system calls.
 
 mod buffer;
 mod code;
@@ -30,15 +30,15 @@ mod transfer;
 
 pub use report::{Outcome, Report};
 
-/// Largest script, bytes.
+/// Largest script in bytes.
 const LARGEST_SCRIPT: usize = 4 << 20;
 
-/// Runs the script `text`. `name` is what the report calls it.
+/// Runs the script `text`. `name` is its name in the report.
 pub fn run(text: &str, name: &str) -> Report {
     run_with(text, name, &[])
 }
 
-/// Runs the script `text` with `symbols` that stand for other words (`-D NAME=VALUE`).
+/// Runs the script `text` with `symbols`, words that stand for others (`-D NAME=VALUE`).
 pub fn run_with(text: &str, name: &str, symbols: &[(String, String)]) -> Report {
     let replaced = symbols::replace(text, symbols, LARGEST_SCRIPT);
     let Some(text) = replaced.filter(|text| text.len() <= LARGEST_SCRIPT) else {

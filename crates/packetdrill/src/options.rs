@@ -1,4 +1,4 @@
-//! TCP options: as a script writes them, and as Linux lays them out.
+//! TCP options in the notation of scripts, and in the layout of Linux.
 
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
@@ -11,7 +11,7 @@ use std::fmt;
 /// Standard: RFC 9293 §3.1.
 const ROOM: usize = 40;
 
-/// One option.
+/// TCP option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TcpOption {
     NoOperation,
@@ -22,13 +22,13 @@ pub(crate) enum TcpOption {
     /// Value and echo.
     Timestamps(u32, u32),
     Sack(Vec<(u32, u32)>),
-    /// Cookie of Fast Open, and whether in the option for experiments.
+    /// Cookie of Fast Open. True for the option for experiments.
     FastOpen(Vec<u8>, bool),
     AccurateEcn(AccurateEcnOption),
 }
 
 impl TcpOption {
-    /// Bytes in the header.
+    /// Returns the bytes in the header.
     fn len(&self) -> usize {
         match self {
             TcpOption::NoOperation | TcpOption::EndOfList => 1,
@@ -44,13 +44,13 @@ impl TcpOption {
     }
 }
 
-/// The options of a segment in their order, padding included.
+/// Options of a segment in their order, padding included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Options(pub(crate) Vec<TcpOption>);
 
 impl Options {
-    /// The options of a segment, in the order and with the padding of Linux's
-    /// `tcp_options_write`. `number` gives a sequence number as the script counts.
+    /// Returns the options of a segment, in the order and with the padding of Linux
+    /// (`tcp_options_write`). `number` gives a sequence number in the script's numbers.
     pub(crate) fn of(segment: &Segment, ts_value: u32, number: impl Fn(u64) -> u32) -> Options {
         use TcpOption::NoOperation as Nop;
         let mut list = Vec::new();
@@ -84,7 +84,7 @@ impl Options {
         Options(list)
     }
 
-    /// Adds the option of Fast Open, which stands last, with its padding.
+    /// Adds the option of Fast Open, which is the last one, with its padding.
     pub(crate) fn with_fast_open(mut self, cookie: Cookie) -> Options {
         let content = cookie.content().to_vec();
         let option = TcpOption::FastOpen(content, cookie.is_experimental);
@@ -95,7 +95,7 @@ impl Options {
         self
     }
 
-    /// The Fast Open option of the segment.
+    /// Returns the Fast Open option of the segment.
     pub(crate) fn fast_open(&self) -> Option<Cookie> {
         self.0.iter().find_map(|option| match option {
             TcpOption::FastOpen(cookie, is_experimental) => {
@@ -105,7 +105,7 @@ impl Options {
         })
     }
 
-    /// Reads the list up to `>`; `None` for `<...>`, which stands for any options.
+    /// Reads the list up to `>`. `None` for `<...>`, which stands for any options.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Options>, Problem> {
         let line = cursor.line();
         cursor.skip_space();
@@ -142,7 +142,7 @@ impl Options {
         self.0.iter().map(TcpOption::len).sum()
     }
 
-    /// Window scale of a SYN.
+    /// Returns the window scale of a SYN.
     pub(crate) fn window_scale(&self) -> Option<u8> {
         self.0.iter().find_map(|option| match option {
             TcpOption::WindowScale(scale) => Some((*scale).min(14)), // RFC 7323 section 2.3
@@ -150,7 +150,7 @@ impl Options {
         })
     }
 
-    /// Timestamp value and echo.
+    /// Returns timestamp value and echo.
     pub(crate) fn timestamps(&self) -> Option<(u32, u32)> {
         self.0.iter().find_map(|option| match option {
             TcpOption::Timestamps(value, echo) => Some((*value, *echo)),
@@ -158,7 +158,7 @@ impl Options {
         })
     }
 
-    /// The same with another timestamp value.
+    /// Returns the options with another timestamp value.
     pub(crate) fn with_timestamp(mut self, value: u32) -> Options {
         for option in &mut self.0 {
             if let TcpOption::Timestamps(live, _) = option {
@@ -173,7 +173,7 @@ impl Options {
         for option in &self.0 {
             match option {
                 TcpOption::NoOperation | TcpOption::FastOpen(..) => {}
-                // RFC 9293 section 3.2: what follows is padding.
+                // All later bytes are padding (RFC 9293 section 3.2).
                 TcpOption::EndOfList => return,
                 TcpOption::Mss(mss) => segment.mss = *mss,
                 TcpOption::WindowScale(_) => segment.window_scale = self.window_scale(),
@@ -186,7 +186,7 @@ impl Options {
                 }
                 TcpOption::Sack(blocks) => {
                     for &(start, end) in blocks {
-                        // More than fit were refused when the script was read.
+                        // More blocks than fit were refused when the script was read.
                         segment.sack.push(fadeout_core::SackBlock {
                             start: number(start),
                             end: number(end),
@@ -196,7 +196,7 @@ impl Options {
             }
         }
         if !segment.flags.has(Flags::SYN) {
-            // RFC 9293 section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2: on SYNs only.
+            // On SYNs only: RFC 9293 section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2.
             segment.mss = 0;
             segment.window_scale = None;
             segment.sack_permitted = false;
@@ -278,15 +278,15 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
     })
 }
 
-/// The counters of accurate ECN: bytes that came as ECT(1), CE and ECT(0).
+/// Counters of accurate ECN for bytes that came as ECT(1), CE and ECT(0).
 const COUNTERS: [&str; 3] = ["e1b", "ceb", "e0b"];
 
-/// Their order in the option.
+/// Returns the order of the counters in the option.
 fn order(ect0_leads: bool) -> [usize; 3] {
     if ect0_leads { [2, 1, 0] } else { [0, 1, 2] }
 }
 
-/// `e1b 1 ceb 0 e0b 1`, or the reverse; the last ones may be left out.
+/// Reads `e1b 1 ceb 0 e0b 1`, or the reverse. The last counters may be left out.
 fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
     cursor.skip_space();
     let ect0_leads = cursor.starts_with(COUNTERS[2]);
@@ -302,7 +302,7 @@ fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
     Ok(AccurateEcnOption::new(counters, fields, ect0_leads))
 }
 
-/// A cookie in hexadecimal digits; none for a request.
+/// Reads a cookie in hexadecimal digits. Empty for a request.
 fn cookie(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, Problem> {
     cursor.skip_space();
     let before = cursor.clone();

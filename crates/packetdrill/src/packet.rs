@@ -1,4 +1,4 @@
-//! Segments of the language: read from a script, and written as one.
+//! Segments of the language, which are read from a script or written as in one.
 
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
@@ -8,10 +8,10 @@ use crate::script::PacketSpec;
 use fadeout_core::{Ecn, Flags, Segment};
 use std::fmt::Write;
 
-/// Largest payload of one segment, bytes: a whole IPv4 packet.
+/// Largest payload of a segment in bytes, as large as an IPv4 packet.
 const LARGEST_PAYLOAD: u32 = 65_535;
 
-/// A protocol that may stand in place of a TCP segment, and is refused by name.
+/// Protocols that may stand in place of a TCP segment, and are not supported.
 const OTHER_PROTOCOLS: [(&str, &str); 8] = [
     ("icmp", "ICMP packets are"),
     ("udp", "UDP is"),
@@ -23,7 +23,7 @@ const OTHER_PROTOCOLS: [(&str, &str); 8] = [
     ("igmp", "IGMP is"),
 ];
 
-/// Reads a segment; the direction is read already.
+/// Reads a segment after its direction.
 pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketSpec, Problem> {
     let start = cursor.clone();
     skip_line_space(cursor);
@@ -84,7 +84,7 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
 }
 
 trait Prefix {
-    /// Whether the text begins with the word `prefix`, in any case.
+    /// Returns true if the text begins with the word `prefix`, in any case.
     fn to_ascii_lowercase_prefix(&self, prefix: &str) -> bool;
 }
 
@@ -134,7 +134,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
                 return Err(Problem::unsupported(before.line(), message));
             }
             'A' => Flags::AE,
-            // The three flags of accurate ECN as a number.
+            // A digit gives the three flags of accurate ECN.
             '0'..='7' => {
                 let ace = c.to_digit(8).unwrap_or(0);
                 let bit = |value, flag| {
@@ -158,24 +158,23 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
     Ok(flags)
 }
 
-/// A segment of the endpoint, with the numbers that a script would write.
+/// Segment of the endpoint, with the numbers of the script.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    /// Window field as on the wire.
+    /// Window field in the header.
     pub(crate) window: u32,
     /// Timestamp value in the script's clock.
     pub(crate) ts_value: u32,
-    /// First sequence number that is 0 in SACK blocks of the script.
-    /// Its Fast Open option.
+    /// Fast Open option of the segment.
     pub(crate) cookie: Option<Cookie>,
 }
 
 impl Seen {
-    /// The segment in the language's words.
+    /// Returns the segment in the notation of scripts.
     pub(crate) fn render(&self) -> String {
         let mut text = "> ".to_owned();
         match self.ecn {
@@ -200,7 +199,7 @@ impl Seen {
         text
     }
 
-    /// Its options as a script would write them.
+    /// Returns the options in the notation of scripts.
     pub(crate) fn options(&self) -> Options {
         let options = Options::of(&self.segment, self.ts_value, |seq| seq as u32);
         match self.cookie {

@@ -1,4 +1,4 @@
-//! The text of a script to its events.
+//! Parser of scripts.
 
 use crate::code;
 use crate::cursor::Cursor;
@@ -7,9 +7,9 @@ use crate::problem::Problem;
 use crate::script::{Action, Call, Event, Script, When};
 use fadeout_core::Span;
 
-/// Latest time that a script may name, seconds: a day.
+/// Latest time in a script, in seconds. It is one day.
 const LATEST: u64 = 86_400;
-/// Most events of a script.
+/// Largest number of events of a script.
 const MOST_EVENTS: usize = 100_000;
 /// Deepest nesting of brackets in the arguments of a call.
 const DEEPEST: usize = 32;
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, Problem> {
 
 fn event(cursor: &mut Cursor<'_>) -> Result<Event, Problem> {
     let line = cursor.line();
-    // A command may stand without a time: before the first event, or after the last.
+    // A command before the first event or after the last may have no time.
     let (when, until) = if cursor.starts_with("`") {
         (When::After(Span::ZERO), None)
     } else {
@@ -111,7 +111,7 @@ fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
             )),
         };
     }
-    // The dots of a duration and of `...` arguments look alike; a duration has a number behind.
+    // The dots of a duration are like those of `...` arguments, but a number follows them.
     let mut ahead = cursor.clone();
     let mut until = None;
     if ahead.take("...") {
@@ -130,7 +130,7 @@ fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
     Ok((when, until))
 }
 
-/// A decimal number of seconds, exact to the nanosecond.
+/// Reads a decimal number of seconds, exact to the nanosecond.
 fn seconds(cursor: &mut Cursor<'_>) -> Result<Span, Problem> {
     let before = cursor.clone();
     let whole = cursor.take_while(|c| c.is_ascii_digit());
@@ -182,7 +182,8 @@ fn call(cursor: &mut Cursor<'_>) -> Result<Call, Problem> {
     })
 }
 
-/// The arguments up to the closing parenthesis, as written; brackets inside stay together.
+/// Returns the arguments up to the closing parenthesis, as written. Commas within brackets do not
+/// separate arguments.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
     let opened = cursor.line();
     let mut list = Vec::new();
@@ -243,7 +244,7 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
     ))
 }
 
-/// The outcome of a call: a number, `...`, and the name of an error with its remark.
+/// Reads the outcome of a call. It is a number or `...`, and the name of an error with its remark.
 fn result(cursor: &mut Cursor<'_>) -> Result<(Option<i64>, Option<String>), Problem> {
     let returns = if cursor.take("...") {
         None

@@ -1,25 +1,25 @@
-//! Why a script did not pass.
+//! Reasons for which a script did not pass.
 
-/// The reason for which a script did not pass, and where.
+/// Reason for which a script did not pass, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) kind: ProblemKind,
     /// Line of the script, from 1.
     pub(crate) line: usize,
     pub(crate) message: String,
-    /// What the script expects and what came instead, as packets of the language.
+    /// Expected and actual packets in the notation of scripts.
     pub(crate) expected: Option<String>,
     pub(crate) actual: Option<String>,
 }
 
-/// The kinds of problems.
+/// Kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
-    /// The endpoint did something else than the script expects.
+    /// Difference between the endpoint and the script.
     Failed,
-    /// The script is not of the language.
+    /// Text that is not in the language.
     Invalid,
-    /// The script uses something that this runner does not have.
+    /// Feature that this runner does not have.
     Unsupported,
 }
 
@@ -42,7 +42,7 @@ impl Problem {
     pub(crate) fn failed(line: usize, message: impl Into<String>) -> Problem {
         Problem::new(ProblemKind::Failed, line, message)
     }
-    /// Adds what was expected and what came.
+    /// Adds the expected and the actual text.
     pub(crate) fn between(
         mut self,
         expected: impl Into<String>,

@@ -1,11 +1,12 @@
-//! `poll` and `epoll`: which sockets are ready for what (Linux `tcp_poll`).
+//! System calls `poll` and `epoll`, which report the ready sockets (Linux `tcp_poll`).
 
 use crate::problem::Problem;
 use crate::script::Call;
 use fadeout_core::Span;
 use std::collections::BTreeMap;
 
-/// The events that a socket is ready for, or that a script waits for: bits of `<poll.h>`, which `epoll` shares.
+/// Events that a socket is ready for, or that a script waits for. The bits are those of `<poll.h>`,
+/// which `epoll` shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events(u32);
 
@@ -47,12 +48,12 @@ impl Events {
     fn has(self, other: Events) -> bool {
         self.0 & other.0 != 0
     }
-    /// The events that are told whether or not they were asked for.
+    /// Returns the events to report, including those that are always reported.
     fn told(wanted: Events) -> Events {
         wanted.with(Events::ERROR).with(Events::HANG_UP)
     }
 
-    /// Readiness is one thing for data and for the normal data that is all there is here.
+    /// Adds the events of normal data. All data here is normal, so they occur with the others.
     fn complete(self) -> Events {
         let mut all = self;
         for (one, other) in [(Events::IN, Events(0x40)), (Events::OUT, Events(0x100))] {
@@ -97,34 +98,34 @@ impl Events {
     }
 }
 
-/// The state of a descriptor that matters here.
+/// Readiness of a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ready {
     pub(crate) events: Events,
-    /// Bytes that arrived so far: an edge is when there are more.
+    /// Number of bytes that have arrived. An increase is an edge.
     pub(crate) arrived: u64,
-    /// Times that a full send buffer had room again, an edge as well.
+    /// Number of times that a full send buffer had room again. An increase is an edge too.
     pub(crate) openings: u64,
 }
 
-/// A descriptor in an interest list.
+/// Descriptor in an interest list.
 #[derive(Debug)]
 struct Watch {
     wanted: Events,
-    /// The answer that the script wants, as it wrote it: `fd=4`.
+    /// Data of the events as written in the script, such as `fd=4`.
     data: String,
-    /// The events that were last told, for edges.
+    /// Events of the latest report, for edges.
     told: Events,
     arrived: u64,
     openings: u64,
     is_disabled: bool,
 }
 
-/// The epoll instances.
+/// Epoll instances.
 #[derive(Debug, Default)]
 pub(crate) struct Epolls(BTreeMap<i64, BTreeMap<i64, Watch>>);
 
-/// The outcome of a call: a number, an error, or nothing yet.
+/// Outcome of a call, which is a number, an error, or `None` if it blocks.
 pub(crate) type Answer = Result<Option<Result<i64, &'static str>>, Problem>;
 
 impl Epolls {
@@ -134,7 +135,7 @@ impl Epolls {
     pub(crate) fn open(&mut self, fd: i64) {
         self.0.insert(fd, BTreeMap::new());
     }
-    /// Closes an instance, or takes a socket that closes out of all.
+    /// Closes an instance, or removes a closed socket from all instances.
     pub(crate) fn close(&mut self, fd: i64) -> bool {
         for watches in self.0.values_mut() {
             watches.remove(&fd);
@@ -142,7 +143,7 @@ impl Epolls {
         self.0.remove(&fd).is_some()
     }
 
-    /// `epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLIN, fd=4})`.
+    /// Performs `epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLIN, fd=4})`.
     pub(crate) fn control(
         &mut self,
         line: usize,
@@ -189,7 +190,8 @@ impl Epolls {
         Ok(Some(error.map_or(Ok(0), Err)))
     }
 
-    /// `epoll_wait(5, {events=EPOLLIN, fd=4}, 1, -1)`: what is expected, most events, timeout.
+    /// Performs `epoll_wait(5, {events=EPOLLIN, fd=4}, 1, -1)`. After the instance come the
+    /// expected events, their largest number, and the timeout.
     pub(crate) fn wait(
         &mut self,
         line: usize,
@@ -246,7 +248,7 @@ impl Epolls {
     }
 }
 
-/// `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0)`.
+/// Performs `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0)`.
 pub(crate) fn poll(
     line: usize,
     call: &Call,
@@ -266,7 +268,7 @@ pub(crate) fn poll(
         let found = match ready(fd) {
             Some(now) => now.events.complete().within(Events::told(asked)),
             None if fd < 0 => Events::NONE,
-            // POLLNVAL has no name here: a script that polls what is closed is told so.
+            // POLLNVAL is not supported, so a poll of a closed descriptor is an error.
             None => return Ok(Some(Err("EBADF"))),
         };
         count += i64::from(found != Events::NONE);
@@ -289,7 +291,7 @@ pub(crate) fn poll(
     }
 }
 
-/// After how long a call returns with nothing; `None` for one that waits for ever, or does not wait.
+/// Returns the longest wait of a call. `None` if it waits without end, or does not wait.
 pub(crate) fn timeout(call: &Call) -> Option<Span> {
     let index = match call.name.as_str() {
         "poll" => 2,
@@ -298,7 +300,7 @@ pub(crate) fn timeout(call: &Call) -> Option<Span> {
     };
     let milliseconds: i64 = call.arguments.get(index)?.trim().parse().ok()?;
     let milliseconds = u64::try_from(milliseconds).ok()?;
-    // The longest that a script can wait anyway.
+    // No script waits longer than this.
     Some(Span::from_millis(milliseconds.min(1_000_000_000)))
 }
 
@@ -320,7 +322,7 @@ fn number(line: usize, call: &Call, index: usize) -> Result<i64, Problem> {
     })
 }
 
-/// The events and the data of `{events=EPOLLIN, fd=4}`.
+/// Returns the events and the data of `{events=EPOLLIN, fd=4}`.
 fn event(line: usize, text: &str) -> Result<(Events, String), Problem> {
     let inside = text.trim().trim_start_matches('{').trim_end_matches('}');
     let data = inside
@@ -334,7 +336,7 @@ fn event(line: usize, text: &str) -> Result<(Events, String), Problem> {
     Ok((Events::parse(line, events)?, data.unwrap_or_default()))
 }
 
-/// The value of `name=` in `{…}`.
+/// Returns the value of `name=` in `{…}`.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.trim()
         .trim_start_matches('{')
@@ -345,7 +347,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim())
 }
 
-/// The `{…}` in a list of them.
+/// Returns the `{…}` in a list.
 fn structures(text: &str) -> impl Iterator<Item = &str> {
     text.split('{')
         .skip(1)

@@ -1,24 +1,24 @@
-//! The outcome of a script.
+//! Outcome of a script.
 
 use crate::problem::{Problem, ProblemKind};
 use serde_json::json;
 use std::fmt::Write;
 
-/// How a script ended.
+/// Kind of the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The endpoint did all that the script expects.
     Passed,
-    /// It did something else.
+    /// The endpoint differed from the script.
     Failed,
-    /// The script is not of the language.
+    /// The script is not in the language.
     Invalid,
-    /// The script uses something that this runner does not have.
+    /// The script uses a feature that this runner does not have.
     Unsupported,
 }
 
 impl Outcome {
-    /// The word in reports.
+    /// Returns the word in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Passed => "passed",
@@ -29,26 +29,26 @@ impl Outcome {
     }
 }
 
-/// The outcome of a script.
+/// Outcome of a script with details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Name of the script.
     pub name: String,
-    /// How it ended.
+    /// Kind of the outcome.
     pub outcome: Outcome,
-    /// Line where it ended, from 1; `None` when it passed.
+    /// Line at which the script ended, from 1. `None` if it passed.
     pub line: Option<usize>,
     /// Text of that line.
     pub source: String,
-    /// The mistake; empty when it passed.
+    /// Error message. Empty if the script passed.
     pub message: String,
-    /// What the script expects there.
+    /// Packet or value that the script expects there.
     pub expected: Option<String>,
-    /// What came instead.
+    /// Packet or value that came instead.
     pub actual: Option<String>,
-    /// The output of the script.
+    /// Output of the script.
     pub output: Vec<String>,
-    /// Segments, calls and statements that were as expected.
+    /// Number of segments, calls and statements that were as expected.
     pub checks: usize,
 }
 
@@ -82,12 +82,12 @@ impl Report {
         report
     }
 
-    /// Adds what the script printed.
+    /// Adds the output of the script.
     pub(crate) fn add_output(&mut self, lines: &[String]) {
         self.output.extend(lines.iter().map(|line| printable(line)));
     }
 
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub fn to_json(&self) -> String {
         json!({
             "name": self.name,
@@ -104,7 +104,8 @@ impl Report {
         .to_string()
     }
 
-    /// The report in words: where, what, the line, and what was expected against what came.
+    /// Returns the report as text. It has the line, the error, and the expected and the actual
+    /// packet.
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -135,7 +136,7 @@ impl Report {
     }
 }
 
-/// `text` without control characters: what a script says is shown on terminals, which obey them.
+/// Returns `text` with control characters escaped, because terminals obey them.
 fn printable(text: &str) -> String {
     let shown = |c: char| {
         let is_plain = !c.is_control() || c == '\n' || c == '\t';

@@ -1,4 +1,5 @@
-//! A script in virtual time: each event at its time, each segment against what is expected.
+//! Runner of a script in virtual time. Each event runs at its time, and each sent segment is
+//! compared with the expected one.
 
 use crate::code::Statement;
 use crate::compare::{self, Clock};
@@ -16,23 +17,23 @@ use fadeout_core::{Ecn, Flags, Segment, Span, Time};
 use fadeout_transport::tcp::ConnectionState;
 use std::collections::BTreeMap;
 
-/// How long `*` waits.
+/// Longest wait for an event at time `*`.
 const PATIENCE: Span = Span::from_secs(600);
 
-/// How late what the script waits for comes: no machine is in time to the nanosecond, and scripts say
-/// "after 1 ms" where it matters whether more than that went by.
+/// Delay of events for which the script waits. No real host is exact to the nanosecond, so a script
+/// that says "after 1 ms" may need more than 1 ms.
 const LATENESS: Span = Span::from_micros(1);
 
-/// A call that has not returned.
+/// Call that has not returned.
 struct Blocked {
     call: Call,
-    /// When it gives up waiting.
+    /// Time at which the call stops waiting.
     due: Time,
     line: usize,
     until: Time,
 }
 
-/// A script in progress.
+/// Script that is running.
 pub(crate) struct Runner<'a> {
     script: &'a Script,
     host: Host,
@@ -41,7 +42,7 @@ pub(crate) struct Runner<'a> {
     blocked: Option<Blocked>,
     variables: BTreeMap<String, Value>,
     pub(crate) output: Vec<String>,
-    /// Segments, calls and snippets that were as expected.
+    /// Number of segments, calls and snippets that were as expected.
     pub(crate) checks: usize,
 }
 
@@ -76,8 +77,8 @@ impl<'a> Runner<'a> {
         self.finish_blocked(last)
     }
 
-    /// A script that sets no receive buffer was written for some machine's: one that gives the
-    /// window scale that the script expects is taken.
+    /// Sets a receive buffer that gives the window scale of the script. A script without a receive
+    /// buffer was written for that of some host.
     fn suit_window_scale(&mut self) {
         let mut expected = None;
         for event in &self.script.events {
@@ -172,14 +173,14 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Lets the clock run to `to`.
+    /// Advances the clock to `to`.
     fn advance(&mut self, to: Time) -> Result<(), Problem> {
         while self.step(to)? {}
         Ok(())
     }
 
-    /// Lets the clock run to the next thing that happens, the end of a blocked call's patience
-    /// included, but not beyond `limit`. Returns whether something happened.
+    /// Advances the clock to the next event, but not beyond `limit`. The end of a blocked call's
+    /// wait is an event too. Returns true if there was an event.
     fn step(&mut self, limit: Time) -> Result<bool, Problem> {
         let due = self.blocked.as_ref().map_or(Time::NEVER, |one| one.due);
         let is_due = due <= limit && self.host.wake_at() > due;
@@ -215,7 +216,7 @@ impl<'a> Runner<'a> {
         check_return(line, call, returned)
     }
 
-    /// Whether a blocked call returns now, and rightly so.
+    /// Checks whether a blocked call returns now, and whether it may.
     fn poll_blocked(&mut self) -> Result<(), Problem> {
         let Some(blocked) = self.blocked.take() else {
             return Ok(());
@@ -242,7 +243,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Waits for a blocked call: the next one has to wait for it.
+    /// Waits for a blocked call, because the next call must follow it.
     fn finish_blocked(&mut self, line: usize) -> Result<(), Problem> {
         while let Some(until) = self.blocked.as_ref().map(|blocked| blocked.until) {
             if self.step(until + self.host.settings.tolerance)? {
@@ -302,11 +303,11 @@ impl<'a> Runner<'a> {
             .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
     }
 
-    /// The segment of a script in the endpoint's numbers.
+    /// Returns the segment of a script in the endpoint's sequence numbers.
     fn segment(&self, spec: &PacketSpec) -> Segment {
         let connection = self.host.connection.as_ref();
         let local = connection.map_or(0, |connection| connection.local_isn);
-        // The endpoint's numbers do not wrap: the nearest to where it is.
+        // The endpoint's numbers do not wrap. The right number is the nearest to the reference.
         let near = |number: u32, isn: u32, reference: u64| {
             let offset = number.wrapping_sub(isn).wrapping_sub(reference as u32) as i32;
             reference.saturating_add_signed(i64::from(offset))
@@ -314,7 +315,7 @@ impl<'a> Runner<'a> {
         let received = connection.map_or(0, |connection| 1 + connection.read + connection.unread);
         let written = connection.map_or(0, |connection| 1 + connection.endpoint.acked_bytes());
         let is_syn = spec.flags.has(Flags::SYN);
-        // After the SYNs numbers count from the first ones.
+        // After the SYNs, numbers are relative to the first ones.
         let local = if is_syn { local } else { 0 };
         let seq = if is_syn {
             0
@@ -388,7 +389,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Long waits may be a little inexact: kernels round their timers.
+    /// Returns the tolerance of an event. It is larger after long waits, because kernels round
+    /// their timers.
     fn tolerance(&self, event: &Event) -> Span {
         let waited = match event.when {
             When::After(span) | When::Within(_, span) => span,
@@ -398,8 +400,8 @@ impl<'a> Runner<'a> {
         self.host.settings.tolerance.max(waited / 32)
     }
 
-    /// The next segment on the wire; where the script expects more payload, with those that left
-    /// in the same instant behind it, as segmentation offload would have it.
+    /// Returns the next sent segment. If the script expects more payload, segments that left at the
+    /// same time are joined to it, as segmentation offload would do.
     fn next_sent(&mut self, spec: &PacketSpec) -> Option<Sent> {
         let mut sent = self.host.wire.pop_front()?;
         if sent.segment.len == 0 {
@@ -509,7 +511,7 @@ fn bounds(when: When, base: Time) -> (Time, Time) {
     }
 }
 
-/// A time of the script's clock.
+/// Returns a time in the script's clock as text.
 fn seconds(at: Time) -> String {
     format!("{:.6} s", at.since(START).as_secs_f64())
 }

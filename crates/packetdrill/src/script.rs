@@ -1,81 +1,81 @@
-//! A script as data.
+//! Data types of a parsed script.
 
 use crate::code::Statement;
 use crate::options::Options;
 use fadeout_core::{Ecn, Flags, Span};
 
-/// A whole script.
+/// Script.
 #[derive(Debug)]
 pub(crate) struct Script {
-    /// `--name=value` lines: line, name, value.
+    /// Line, name and value of each `--name=value`.
     pub(crate) options: Vec<(usize, String, String)>,
     pub(crate) events: Vec<Event>,
 }
 
-/// Something that happens, or must happen.
+/// Event that the script causes or expects.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) line: usize,
     pub(crate) when: When,
-    /// When a blocking call returns, in the terms of `when`.
+    /// Time at which a blocking call returns, relative as `when` is.
     pub(crate) until: Option<Span>,
     pub(crate) action: Action,
 }
 
-/// When it happens.
+/// Time of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Since the start of the script.
+    /// Time since the start of the script.
     At(Span),
-    /// Since the event before it.
+    /// Time since the previous event.
     After(Span),
-    /// Between two times since the start.
+    /// Two times since the start, between which the event happens.
     Between(Span, Span),
-    /// Between two times since the event before it.
+    /// Two times since the previous event, between which the event happens.
     Within(Span, Span),
-    /// At any time.
+    /// Any time.
     Whenever,
 }
 
-/// A step of a script.
+/// Action of an event.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// A segment arrives.
+    /// Arriving segment.
     Inbound(PacketSpec),
-    /// A segment must leave.
+    /// Segment that must leave.
     Outbound(PacketSpec),
-    /// The application calls the kernel.
+    /// System call of the application.
     Call(Call),
-    /// A shell command.
+    /// Shell command.
     Command(String),
-    /// A snippet.
+    /// Snippet.
     Code(Vec<Statement>),
 }
 
-/// A segment as a script writes it.
+/// Segment of a script.
 #[derive(Debug, Clone)]
 pub(crate) struct PacketSpec {
-    /// The words of the script.
+    /// Text in the script.
     pub(crate) text: String,
     pub(crate) ecn: Option<Ecn>,
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
     pub(crate) len: u32,
-    /// Zero when the script says nothing, as without the ACK flag.
+    /// Acknowledgment number. Zero if the script has none, as without the ACK flag.
     pub(crate) ack: u32,
     pub(crate) window: Option<u32>,
-    /// Empty when the script says nothing of options; `None` for `<...>`.
+    /// Options. Empty if the script has none, and `None` for `<...>`.
     pub(crate) options: Option<Options>,
 }
 
-/// A system call with what it must return.
+/// System call with its expected result.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) name: String,
     /// Arguments as written.
     pub(crate) arguments: Vec<String>,
-    /// Return value; `None` for `...`.
+    /// Return value. `None` for `...`.
     pub(crate) returns: Option<i64>,
-    /// Name of the error that goes with it.
+    /// Name of the expected error.
     pub(crate) errno: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The configuration by a script: `--options`, `sysctl` assignments and a few other commands.
+//! Configuration by a script, with `--options`, `sysctl` assignments and a few other commands.
 
 use crate::fast_open;
 use crate::problem::Problem;
@@ -7,54 +7,54 @@ use fadeout_core::{Rate, Segment, Span};
 use fadeout_transport::tcp::{AccurateEcn, LossRecovery, Pacing, ReceiveWindow, TcpConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether ECN is negotiated (`tcp_ecn`).
+/// Use of ECN (`tcp_ecn`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EcnMode {
     Never,
     Always,
-    /// Only when the peer asks: Linux's default.
+    /// Classic ECN only if the peer asks, which is Linux's default.
     WhenAsked,
-    /// Accurate, both ways.
+    /// Accurate ECN in both directions.
     Accurate,
-    /// Accurate when the peer asks for it; this end asks for that of RFC 3168.
+    /// Accurate ECN if the peer asks for it. This end asks for classic ECN (RFC 3168).
     AccurateOrClassic,
-    /// Accurate, only when the peer asks.
+    /// Accurate ECN only if the peer asks.
     AccurateWhenAsked,
 }
 
-/// The configuration that a new socket starts from.
+/// Configuration of a new socket.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
     pub(crate) ecn: EcnMode,
     pub(crate) accurate_ecn: AccurateEcn,
-    /// SYNs and SYN-ACKs sent at most.
+    /// Largest numbers of SYNs and of SYN-ACKs.
     pub(crate) syns: u32,
     pub(crate) syn_acks: u32,
-    /// Events may be this late or early.
+    /// Largest time by which events may be early or late.
     pub(crate) tolerance: Span,
-    /// Length of a timestamp tick, if it is to be checked.
+    /// Length of a timestamp tick. `None` if timestamps are not checked.
     pub(crate) timestamp_tick: Option<Span>,
-    /// Memory of a send buffer at first and at most, bytes (`tcp_wmem`).
+    /// Memory of a send buffer at first and at most, in bytes (`tcp_wmem`).
     pub(crate) send_buffer: (u64, u64),
-    /// Unsent bytes below which more may be written (`tcp_notsent_lowat`).
+    /// Limit of unsent bytes for further writes (`tcp_notsent_lowat`).
     pub(crate) low_water: u64,
     /// Bits of `tcp_fastopen`, and the key of its cookies.
     pub(crate) fast_open: u32,
     pub(crate) fast_open_key: [u8; 16],
     pub(crate) local_ip: IpAddr,
     pub(crate) remote_ip: IpAddr,
-    /// Connections that the peer opens are kept in the numbers of the SYN-ACK alone (`tcp_syncookies`
-    /// of 2).
+    /// True if the state of a connection opened by the peer is only stored in the SYN-ACK
+    /// (`tcp_syncookies` of 2).
     pub(crate) has_syn_cookies: bool,
-    /// The memory of the peer is cleared (`ip tcp_metrics flush`).
+    /// True if the memory of the peer must be cleared (`ip tcp_metrics flush`).
     pub(crate) is_forgetful: bool,
     mtu: u32,
     ip_header: u32,
 }
 
-/// Options that say how the real tool runs: none of them reaches the endpoint.
+/// Options that control the real tool and do not affect the endpoint.
 const OF_THE_TOOL: [&str; 18] = [
     "local_linux_sockaddr",
     "gateway_ip",
@@ -78,21 +78,21 @@ const OF_THE_TOOL: [&str; 18] = [
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
-/// Addresses where a script names none: packetdrill's own.
+/// Addresses of packetdrill, for scripts without addresses.
 const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
 const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
-/// The value of `tcp_notsent_lowat` that is no limit.
+/// Value of `tcp_notsent_lowat` without a limit.
 const UNLIMITED: u64 = u32::MAX as u64;
 
 impl Settings {
-    /// Linux 6.12 without any assignment.
+    /// Returns the settings of Linux 6.12 without any assignment.
     pub(crate) fn linux() -> Settings {
         let config = TcpConfig {
             nagle: true,
             timer_wheel: false,
-            send_buffer: None, // the socket's, which scripts look into
+            send_buffer: None, // the buffer of the socket, which scripts check
             ..TcpConfig::linux()
         };
         Settings {
@@ -120,7 +120,7 @@ impl Settings {
         }
     }
 
-    /// The customary `defaults.sh` of packetdrill's own tests.
+    /// Applies the usual `defaults.sh` of packetdrill's own tests.
     fn customary(&mut self) {
         self.ecn = EcnMode::Never;
         self.congestion = "cubic".to_owned();
@@ -182,7 +182,7 @@ impl Settings {
             "local_ip" => self.local_ip = address(line, name, value)?,
             "remote_ip" => self.remote_ip = address(line, name, value)?,
             _ if OF_THE_TOOL.contains(&name) => {}
-            // Its symbols were put in before the script was read.
+            // The symbols were replaced before the script was read.
             "define" => {}
             "strict_segments" | "so_filename" | "so_flags" | "non_fatal" => {
                 return not_supported("");
@@ -211,7 +211,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Does what this runner knows of a shell command. Returns the time it sleeps.
+    /// Performs the supported part of a shell command. Returns the time that it sleeps.
     pub(crate) fn command(&mut self, line: usize, text: &str) -> Result<Span, Problem> {
         let mut slept = Span::ZERO;
         let not_supported = |what: String| {
@@ -223,7 +223,7 @@ impl Settings {
             let done = match base {
                 "defaults.sh" => {
                     self.customary();
-                    // The kernel's own tests have listeners ask for Fast Open.
+                    // In the kernel's own tests, listeners use Fast Open.
                     let is_common = words[0].ends_with("common/defaults.sh");
                     self.fast_open = if is_common { 0x7_0403 } else { 0x3 };
                     Ok(())
@@ -321,8 +321,9 @@ impl Settings {
         Ok(())
     }
 
-    /// Reduces a SYN to what a SYN cookie keeps: one of four segment sizes, and without timestamps no more
-    /// (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
+    /// Reduces a SYN to the values that fit in a SYN cookie. The segment size becomes one of four,
+    /// and without timestamps the other options are lost. Linux does this in
+    /// `cookie_v4_init_sequence` and `cookie_v6_init_sequence`.
     pub(crate) fn keep_in_cookie(&self, syn: &mut Segment) {
         if !self.has_syn_cookies {
             return;
@@ -349,11 +350,11 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. The error names what has no
-    /// effect here that it might have.
+    /// Takes `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. Returns an error for a
+    /// setting that might matter but is not supported.
     fn assignment(&mut self, text: &str) -> Result<(), String> {
         let Some((path, value)) = text.split_once('=') else {
-            return Ok(()); // It is only read.
+            return Ok(()); // The setting is only read.
         };
         let name = path.rsplit(['.', '/']).next().unwrap_or(path).trim();
         let value = value.trim();
@@ -369,7 +370,8 @@ impl Settings {
         }
     }
 
-    /// Takes a setting whose value is no plain number. Returns false if `name` is none of them.
+    /// Takes a setting whose value is not a plain number. Returns false if `name` is no such
+    /// setting.
     fn written_out(&mut self, name: &str, value: &str) -> Result<bool, String> {
         match name {
             "tcp_congestion_control" => value.clone_into(&mut self.congestion),
@@ -406,7 +408,8 @@ impl Settings {
         Ok(true)
     }
 
-    /// Takes a setting that is a count, a size or a time. Returns false if `name` is another.
+    /// Takes a setting that is a count, a size or a time. Returns false if `name` is no such
+    /// setting.
     fn limit(&mut self, name: &str, number: u32) -> bool {
         let config = &mut self.config;
         match name {
@@ -429,8 +432,8 @@ impl Settings {
         true
     }
 
-    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is none
-    /// of them, or the number none of its choices.
+    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is no such
+    /// setting, or the number is not one of its values.
     fn switch(&mut self, name: &str, number: u32) -> bool {
         let is_on = number != 0;
         let config = &mut self.config;
@@ -477,7 +480,7 @@ fn address(line: usize, name: &str, value: &str) -> Result<IpAddr, Problem> {
     address.ok_or_else(|| Problem::invalid(line, message()))
 }
 
-/// Returns the meaning of Linux's `net.ipv4.tcp_ecn`, if the number has one.
+/// Returns the meaning of a value of Linux's `net.ipv4.tcp_ecn`. `None` for an unknown value.
 fn ecn_mode(number: u32) -> Option<EcnMode> {
     Some(match number {
         0 => EcnMode::Never,
@@ -490,11 +493,11 @@ fn ecn_mode(number: u32) -> Option<EcnMode> {
     })
 }
 
-/// Whether a setting of the kernel changes nothing that a script of one TCP connection sees, at
-/// least at this value.
+/// Returns true if a setting of the kernel does not affect scripts of one TCP connection, at least
+/// at this value.
 fn is_without_effect(name: &str, value: &str) -> bool {
     match name {
-        // Memory of the whole machine, other protocols, other connections.
+        // Memory of the whole host, other protocols, other connections.
         "tcp_mem"
         | "tcp_no_metrics_save"
         | "wmem_max"
@@ -524,7 +527,7 @@ fn is_without_effect(name: &str, value: &str) -> bool {
     }
 }
 
-/// The rate that `SO_MAX_PACING_RATE` names, bytes per second.
+/// Returns the rate of `SO_MAX_PACING_RATE`, whose unit is bytes per second.
 pub(crate) fn pacing_rate(bytes_per_sec: i64) -> Rate {
     match u64::try_from(bytes_per_sec) {
         Ok(bytes) if bytes < u64::from(u32::MAX) => Rate::from_bits_per_sec(bytes * 8),

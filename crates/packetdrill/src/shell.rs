@@ -1,16 +1,17 @@
-//! Shell commands of a script: split into words as a shell would, none of them run.
+//! Shell commands of a script, split into words as by a shell. They are not run.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Commands of one line or snippet, each as its words, in the order in which they would run.
+/// Commands of a line or snippet as lists of words, in the order in which they would run.
 pub(crate) type Commands = Vec<Vec<String>>;
 
-/// Splits `text` at line breaks, `;` and `&&`, outside of quotes, takes redirections away and
-/// works out `$((...))`. What follows `||` is left out: the commands known here succeed.
+/// Splits `text` at line breaks, `;` and `&&`, outside of quotes. It removes redirections and
+/// computes `$((...))`. Commands after `||` are left out, because the commands known here succeed.
 ///
 /// # Errors
-/// Names the part of the shell that is not understood: pipes, jobs in the background, variables.
+/// Returns an error that names a part of the shell that is not supported: pipes, jobs in the
+/// background, variables.
 pub(crate) fn split(text: &str) -> Result<Commands, String> {
     let mut reader = Reader {
         chars: text.chars().peekable(),
@@ -27,9 +28,9 @@ struct Reader<'a> {
     chars: Peekable<Chars<'a>>,
     commands: Commands,
     command: Vec<String>,
-    /// The word in progress; some words are empty.
+    /// Current word, which may be empty.
     word: Option<String>,
-    /// The command stands behind `||`.
+    /// True if the command follows `||`.
     is_skipped: bool,
 }
 
@@ -88,7 +89,7 @@ impl Reader<'_> {
         self.end_word();
         let command = std::mem::take(&mut self.command);
         if command.is_empty() {
-            // A line break behind `||`.
+            // There is a line break after `||`.
             return;
         }
         if !self.is_skipped {
@@ -112,7 +113,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `> file`, `>> file`, `2>&1`; the file descriptor in front is a word of its own already.
+    /// Skips `> file`, `>> file` or `2>&1`. A file descriptor before it is already a separate word.
     fn redirection(&mut self) {
         if self
             .word
@@ -138,7 +139,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Expansion behind `$`: `$((...))`, or the number of the process, which names a file.
+    /// Returns the expansion of `$`, which is `$((...))`, or the number of the process in file
+    /// names.
     fn expansion(&mut self) -> Result<String, String> {
         let mut ahead = self.chars.clone();
         if (ahead.next(), ahead.next()) == (Some('('), Some('(')) {
@@ -152,7 +154,7 @@ impl Reader<'_> {
                     _ => {}
                 }
                 if open == 0 {
-                    // The last of the two that close is in the text.
+                    // The last of the two closing brackets is in the text.
                     text.pop();
                     let value = Arithmetic::value(&text);
                     return value.map(|value| value.to_string()).ok_or_else(|| {
@@ -181,7 +183,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whole numbers with `+ - * / %` and brackets.
+/// Reader of whole numbers with `+ - * / %` and brackets.
 struct Arithmetic<'a> {
     chars: Peekable<Chars<'a>>,
     depth: u32,

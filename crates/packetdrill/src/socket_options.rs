@@ -1,4 +1,4 @@
-//! Socket options: `setsockopt` and `getsockopt`.
+//! Socket options of `setsockopt` and `getsockopt`.
 
 use crate::fast_open;
 use crate::host::{Connection, Host};
@@ -8,7 +8,7 @@ use crate::sockets::{Kind, Request, Returned, Socket, Sockets, integer};
 use fadeout_core::{Bytes, Span};
 use fadeout_transport::tcp::{AppCommand, ReceiveWindow, SocketOption};
 
-/// Options that change nothing that a script of one connection sees.
+/// Options that do not affect scripts of one connection.
 const WITHOUT_EFFECT: [&str; 10] = [
     "SO_REUSEADDR",
     "SO_REUSEPORT",
@@ -25,7 +25,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 const DONE: Returned = Returned::Number(0);
 const INVALID: Returned = Returned::Error("EINVAL");
 
-/// An option that a script sets: its name and its value, as written and as a number.
+/// Option that a script sets, with its name and its value as text and as a number.
 struct Wanted<'a> {
     name: &'a str,
     value: &'a str,
@@ -37,7 +37,7 @@ impl Wanted<'_> {
         self.number.is_some_and(|number| number != 0)
     }
 
-    /// Sets an option of TCP Fast Open. It is none if the name is of no such option.
+    /// Sets an option of TCP Fast Open. Returns `None` if the name is no such option.
     fn of_fast_open(&self, socket: &mut Socket, settings: &Settings) -> Option<Returned> {
         let fast_open = &mut socket.extras.fast_open;
         match self.name {
@@ -59,7 +59,7 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option of the send buffer. It is none if the name is of no such option.
+    /// Sets an option of the send buffer. Returns `None` if the name is no such option.
     fn of_send_buffer(
         &self,
         socket: &mut Socket,
@@ -89,7 +89,7 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option that counts only before the socket connects. It is none if the name is of
+    /// Sets an option that only matters before the socket connects. Returns `None` if the name is
     /// no such option.
     fn of_fresh_socket(&self, socket: &mut Socket) -> Option<Returned> {
         match (self.name, self.number) {
@@ -111,8 +111,8 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Returns the change that an option makes to an endpoint, which is also noted in the
-    /// socket. It is none if the name is of no such option.
+    /// Sets an option of the endpoint in the socket, and returns the change for the endpoint.
+    /// `None` if the name is no such option.
     fn of_endpoint(&self, socket: &mut Socket) -> Option<Result<SocketOption, Returned>> {
         Some(Ok(match self.name {
             "TCP_NODELAY" => {
@@ -204,8 +204,8 @@ impl Sockets {
             return Ok(returned);
         }
         match name {
-            // It begins after two hours, which no script waits; without a connection nothing
-            // has to be kept alive.
+            // Keepalive begins after two hours, which no script waits. Without a connection it has
+            // no effect.
             "SO_KEEPALIVE" if !is_connected => {}
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
             "TCP_RTO_MAX_MS" if !is_connected => match number {
@@ -225,7 +225,8 @@ impl Sockets {
         Ok(DONE)
     }
 
-    /// Checks what the script expects of an option: `getsockopt(4, SOL_TCP, NAME, [value], [4])`.
+    /// Checks the value that the script expects of an option: `getsockopt(4, SOL_TCP, NAME,
+    /// [value], [4])`.
     pub(crate) fn option(
         &mut self,
         host: &mut Host,
@@ -243,7 +244,7 @@ impl Sockets {
             "SO_ERROR" => {
                 let error = connection.and_then(|connection| connection.error.take());
                 let names = (error.unwrap_or("0"), expected);
-                // The script may write the number of the error.
+                // The script may have the number of the error instead of its name.
                 if names.0 == "0" || integer(names.1).is_none() {
                     names.0.to_owned()
                 } else {
@@ -263,7 +264,7 @@ impl Sockets {
             "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
             "TCP_MAXSEG" => match connection {
                 Some(connection) => connection.endpoint.info().snd_mss.to_string(),
-                // What the application asked for, or Linux's `TCP_MSS_DEFAULT`.
+                // Value that the application set, or Linux's `TCP_MSS_DEFAULT`.
                 None => socket.asked_mss.unwrap_or(536).to_string(),
             },
             _ => return Err(request.unsupported(&format!("reading the socket option `{name}`"))),
@@ -278,7 +279,7 @@ impl Sockets {
     }
 }
 
-/// The limit on unsent bytes: the socket's, or else the machine's.
+/// Returns the limit of unsent bytes, which is that of the socket, or else of the host.
 pub(crate) fn low_water(of_socket: u32, of_machine: u64) -> u64 {
     match of_socket {
         0 => of_machine,
@@ -286,7 +287,7 @@ pub(crate) fn low_water(of_socket: u32, of_machine: u64) -> u64 {
     }
 }
 
-/// The bytes of `\\xf7\\x63`.
+/// Returns the bytes of `\\xf7\\x63`.
 fn escaped(text: &str) -> Option<Vec<u8>> {
     let pairs = text.split("\\x").skip(1);
     pairs
@@ -294,7 +295,7 @@ fn escaped(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// Linux's number of an error.
+/// Returns Linux's number of an error.
 fn error_number(name: &str) -> u32 {
     match name {
         "ECONNABORTED" => 103,

@@ -1,4 +1,4 @@
-//! System calls: what they do to the connection and what they return.
+//! System calls, with their effects on the connection and their results.
 
 use crate::fast_open::{self, Cookie};
 use crate::host::{Connection, Extras, Host, Opening};
@@ -8,40 +8,40 @@ use crate::script::Call;
 use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption, TcpConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The outcome of a call.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Returned {
     Number(i64),
     Error(&'static str),
-    /// Nothing yet: it blocks.
+    /// No result yet, because the call blocks.
     Blocked,
 }
 
-/// An open socket.
+/// Open socket.
 #[derive(Debug, Clone)]
 pub(crate) struct Socket {
     pub(crate) kind: Kind,
     pub(crate) is_nonblocking: bool,
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
-    /// Closing resets the connection (`SO_LINGER` of zero).
+    /// True if closing resets the connection (`SO_LINGER` of zero).
     pub(crate) resets: bool,
     pub(crate) is_corked: bool,
-    /// Nothing more is read (`SHUT_RD`).
+    /// True if no more data is read (`SHUT_RD`).
     pub(crate) is_shut: bool,
-    /// Largest segment that the application asked for (`TCP_MAXSEG`).
+    /// Largest segment that the application set (`TCP_MAXSEG`).
     pub(crate) asked_mss: Option<u32>,
     pub(crate) extras: Extras,
-    /// Messages tell how much is left to read (`TCP_INQ`).
+    /// True if messages report the number of unread bytes (`TCP_INQ`).
     pub(crate) tells_unread: bool,
-    /// The bytes that a write that blocks has written so far.
+    /// Number of bytes that a blocked write has written so far.
     pub(crate) writing: Option<u64>,
-    /// It connects with the first write.
+    /// True if the socket connects with the first write.
     pub(crate) waits_for_data: bool,
 }
 
 impl Socket {
-    /// Connects, by Fast Open with `fast` bytes of room.
+    /// Connects. With Fast Open, the SYN has `fast` bytes of room.
     pub(crate) fn begin(
         &mut self,
         host: &mut Host,
@@ -71,17 +71,17 @@ pub(crate) enum Kind {
     Connected,
 }
 
-/// The sockets of the host.
+/// Sockets of the host.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     pub(crate) open: BTreeMap<i64, Socket>,
     epolls: Epolls,
     files: BTreeSet<i64>,
-    /// Bytes written in all.
+    /// Total number of bytes written.
     pub(crate) written: u64,
 }
 
-/// A call in progress.
+/// Call that is being performed.
 pub(crate) struct Request<'a> {
     pub(crate) line: usize,
     pub(crate) call: &'a Call,
@@ -115,7 +115,7 @@ impl Request<'_> {
         Problem::unsupported(self.line, format!("{what} is not supported"))
     }
 
-    /// Whether one of the names joined by `|` in an argument is `name`.
+    /// Returns true if `name` is among the names joined by `|` in an argument.
     pub(crate) fn has(&self, index: usize, name: &str) -> bool {
         let argument = self.call.arguments.get(index);
         argument.is_some_and(|text| text.split('|').any(|one| one.trim() == name))
@@ -123,17 +123,17 @@ impl Request<'_> {
 }
 
 impl Sockets {
-    /// The socket that listens.
+    /// Returns the socket that listens.
     pub(crate) fn listener(&self) -> Option<&Socket> {
         self.open.values().find(|one| one.kind == Kind::Listening)
     }
 
-    /// Whether a socket is open that `tcp_info` can be read from.
+    /// Returns true if there is an open socket whose `tcp_info` can be read.
     pub(crate) fn has_connection(&self) -> bool {
         self.open.values().any(|one| one.kind == Kind::Connected)
     }
 
-    /// Performs `call`; `is_due` says that its time to wait, if it has one, is over.
+    /// Performs `call`. `is_due` is true if its longest wait is over.
     pub(crate) fn perform(
         &mut self,
         host: &mut Host,
@@ -233,7 +233,7 @@ impl Sockets {
         Ok(self.insert(request, socket))
     }
 
-    /// Gives a socket the number that the script has for it, or the lowest that is free.
+    /// Gives a socket the descriptor of the script, or the lowest that is free.
     fn insert(&mut self, request: &Request<'_>, socket: Socket) -> Returned {
         let fd = self.free_descriptor(request);
         self.open.insert(fd, socket);
@@ -242,7 +242,7 @@ impl Sockets {
 
     fn free_descriptor(&self, request: &Request<'_>) -> i64 {
         let is_free = |fd: &i64| !self.is_open(*fd);
-        // A script's numbers are names: one that is in use gets a new meaning.
+        // The numbers of a script are names. A number that is in use gets a new meaning.
         let wanted = request.call.returns.filter(|fd| *fd >= 0);
         wanted.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3))
     }
@@ -251,7 +251,7 @@ impl Sockets {
         self.open.contains_key(&fd) || self.epolls.has(fd) || self.files.contains(&fd)
     }
 
-    /// A call about the readiness of sockets.
+    /// Performs a call that reports the readiness of sockets.
     fn wait(
         &mut self,
         host: &mut Host,
@@ -324,7 +324,7 @@ impl Sockets {
         Ok(
             match (connection.is_established, is_new, socket.is_nonblocking) {
                 (true, true, _) => Returned::Number(0),
-                // A blocked call that goes on, or one more call on a connected socket.
+                // A blocked call that continues, or one more call on a connected socket.
                 (true, false, false) => Returned::Number(0),
                 (true, false, true) => Returned::Error("EISCONN"),
                 (false, true, true) => Returned::Error("EINPROGRESS"),
@@ -371,7 +371,7 @@ impl Sockets {
             return;
         };
         if socket.kind == Kind::Listening && std::mem::take(&mut host.may_accept) {
-            // Nobody will accept what waits.
+            // No call will accept the waiting connection.
             connection.is_released = true;
             host.command(AppCommand::Abort);
             return;
@@ -382,7 +382,7 @@ impl Sockets {
         connection.is_released = true;
         let now = host.now;
         connection.endpoint.set(now, SocketOption::Cork(false));
-        // What was received and never read is lost: the peer hears it by a reset (RFC 2525
+        // Received data that was not read is lost. The peer learns this from a reset (RFC 2525
         // section 2.17).
         let is_over = connection.endpoint.state() == ConnectionState::Closed;
         let aborts = (connection.unread > 0 || socket.resets) && !is_over;
@@ -421,7 +421,7 @@ pub(crate) fn wait(socket: &Socket) -> Returned {
     }
 }
 
-/// The events that a socket is ready for.
+/// Returns the events that a socket is ready for.
 fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     let idle = |events| Ready {
         events,
@@ -457,7 +457,7 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     if connection.error.is_some() {
         events = events.with(Events::ERROR);
     }
-    // Also after the end of sending: a write fails at once.
+    // A socket is also writable after the end of sending, because a write fails at once.
     if !may_send || is_broken || connection.buffer.is_writable(&connection.progress()) {
         events = events.with(Events::OUT);
     }
@@ -496,7 +496,7 @@ fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {
     Ok(Returned::Number(0))
 }
 
-/// Calls that are refused, with the words to say it.
+/// Returns the message for a call that is not supported.
 fn refused(name: &str) -> Option<&'static str> {
     Some(match name {
         "sendmmsg" | "recvmmsg" => "mmsg calls are not supported",
@@ -511,7 +511,7 @@ fn refused(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A whole number, decimal, octal or hexadecimal.
+/// Reads a whole number, decimal, octal or hexadecimal.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(digits) = text.strip_prefix("0x") {

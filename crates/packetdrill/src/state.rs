@@ -1,4 +1,4 @@
-//! The names that a snippet may look at: fields of `struct tcp_info` and their constants.
+//! Names that a snippet can read, which are fields of `struct tcp_info` and their constants.
 
 use crate::buffer::Limit;
 use crate::host::Connection;
@@ -15,7 +15,7 @@ const OPTION_WINDOW_SCALE: i64 = 4;
 const OPTION_ECN: i64 = 8;
 const OPTION_SYN_DATA: i64 = 32;
 
-/// The value of `name`; `None` when there is no such name here.
+/// Returns the value of `name`. `None` for an unknown name.
 pub(crate) fn value(connection: Option<&Connection>, now: Time, name: &str) -> Option<i64> {
     constant(name).or_else(|| field(connection?, now, name))
 }
@@ -112,8 +112,8 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     })
 }
 
-/// Returns a counter of accurate ECN. It counts packets received, or packets that the peer reports.
-/// It is none if the connection does without accurate ECN.
+/// Returns a counter of accurate ECN. It counts received packets, or packets that the peer reports.
+/// `None` if the connection does not use accurate ECN.
 ///
 /// Standard: RFC 9768 §3.2.
 fn accurate_ecn_field(info: &TcpInfo, name: &str) -> Option<i64> {
@@ -138,7 +138,7 @@ fn state(state: ConnectionState) -> i64 {
         ConnectionState::SynReceived => 3,
         ConnectionState::FinWait1 => 4,
         ConnectionState::FinWait2 => 5,
-        // Linux keeps TIME-WAIT apart from the socket, which is closed by then.
+        // Linux stores TIME-WAIT separately from the socket, which is already closed.
         ConnectionState::TimeWait | ConnectionState::Closed => 7,
         ConnectionState::CloseWait => 8,
         ConnectionState::LastAck => 9,

@@ -1,8 +1,8 @@
-//! Symbols: words of a script that stand for others (`--define=NAME=VALUE`).
+//! Symbols, which are words of a script that stand for others (`--define=NAME=VALUE`).
 
 use std::borrow::Cow;
 
-/// Puts in the values of `symbols` and of those that the script defines; `None` when the text grows
+/// Replaces `symbols` and those defined in the script by their values. `None` if the text grows
 /// beyond `most` bytes.
 pub(crate) fn replace<'a>(
     text: &'a str,

@@ -1,4 +1,4 @@
-//! Calls that move data: reads and writes of every kind (Linux `tcp_recvmsg`, `tcp_sendmsg`).
+//! System calls that read or write data (Linux `tcp_recvmsg`, `tcp_sendmsg`).
 
 use crate::fast_open;
 use crate::host::{Connection, Host};
@@ -7,7 +7,7 @@ use crate::sockets::{Kind, Request, Returned, Socket, Sockets, connected, wait};
 use fadeout_core::Bytes;
 use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption};
 
-/// Most bytes that a script may write in all.
+/// Largest total number of bytes that a script may write.
 const MOST_WRITTEN: u64 = 16 << 20;
 
 impl Sockets {
@@ -122,7 +122,7 @@ impl Sockets {
         if taken > 0 || bytes == 0 {
             host.command(AppCommand::Write(Bytes(taken)));
         }
-        // `MSG_MORE` is for this call: the next ACK may let the data go.
+        // `MSG_MORE` only applies to this call, so the next ACK may let the data go.
         if let Some(connection) = connected(host, &socket) {
             connection
                 .endpoint
@@ -139,7 +139,7 @@ impl Sockets {
         })
     }
 
-    /// Connects with what is written first, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
+    /// Connects with the first written data, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
     fn open_fast(
         &mut self,
         host: &mut Host,
@@ -180,7 +180,7 @@ impl Sockets {
     }
 }
 
-/// Checks the control message that tells how much is left to read, the end of the data counted as
+/// Checks the control message with the number of unread bytes, where the end of the data counts as
 /// a byte (`TCP_CM_INQ`).
 fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
     let text = request.text(1)?;
@@ -207,7 +207,7 @@ fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
     }
 }
 
-/// Bytes in a vector such as `[{..., 1000}, {..., 500}]`.
+/// Returns the bytes in a vector such as `[{..., 1000}, {..., 500}]`.
 fn vector_length(text: &str) -> i64 {
     text.split("...")
         .skip(1)
@@ -221,14 +221,15 @@ fn vector_length(text: &str) -> i64 {
         .fold(0, i64::saturating_add)
 }
 
-/// Bytes of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}], msg_flags=0}`.
+/// Returns the bytes of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}],
+/// msg_flags=0}`.
 fn message_length(text: &str) -> i64 {
     let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
     let vector = vector.split_once(']').map_or(vector, |(vector, _)| vector);
     vector_length(vector)
 }
 
-/// Returns the bytes that a call such as `write` or `sendmsg` offers.
+/// Returns the number of bytes that a call such as `write` or `sendmsg` offers.
 fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
     let bytes = match request.call.name.as_str() {
         "sendfile" => request.number(3)?,
@@ -239,8 +240,8 @@ fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Returns the result of the call if the connection takes no data now. It has failed, is closed
-/// for writing or is not yet established.
+/// Returns the result of the call if the connection takes no data now. A connection takes none if
+/// it has failed, is closed for writing or is not yet established.
 fn refusal(connection: &mut Connection, socket: &Socket, is_fast: bool) -> Option<Returned> {
     if let Some(error) = connection.error.take() {
         return Some(Returned::Error(error));

@@ -1,4 +1,4 @@
-//! No text makes the runner panic or hang.
+//! Tests that no text makes the runner panic or hang.
 
 use fadeout_packetdrill::{Outcome, run};
 use proptest::prelude::*;

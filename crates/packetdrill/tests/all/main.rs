@@ -1,4 +1,5 @@
-//! All integration tests of this crate, in one binary: what they share is compiled and linked once.
+//! All integration tests of this crate in one binary, so that common code is compiled and linked
+//! once.
 
 mod hostile;
 mod scripts;

@@ -1,9 +1,10 @@
-//! Every script in `scripts/` passes; what is wrong or not supported is said, never fatal.
+//! Tests that every script in `scripts/` passes, and that errors and missing features are reported
+//! without a crash.
 
 use fadeout_packetdrill::{Outcome, Report, run};
 use std::path::{Path, PathBuf};
 
-/// Reports of the scripts in a folder beside this file.
+/// Returns the reports of the scripts in a folder of `tests`.
 fn reports(folder: &str) -> Vec<Report> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -30,7 +31,7 @@ fn every_script_passes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Scripts that the real tool refuses too: what it would not let pass must not pass here.
+/// The real tool fails these scripts too.
 #[test]
 fn no_script_passes_that_a_kernel_fails() {
     let reports = reports("must-fail");
@@ -66,7 +67,7 @@ fn tcp_info_needs_an_open_socket() {
     );
 }
 
-/// A connection that the peer opened, as descriptor 4.
+/// Script of a connection that the peer opened, as descriptor 4.
 const OPENED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0

@@ -1,6 +1,7 @@
-//! Public suites of scripts, run where they are: `FADEOUT_PACKETDRILL_GOOGLE` and
-//! `FADEOUT_PACKETDRILL_KERNEL` name folders (`suites/*.txt` say of which versions). Without them
-//! nothing is run. With `--nocapture` the tests print the share that passes and what does not.
+//! Runs public suites of scripts in the folders that `FADEOUT_PACKETDRILL_GOOGLE` and
+//! `FADEOUT_PACKETDRILL_KERNEL` name. Their versions are in `suites/*.txt`. Without these variables
+//! nothing is run. With `--nocapture` the tests print the share that passes and the scripts that do
+//! not.
 
 use fadeout_packetdrill::{Outcome, run_with};
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ const SYMBOLS: [(&str, &str); 5] = [
     ("CMSG_TYPE_RECVERR", "IP_RECVERR"),
 ];
 
-/// A pattern of paths that are left out, and why.
+/// Returns pairs of an excluded path pattern and its reason.
 fn exclusions(text: &str) -> Vec<(&str, &str)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -41,7 +42,7 @@ fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs the suite in the folder that `variable` names; at least `floor` scripts must pass.
+/// Runs the suite in the folder that `variable` names. At least `floor` scripts must pass.
 fn check(variable: &str, excluded: &str, floor: usize) {
     let Some(folder) = std::env::var_os(variable).map(PathBuf::from) else {
         return;
