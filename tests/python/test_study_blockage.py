@@ -10,11 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli.app import app
-from fadeout.studies.blockage import STUDY, checks, knee, link, search, study
+from fadeout.studies.blockage import STUDY, cell, checks, knee, link, search, study
 from fadeout.studies.blockage.assumptions import CHANGES, NO_GUARD, SENDERS, candidates
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB
 from fadeout.studies.blockage.paper import PUBLISHED
-from fadeout.studies.blockage.runs import CELL, Found
+from fadeout.studies.blockage.runs import CELL, LINK, Found, Level
 from fadeout.study import Job, Runs, ThreadRunner, overrides, sign, studies
 
 STATED = PUBLISHED["setup"]["stated"]
@@ -104,8 +104,25 @@ def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
     }
 
 
+def slower(level: Level, changes: dict[str, str]) -> Level:
+    """Returns the level with a scenario of a lower rate: fewer packets cost less to simulate."""
+    text = level.scenario.read_text()
+    for old, new in {'duration = "30 s"': 'duration = "5 s"', **changes}.items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = Path(level.scenario.name)
+    path.write_text(text)
+    return replace(level, scenario=path.resolve())
+
+
 def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
-    """Reduces the points of each table for `--quick`."""
+    """Reduces the points of each table for `--quick`, and the rate to a tenth."""
+    slow_link = slower(LINK, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
+    for module in (knee, link, search, study):
+        monkeypatch.setattr(module, "LINK", slow_link)
+    slow_cell = slower(CELL, {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"})
+    for module in (cell, study):
+        monkeypatch.setattr(module, "CELL", slow_cell)
     monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
     monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
     monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
