@@ -118,7 +118,7 @@ impl Attaching<'_, '_> {
                 row.source = cell;
             }
         };
-        state.record.note(row_cell);
+        state.record.update_row(row_cell);
         if let Some(attach) = &mut state.attach {
             attach.on_setup((cell, generation), env.now);
         }
@@ -213,7 +213,7 @@ impl Attaching<'_, '_> {
     fn exchange_with_core(&mut self, what: (Round, bool), env: &mut Env<'_, impl Probe>) {
         with_step(self.0, env, |state, step| {
             if let Some(attach) = &mut state.attach {
-                attach.tell(what, step);
+                attach.send(what, step);
             }
         });
     }
@@ -255,7 +255,7 @@ impl Attaching<'_, '_> {
             Round::Acceptance => Some(RrcEvent::RegistrationAccept),
             Round::Bearers => {
                 let home = self.0.config.station(attach.cell());
-                self.0.state.network.settle(home);
+                self.0.state.network.set_home(home);
                 Some(RrcEvent::ReconfigurationSent)
             }
             Round::Setup | Round::Authentication | Round::NasSecurity => None,
@@ -280,7 +280,7 @@ impl Attaching<'_, '_> {
             let cell = self.0.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.0.loads[cell.index()];
             *load = load.saturating_sub(1);
-            self.0.state.letters.clear();
+            self.0.state.messages.clear();
             self.0.service.leave_leg(leg);
             leave_signalling(self.0, env);
             let monitoring = &self.0.config.monitoring;

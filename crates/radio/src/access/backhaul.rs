@@ -89,14 +89,14 @@ impl Managed<'_> {
             Act::Copy(target) => self.begin_bicasting(target, env),
             Act::EndCopies => self.end_bicasting(env),
             Act::SwitchPath => self.switch_path(env),
-            Act::MoveData { from, cell, given } => {
+            Act::MoveData { from, cell, delay } => {
                 let to = self.config.station(cell);
-                let fate = self.config.fate([from, to], given);
+                let fate = self.config.fate([from, to], delay);
                 Conditional(self).end_copies(env);
                 if !Daps(self).hand(fate, env) {
                     self.stop(fate, env);
                 }
-                if self.config.tells_source() {
+                if self.config.notifies_source() {
                     Conditional(self).release_markers(env);
                 }
             }
@@ -125,7 +125,7 @@ impl Managed<'_> {
         record_cell_event((ue, target), RrcEvent::BicastBegan, env);
         self.state
             .record
-            .note(|row| row.bicast_s = seconds(env.now));
+            .update_row(|row| row.bicast_s = seconds(env.now));
     }
 
     fn end_bicasting(&mut self, env: &mut Env<'_, impl Probe>) {

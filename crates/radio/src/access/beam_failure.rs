@@ -110,7 +110,7 @@ impl Beams<'_, '_> {
             frame: &service.cells[cell.index()].plan.frame,
         };
         let configs = (monitoring, access);
-        let has_failed = watch.on_look((env.now, period), configs, !is_heard);
+        let has_failed = watch.on_evaluation((env.now, period), configs, !is_heard);
         let is_held = !is_heard || watch.is_recovering();
         Beamed(&mut service.stack.air).hold_beams(leg, env.now, is_held);
         if has_failed {

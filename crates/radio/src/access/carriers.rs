@@ -169,7 +169,7 @@ impl Aggregated<'_, '_> {
         for cell in new {
             record_cell_event((self.0.ue, *cell), RrcEvent::ReconfigurationSent, env);
         }
-        self.0.state.secondaries.tell(all);
+        self.0.state.secondaries.on_sent(all);
         self.0
             .send(Direction::Downlink, Message::Secondaries(all), env);
     }
@@ -221,7 +221,7 @@ impl Aggregated<'_, '_> {
         self.set_aggregation(kept);
         let cell = self.0.service.stack.legs[primary.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
-        self.0.state.secondaries.on_heard(env.now, generation);
+        self.0.state.secondaries.on_received(env.now, generation);
     }
 
     /// Sends the UE's confirmation as soon as its secondary cells are ready.

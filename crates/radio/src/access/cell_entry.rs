@@ -30,7 +30,7 @@ impl CellEntry<'_, '_> {
         self.0
             .state
             .record
-            .note(|row| row.entered_s = seconds(env.now));
+            .update_row(|row| row.entered_s = seconds(env.now));
     }
 
     /// Connects those bearers of the UE to `leg` for which `which` returns true.

@@ -165,7 +165,7 @@ impl Conditional<'_, '_> {
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
         self.0.record_event(RrcEvent::CandidatesReceived, env);
         let at = env.now.saturating_add(processing(generation));
-        self.0.state.survey.conditions.tell(at, all);
+        self.0.state.survey.conditions.on_received(at, all);
     }
 
     /// Runs the UE's own steps that are due.
@@ -175,7 +175,7 @@ impl Conditional<'_, '_> {
         }
         let cells = self.0.cells;
         let conditions = &mut self.0.state.survey.conditions;
-        if let Some(all) = conditions.take_told(env.now) {
+        if let Some(all) = conditions.take_received(env.now) {
             let places = all.cells().iter();
             let places = places.filter_map(|cell| cells.binary_search(cell).ok());
             conditions.set_candidates(env.now, places);
@@ -192,7 +192,7 @@ impl Conditional<'_, '_> {
     /// Tells listeners of the link when the UE is expected to leave, and when that prediction is
     /// withdrawn.
     fn expect(&mut self) {
-        let Some(starts_at) = self.0.state.survey.conditions.take_news() else {
+        let Some(starts_at) = self.0.state.survey.conditions.take_changed_departure() else {
             return;
         };
         let access = &self.0.config.access;
@@ -217,7 +217,7 @@ impl Conditional<'_, '_> {
         let candidacy = &self.0.state.network.candidacy;
         let row = HandoverRow {
             triggered_s: candidacy.asked_at(target).map_or(f64::NAN, seconds),
-            commanded_s: candidacy.told_at().map_or(f64::NAN, seconds),
+            commanded_s: candidacy.list_sent_at().map_or(f64::NAN, seconds),
             ..row_of(ue, (source, target), Procedure::Conditional)
         };
         if is_commanded {
@@ -269,7 +269,7 @@ impl Conditional<'_, '_> {
         let entered = |row: &mut HandoverRow| {
             (row.target, row.procedure) = (cell, Procedure::Recovery);
         };
-        self.0.state.record.note(entered);
+        self.0.state.record.update_row(entered);
         self.each(|drb, env, _| early(drb).execute(cell, env.now), env);
         self.enter((leg, Procedure::Recovery), env);
         true
@@ -333,8 +333,8 @@ impl Conditional<'_, '_> {
                     (Signalling::Links { .. }, _) => {
                         stack.events.schedule(env.now, Event::EndMarker(bearer));
                     }
-                    (Signalling::Given, _) => {
-                        let at = env.now.saturating_add(config.given_delay());
+                    (Signalling::FixedDelays, _) => {
+                        let at = env.now.saturating_add(config.fixed_delay());
                         stack.events.schedule(at, Event::EndMarker(bearer));
                     }
                 }

@@ -211,9 +211,9 @@ impl Daps<'_, '_> {
         self.0
             .state
             .record
-            .note(|row| row.left_s = seconds(env.now));
+            .update_row(|row| row.left_s = seconds(env.now));
         Beams(self.0).stop_monitoring(env);
-        self.0.state.letters.clear();
+        self.0.state.messages.clear();
         self.0.state.secondaries = Secondaries::default();
         let monitoring = &self.0.config.monitoring;
         self.0.state.link.begin_anew(env.now, monitoring);
@@ -251,7 +251,7 @@ impl Daps<'_, '_> {
             return false;
         }
         let mut source = cell;
-        self.0.state.record.note(|row| source = row.source);
+        self.0.state.record.update_row(|row| source = row.source);
         self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).arrive(env.now));
         self.0.with_network(env, |network, step| {
             network.candidacy.come_from(source);

@@ -126,7 +126,7 @@ impl Managed<'_> {
         }
         self.state
             .record
-            .note(|row| (row.target, row.procedure) = (cell, procedure));
+            .update_row(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(self.access_in(cell), env.now, false);
         let access = Entry::Random(access);
         self.state.stage = Stage::Entering {
@@ -288,7 +288,7 @@ pub(super) fn advance<M: Motion>(
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let is_answered = Conditional(managed).is_answered(cell, procedure);
     let (progress, sent) = step_access(managed, (leg, access), is_answered, motion, env);
-    managed.state.record.note(|row| row.preambles += sent);
+    managed.state.record.update_row(|row| row.preambles += sent);
     progress
 }
 

@@ -31,7 +31,7 @@ pub(super) fn measure_in_gap(
         *place = cells.binary_search(cell).unwrap_or(serving);
     }
     let period = |cell: usize| inter_frequency_period(kinds[cell].generation, gaps.period);
-    let taken = turns.take(env.now, &served, period);
+    let taken = turns.assign_gap(env.now, &served, period);
     for (position, sample) in samples.iter_mut().enumerate() {
         if served.iter().any(|&cell| turns.share(cell, position)) {
             continue;

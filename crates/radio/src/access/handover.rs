@@ -88,7 +88,7 @@ impl Managed<'_> {
 
     /// Writes the pending row of a cell change, if there is one.
     fn end_row(&mut self, env: &mut Env<'_, impl Probe>) {
-        let Some(mut row) = self.state.record.take(env.now) else {
+        let Some(mut row) = self.state.record.take_row(env.now) else {
             return;
         };
         // If the UE did not leave, the bearers still hold the gaps of an earlier change.
@@ -181,7 +181,7 @@ impl Managed<'_> {
         self.record_event(RrcEvent::PathSwitched, env);
         self.state
             .record
-            .note(|row| row.switched_s = seconds(env.now));
+            .update_row(|row| row.switched_s = seconds(env.now));
         self.state.record.on_done(env.now);
     }
 
@@ -190,7 +190,7 @@ impl Managed<'_> {
         self.with_network(env, |network, step| network.on_command(target, step));
         self.state
             .record
-            .note(|row| row.commanded_s = seconds(env.now));
+            .update_row(|row| row.commanded_s = seconds(env.now));
         record_cell_event((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
         Utran(self).recall_packets();
@@ -225,7 +225,7 @@ impl Managed<'_> {
             return;
         }
         // A command that arrives later must have no effect.
-        self.state.letters.void_command();
+        self.state.messages.cancel_command();
         self.notify_listeners(LinkInfo::BlockageEnded);
         self.record_event(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
@@ -301,13 +301,15 @@ impl Managed<'_> {
     pub(super) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
-        self.state.record.note(|row| row.left_s = seconds(env.now));
+        self.state
+            .record
+            .update_row(|row| row.left_s = seconds(env.now));
         if !Beams(self).stop_monitoring(env) {
             Rates(self).report_no_rate();
             self.notify_listeners(LinkInfo::BlockageBegan);
         }
         Utran(self).leave();
-        self.state.letters.clear();
+        self.state.messages.clear();
         self.state.secondaries = Secondaries::default();
         self.state.link.begin_anew(env.now, &self.config.monitoring);
         if let Some(ltm) = &mut self.state.ltm {
@@ -374,7 +376,7 @@ impl Managed<'_> {
         }
         Rates(self).report_rate(env.now);
         // Entry without random access has recorded an earlier time, that of the first uplink data.
-        self.state.record.note(|row| {
+        self.state.record.update_row(|row| {
             if row.completed_s.is_nan() {
                 row.completed_s = seconds(env.now);
             }

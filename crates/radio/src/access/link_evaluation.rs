@@ -114,7 +114,7 @@ impl Managed<'_> {
         // While T310 runs, the UE evaluates its link as without DRX (TS 36.133 clause 7.6.2.2).
         let is_in_trouble = self.state.link.is_in_trouble();
         let sleep = self.service.sleep(self.ue, env.now);
-        let over = Evaluation::of(self.config, sleep.filter(|_| !is_in_trouble));
+        let over = Evaluation::new(self.config, sleep.filter(|_| !is_in_trouble));
         self.state.link.begin(env.now, over);
         let leg = self.service.stack.ues[self.ue.index()]
             .legs()
@@ -130,14 +130,14 @@ impl Managed<'_> {
             back: 0,
         };
         // With DRX the mean has fewer evaluations, further apart, so none is skipped.
-        let may_wait = self.config.may_leave_out_looks() && !self.service.may_sleep(leg);
+        let may_wait = self.config.may_skip_evaluations() && !self.service.may_sleep(leg);
         let mut air = Watched(&mut self.service.stack.air);
         let link = &mut self.state.link;
         let enough = link.enough();
         let least = may_wait.then(|| air.least_quality(leg, evaluation, enough, motion));
         match least.filter(|&(sinr, is_found)| is_found || sinr >= enough) {
-            Some((sinr, is_found)) => link.note(sinr, is_found),
-            None => link.note(air.quality(leg, evaluation, motion), true),
+            Some((sinr, is_found)) => link.record_sinr(sinr, is_found),
+            None => link.record_sinr(air.quality(leg, evaluation, motion), true),
         }
         let air = &mut self.service.stack.air;
         let monitoring = &self.config.monitoring;

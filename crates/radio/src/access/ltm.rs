@@ -72,7 +72,7 @@ impl Switched<'_, '_> {
         }
         if ltm.take_expired(now).is_some() {
             // A command that arrives later must have no effect.
-            self.0.state.letters.void_command();
+            self.0.state.messages.cancel_command();
             self.0.notify_listeners(LinkInfo::BlockageEnded);
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
@@ -204,10 +204,10 @@ impl Switched<'_, '_> {
         let Some(source) = self.0.service.stack.serving_cell(self.0.ue) else {
             return;
         };
-        let (conditions, letters) = (&self.0.state.survey.conditions, &self.0.state.letters);
-        let is_untold = conditions.is_told() || letters.have_candidates();
+        let (conditions, messages) = (&self.0.state.survey.conditions, &self.0.state.messages);
+        let lacks_candidates = conditions.has_received() || messages.has_candidates();
         let timing = self.0.state.ltm.as_mut().and_then(|ltm| {
-            ltm.set_untold(is_untold);
+            ltm.set_lacks_candidates(lacks_candidates);
             ltm.timing(target, now)
         });
         let fate = self.0.config.fate_between(source, target);
@@ -263,7 +263,7 @@ impl Switched<'_, '_> {
     /// added.
     pub(super) fn on_new_serving_cell(&mut self, cell: CellId, env: &Env<'_, impl Probe>) {
         let mut source = None;
-        self.0.state.record.note(|row| {
+        self.0.state.record.update_row(|row| {
             source = Some(row.source).filter(|_| is_to_candidate(row.procedure));
         });
         let cells = self.0.cells;
@@ -283,11 +283,13 @@ impl Switched<'_, '_> {
     /// Handles the UE's complete message at the target. The candidates stay prepared.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let mut source = cell;
-        self.0.state.record.note(|row| source = row.source);
+        self.0.state.record.update_row(|row| source = row.source);
         let ltm = self.0.state.ltm.as_mut();
-        let is_untold = ltm.is_some_and(|ltm| ltm.take_untold());
+        let lacks_candidates = ltm.is_some_and(|ltm| ltm.take_lacks_candidates());
         self.0.with_network(env, |network, step| {
-            network.candidacy.follow([source, cell], is_untold, step);
+            network
+                .candidacy
+                .follow([source, cell], lacks_candidates, step);
         });
     }
 }

@@ -138,7 +138,7 @@ impl Managed<'_> {
         };
         let number = *self.next_message;
         *self.next_message += 1;
-        self.state.letters.post(number, message);
+        self.state.messages.add(number, message);
         if Utran(self).is_in_utra() {
             return Utran(self).send((direction, number), message, env.now);
         }

@@ -412,12 +412,12 @@ impl RadioAccess {
             return;
         };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if mobility.config.tells_source() && drb.travel().keep_marker() {
+        if mobility.config.notifies_source() && drb.travel().keep_marker() {
             return;
         }
         let stations = drb.transfers().stations();
         match (&mobility.config.signalling, stations) {
-            (Signalling::Given, _) => {
+            (Signalling::FixedDelays, _) => {
                 let config = &mobility.config;
                 let delay = config.procedure.between_stations(config.interface);
                 let at = env.now.saturating_add(delay);
@@ -537,7 +537,7 @@ impl RadioAccess {
                 continue;
             }
             self.with_managed(ue, |managed| {
-                if let Some(message) = managed.state.letters.take(number) {
+                if let Some(message) = managed.state.messages.take_arrived(number) {
                     managed.on_message(direction, message, env);
                 }
             });

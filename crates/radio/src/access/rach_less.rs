@@ -135,7 +135,7 @@ impl Skipping<'_, '_> {
             self.0
                 .state
                 .record
-                .note(|row| row.completed_s = seconds(at));
+                .update_row(|row| row.completed_s = seconds(at));
         }
         progress
     }

@@ -397,7 +397,7 @@ impl Scg<'_, '_> {
                     record_cell_event((self.0.ue, cell), RrcEvent::ReconfigurationSent, env);
                 }
                 if let Some(node) = self.node() {
-                    node.note(|row| row.commanded_s = seconds(env.now));
+                    node.update_row(|row| row.commanded_s = seconds(env.now));
                 }
                 self.each(|bearer, stack| hold_secondary(&mut stack.bearers[bearer.index()]));
                 let message = NodeMessage::Order { order, number };

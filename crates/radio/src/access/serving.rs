@@ -135,11 +135,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             let recheck = plan.config.recheck_after;
             let cycle = plan.config.drx.map(|drx| drx.cycle);
             let period = cycle.map_or(recheck, |cycle| recheck.max(cycle));
-            if rrc.on_look_out_of_range(now, number, period) {
+            if rrc.record_out_of_range(now, number, period) {
                 self.stack.events.schedule(now, Event::OutOfRange(leg));
             }
         } else if was_out_of_range {
-            rrc.on_look_in_range(number);
+            rrc.record_in_range(number);
         }
         let state = &mut self.stack.legs[leg.index()];
         if let Some((scheme, _)) = chosen

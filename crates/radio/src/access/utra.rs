@@ -81,7 +81,9 @@ impl Utran<'_, '_> {
         state.stage = Stage::Connected;
         state.network.on_entered();
         state.survey.on_new_serving_cell();
-        state.record.note(|row| row.entered_s = seconds(env.now));
+        state
+            .record
+            .update_row(|row| row.entered_s = seconds(env.now));
         Beams(self.0).start_monitoring(cell, env);
         self.0.moves.push(Move::Uplink { ue, cell });
         self.0.send(Direction::Uplink, Message::Complete, env);
@@ -134,7 +136,7 @@ impl Utran<'_, '_> {
         number: u64,
         env: &mut Env<'_, impl Probe>,
     ) {
-        if let Some(message) = self.0.state.letters.take(number) {
+        if let Some(message) = self.0.state.messages.take_arrived(number) {
             self.0.on_message(direction, message, env);
         }
     }

@@ -8,7 +8,7 @@ use super::compression::anew;
 use super::generation::with_header;
 use super::transfer::{Fresh, Transfer, Transfers, Travel};
 use super::{Storage, split};
-use crate::config::{Env, Fate, Way};
+use crate::config::{Env, Fate, Route};
 use crate::rlc::Sdu;
 use fadeout_core::{
     Direction, DrbId, EndpointId, FlowId, Packet, PacketId, PacketPool, Probe, Time,
@@ -108,7 +108,7 @@ impl Transfers {
     pub(crate) fn stations(&self) -> Option<(u32, u32)> {
         let journey = self.0.as_ref()?.journey.as_ref()?;
         match journey.fate {
-            Fate::Forwarded(Way::Links { to }) => Some((journey.source, to)),
+            Fate::Forwarded(Route::Links { to }) => Some((journey.source, to)),
             _ => None,
         }
     }
@@ -170,7 +170,7 @@ impl Travel<'_> {
         let Some(journey) = &mut transfer.journey else {
             return;
         };
-        let Fate::Forwarded(Way::Links { to }) = journey.fate else {
+        let Fate::Forwarded(Route::Links { to }) = journey.fate else {
             return;
         };
         let (mut numbered, mut fresh) = (VecDeque::new(), VecDeque::new());
@@ -223,7 +223,7 @@ impl Travel<'_> {
         };
         let fate = transfer.journey.as_ref().map(|journey| journey.fate);
         match fate {
-            Some(Fate::Forwarded(Way::Links { to })) if to != station => {
+            Some(Fate::Forwarded(Route::Links { to })) if to != station => {
                 let way = (bearer, station, to);
                 return transfer.send_away(way, (packet, numbered), env.pool, storage);
             }

@@ -17,7 +17,7 @@ use super::early::{Early, EarlyCounts};
 use super::forwarding::Away;
 use super::leaving::count_anew;
 use super::{Drb, Storage, split};
-use crate::config::{BearerConfig, Env, Fate, Way};
+use crate::config::{BearerConfig, Env, Fate, Route};
 use crate::rlc::{Generation, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, Ring, Span, Time};
 use std::collections::VecDeque;
@@ -315,7 +315,7 @@ impl Travel<'_> {
         let before = std::mem::replace(&mut journey.fate, fate);
         match fate {
             Fate::Kept => {}
-            Fate::Forwarded(Way::After(delay)) => {
+            Fate::Forwarded(Route::FixedDelay(delay)) => {
                 if before == Fate::Kept {
                     transfer.counts.numbered += journey.numbered.len() as u64;
                 }
@@ -326,7 +326,7 @@ impl Travel<'_> {
                     }
                 }
             }
-            Fate::Forwarded(Way::Links { .. }) => {
+            Fate::Forwarded(Route::Links { .. }) => {
                 if journey.has_left {
                     self.send_on(env, storage);
                 }
@@ -392,7 +392,7 @@ impl Travel<'_> {
         };
         match journey.fate {
             Fate::Kept => keep(Time::NEVER),
-            Fate::Forwarded(Way::Links { to }) => match (journey.has_left, journey.has_resumed) {
+            Fate::Forwarded(Route::Links { to }) => match (journey.has_left, journey.has_resumed) {
                 (true, _) if to != station => {
                     transfer.counts.fresh += 1;
                     let way = (self.drb.id, station, to);
@@ -403,7 +403,7 @@ impl Travel<'_> {
                 }
                 _ => keep(Time::NEVER),
             },
-            Fate::Forwarded(Way::After(delay)) => {
+            Fate::Forwarded(Route::FixedDelay(delay)) => {
                 transfer.counts.fresh += 1;
                 let at = now.saturating_add(delay);
                 if journey.has_resumed {
@@ -512,7 +512,7 @@ impl Travel<'_> {
                 }
             }
             fate => {
-                if matches!(fate, Fate::Forwarded(Way::After(_))) {
+                if matches!(fate, Fate::Forwarded(Route::FixedDelay(_))) {
                     counts.numbered += storage.unconfirmed.len() as u64;
                 }
                 // Unconfirmed SDUs are older than unsent SDUs, so they go first.

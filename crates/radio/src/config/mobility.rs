@@ -130,16 +130,16 @@ pub(crate) enum Fate {
     /// The source keeps the data until it knows the UE's new cell.
     Kept,
     /// The source forwards the data.
-    Forwarded(Way),
+    Forwarded(Route),
     /// The source drops the data.
     Dropped,
 }
 
-/// Transport of packets from one base station to another.
+/// Route of forwarded packets from one base station to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Forwarding takes this time.
-    After(Span),
+pub(crate) enum Route {
+    /// Route takes this time.
+    FixedDelay(Span),
     /// Links of the caller carry the packets to this base station.
     Links { to: u32 },
 }
@@ -172,7 +172,7 @@ impl MobilityConfig {
             stations: Vec::new(),
             utra: BTreeSet::new(),
             interface: Interface::Direct,
-            signalling: Signalling::Given,
+            signalling: Signalling::FixedDelays,
         }
     }
 
@@ -184,7 +184,7 @@ impl MobilityConfig {
     }
 
     /// True if a UE may skip an evaluation of its link when earlier ones determine the result.
-    pub(crate) fn may_leave_out_looks(&self) -> bool {
+    pub(crate) fn may_skip_evaluations(&self) -> bool {
         self.sampling == Sampling::WhereNeeded
     }
 
@@ -225,7 +225,7 @@ impl MobilityConfig {
 
     /// True if the target notifies the source of the UE's arrival, and the source forwards data
     /// only then.
-    pub(crate) fn tells_source(&self) -> bool {
+    pub(crate) fn notifies_source(&self) -> bool {
         self.conditional.is_some() && self.ltm.is_none() || self.daps
     }
 
@@ -250,7 +250,7 @@ impl MobilityConfig {
 
     /// Returns the fixed one-way delay between two base stations, for signalling without simulated
     /// links.
-    pub(crate) fn given_delay(&self) -> Span {
+    pub(crate) fn fixed_delay(&self) -> Span {
         self.procedure.between_stations(self.interface)
     }
 
@@ -262,7 +262,7 @@ impl MobilityConfig {
             false if self.is_utra(one) || self.is_utra(other) => {
                 self.procedure.between_stations(Interface::Core)
             }
-            false => self.given_delay(),
+            false => self.fixed_delay(),
         }
     }
 
@@ -273,18 +273,18 @@ impl MobilityConfig {
 
     /// Returns the time from the handover request to the command if no message is delayed.
     pub(crate) fn usual_preparation(&self) -> Span {
-        self.given_delay() * 2 + self.procedure.admission
+        self.fixed_delay() * 2 + self.procedure.admission
     }
 
     /// Returns the treatment of downlink data at base station `from` while the UE moves to `to`.
-    /// `given` is the forwarding time without simulated links.
-    pub(crate) fn fate(&self, [from, to]: [u32; 2], given: Span) -> Fate {
-        let way = match self.has_links() {
-            true => Way::Links { to },
-            false => Way::After(given),
+    /// `delay` is the forwarding time without simulated links.
+    pub(crate) fn fate(&self, [from, to]: [u32; 2], delay: Span) -> Fate {
+        let route = match self.has_links() {
+            true => Route::Links { to },
+            false => Route::FixedDelay(delay),
         };
         match from == to || self.forwards() {
-            true => Fate::Forwarded(way),
+            true => Fate::Forwarded(route),
             false => Fate::Dropped,
         }
     }
@@ -328,13 +328,13 @@ pub enum Interface {
 pub enum Signalling {
     /// No simulated links: messages take the times of [`ProcedureConfig`], and none is lost.
     #[default]
-    Given,
+    FixedDelays,
     /// Simulated links of the caller. [`Move`](crate::access::Move) tells the caller which messages
     /// to send.
     Links {
         /// Pairs of base stations without a link between them. Their messages and packets go
         /// through the core even if the preparation is direct.
-        strangers: BTreeSet<(u32, u32)>,
+        unconnected: BTreeSet<(u32, u32)>,
     },
 }
 

@@ -48,7 +48,7 @@ pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, Interface, MobilityConfig, Monitoring,
     ProcedureConfig, Sampling, Signalling,
 };
-pub(crate) use mobility::{Fate, Way};
+pub(crate) use mobility::{Fate, Route};
 pub use rach_less::{FirstGrant, RachLess, TargetTiming};
 pub use ramping::PowerRamping;
 pub use recorded::RecordedPath;

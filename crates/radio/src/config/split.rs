@@ -33,7 +33,7 @@ impl CarrierLegs {
 
     /// Returns one leg in each of these cells. `None` if there are more cells than PDCP may have
     /// legs.
-    pub fn of(cells: &[CellId]) -> Option<CarrierLegs> {
+    pub fn new(cells: &[CellId]) -> Option<CarrierLegs> {
         let mut all = CarrierLegs::NONE;
         all.cells.get_mut(..cells.len())?.copy_from_slice(cells);
         all.count = cells.len() as u8;
@@ -145,7 +145,7 @@ mod tests {
         let mut ue = UeConfig::new(NodeId(0));
         ue.serving = Serving::Cell(CellId(0));
         ue.pscell = Some(CellId(9));
-        ue.aggregation = Aggregation::of(&[CellId(1), CellId(2), CellId(3)]).expect("few enough");
+        ue.aggregation = Aggregation::new(&[CellId(1), CellId(2), CellId(3)]).expect("few enough");
         ue.aggregation.has_uplink = true;
         let (mut bearer, mut split) = (BearerConfig::nr(UeId(0)), split());
         change(&mut bearer, &mut split, &mut ue);
@@ -156,7 +156,7 @@ mod tests {
 
     fn over(cells: &[u32]) -> CarrierLegs {
         let cells: Vec<CellId> = cells.iter().map(|&cell| CellId(cell)).collect();
-        CarrierLegs::of(&cells).expect("few enough")
+        CarrierLegs::new(&cells).expect("few enough")
     }
 
     #[test]
@@ -234,6 +234,6 @@ mod tests {
             [7, 3, 4].map(|cell| legs.rlc_in(CellId(cell))),
             [Some(2), Some(3), None]
         );
-        assert_eq!(CarrierLegs::of(&[CellId(1); 4]), None);
+        assert_eq!(CarrierLegs::new(&[CellId(1); 4]), None);
     }
 }

@@ -80,8 +80,8 @@ impl Aggregation {
 
     /// Returns an aggregation of these secondary cells, which are activated within 24 ms and never
     /// deactivated. `None` if there are more than [`MOST_SECONDARY_CELLS`].
-    pub fn of(cells: &[CellId]) -> Option<Aggregation> {
-        let all = Aggregation::NONE.with(cells)?;
+    pub fn new(cells: &[CellId]) -> Option<Aggregation> {
+        let all = Aggregation::NONE.with_cells(cells)?;
         Some(Aggregation {
             most: all.count,
             ..all
@@ -90,7 +90,7 @@ impl Aggregation {
 
     /// Replaces the secondary cells by these and keeps the other values. `None` if there are more
     /// than [`MOST_SECONDARY_CELLS`].
-    pub(crate) fn with(mut self, cells: &[CellId]) -> Option<Aggregation> {
+    pub(crate) fn with_cells(mut self, cells: &[CellId]) -> Option<Aggregation> {
         self.cells.get_mut(..cells.len())?.copy_from_slice(cells);
         self.count = cells.len() as u8;
         Some(self)

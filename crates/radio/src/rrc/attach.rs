@@ -318,7 +318,7 @@ impl Attach {
     pub(crate) fn on_path(&mut self) {
         self.is_path_awaited = false;
         self.under_way = None;
-        self.wire.begin_anew();
+        self.wire.cancel_all();
     }
 
     /// Records that an attempt has failed. `had_setup` is true if it reached RRC's setup. Returns
@@ -348,7 +348,7 @@ impl Attach {
 
     /// Sends a message from the core to the base station, or an answer from the base station to the
     /// core.
-    pub(crate) fn tell(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
+    pub(crate) fn send(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
         let station = Place::Station(step.config.station(self.cell));
         let ends = match is_answer {
             true => [station, Place::Core],
@@ -357,7 +357,7 @@ impl Attach {
         let takes = match step.config.has_links() {
             true => {
                 let signal = Signal::Attach { round, is_answer };
-                self.wire.tell(signal, ends, step);
+                self.wire.send_between(signal, ends, step);
                 REPEAT
             }
             false => step.config.procedure.core_delay,
@@ -368,7 +368,7 @@ impl Attach {
     /// Returns the round of a message that arrived over links, and true if it is an answer. `None`
     /// if the message is not awaited.
     pub(crate) fn on_message(&mut self, number: u64) -> Option<(Round, bool)> {
-        let Signal::Attach { round, is_answer } = self.wire.take(number)?.signal else {
+        let Signal::Attach { round, is_answer } = self.wire.take_arrived(number)?.signal else {
             return None;
         };
         // A repeated message may arrive twice.
@@ -383,7 +383,7 @@ impl Attach {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
         let (round, is_answer, _) = due?;
         if step.config.has_links() {
-            self.tell((round, is_answer), step);
+            self.send((round, is_answer), step);
             return None;
         }
         Some((round, is_answer))

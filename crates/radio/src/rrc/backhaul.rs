@@ -102,7 +102,7 @@ pub(crate) struct Wired {
 pub(crate) struct Wire(Vec<Wired>);
 
 impl Wire {
-    pub(crate) fn send(&mut self, number: u64, signal: Signal, [next, to]: [Place; 2]) {
+    pub(crate) fn add(&mut self, number: u64, signal: Signal, [next, to]: [Place; 2]) {
         self.0.push(Wired {
             number,
             signal,
@@ -112,13 +112,13 @@ impl Wire {
     }
 
     /// Removes and returns a message that has arrived. `None` if the message was cancelled.
-    pub(crate) fn take(&mut self, number: u64) -> Option<Wired> {
+    pub(crate) fn take_arrived(&mut self, number: u64) -> Option<Wired> {
         let place = self.0.iter().position(|wired| wired.number == number)?;
         Some(self.0.swap_remove(place))
     }
 
     /// Cancels all messages, because another procedure begins.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn cancel_all(&mut self) {
         self.0.clear();
     }
 }
@@ -130,15 +130,15 @@ mod tests {
     #[test]
     fn a_message_arrives_once_and_not_after_its_procedure() {
         let mut wire = Wire::default();
-        let way = [Place::Core, Place::Station(3)];
-        wire.send(4, Signal::Release, way);
-        wire.send(5, Signal::PathSwitched, way);
+        let places = [Place::Core, Place::Station(3)];
+        wire.add(4, Signal::Release, places);
+        wire.add(5, Signal::PathSwitched, places);
         let there = wire
-            .take(5)
+            .take_arrived(5)
             .map(|wired| (wired.signal, wired.next, wired.to));
-        assert_eq!(there, Some((Signal::PathSwitched, way[0], way[1])));
-        assert_eq!(wire.take(5), None);
-        wire.begin_anew();
-        assert_eq!(wire.take(4), None);
+        assert_eq!(there, Some((Signal::PathSwitched, places[0], places[1])));
+        assert_eq!(wire.take_arrived(5), None);
+        wire.cancel_all();
+        assert_eq!(wire.take_arrived(4), None);
     }
 }

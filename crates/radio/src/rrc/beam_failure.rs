@@ -61,7 +61,7 @@ impl BeamWatch {
 
     /// Handles an evaluation of the beams in use. Returns true if a beam failure is declared, so
     /// that recovery begins.
-    pub(crate) fn on_look(
+    pub(crate) fn on_evaluation(
         &mut self,
         (now, period): (Time, Span),
         (config, access): (&BeamMonitoring, CellAccess<'_>),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     /// Returns the time in ms at which recovery begins, with one evaluation each 20 ms.
-    fn begins(config: &BeamMonitoring, looks: &[bool]) -> Option<u64> {
+    fn begins(config: &BeamMonitoring, failures: &[bool]) -> Option<u64> {
         let mut watch = BeamWatch::new();
         watch.begin_anew(Time::ZERO, Some(PERIOD));
         let (access, frame) = (AccessConfig::default(), fdd());
@@ -179,10 +179,10 @@ mod tests {
             config: &access,
             frame: &frame,
         };
-        looks.iter().find_map(|&is_failing| {
+        failures.iter().find_map(|&is_failing| {
             let now = watch.wake_at();
             assert!(watch.is_due(now, PERIOD) && !watch.is_due(now, PERIOD));
-            let began = watch.on_look((now, PERIOD), (config, cell), is_failing);
+            let began = watch.on_evaluation((now, PERIOD), (config, cell), is_failing);
             began.then(|| now.as_millis())
         })
     }
@@ -202,8 +202,8 @@ mod tests {
     fn the_counter_begins_anew_when_its_timer_expires() {
         // The timer outlasts one evaluation without failure, but not two.
         assert_eq!(begins(&CONFIG, &[true, true, false, true]), Some(80));
-        let looks = [true, true, false, false, true, true, false];
-        assert_eq!(begins(&CONFIG, &looks), None);
+        let failures = [true, true, false, false, true, true, false];
+        assert_eq!(begins(&CONFIG, &failures), None);
         let shortest = BeamMonitoring {
             detection_periods: 1,
             ..CONFIG
@@ -229,7 +229,7 @@ mod tests {
         };
         let mut watch = BeamWatch::new();
         for ms in [20, 40, 60] {
-            watch.on_look((at(ms), PERIOD), (&CONFIG, cell), true);
+            watch.on_evaluation((at(ms), PERIOD), (&CONFIG, cell), true);
         }
         let (mut steps, mut expired) = (Vec::new(), 0);
         let mut draws = Stream::new(1, "test.beams", 0);

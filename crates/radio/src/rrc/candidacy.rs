@@ -28,13 +28,13 @@ pub(crate) struct Candidacy {
     /// True if the UE must receive a changed list of candidates.
     is_stale: bool,
     /// Time of the latest list of candidates for the UE. `None` if it had none.
-    told_at: Option<Time>,
+    list_sent_at: Option<Time>,
     /// Reservations of candidates for the UE.
     rooms: Vec<Room>,
     /// Candidates that decide about a request, each with the time of its decision.
     deciding: Vec<(CellId, Time)>,
     /// Messages with a fixed delay, each with its arrival time, in no order.
-    given: Vec<(Time, Signal)>,
+    delayed: Vec<(Time, Signal)>,
     success: Option<Success>,
     /// Time at which the target has the forwarded data, if no link carries it.
     resumes_at: Time,
@@ -91,9 +91,9 @@ impl Candidacy {
         let answers = self.known.iter().map(|known| known.answer_by);
         let rooms = self.rooms.iter().map(|room| room.until);
         let decisions = self.deciding.iter().map(|&(_, at)| at);
-        let given = self.given.iter().map(|&(at, _)| at);
+        let delayed = self.delayed.iter().map(|&(at, _)| at);
         let again = self.success.iter().map(|success| success.again_at);
-        let times = answers.chain(rooms).chain(decisions).chain(given);
+        let times = answers.chain(rooms).chain(decisions).chain(delayed);
         let next = times.chain(again).min().unwrap_or(Time::NEVER);
         next.min(self.resumes_at)
     }
@@ -112,8 +112,8 @@ impl Candidacy {
     }
 
     /// Returns the time of the latest list of candidates for the UE. `None` if it had none.
-    pub(crate) fn told_at(&self) -> Option<Time> {
-        self.told_at
+    pub(crate) fn list_sent_at(&self) -> Option<Time> {
+        self.list_sent_at
     }
 
     /// Returns the time of the source's request to a candidate. `None` if the cell is no candidate.
@@ -161,7 +161,7 @@ impl Candidacy {
                 answer_by: step.after(step.config.procedure.preparation),
                 has_copies: false,
             });
-            self.tell(Signal::Request(cell), [source, cell], step);
+            self.send(Signal::Request(cell), [source, cell], step);
         }
         self.configure(step);
     }
@@ -180,18 +180,18 @@ impl Candidacy {
             again_at: step.after(REPEAT),
             is_known: false,
         });
-        self.tell(Signal::Success(cell), [cell, self.source], step);
+        self.send(Signal::Success(cell), [cell, self.source], step);
     }
 
     /// Handles a UE's switch to a candidate of the same base station, which keeps the other
-    /// candidates. The cell that the UE left becomes a candidate. `is_untold` is true if the UE
+    /// candidates. The cell that the UE left becomes a candidate. `lacks_candidates` is true if the UE
     /// does not know the latest list.
     ///
     /// Standard: TS 38.300 §9.2.3.5.2.
     pub(crate) fn follow(
         &mut self,
         [source, cell]: [CellId; 2],
-        is_untold: bool,
+        lacks_candidates: bool,
         step: &mut Step<'_>,
     ) {
         self.give_back(|room| room.cell == cell, step);
@@ -218,7 +218,7 @@ impl Candidacy {
                 until: step.after(config.hold),
             });
         }
-        self.is_stale |= is_untold;
+        self.is_stale |= lacks_candidates;
         self.configure(step);
     }
 
@@ -239,7 +239,7 @@ impl Candidacy {
     fn cancel(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
         let signal = Signal::Cancel { source, cell };
-        self.tell(signal, [source, cell], step);
+        self.send(signal, [source, cell], step);
     }
 
     /// Ends the reservations that satisfy `is_it`. Returns true if there were any.
@@ -257,7 +257,7 @@ impl Candidacy {
     fn configure(&mut self, step: &mut Step<'_>) {
         if self.is_stale && self.known.iter().all(Known::is_prepared) {
             self.is_stale = false;
-            self.told_at = Some(step.now);
+            self.list_sent_at = Some(step.now);
             self.announce_copies(step);
             step.act(Act::Configure);
         }
@@ -277,15 +277,15 @@ impl Candidacy {
             let is_near = step.config.is_one_station(source, known.cell);
             if !std::mem::replace(&mut known.has_copies, true) && !is_near {
                 let ends = [source, known.cell];
-                self.tell(Signal::EarlyStatus, ends, step);
+                self.send(Signal::EarlyStatus, ends, step);
             }
         }
     }
 
     /// Handles all actions that are due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
-        while let Some(place) = self.given.iter().position(|(at, _)| *at <= step.now) {
-            let (_, signal) = self.given.remove(place);
+        while let Some(place) = self.delayed.iter().position(|(at, _)| *at <= step.now) {
+            let (_, signal) = self.delayed.remove(place);
             self.on_signal(signal, step);
         }
         while let Some(place) = self.deciding.iter().position(|(_, at)| *at <= step.now) {
@@ -303,12 +303,12 @@ impl Candidacy {
             self.give_back(|room| (room.source, room.cell) == (source, cell), step);
             step.act(Act::Note(Some(cell), RrcEvent::CandidateCancelled));
             let signal = Signal::Withdraw { source, cell };
-            self.tell(signal, [cell, source], step);
+            self.send(signal, [cell, source], step);
         }
         if let Some(success) = self.success.as_mut().filter(|it| it.again_at <= step.now) {
             success.again_at = step.after(REPEAT);
             let cell = success.cell;
-            self.tell(Signal::Success(cell), [cell, self.source], step);
+            self.send(Signal::Success(cell), [cell, self.source], step);
         }
         if self.resumes_at <= step.now {
             self.resumes_at = Time::NEVER;
@@ -318,14 +318,14 @@ impl Candidacy {
 
     /// Handles a message that has arrived over links, if it is about conditional handover.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
-        let Some(wired) = self.wire.take(number) else {
+        let Some(wired) = self.wire.take_arrived(number) else {
             return;
         };
         if wired.next != wired.to {
             // The core forwards the message.
             return self
                 .wire
-                .post(wired.signal, wired.next, [wired.to; 2], step);
+                .send_hop(wired.signal, wired.next, [wired.to; 2], step);
         }
         self.on_signal(wired.signal, step);
     }
@@ -347,7 +347,7 @@ impl Candidacy {
             }
             _ => Signal::Refuse(cell),
         };
-        self.tell(answer, [cell, source], step);
+        self.send(answer, [cell, source], step);
     }
 
     fn on_signal(&mut self, signal: Signal, step: &mut Step<'_>) {
@@ -409,32 +409,32 @@ impl Candidacy {
         // The notification may be a repetition after a lost answer, or the UE may have left that
         // cell.
         let is_there = step.is_connected && step.serving == Some(cell);
-        let mut told = self.success.iter_mut();
-        let first = told.find(|success| success.cell == cell && !success.is_known);
+        let mut awaited = self.success.iter_mut();
+        let first = awaited.find(|success| success.cell == cell && !success.is_known);
         if let Some(success) = first.filter(|_| is_there) {
             success.is_known = true;
-            let given = match step.config.speak_over_links(source, cell) {
+            let delay = match step.config.speak_over_links(source, cell) {
                 true => Span::ZERO,
                 false => step.config.station_delay(source, cell),
             };
             let from = step.config.station(source);
-            step.act(Act::MoveData { from, cell, given });
-            match given == Span::ZERO {
+            step.act(Act::MoveData { from, cell, delay });
+            match delay == Span::ZERO {
                 true => step.act(Act::ResumeData),
-                false => self.resumes_at = step.after(given),
+                false => self.resumes_at = step.after(delay),
             }
         }
-        self.tell(Signal::StatusTransfer, [source, cell], step);
+        self.send(Signal::StatusTransfer, [source, cell], step);
     }
 
     /// Sends a message from the base station of one cell to that of another.
-    fn tell(&mut self, signal: Signal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
+    fn send(&mut self, signal: Signal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
         if step.config.speak_over_links(from, to) {
             let ends = [from, to].map(|cell| Place::Station(step.config.station(cell)));
-            self.wire.tell(signal, ends, step);
+            self.wire.send_between(signal, ends, step);
         } else {
             let at = step.after(step.config.station_delay(from, to));
-            self.given.push((at, signal));
+            self.delayed.push((at, signal));
         }
     }
 }

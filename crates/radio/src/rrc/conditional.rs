@@ -55,13 +55,13 @@ pub(crate) struct Conditions {
     candidates: Vec<usize>,
     /// Candidates that the UE has received, and the time from which it uses them. `None` if there
     /// is no new list.
-    told: Option<(Time, Candidates)>,
+    received: Option<(Time, Candidates)>,
     /// True if the UE has recovered from a link failure by a candidate.
     has_recovered: bool,
     /// Time at which all conditions of some candidate are fulfilled, if no sample changes that.
     met_at: Time,
-    /// Value of `met_at` at the last call of [`Conditions::take_news`].
-    said: Time,
+    /// Value of `met_at` at the last call of [`Conditions::take_changed_departure`].
+    last_departure: Time,
 }
 
 /// One condition: its filter, and its state for each cell.
@@ -143,22 +143,22 @@ impl Conditions {
         Conditions {
             conditions: events.iter().map(condition).collect(),
             candidates: Vec::new(),
-            told: None,
+            received: None,
             has_recovered: false,
             met_at: Time::NEVER,
-            said: Time::NEVER,
+            last_departure: Time::NEVER,
         }
     }
 
     /// Records candidates that the UE has received and uses from `at` on.
-    pub(crate) fn tell(&mut self, at: Time, candidates: Candidates) {
-        self.told = Some((at, candidates));
+    pub(crate) fn on_received(&mut self, at: Time, candidates: Candidates) {
+        self.received = Some((at, candidates));
     }
 
     /// Returns the received candidates once, when the UE begins to use them. `None` before.
-    pub(crate) fn take_told(&mut self, now: Time) -> Option<Candidates> {
-        let told = self.told.take_if(|(at, _)| *at <= now);
-        told.map(|(_, candidates)| candidates)
+    pub(crate) fn take_received(&mut self, now: Time) -> Option<Candidates> {
+        let received = self.received.take_if(|(at, _)| *at <= now);
+        received.map(|(_, candidates)| candidates)
     }
 
     /// Sets the candidates by position. Cells that were candidates before keep the states of their
@@ -179,10 +179,10 @@ impl Conditions {
 
     /// Removes all candidates, because the UE has another serving cell or none.
     pub(crate) fn clear(&mut self) {
-        self.told = None;
+        self.received = None;
         self.has_recovered = false;
         self.set_candidates(Time::ZERO, std::iter::empty());
-        self.said = Time::NEVER;
+        self.last_departure = Time::NEVER;
     }
 
     /// Returns the positions of the candidates.
@@ -191,8 +191,8 @@ impl Conditions {
     }
 
     /// True if the UE has received candidates that it does not use yet.
-    pub(crate) fn is_told(&self) -> bool {
-        self.told.is_some()
+    pub(crate) fn has_received(&self) -> bool {
+        self.received.is_some()
     }
 
     /// True if there are no candidates.
@@ -278,14 +278,14 @@ impl Conditions {
     /// Returns the time of the next action: the use of received candidates, or the departure to a
     /// candidate.
     pub(crate) fn wake_at(&self) -> Time {
-        let told_at = self.told.map_or(Time::NEVER, |(at, _)| at);
-        told_at.min(self.met_at)
+        let received_at = self.received.map_or(Time::NEVER, |(at, _)| at);
+        received_at.min(self.met_at)
     }
 
     /// Returns the expected time of departure, if it has changed since the last call.
     /// [`Time::NEVER`] if no departure is expected. `None` without a change.
-    pub(crate) fn take_news(&mut self) -> Option<Time> {
-        let is_new = std::mem::replace(&mut self.said, self.met_at) != self.met_at;
+    pub(crate) fn take_changed_departure(&mut self) -> Option<Time> {
+        let is_new = std::mem::replace(&mut self.last_departure, self.met_at) != self.met_at;
         is_new.then_some(self.met_at)
     }
 
@@ -423,10 +423,10 @@ mod tests {
         let levels = [-90.0, -80.0, -70.0].map(Level::from);
         let mut named = Candidates::NONE;
         named.add(CellId(7));
-        conditions.tell(at(20), named);
+        conditions.on_received(at(20), named);
         assert_eq!(conditions.wake_at(), at(20));
-        assert_eq!(conditions.take_told(at(19)), None);
-        assert_eq!(conditions.take_told(at(20)), Some(named));
+        assert_eq!(conditions.take_received(at(19)), None);
+        assert_eq!(conditions.take_received(at(20)), Some(named));
         conditions.set_candidates(at(20), [1].into_iter());
         conditions.on_samples(at(30), 0, &levels);
         // The time to trigger of the first candidate continues when another candidate is added.
@@ -446,21 +446,21 @@ mod tests {
         let event = [condition(A3, 100)];
         let mut conditions = Conditions::new(&event, Span::from_millis(40), 2);
         conditions.set_candidates(at(0), [1].into_iter());
-        let told = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
+        let change = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
             conditions.on_samples(at(ms), 0, &levels.map(Level::from));
-            conditions.take_news()
+            conditions.take_changed_departure()
         };
-        assert_eq!(told(&mut conditions, 0, [-80.0, -80.0]), None);
-        assert_eq!(told(&mut conditions, 40, [-90.0, -80.0]), Some(at(140)));
-        assert_eq!(told(&mut conditions, 80, [-90.0, -80.0]), None, "no news");
+        assert_eq!(change(&mut conditions, 0, [-80.0, -80.0]), None);
+        assert_eq!(change(&mut conditions, 40, [-90.0, -80.0]), Some(at(140)));
+        assert_eq!(change(&mut conditions, 80, [-90.0, -80.0]), None, "no news");
         assert_eq!(
-            told(&mut conditions, 120, [-80.0, -80.0]),
+            change(&mut conditions, 120, [-80.0, -80.0]),
             Some(Time::NEVER)
         );
-        assert_eq!(told(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
+        assert_eq!(change(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
         // The UE has departed. Another notice informs of that, not this one.
         conditions.clear();
-        assert_eq!(conditions.take_news(), None);
+        assert_eq!(conditions.take_changed_departure(), None);
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(crate) struct Ltm {
     ordered: Option<(CellId, Time)>,
     timings: Vec<Timing>,
     /// True if the UE left its cell before it received the latest list of candidates.
-    is_untold: bool,
+    lacks_candidates: bool,
 }
 
 /// Timing advance of a candidate.
@@ -84,7 +84,7 @@ impl Ltm {
             leaving: None,
             ordered: None,
             timings: Vec::new(),
-            is_untold: false,
+            lacks_candidates: false,
         }
     }
 
@@ -223,13 +223,13 @@ impl Ltm {
     }
 
     /// Records if the UE leaves its cell before it received the latest list of candidates.
-    pub(crate) fn set_untold(&mut self, is_untold: bool) {
-        self.is_untold = is_untold;
+    pub(crate) fn set_lacks_candidates(&mut self, lacks_candidates: bool) {
+        self.lacks_candidates = lacks_candidates;
     }
 
-    /// Returns once the value of the last [`Ltm::set_untold`], then false.
-    pub(crate) fn take_untold(&mut self) -> bool {
-        std::mem::take(&mut self.is_untold)
+    /// Returns once the value of the last [`Ltm::set_lacks_candidates`], then false.
+    pub(crate) fn take_lacks_candidates(&mut self) -> bool {
+        std::mem::take(&mut self.lacks_candidates)
     }
 
     /// Cancels commands and orders, because the UE has left or lost its cell.
@@ -264,22 +264,25 @@ mod tests {
     fn the_network_commands_after_so_many_reports_in_a_row() {
         let config = config(EarlySync::None);
         let mut ltm = Ltm::new();
-        let told = |ltm: &mut Ltm, ms, levels: &[(CellId, f64)]| {
+        let decide = |ltm: &mut Ltm, ms, levels: &[(CellId, f64)]| {
             ltm.on_report(at(ms), -90.0, levels, &config)
         };
-        assert_eq!(told(&mut ltm, 0, &[(A, -86.9), (B, -80.0)]), Decision::Stay);
         assert_eq!(
-            told(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
+            decide(&mut ltm, 0, &[(A, -86.9), (B, -80.0)]),
+            Decision::Stay
+        );
+        assert_eq!(
+            decide(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
             Decision::Stay
         );
         // In the third report B equals the offset without exceeding it, so its count starts anew.
-        let third = told(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
+        let third = decide(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
         assert_eq!(third, Decision::Switch(A));
         assert!(ltm.is_switching());
         assert_eq!(ltm.wake_at(false), at(100));
         for ms in [60, 80, 99] {
             assert_eq!(
-                told(&mut ltm, ms, &[(A, -80.0)]),
+                decide(&mut ltm, ms, &[(A, -80.0)]),
                 Decision::Stay,
                 "one at a time"
             );
@@ -287,7 +290,7 @@ mod tests {
         assert_eq!(ltm.take_expired(at(99)), None);
         assert_eq!(ltm.take_expired(at(100)), Some(A), "the command was lost");
         assert_eq!(
-            told(&mut ltm, 100, &[(A, -80.0)]),
+            decide(&mut ltm, 100, &[(A, -80.0)]),
             Decision::Switch(A),
             "again"
         );

@@ -41,7 +41,7 @@ pub(crate) struct UeMobility {
     /// Beam failure detection. `None` if it is not configured.
     pub beams: Option<Box<BeamWatch>>,
     pub network: Network,
-    pub letters: Letters,
+    pub messages: RrcMessages,
     pub secondaries: Secondaries,
     /// State of the secondary node, or of the search for one. `None` if the network does not manage
     /// secondary nodes.
@@ -197,7 +197,7 @@ impl Message {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Secondaries {
     /// Secondary cells that the base station has sent to the UE, until it has the answer.
-    told: Option<Aggregation>,
+    sent: Option<Aggregation>,
     /// Time of the UE's answer, after its processing.
     answer_at: Option<Time>,
 }
@@ -215,17 +215,17 @@ pub(crate) fn secondary_processing(generation: Generation) -> Span {
 impl Secondaries {
     /// True if the base station waits for an answer.
     pub(crate) fn is_changing(&self) -> bool {
-        self.told.is_some()
+        self.sent.is_some()
     }
 
     /// Records that the base station sends these secondary cells to the UE.
-    pub(crate) fn tell(&mut self, cells: Aggregation) {
-        self.told = Some(cells);
+    pub(crate) fn on_sent(&mut self, cells: Aggregation) {
+        self.sent = Some(cells);
     }
 
     /// Records that the UE has received the reconfiguration. Its answer follows after the
     /// processing time.
-    pub(crate) fn on_heard(&mut self, now: Time, generation: Generation) {
+    pub(crate) fn on_received(&mut self, now: Time, generation: Generation) {
         self.answer_at = Some(now.saturating_add(secondary_processing(generation)));
     }
 
@@ -237,7 +237,7 @@ impl Secondaries {
     /// Returns the secondary cells that the received answer confirms. `None` if no change was under
     /// way.
     pub(crate) fn on_answer(&mut self) -> Option<Aggregation> {
-        self.told.take()
+        self.sent.take()
     }
 
     /// Returns the time of the UE's answer.
@@ -248,29 +248,29 @@ impl Secondaries {
 
 /// RRC messages that are being transmitted or are lost, by number.
 #[derive(Debug, Default)]
-pub(crate) struct Letters(Vec<(u64, Message)>);
+pub(crate) struct RrcMessages(Vec<(u64, Message)>);
 
-impl Letters {
+impl RrcMessages {
     /// Stores a message that is being transmitted.
-    pub(crate) fn post(&mut self, number: u64, message: Message) {
+    pub(crate) fn add(&mut self, number: u64, message: Message) {
         self.0.push((number, message));
     }
 
     /// Removes and returns a message that has arrived. `None` if it was cancelled.
-    pub(crate) fn take(&mut self, number: u64) -> Option<Message> {
+    pub(crate) fn take_arrived(&mut self, number: u64) -> Option<Message> {
         let place = self.0.iter().position(|&(known, _)| known == number)?;
         Some(self.0.remove(place).1)
     }
 
     /// Cancels handover commands that have not arrived.
-    pub(crate) fn void_command(&mut self) {
+    pub(crate) fn cancel_command(&mut self) {
         let is_command =
             |message: &Message| matches!(message, Message::Command(_) | Message::Switch(_));
         self.0.retain(|(_, message)| !is_command(message));
     }
 
     /// True if a message with candidates has not arrived.
-    pub(crate) fn have_candidates(&self) -> bool {
+    pub(crate) fn has_candidates(&self) -> bool {
         let mut all = self.0.iter();
         all.any(|(_, message)| matches!(message, Message::Candidates(_)))
     }
@@ -318,7 +318,7 @@ impl UeMobility {
             ),
             beams: config.beam_failure.map(|_| Box::new(BeamWatch::new())),
             network: Network::new(config.station(cell)),
-            letters: Letters::default(),
+            messages: RrcMessages::default(),
             secondaries: Secondaries::default(),
             secondary_node: None,
             dual: None,
@@ -386,17 +386,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_read_once_and_a_void_command_never() {
-        let mut letters = Letters::default();
-        letters.post(1, Message::Command(CellId(2)));
-        letters.post(2, Message::Complete);
-        letters.void_command();
-        assert_eq!(letters.take(1), None);
-        assert_eq!(letters.take(2), Some(Message::Complete));
-        assert_eq!(letters.take(2), None);
-        letters.post(3, Message::Complete);
-        letters.clear();
-        assert_eq!(letters.take(3), None);
+    fn a_message_is_read_once_and_a_cancelled_command_never() {
+        let mut messages = RrcMessages::default();
+        messages.add(1, Message::Command(CellId(2)));
+        messages.add(2, Message::Complete);
+        messages.cancel_command();
+        assert_eq!(messages.take_arrived(1), None);
+        assert_eq!(messages.take_arrived(2), Some(Message::Complete));
+        assert_eq!(messages.take_arrived(2), None);
+        messages.add(3, Message::Complete);
+        messages.clear();
+        assert_eq!(messages.take_arrived(3), None);
     }
 
     #[test]
@@ -405,8 +405,8 @@ mod tests {
         for (generation, ms) in [(Generation::Lte, 20), (Generation::Nr, 16)] {
             let mut secondaries = Secondaries::default();
             assert!(!secondaries.answers(at(1000)) && secondaries.answer_at().is_never());
-            secondaries.tell(Aggregation::NONE);
-            secondaries.on_heard(at(100), generation);
+            secondaries.on_sent(Aggregation::NONE);
+            secondaries.on_received(at(100), generation);
             assert_eq!(secondaries.answer_at(), at(100 + ms));
             assert!(!secondaries.answers(at(99 + ms)) && secondaries.is_changing());
             assert!(secondaries.answers(at(100 + ms)) && !secondaries.answers(at(500)));

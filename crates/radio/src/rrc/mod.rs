@@ -49,7 +49,7 @@ pub(crate) mod turns;
 
 use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
-use monitor::{Looks, lost_after};
+use monitor::{LinkEvaluations, lost_after};
 
 /// RRC state of one UE.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub(crate) struct UeRrc {
     control: Option<DrbId>,
     failures: u64,
     /// Latest evaluations of each leg's downlink.
-    looks: Vec<Looks>,
+    evaluations: Vec<LinkEvaluations>,
     /// True if the network manages the UE's secondary node.
     pub has_managed_node: bool,
 }
@@ -117,7 +117,7 @@ impl UeRrc {
             signalling: None,
             control: None,
             failures: 0,
-            looks: Vec::new(),
+            evaluations: Vec::new(),
             has_managed_node: false,
         }
     }
@@ -146,7 +146,7 @@ impl UeRrc {
     /// Adds a leg after the UE was connected on it.
     pub(crate) fn on_connected(&mut self, leg: LegId) {
         self.legs.push(leg);
-        self.looks.push(Looks::new());
+        self.evaluations.push(LinkEvaluations::new());
     }
 
     /// Replaces the UE's first leg.
@@ -163,7 +163,7 @@ impl UeRrc {
 
     /// Removes the second leg and returns it. `None` if the UE has one leg.
     pub(crate) fn release_second(&mut self) -> Option<LegId> {
-        self.looks.truncate(1);
+        self.evaluations.truncate(1);
         match self.legs.len() {
             0 | 1 => None,
             _ => self.legs.pop(),
@@ -221,20 +221,20 @@ impl UeRrc {
 
     /// Records that the downlink of a leg with waiting data was in range at an evaluation.
     #[inline]
-    pub(crate) fn on_look_in_range(&mut self, leg: u8) {
-        if let Some(looks) = self.looks.get_mut(usize::from(leg)) {
-            looks.on_look_in_range();
+    pub(crate) fn record_in_range(&mut self, leg: u8) {
+        if let Some(evaluations) = self.evaluations.get_mut(usize::from(leg)) {
+            evaluations.record_in_range();
         }
     }
 
     /// Records that the downlink of a leg with waiting data was out of range at an evaluation.
     /// `period` is the time between evaluations while data waits. Returns true if the link has
     /// failed.
-    pub(crate) fn on_look_out_of_range(&mut self, now: Time, leg: u8, period: Span) -> bool {
+    pub(crate) fn record_out_of_range(&mut self, now: Time, leg: u8, period: Span) -> bool {
         let lost_after = lost_after(leg > 0, &Monitoring::default());
-        self.looks
+        self.evaluations
             .get_mut(usize::from(leg))
-            .is_some_and(|looks| looks.on_look_out_of_range(now, lost_after, period * 2))
+            .is_some_and(|evaluations| evaluations.record_out_of_range(now, lost_after, period * 2))
     }
 
     /// Returns the number of radio link failures.

@@ -218,14 +218,14 @@ impl LinkWatch {
 
     /// Begins an evaluation now. The next one follows after the period of `over`.
     pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
-        debug_assert!(!over.period.is_zero(), "a UE looks all the time");
+        debug_assert!(!over.period.is_zero(), "a UE evaluations all the time");
         self.next_at = now.saturating_add(over.period);
         self.is_waiting = false;
     }
 
     /// Records the linear SINR at the time of [`LinkWatch::begin`], or its lower bound if
     /// `is_found` is false.
-    pub(crate) fn note(&mut self, sinr: f64, is_found: bool) {
+    pub(crate) fn record_sinr(&mut self, sinr: f64, is_found: bool) {
         self.quality.push(sinr, is_found);
     }
 
@@ -309,8 +309,8 @@ impl LinkWatch {
         self.quality.begin_anew();
         self.monitor = LinkMonitor::new();
         if self.is_waiting {
-            let looks = now.as_nanos() / config.period.as_nanos();
-            self.next_at = Time::ZERO.saturating_add(config.period * (looks + 1));
+            let evaluations = now.as_nanos() / config.period.as_nanos();
+            self.next_at = Time::ZERO.saturating_add(config.period * (evaluations + 1));
             self.is_waiting = false;
         }
     }
@@ -346,7 +346,7 @@ pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
 
 /// Evaluations of a link without radio link monitoring. There is one whenever data waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Looks {
+pub(crate) struct LinkEvaluations {
     /// Time since which all evaluations have been out of range. [`Time::NEVER`] if the last one was
     /// in range.
     out_since: Time,
@@ -354,9 +354,9 @@ pub(crate) struct Looks {
     latest_at: Time,
 }
 
-impl Looks {
-    pub(crate) const fn new() -> Looks {
-        Looks {
+impl LinkEvaluations {
+    pub(crate) const fn new() -> LinkEvaluations {
+        LinkEvaluations {
             out_since: Time::NEVER,
             latest_at: Time::ZERO,
         }
@@ -364,7 +364,7 @@ impl Looks {
 
     /// Records an evaluation that was in range.
     #[inline]
-    pub(crate) fn on_look_in_range(&mut self) {
+    pub(crate) fn record_in_range(&mut self) {
         self.out_since = Time::NEVER;
     }
 
@@ -373,12 +373,7 @@ impl Looks {
     /// this one. The time then starts anew.
     ///
     /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3; TS 36.331 §5.3.11.
-    pub(crate) fn on_look_out_of_range(
-        &mut self,
-        now: Time,
-        lost_after: Span,
-        apart: Span,
-    ) -> bool {
+    pub(crate) fn record_out_of_range(&mut self, now: Time, lost_after: Span, apart: Span) -> bool {
         let is_stale = now.since(self.latest_at) > apart;
         self.latest_at = now;
         if self.out_since.is_never() || is_stale {

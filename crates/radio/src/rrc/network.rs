@@ -92,11 +92,11 @@ pub(crate) enum Act {
     /// Switch the path of the core to the UE's base station.
     SwitchPath,
     /// Forward the data of base station `from`, which had the UE, to the base station of this cell.
-    /// This takes the time `given` if delays are fixed. The core may have switched the path before.
+    /// This takes the time `delay` if delays are fixed. The core may have switched the path before.
     MoveData {
         from: u32,
         cell: CellId,
-        given: Span,
+        delay: Span,
     },
     /// The cell has received the UE's context.
     HasContext,
@@ -199,7 +199,7 @@ impl Network {
     }
 
     /// Records that base station `home` has the context of a UE that was idle.
-    pub(crate) fn settle(&mut self, home: u32) {
+    pub(crate) fn set_home(&mut self, home: u32) {
         (self.home, self.left) = (home, None);
     }
 
@@ -249,7 +249,7 @@ impl Network {
     /// Cancels the handover under way, because another procedure begins.
     pub(crate) fn begin_anew(&mut self) {
         self.preparation = Preparation::Idle;
-        self.wire.begin_anew();
+        self.wire.cancel_all();
     }
 
     /// Ends the preparation, because the UE is in a cell.
@@ -261,9 +261,9 @@ impl Network {
     pub(crate) fn ask_target(&mut self, (source, target): (CellId, CellId), step: &mut Step<'_>) {
         let procedure = &step.config.procedure;
         let at = if step.config.speak_over_links(source, target) {
-            self.wire.begin_anew();
+            self.wire.cancel_all();
             let ends = [source, target].map(|cell| step.place_of(cell));
-            self.tell(Signal::Request(target), ends, step);
+            self.send(Signal::Request(target), ends, step);
             step.after(procedure.preparation)
         } else {
             let there_and_back = step.config.station_delay(source, target) * 2;
@@ -301,7 +301,7 @@ impl Network {
         match step.config.has_links() {
             true => {
                 let ends = [Place::Station(source), Place::Core];
-                self.tell(Signal::Bicast(target), ends, step);
+                self.send(Signal::Bicast(target), ends, step);
             }
             false => {
                 let at = step.after(step.config.procedure.core_delay);
@@ -319,7 +319,7 @@ impl Network {
         match step.config.has_links() {
             true => {
                 let ends = [Place::Station(self.home), Place::Core];
-                self.tell(Signal::BicastEnd, ends, step);
+                self.send(Signal::BicastEnd, ends, step);
             }
             false => {
                 let at = step.after(step.config.procedure.core_delay);
@@ -351,7 +351,7 @@ impl Network {
     ) {
         if step.config.speak_over_links(source, target) && step.config.forwards() {
             let ends = [source, target].map(|cell| step.place_of(cell));
-            self.tell(Signal::StatusTransfer, ends, step);
+            self.send(Signal::StatusTransfer, ends, step);
         }
     }
 
@@ -429,7 +429,7 @@ impl Network {
             false => Signal::Refuse(target),
         };
         let source = Place::Station(self.station(step.config, step.serving));
-        self.tell(answer, [step.place_of(target), source], step);
+        self.send(answer, [step.place_of(target), source], step);
     }
 
     /// Requests a path switch, because the core does not send to the base station of the UE's cell.
@@ -439,7 +439,7 @@ impl Network {
             true => {
                 step.act(Act::Note(Some(cell), RrcEvent::PathSwitchRequest));
                 let ends = [step.place_of(cell), Place::Core];
-                self.tell(Signal::PathSwitch(cell), ends, step);
+                self.send(Signal::PathSwitch(cell), ends, step);
                 REPEAT
             }
         };
@@ -453,30 +453,30 @@ impl Network {
         if step.config.has_links() && !is_home {
             step.act(Act::Note(Some(cell), RrcEvent::ContextRequest));
             let ends = [step.place_of(cell), Place::Station(self.home)];
-            self.tell(Signal::ContextRequest, ends, step);
+            self.send(Signal::ContextRequest, ends, step);
             return Time::NEVER;
         }
         if is_home {
             self.refuse_copies(step);
         }
-        let given = match is_home {
+        let delay = match is_home {
             true => Span::ZERO,
-            false => step.config.given_delay() * 2,
+            false => step.config.fixed_delay() * 2,
         };
         let from = self.home;
-        step.act(Act::MoveData { from, cell, given });
-        step.after(given)
+        step.act(Act::MoveData { from, cell, delay });
+        step.after(delay)
     }
 
     /// Handles a message that has arrived over links.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
-        let Some(wired) = self.wire.take(number) else {
+        let Some(wired) = self.wire.take_arrived(number) else {
             return self.candidacy.on_message(number, step);
         };
         if wired.next != wired.to {
             // The core forwards the message.
-            let way = [wired.to; 2];
-            return self.wire.post(wired.signal, wired.next, way, step);
+            let route = [wired.to; 2];
+            return self.wire.send_hop(wired.signal, wired.next, route, step);
         }
         match wired.signal {
             Signal::Request(target) | Signal::Acknowledge(target) | Signal::Refuse(target)
@@ -498,10 +498,10 @@ impl Network {
             Signal::Release => step.act(Act::Note(None, RrcEvent::ContextReleased)),
             Signal::ContextRequest => {
                 if let Some(cell) = step.fetching {
-                    let (from, given) = (self.home, Span::ZERO);
-                    step.act(Act::MoveData { from, cell, given });
+                    let (from, delay) = (self.home, Span::ZERO);
+                    step.act(Act::MoveData { from, cell, delay });
                     let ends = [wired.to, step.place_of(cell)];
-                    self.tell(Signal::Context, ends, step);
+                    self.send(Signal::Context, ends, step);
                 }
             }
             Signal::Context if step.fetching.is_some() => step.act(Act::HasContext),
@@ -525,12 +525,12 @@ impl Network {
             self.switch(cell, step);
         }
         let to = Place::Station(station);
-        self.tell(Signal::PathSwitched, [Place::Core, to], step);
+        self.send(Signal::PathSwitched, [Place::Core, to], step);
         if step.config.interface == Interface::Core
             && let Some(left) = self.left.take()
         {
             let ends = [Place::Core, Place::Station(left)];
-            self.tell(Signal::Release, ends, step);
+            self.send(Signal::Release, ends, step);
         }
     }
 
@@ -553,7 +553,7 @@ impl Network {
             && left != station
         {
             let ends = [station, left].map(Place::Station);
-            self.tell(Signal::Release, ends, step);
+            self.send(Signal::Release, ends, step);
         }
     }
 
@@ -565,8 +565,8 @@ impl Network {
         }
     }
 
-    fn tell(&mut self, signal: Signal, ends: [Place; 2], step: &mut Step<'_>) {
-        self.wire.tell(signal, ends, step);
+    fn send(&mut self, signal: Signal, ends: [Place; 2], step: &mut Step<'_>) {
+        self.wire.send_between(signal, ends, step);
     }
 }
 

@@ -68,7 +68,7 @@ impl Evaluation {
     ///
     /// Standard: TS 36.133 §7.6.2.2, §7.6.2.3, Table 7.6.2.2-1; TS 38.133 §8.1.2.2, Table
     /// 8.1.2.2-1, §8.1.6.
-    pub(crate) fn of(config: &MobilityConfig, sleep: Option<Sleep>) -> Evaluation {
+    pub(crate) fn new(config: &MobilityConfig, sleep: Option<Sleep>) -> Evaluation {
         let awake = Evaluation::awake(config);
         let Some(Sleep { cycle, is_nr }) = sleep else {
             return awake;
@@ -143,7 +143,7 @@ mod tests {
         let config = MobilityConfig::bare();
         for &(cycle, out, in_sync, interval, measurement) in rows {
             let state = sleep(cycle, is_nr);
-            let found = Evaluation::of(&config, state);
+            let found = Evaluation::new(&config, state);
             let ms = |span: Span| span.as_nanos() / 1_000_000;
             let window = |count: usize| ms(found.period * count as u64);
             let found = (
@@ -192,7 +192,7 @@ mod tests {
             measurement_period: Span::from_millis(40),
             ..MobilityConfig::bare()
         };
-        let awake = Evaluation::of(&config, None);
+        let awake = Evaluation::new(&config, None);
         assert_eq!((awake.out, awake.in_sync), (20, 10));
         assert_eq!(awake.period, Span::from_millis(10));
         assert_eq!(measurement_period(&config, None), Span::from_millis(40));

@@ -147,7 +147,7 @@ impl RandomAccess {
                 }
                 continue;
             }
-            self.step(cell, &mut arrives);
+            self.carry_out_step(cell, &mut arrives);
             if self.wake_at().is_never() {
                 return Progress::Done;
             }
@@ -166,7 +166,7 @@ impl RandomAccess {
     }
 
     /// Carries out the step that is due.
-    fn step(&mut self, cell: CellAccess<'_>, arrives: &mut impl FnMut(Step) -> bool) {
+    fn carry_out_step(&mut self, cell: CellAccess<'_>, arrives: &mut impl FnMut(Step) -> bool) {
         let config = cell.config;
         let (at, step) = (self.due_at, self.next);
         self.due_at = Time::NEVER;

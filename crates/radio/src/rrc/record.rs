@@ -61,7 +61,7 @@ impl Record {
     }
 
     /// Applies a step to the row, if a handover is under way.
-    pub(crate) fn note(&mut self, step: impl FnOnce(&mut HandoverRow)) {
+    pub(crate) fn update_row(&mut self, step: impl FnOnce(&mut HandoverRow)) {
         if let Some(row) = &mut self.row {
             step(row);
         }
@@ -90,12 +90,12 @@ impl Record {
     /// Sets the outcome of a handover that fails, unless its last step is done.
     pub(crate) fn fail(&mut self, outcome: HandoverOutcome) {
         if !self.is_done() {
-            self.note(|row| row.outcome = outcome);
+            self.update_row(|row| row.outcome = outcome);
         }
     }
 
     /// Removes and returns the row. `None` if there is none.
-    pub(crate) fn take(&mut self, now: Time) -> Option<HandoverRow> {
+    pub(crate) fn take_row(&mut self, now: Time) -> Option<HandoverRow> {
         self.due_at = Time::NEVER;
         let mut row = self.row.take()?;
         row.time_s = now;
@@ -114,20 +114,20 @@ mod tests {
     #[test]
     fn a_row_follows_the_last_step_and_a_failure_before_it_shows() {
         let mut record = Record::new();
-        record.note(|_| panic!("none is under way"));
-        assert_eq!(record.take(at(0)).map(|row| row.ue), None);
+        record.update_row(|_| panic!("none is under way"));
+        assert_eq!(record.take_row(at(0)).map(|row| row.ue), None);
         let cells = (CellId(1), CellId(2));
         record.begin(row_of(UeId(3), cells, Procedure::Handover));
-        record.note(|row| row.preambles += 2);
+        record.update_row(|row| row.preambles += 2);
         record.fail(HandoverOutcome::Refused);
-        let row = record.take(at(7)).expect("a row");
+        let row = record.take_row(at(7)).expect("a row");
         assert_eq!((row.time_s, row.preambles), (at(7), 2));
         assert_eq!(row.outcome, HandoverOutcome::Refused);
         record.begin(row_of(UeId(3), cells, Procedure::Handover));
         record.on_done(at(10));
         assert_eq!((record.is_done(), record.due_at()), (true, at(110)));
         record.fail(HandoverOutcome::Failed);
-        let row = record.take(at(110)).expect("a row");
+        let row = record.take_row(at(110)).expect("a row");
         assert_eq!(row.outcome, HandoverOutcome::Success, "it was over");
         assert!(!record.is_done());
     }

@@ -94,7 +94,7 @@ impl SecondaryNode {
     }
 
     /// Applies a step to the row of the change, if one is under way.
-    pub(crate) fn note(&mut self, step: impl FnOnce(&mut SecondaryChangeRow)) {
+    pub(crate) fn update_row(&mut self, step: impl FnOnce(&mut SecondaryChangeRow)) {
         if let Some(row) = &mut self.record {
             step(row);
         }

@@ -50,7 +50,7 @@ impl Turns {
     /// first one of equals. Carriers of the cells in `served` need no gaps. `period` gives the
     /// measurement period of a cell's carrier if it used all gaps alone. Returns the carrier and
     /// the time since its last measurement. `None` if no carrier is due.
-    pub(crate) fn take(
+    pub(crate) fn assign_gap(
         &mut self,
         now: Time,
         served: &[usize],
@@ -79,9 +79,9 @@ mod tests {
         assert!(turns.share(0, 3) && !turns.share(0, 1) && turns.is_on(3, 0));
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let ms = Span::from_millis;
-        let mut take = |now, served: &[usize]| turns.take(at(now), served, |_| ms(480));
+        let mut assign = |now, served: &[usize]| turns.assign_gap(at(now), served, |_| ms(480));
         // Two carriers share the gaps, so each is measured every 960 ms.
-        let found: Vec<_> = (0..15).map(|n| take(200 * n, &[3])).collect();
+        let found: Vec<_> = (0..15).map(|n| assign(200 * n, &[3])).collect();
         let expected = [Some((1, ms(960))), Some((2, ms(960))), None, None, None];
         assert_eq!(found[..5], expected);
         assert_eq!(
@@ -89,10 +89,10 @@ mod tests {
             [Some((1, ms(1000))), Some((2, ms(1000))), None, None, None]
         );
         // Carrier 1 has a secondary cell and needs no gaps, so carrier 2 uses all of them.
-        assert_eq!(take(3200, &[0, 1]), Some((2, ms(1000))));
-        assert_eq!(take(3600, &[0, 1]), None);
-        assert_eq!(take(3680, &[0, 1]), Some((2, ms(480))));
-        assert_eq!(take(9000, &[0, 1, 2]), None);
+        assert_eq!(assign(3200, &[0, 1]), Some((2, ms(1000))));
+        assert_eq!(assign(3600, &[0, 1]), None);
+        assert_eq!(assign(3680, &[0, 1]), Some((2, ms(480))));
+        assert_eq!(assign(9000, &[0, 1, 2]), None);
     }
 
     #[test]

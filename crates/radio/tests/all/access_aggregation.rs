@@ -38,7 +38,7 @@ fn ue(secondary: &[u32], sinr_db: Option<f64>) -> UeConfig {
     let cells: Vec<CellId> = secondary.iter().copied().map(CellId).collect();
     UeConfig {
         serving: Serving::Cell(CellId(0)),
-        aggregation: Aggregation::of(&cells).expect("not too many"),
+        aggregation: Aggregation::new(&cells).expect("not too many"),
         fixed_sinr: sinr_db.map(|sinr_db| FixedSinr {
             downlink: Decibel(sinr_db),
             uplink: Decibel(sinr_db),
@@ -245,7 +245,7 @@ fn uplink_packets_leave_in_order_and_once_whatever_carries_them() {
 
 #[test]
 fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deactivated() {
-    let mut aggregation = Aggregation::of(&[CellId(1)]).expect("one");
+    let mut aggregation = Aggregation::new(&[CellId(1)]).expect("one");
     aggregation.deactivation = Some(Span::from_millis(40));
     let config = RadioConfig {
         cells: cells(2, false),
@@ -464,5 +464,5 @@ fn what_cannot_be_aggregated_is_refused_with_what_was_expected() {
         let error = error(cells, ue);
         assert!(error.contains(part), "{error}");
     }
-    assert_eq!(Aggregation::of(&[CellId(1); 16]), None);
+    assert_eq!(Aggregation::new(&[CellId(1); 16]), None);
 }

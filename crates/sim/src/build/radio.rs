@@ -426,7 +426,7 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
     let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
     // The scenario reader limits the number of secondary cells, so the limit is never exceeded
     // here.
-    let mut aggregation = Aggregation::of(&cells).unwrap_or(Aggregation::NONE);
+    let mut aggregation = Aggregation::new(&cells).unwrap_or(Aggregation::NONE);
     if let Some(takes) = described.secondary_activation {
         aggregation.activation = takes;
     }
@@ -466,7 +466,7 @@ fn bearer(
             .filter_map(|it| cell_of(it, cells))
             .collect();
         // The scenario reader limits the number of carriers, so the limit is never exceeded here.
-        let carriers = CarrierLegs::of(&carriers).unwrap_or(CarrierLegs::NONE);
+        let carriers = CarrierLegs::new(&carriers).unwrap_or(CarrierLegs::NONE);
         Ok::<_, String>(SplitConfig {
             leg: second.map(|_| 1),
             carriers,

@@ -143,13 +143,13 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
 /// Standard: TS 23.401 §5.5.2.1.
 pub(super) fn mark(scenario: &Scenario, config: &mut MobilityConfig) {
     config.utra = nodes(scenario).map(|node| node.0).collect();
-    let Signalling::Links { strangers } = &mut config.signalling else {
+    let Signalling::Links { unconnected } = &mut config.signalling else {
         return;
     };
     let stations: BTreeSet<u32> = config.stations.iter().copied().collect();
     for &utra in &config.utra {
         for &other in stations.iter().filter(|&&other| other != utra) {
-            strangers.extend([(utra, other), (other, utra)]);
+            unconnected.extend([(utra, other), (other, utra)]);
         }
     }
 }

@@ -34,7 +34,7 @@ impl Scg<'_, '_> {
         let (progress, sent) = step_access(self.0, (leg, &mut access), true, motion, env);
         let restart = RandomAccess::new(self.0.access_in(self.cell_of(leg)), env.now, true);
         let Some(node) = self.node() else { return };
-        node.note(|row| row.preambles += sent);
+        node.update_row(|row| row.preambles += sent);
         match progress {
             Progress::Done => return self.on_entered(leg, env),
             // T304 governs, so MAC starts random access again.
@@ -142,7 +142,7 @@ impl Scg<'_, '_> {
         self.drop_leg(leg, env);
         if let Some(node) = self.node() {
             node.silent_since.get_or_insert(env.now);
-            node.note(|row| {
+            node.update_row(|row| {
                 row.left_s = seconds(env.now);
                 row.uplink_again = again;
             });
@@ -174,7 +174,7 @@ impl Scg<'_, '_> {
         let silent = node.silent_since.take();
         node.ue = UeSide::Serving;
         node.about.on_new_serving_cell();
-        node.note(|row| {
+        node.update_row(|row| {
             row.entered_s = seconds(env.now);
             row.gap_s = silent.map_or(f64::NAN, |since| env.now.since(since).as_secs_f64());
         });
@@ -203,7 +203,7 @@ impl Scg<'_, '_> {
             again += close_secondary(drb, env, &mut stack.storage);
         });
         let Some(node) = self.node() else { return };
-        node.note(|row| {
+        node.update_row(|row| {
             row.completed_s = seconds(env.now);
             row.downlink_again += again;
         });
@@ -234,7 +234,7 @@ impl Scg<'_, '_> {
         node.about.on_new_serving_cell();
         if planned.is_some() {
             node.silent_since.get_or_insert(env.now);
-            node.note(|row| row.left_s = seconds(env.now));
+            node.update_row(|row| row.left_s = seconds(env.now));
         } else {
             node.silent_since = None;
             self.end_row(HandoverOutcome::Cancelled, env);
@@ -245,7 +245,7 @@ impl Scg<'_, '_> {
                 };
                 self.begin_row(None, Purpose::Here(cause), env);
                 if let Some(node) = self.node() {
-                    node.note(|row| row.left_s = seconds(env.now));
+                    node.update_row(|row| row.left_s = seconds(env.now));
                 }
                 self.end_row(HandoverOutcome::Success, env);
             }

@@ -37,7 +37,7 @@ fn ue() -> UeConfig {
 
 /// Returns a UE with one secondary cell, with or without uplink there.
 fn aggregated(has_uplink: bool) -> UeConfig {
-    let mut aggregation = Aggregation::of(&[CellId(1)]).expect("one");
+    let mut aggregation = Aggregation::new(&[CellId(1)]).expect("one");
     aggregation.has_uplink = has_uplink;
     UeConfig {
         aggregation,

@@ -6,7 +6,7 @@ use super::node::close;
 use super::{FAR, NEAR, split};
 use crate::bearer::transfer::{Fresh, Travel};
 use crate::bearer::{Drb, Storage};
-use crate::config::{Env, Fate, Way};
+use crate::config::{Env, Fate, Route};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, Probe, Ring, Time};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ impl Travel<'_> {
         if let Some(journey) = &mut transfer.journey {
             let known: BTreeSet<u32> = journey.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
             down.retain(|sdu| !known.contains(&sdu.serial));
-            let is_given = matches!(journey.fate, Fate::Forwarded(Way::After(_)));
+            let is_given = matches!(journey.fate, Fate::Forwarded(Route::FixedDelay(_)));
             match journey.fate {
                 Fate::Dropped => {
                     let ledger = &mut downlink.ledger;

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::bearer::compressed;
-use crate::config::{Fate, Way};
+use crate::config::{Fate, Route};
 use crate::pdcp::{RohcConfig, RohcCounts};
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 
 const STATION: u32 = 1;
-const KEPT: Fate = Fate::Forwarded(Way::After(Span::ZERO));
+const KEPT: Fate = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
 /// Bytes of an IR header for a segment without options and acknowledgment. Type, profile and CRC
 /// have 3 bytes. IPv4 has 10 and 3, and TCP has 4 and 12. The number of options has 1 byte.
 const WHOLE: u32 = 3 + 13 + 16 + 1;

@@ -237,7 +237,7 @@ fn over_carriers(rlc: RlcConfig, cells: &[CellId], has_far: bool) -> BearerConfi
     BearerConfig {
         split: own.split.map(|split| SplitConfig {
             leg: has_far.then_some(1),
-            carriers: CarrierLegs::of(cells).expect("few enough"),
+            carriers: CarrierLegs::new(cells).expect("few enough"),
             ..split
         }),
         ..own
@@ -330,7 +330,7 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[Cell
         split: own.split.map(|split| SplitConfig {
             rlc: rlc[1],
             leg: has_far.then_some(1),
-            carriers: CarrierLegs::of(cells).expect("few enough"),
+            carriers: CarrierLegs::new(cells).expect("few enough"),
             primary: if has_far { draws.below(2) as u8 } else { 0 },
             duplicates: [0, 1].map(|way| both || way == only),
             thresholds: [Some(Bytes(0)), Some(Bytes(0))],

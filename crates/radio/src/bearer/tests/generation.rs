@@ -1,11 +1,11 @@
 //! Tests of a bearer that goes from LTE to NR and back.
 
 use super::*;
-use crate::config::{Fate, Way};
+use crate::config::{Fate, Route};
 use crate::pdcp::Delivery;
 use crate::rlc::Generation;
 
-const AT_ONCE: Fate = Fate::Forwarded(Way::After(Span::ZERO));
+const AT_ONCE: Fate = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
 
 impl Rig {
     fn in_lte(config: BearerConfig) -> Rig {

@@ -3,14 +3,14 @@
 
 use super::*;
 use crate::bearer::transfer::TransferCounts;
-use crate::config::{Fate, Way};
+use crate::config::{Fate, Route};
 
 const SOURCE: u32 = 1;
 const TARGET: u32 = 2;
 /// Time for which a target waits for end markers.
 const PATIENCE: Span = Span::from_millis(100);
-const DELAYED: Fate = Fate::Forwarded(Way::After(Span::from_millis(5)));
-const OVER_LINKS: Fate = Fate::Forwarded(Way::Links { to: TARGET });
+const DELAYED: Fate = Fate::Forwarded(Route::FixedDelay(Span::from_millis(5)));
+const OVER_LINKS: Fate = Fate::Forwarded(Route::Links { to: TARGET });
 
 impl Rig {
     fn managed(config: BearerConfig) -> Rig {
@@ -259,7 +259,7 @@ fn a_packet_at_a_station_that_the_ue_does_not_come_to_goes_on_from_there() {
     rig.stop(OVER_LINKS);
     rig.detach();
     rig.sent_away();
-    let elsewhere = Fate::Forwarded(Way::Links { to: 3 });
+    let elsewhere = Fate::Forwarded(Route::Links { to: 3 });
     rig.with(|drb, env, storage| drb.travel().redirect(elsewhere, env, storage));
     rig.on_forwarded(TARGET, packet);
     assert_eq!(rig.sent_away(), [(packet, TARGET, 3)]);
@@ -431,7 +431,7 @@ fn copies_at_a_station_that_the_ue_does_not_come_to_are_dropped() {
     rig.stop(Fate::Kept);
     rig.detach();
     rig.with(|drb, env, storage| {
-        let back = Fate::Forwarded(Way::After(Span::ZERO));
+        let back = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
         drb.travel().stop((SOURCE, SOURCE), back, env, storage);
     });
     rig.resume_at(SOURCE);

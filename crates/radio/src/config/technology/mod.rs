@@ -70,10 +70,14 @@ mod tests {
     }
 
     fn cell(name: &str, carrier: &Carrier) -> Result<CellConfig, String> {
-        with(name, carrier, &[])
+        cell_with(name, carrier, &[])
     }
 
-    fn with(name: &str, carrier: &Carrier, keys: &[(&str, Value)]) -> Result<CellConfig, String> {
+    fn cell_with(
+        name: &str,
+        carrier: &Carrier,
+        keys: &[(&str, Value)],
+    ) -> Result<CellConfig, String> {
         let keys = keys
             .iter()
             .map(|(key, value)| ((*key).to_owned(), value.clone()));
@@ -84,12 +88,12 @@ mod tests {
     #[test]
     fn crossing_between_directions_counts_where_asked_and_where_slots_turn() {
         let keys = [("cross-link-interference", Value::Bool(true))];
-        let flexible = with("nr", &carrier(28e9, 400e6), &keys).expect("flexible slots");
+        let flexible = cell_with("nr", &carrier(28e9, 400e6), &keys).expect("flexible slots");
         assert!(flexible.cross_link);
-        let plain = with("nr", &carrier(28e9, 400e6), &[]).expect("a cell");
+        let plain = cell_with("nr", &carrier(28e9, 400e6), &[]).expect("a cell");
         assert!(!plain.cross_link);
         for name in ["nr", "lte"] {
-            let error = with(name, &carrier(2e9, 20e6), &keys).expect_err("FDD");
+            let error = cell_with(name, &carrier(2e9, 20e6), &keys).expect_err("FDD");
             assert!(
                 error.contains("`cross-link-interference`") && error.contains("FDD"),
                 "{error}"
@@ -111,7 +115,7 @@ mod tests {
     fn given_resource_blocks_are_those_that_the_bandwidth_has() {
         let blocks = |name, carrier: &Carrier, blocks| {
             let keys = [("resource-blocks", Value::Number(blocks))];
-            with(name, carrier, &keys).map(|cell| cell.resource_blocks)
+            cell_with(name, carrier, &keys).map(|cell| cell.resource_blocks)
         };
         assert_eq!(blocks("nr", &carrier(28e9, 400e6), 168.0), Ok(168));
         assert_eq!(blocks("nr", &carrier(28e9, 1e9), 694.0), Ok(694));
@@ -133,7 +137,7 @@ mod tests {
                 let count = value.parse().map(Value::Number);
                 (*key, count.unwrap_or(Value::Choice((*value).into())))
             }));
-            with("nr", &carrier(3.5e9, 100e6), &all).map(|cell| cell.duplex)
+            cell_with("nr", &carrier(3.5e9, 100e6), &all).map(|cell| cell.duplex)
         };
         let counts = [
             ("tdd-period", "2.5 ms"),
@@ -142,9 +146,9 @@ mod tests {
             ("tdd-uplink-slots", "1"),
             ("tdd-uplink-symbols", "2"),
         ];
-        let letters = [("duplex", Value::Choice("DDDSU".into()))];
-        let letters = with("nr", &carrier(3.5e9, 100e6), &letters).expect("a cell");
-        assert_eq!(of(&counts), Ok(letters.duplex));
+        let by_letters = [("duplex", Value::Choice("DDDSU".into()))];
+        let by_letters = cell_with("nr", &carrier(3.5e9, 100e6), &by_letters).expect("a cell");
+        assert_eq!(of(&counts), Ok(by_letters.duplex));
         let error = of(&counts[..3]).expect_err("no uplink");
         assert!(error.contains("no uplink"), "{error}");
         let second = [
@@ -166,7 +170,7 @@ mod tests {
                 ("duplex", Value::Choice("tdd".into())),
                 ("tdd-configuration", Value::Number(configuration)),
             ];
-            let lte = with("lte", &carrier(2e9, 20e6), &keys).expect("a cell");
+            let lte = cell_with("lte", &carrier(2e9, 20e6), &keys).expect("a cell");
             let found = (lte.harq.downlink_processes, lte.harq.uplink_processes);
             assert_eq!(found, processes);
             assert!(matches!(lte.duplex, Duplex::Tdd(_)) && lte.timing.lte_tdd.is_some());
@@ -175,7 +179,7 @@ mod tests {
             ("duplex", Value::Choice("tdd".into())),
             ("tti", Value::Choice("0.5 ms".into())),
         ];
-        let error = with("lte", &carrier(2e9, 20e6), &short).expect_err("1 ms alone");
+        let error = cell_with("lte", &carrier(2e9, 20e6), &short).expect_err("1 ms alone");
         assert!(error.contains("`tti` of 1 ms"), "{error}");
     }
 
@@ -185,7 +189,7 @@ mod tests {
         let size = |name, carrier: &Carrier, more: &[(&str, Value)]| {
             let mut keys = vec![sub_band.clone()];
             keys.extend_from_slice(more);
-            with(name, carrier, &keys).map(|cell| cell.cqi_sub_band)
+            cell_with(name, carrier, &keys).map(|cell| cell.cqi_sub_band)
         };
         let large = ("sub-band-size", Value::Choice("large".into()));
         assert_eq!(size("lte", &carrier(2e9, 20e6), &[]), Ok(Some(8)));

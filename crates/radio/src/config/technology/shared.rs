@@ -230,10 +230,10 @@ impl Shared {
     ) -> Result<u32, String> {
         let bandwidth_mhz = carrier.bandwidth.0 / 1e6;
         if self.resource_blocks > 0 {
-            let given = self.resource_blocks;
-            let checked = check_blocks(kind, numerology, bandwidth_mhz, given);
+            let configured = self.resource_blocks;
+            let checked = check_blocks(kind, numerology, bandwidth_mhz, configured);
             return checked
-                .map(|()| given)
+                .map(|()| configured)
                 .map_err(|error| format!("`resource-blocks`: {error}"));
         }
         let listed = resource_blocks(kind, numerology, bandwidth_mhz);

@@ -53,12 +53,16 @@ impl Stations {
     }
 
     fn over_links() -> Stations {
-        let strangers = BTreeSet::new();
-        Stations::new(Signalling::Links { strangers })
+        let unconnected = BTreeSet::new();
+        Stations::new(Signalling::Links { unconnected })
     }
 
     /// Returns the acts of a step at `ms`, without records of events.
-    fn step(&mut self, ms: u64, action: impl FnOnce(&mut Candidacy, &mut Step<'_>)) -> Vec<Act> {
+    fn run_step(
+        &mut self,
+        ms: u64,
+        action: impl FnOnce(&mut Candidacy, &mut Step<'_>),
+    ) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at(ms),
@@ -78,17 +82,17 @@ impl Stations {
 
     fn want(&mut self, ms: u64, wanted: &[u32]) -> Vec<Act> {
         let config = self.config.conditional.clone().expect("conditional");
-        self.step(ms, |candidacy, step| {
+        self.run_step(ms, |candidacy, step| {
             candidacy.want(SOURCE, &cells(wanted), &config, step);
         })
     }
 
     fn due(&mut self, ms: u64) -> Vec<Act> {
-        self.step(ms, Candidacy::on_due)
+        self.run_step(ms, Candidacy::on_due)
     }
 
     fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
-        self.step(ms, |candidacy, step| candidacy.on_message(number, step))
+        self.run_step(ms, |candidacy, step| candidacy.on_message(number, step))
     }
 
     /// Carries out all actions up to `ms`, with fixed delays.
@@ -118,7 +122,7 @@ fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
 
 #[test]
 fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     assert_eq!(stations.want(100, &[1, 2]), []);
     // The times are those of the request, the admission and the answer.
     assert_eq!(stations.until(119), []);
@@ -126,7 +130,7 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
     assert_eq!(stations.until(120), [Act::Configure]);
     assert_eq!(stations.prepared(), cells(&[1, 2]));
     assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at(100)));
-    assert_eq!(stations.candidacy.told_at(), Some(at(120)));
+    assert_eq!(stations.candidacy.list_sent_at(), Some(at(120)));
     // A new candidate replaces the oldest one that is not in the list.
     assert_eq!(stations.want(200, &[2, 3]), []);
     assert_eq!(stations.until(205), []);
@@ -142,7 +146,7 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
 
 #[test]
 fn a_full_candidate_refuses_and_rooms_that_are_held_count() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     stations.held[1] = 1;
     stations.loads[1] = 1;
     stations.want(100, &[1, 2]);
@@ -153,7 +157,7 @@ fn a_full_candidate_refuses_and_rooms_that_are_held_count() {
 
 #[test]
 fn a_candidate_gives_room_back_after_its_time_and_says_so() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     stations.want(0, &[1]);
     stations.until(1000);
     stations.want(1000, &[1, 2]);
@@ -189,17 +193,17 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.arrive(21, 3), [Act::Configure]);
     // The UE enters the second candidate. The notification of the source is lost and repeated.
     stations.serving = CellId(2);
-    let executed = stations.step(500, |candidacy, step| {
+    let executed = stations.run_step(500, |candidacy, step| {
         candidacy.on_executed(CellId(2), step);
     });
     assert_eq!(executed, [send(4, [12, 10], 100)]);
     assert_eq!(stations.held, [0, 1, 0, 0, 0], "room is the UE's");
     assert!(stations.candidacy.is_finishing());
     assert_eq!(stations.due(1500), [send(5, [12, 10], 100)]);
-    let (from, cell, given) = (10, CellId(2), Span::ZERO);
+    let (from, cell, delay) = (10, CellId(2), Span::ZERO);
     let followed = [
         send(6, [10, 11], 100),
-        Act::MoveData { from, cell, given },
+        Act::MoveData { from, cell, delay },
         Act::ResumeData,
         send(7, [10, 12], 100),
     ];
@@ -233,10 +237,10 @@ fn without_an_answer_the_source_cancels_and_a_late_answer_is_cancelled_too() {
 
 #[test]
 fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     stations.want(0, &[1, 2]);
     stations.until(100);
-    assert_eq!(stations.step(100, Candidacy::cancel_all), []);
+    assert_eq!(stations.run_step(100, Candidacy::cancel_all), []);
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "they have not heard of it");
     assert_eq!(stations.until(105), []);
     assert_eq!((stations.held, stations.prepared()), ([0; 5], vec![]));
@@ -245,7 +249,7 @@ fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
     stations.want(200, &[3]);
     stations.until(300);
     stations.serving = CellId(3);
-    stations.step(400, |candidacy, step| {
+    stations.run_step(400, |candidacy, step| {
         candidacy.on_executed(CellId(3), step);
     });
     stations.candidacy.on_link_lost();
@@ -254,32 +258,32 @@ fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
 
 #[test]
 fn between_cells_of_one_station_data_is_there_at_once() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     stations.config.stations = vec![10; 5];
     stations.want(0, &[1]);
     assert_eq!(stations.until(9), []);
     assert_eq!(stations.until(10), [Act::Configure], "after admission");
     stations.serving = CellId(1);
-    stations.step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
-    let (from, cell, given) = (10, CellId(1), Span::ZERO);
+    stations.run_step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
+    let (from, cell, delay) = (10, CellId(1), Span::ZERO);
     assert_eq!(
         stations.due(50),
-        [Act::MoveData { from, cell, given }, Act::ResumeData]
+        [Act::MoveData { from, cell, delay }, Act::ResumeData]
     );
     assert!(stations.candidacy.wake_at().is_never());
 }
 
 #[test]
 fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
-    let mut stations = Stations::new(Signalling::Given);
+    let mut stations = Stations::new(Signalling::FixedDelays);
     stations.config.stations = vec![10; 5];
     let _ = stations.want(100, &[1, 2]);
     assert_eq!(stations.until(110), [Act::Configure], "admission alone");
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
     stations.serving = CellId(1);
-    let follow = |stations: &mut Stations, ms, ends: [u32; 2], is_untold| {
-        stations.step(ms, |candidacy, step| {
-            candidacy.follow(ends.map(CellId), is_untold, step);
+    let follow = |stations: &mut Stations, ms, ends: [u32; 2], lacks_candidates| {
+        stations.run_step(ms, |candidacy, step| {
+            candidacy.follow(ends.map(CellId), lacks_candidates, step);
         })
     };
     assert_eq!(
@@ -298,7 +302,7 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     let acts = stations.until(2110);
     assert_eq!(acts, [Act::Configure], "cell 2 gives its room back");
     assert_eq!(stations.prepared(), cells(&[1]));
-    let _ = stations.step(2200, |candidacy, step| candidacy.cancel_all(step));
+    let _ = stations.run_step(2200, |candidacy, step| candidacy.cancel_all(step));
     let _ = stations.until(2200);
     assert_eq!(stations.held, [0; 5]);
 }

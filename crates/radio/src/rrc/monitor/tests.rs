@@ -110,38 +110,38 @@ fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t
     assert_eq!(lost_after(true, &config), Span::from_millis(1000), "T310");
     let lost_after = lost_after(false, &config);
     let apart = Span::from_millis(80);
-    let look = |link: &mut Looks, ms: u64, in_range: bool| {
+    let evaluate = |link: &mut LinkEvaluations, ms: u64, in_range: bool| {
         if in_range {
-            link.on_look_in_range();
+            link.record_in_range();
             return false;
         }
-        link.on_look_out_of_range(at_ms(ms), lost_after, apart)
+        link.record_out_of_range(at_ms(ms), lost_after, apart)
     };
-    let lost_at = |looks: &[(u64, bool)]| {
-        let mut link = Looks::new();
-        let mut looks = looks.iter();
-        looks
-            .find(|&&(ms, in_range)| look(&mut link, ms, in_range))
+    let lost_at = |evaluations: &[(u64, bool)]| {
+        let mut link = LinkEvaluations::new();
+        let mut evaluations = evaluations.iter();
+        evaluations
+            .find(|&&(ms, in_range)| evaluate(&mut link, ms, in_range))
             .map(|&(ms, _)| ms)
     };
-    let looks = |from: u64, count: u64, in_range_at: u64| -> Vec<(u64, bool)> {
+    let evaluations = |from: u64, count: u64, in_range_at: u64| -> Vec<(u64, bool)> {
         let times = (0..count).map(|n| from + 40 * n);
         times.map(|ms| (ms, ms == in_range_at)).collect()
     };
-    assert_eq!(lost_at(&looks(10_000, 200, 0)), Some(14_000));
+    assert_eq!(lost_at(&evaluations(10_000, 200, 0)), Some(14_000));
     // The timers start anew after one evaluation in range, or after a time without evaluations.
-    assert_eq!(lost_at(&looks(10_000, 200, 13_000)), Some(17_040));
-    let paused = [looks(10_000, 90, 0), looks(20_000, 200, 0)].concat();
+    assert_eq!(lost_at(&evaluations(10_000, 200, 13_000)), Some(17_040));
+    let paused = [evaluations(10_000, 90, 0), evaluations(20_000, 200, 0)].concat();
     assert_eq!(lost_at(&paused), Some(24_000));
     // The timers also start anew after the loss of the link.
-    let mut link = Looks::new();
-    let mut lost = looks(10_000, 250, 0);
-    lost.retain(|&(ms, in_range)| look(&mut link, ms, in_range));
+    let mut link = LinkEvaluations::new();
+    let mut lost = evaluations(10_000, 250, 0);
+    lost.retain(|&(ms, in_range)| evaluate(&mut link, ms, in_range));
     assert_eq!(lost, [(14_000, false), (18_040, false)]);
 }
 
 #[test]
-fn a_ue_that_sleeps_looks_soon_again_when_t310_starts() {
+fn a_ue_that_sleeps_evaluates_soon_again_when_t310_starts() {
     let config = config(1, 1, 300);
     let asleep = Evaluation {
         period: Span::from_millis(1280),
@@ -149,21 +149,21 @@ fn a_ue_that_sleeps_looks_soon_again_when_t310_starts() {
         in_sync: 5,
     };
     let mut link = LinkWatch::new(at_ms(10), &config);
-    let look = |link: &mut LinkWatch, sinr_db| {
+    let evaluate = |link: &mut LinkWatch, sinr_db| {
         let now = link.next_at();
         link.begin(now, asleep);
-        link.note(from_db(sinr_db), true);
+        link.record_sinr(from_db(sinr_db), true);
         link.judge(now, &config, asleep)
     };
-    assert_eq!(look(&mut link, 10.0), None, "T310 did not run");
+    assert_eq!(evaluate(&mut link, 10.0), None, "T310 did not run");
     assert_eq!(link.next_at(), at_ms(1290));
     link.begin_anew(at_ms(15), &config);
     assert_eq!(link.next_at(), at_ms(1290), "it sleeps on");
-    assert_eq!(look(&mut link, -20.0), Some(Indication::OutOfSync));
+    assert_eq!(evaluate(&mut link, -20.0), Some(Indication::OutOfSync));
     assert_eq!(link.next_at(), at_ms(1300));
     assert_eq!(link.fails_at(), at_ms(1590));
     assert!(!link.has_failed(at_ms(1589)) && link.has_failed(at_ms(1590)));
-    assert_eq!(look(&mut link, -20.0), None, "it runs already");
+    assert_eq!(evaluate(&mut link, -20.0), None, "it runs already");
     link.begin_anew(at_ms(1300), &config);
     assert!(!link.is_in_trouble());
 }
@@ -246,8 +246,8 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
         // A lower bound is recorded if it suffices, and the exact SINR otherwise.
         let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
         match may_wait && least >= link.enough() {
-            true => link.note(least, least >= at(ms)),
-            false => link.note(at(ms), true),
+            true => link.record_sinr(least, least >= at(ms)),
+            false => link.record_sinr(at(ms), true),
         }
         made += 1;
         let catch_up = |link: &mut LinkWatch| {
@@ -275,7 +275,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
 }
 
 #[test]
-fn leaving_out_looks_that_cannot_matter_changes_nothing() {
+fn skipping_evaluations_that_cannot_matter_changes_nothing() {
     let (mut all, mut made, mut rows) = (0, 0, 0);
     Cases::new(300).run(|seed| {
         let mut random = Stream::new(seed, "looks", 0);

@@ -26,7 +26,7 @@ fn config(interface: Interface, signalling: Signalling) -> MobilityConfig {
 
 fn links() -> Signalling {
     Signalling::Links {
-        strangers: BTreeSet::new(),
+        unconnected: BTreeSet::new(),
     }
 }
 
@@ -57,7 +57,7 @@ impl Rig {
     }
 
     /// Returns the acts of a step at `ms`.
-    fn step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
+    fn run_step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at(ms),
@@ -75,18 +75,18 @@ impl Rig {
     }
 
     fn ask_target(&mut self, ms: u64) -> Vec<Act> {
-        self.step(ms, |network, step| {
+        self.run_step(ms, |network, step| {
             network.ask_target((SOURCE, TARGET), step);
         })
     }
 
     fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
-        self.step(ms, |network, step| network.on_message(number, step))
+        self.run_step(ms, |network, step| network.on_message(number, step))
     }
 
     fn due(&mut self, ms: u64) -> Vec<Act> {
-        let mut acts = self.step(ms, Network::on_source_due);
-        acts.extend(self.step(ms, Network::on_due));
+        let mut acts = self.run_step(ms, Network::on_source_due);
+        acts.extend(self.run_step(ms, Network::on_due));
         acts
     }
 }
@@ -106,18 +106,18 @@ const fn station(number: u32) -> Place {
 
 #[test]
 fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
-    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
     assert_eq!(rig.ask_target(100), []);
     assert!(rig.network.is_busy());
     assert_eq!(rig.network.wake_at(), at(100 + 5 + 10 + 5));
     assert_eq!(rig.due(119), []);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(TARGET, step));
+    rig.run_step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
     assert_eq!(rig.due(5120), [Act::GivenUp]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
     // Each message through the core takes two hops.
-    let mut rig = Rig::new(Interface::Core, Signalling::Given);
+    let mut rig = Rig::new(Interface::Core, Signalling::FixedDelays);
     rig.ask_target(100);
     assert_eq!(rig.network.wake_at(), at(100 + 10 + 10 + 10));
     rig.loads[TARGET.index()] = 2;
@@ -135,8 +135,8 @@ fn over_links_a_request_is_answered_after_admission() {
     let answer = send(1, [station(11), station(10)], 300);
     assert_eq!(rig.due(117), [answer]);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(TARGET, step));
-    let status = rig.step(120, |network, step| {
+    rig.run_step(120, |network, step| network.on_command(TARGET, step));
+    let status = rig.run_step(120, |network, step| {
         network.transfer_status((SOURCE, TARGET), step);
     });
     assert_eq!(status, [send(2, [station(10), station(11)], 100)]);
@@ -146,12 +146,12 @@ fn over_links_a_request_is_answered_after_admission() {
 
 #[test]
 fn by_way_of_the_core_each_message_is_passed_on() {
-    for (interface, strangers) in [
+    for (interface, unconnected) in [
         (Interface::Core, BTreeSet::new()),
         // No link connects the two base stations.
         (Interface::Direct, BTreeSet::from([(10, 11), (11, 10)])),
     ] {
-        let mut rig = Rig::new(interface, Signalling::Links { strangers });
+        let mut rig = Rig::new(interface, Signalling::Links { unconnected });
         let asked = rig.ask_target(100);
         assert_eq!(asked, [send(0, [station(10), Place::Core], 600)]);
         let passed = send(1, [Place::Core, station(11)], 600);
@@ -195,7 +195,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
     let note = Act::Note(Some(TARGET), RrcEvent::PathSwitchRequest);
     let request = |number| send(number, [station(11), Place::Core], 150);
-    assert_eq!(rig.step(0, ask), [note, request(0)]);
+    assert_eq!(rig.run_step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
     // The first request is lost. The second arrives, and its answer is lost.
     assert_eq!(rig.due(999), []);
@@ -216,7 +216,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
 fn the_core_itself_tells_the_old_station_where_it_prepares() {
     let mut rig = Rig::new(Interface::Core, links());
     rig.serving = TARGET;
-    rig.step(0, |network, step| network.ask_core(TARGET, step));
+    rig.run_step(0, |network, step| network.ask_core(TARGET, step));
     let answer = send(1, [Place::Core, station(11)], 150);
     let release = send(2, [Place::Core, station(10)], 100);
     assert_eq!(rig.arrive(5, 0), [Act::SwitchPath, answer, release]);
@@ -227,7 +227,7 @@ fn the_core_itself_tells_the_old_station_where_it_prepares() {
 fn a_request_for_a_path_to_a_cell_that_the_ue_has_left_does_nothing() {
     let mut rig = Rig::new(Interface::Direct, links());
     rig.serving = TARGET;
-    rig.step(0, |network, step| network.ask_core(TARGET, step));
+    rig.run_step(0, |network, step| network.ask_core(TARGET, step));
     rig.is_connected = false;
     rig.network.on_link_lost();
     assert!(rig.network.wake_at().is_never());
@@ -237,10 +237,10 @@ fn a_request_for_a_path_to_a_cell_that_the_ue_has_left_does_nothing() {
 
 #[test]
 fn where_times_are_given_the_core_switches_after_its_own() {
-    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
     rig.serving = TARGET;
     let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
-    assert_eq!(rig.step(0, ask), []);
+    assert_eq!(rig.run_step(0, ask), []);
     assert_eq!(rig.network.wake_at(), at(5));
     assert_eq!(rig.due(5), [Act::SwitchPath]);
     assert_eq!((rig.network.home(), rig.network.is_busy()), (11, false));
@@ -252,27 +252,27 @@ fn a_context_is_fetched_from_where_the_path_leads() {
         let at = network.fetch_context(cell, step);
         (at, network.home())
     };
-    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
     for (cell, there) in [(SOURCE, at(50)), (TARGET, at(60))] {
-        let given = there.since(at(50));
-        let acts = rig.step(50, |network, step| {
+        let delay = there.since(at(50));
+        let acts = rig.run_step(50, |network, step| {
             assert_eq!(fetch(network, step, cell), (there, 10));
         });
         let from = 10;
-        assert_eq!(acts, [Act::MoveData { from, cell, given }]);
+        assert_eq!(acts, [Act::MoveData { from, cell, delay }]);
     }
     let mut rig = Rig::new(Interface::Direct, links());
-    let acts = rig.step(50, |network, step| {
+    let acts = rig.run_step(50, |network, step| {
         assert!(fetch(network, step, TARGET).0.is_never(), "T301 ends it");
     });
     let note = Act::Note(Some(TARGET), RrcEvent::ContextRequest);
     assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
     rig.fetching = Some(TARGET);
-    let (from, cell, given) = (10, TARGET, Span::ZERO);
+    let (from, cell, delay) = (10, TARGET, Span::ZERO);
     let context = send(1, [station(10), station(11)], 600);
     assert_eq!(
         rig.arrive(55, 0),
-        [Act::MoveData { from, cell, given }, context]
+        [Act::MoveData { from, cell, delay }, context]
     );
     rig.fetching = None;
     assert_eq!(rig.arrive(60, 1), [], "T301 has expired meanwhile");
@@ -281,7 +281,7 @@ fn a_context_is_fetched_from_where_the_path_leads() {
 #[test]
 fn a_context_that_is_there_ends_the_fetching() {
     let mut rig = Rig::new(Interface::Direct, links());
-    rig.step(50, |network, step| {
+    rig.run_step(50, |network, step| {
         network.fetch_context(TARGET, step);
     });
     rig.fetching = Some(TARGET);
@@ -299,17 +299,17 @@ fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
 #[test]
 fn the_command_waits_while_the_core_begins_to_send_to_both() {
     let before = BicastStart::Before(Span::from_millis(10));
-    let mut rig = bicasting(before, Signalling::Given);
+    let mut rig = bicasting(before, Signalling::FixedDelays);
     rig.ask_target(100);
     assert_eq!(rig.due(120), [], "the core is told");
     assert_eq!(rig.network.wake_at(), at(125));
     assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
     assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
-    rig.step(130, |network, step| network.on_command(TARGET, step));
+    rig.run_step(130, |network, step| network.on_command(TARGET, step));
     // The UE arrives, and the path switch ends bicast.
     rig.serving = TARGET;
     rig.network.on_entered();
-    rig.step(180, |network, step| network.ask_core(TARGET, step));
+    rig.run_step(180, |network, step| network.ask_core(TARGET, step));
     assert_eq!(rig.due(185), [Act::SwitchPath]);
     assert!(rig.network.wake_at().is_never());
 }
@@ -322,7 +322,7 @@ fn copies_may_begin_after_the_command_and_over_links() {
     rig.arrive(105, 0);
     rig.due(115);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(TARGET, step));
+    rig.run_step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at(150));
     assert_eq!(rig.due(150), [send(2, [station(10), Place::Core], 100)]);
     assert_eq!(rig.arrive(155, 2), [Act::Copy(TARGET)]);
@@ -365,13 +365,13 @@ fn one_base_station_needs_no_copies() {
 #[test]
 fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     let before = BicastStart::Before(Span::ZERO);
-    let mut rig = bicasting(before, Signalling::Given);
+    let mut rig = bicasting(before, Signalling::FixedDelays);
     rig.ask_target(100);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
     assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
     rig.is_connected = false;
     rig.network.begin_anew();
-    rig.step(400, |network, step| {
+    rig.run_step(400, |network, step| {
         network.fetch_context(SOURCE, step);
     });
     assert_eq!(rig.due(405), [Act::EndCopies]);
@@ -396,7 +396,7 @@ impl Walk {
                     let now = self.now;
                     let acts = self
                         .rig
-                        .step(now, |network, step| network.on_command(target, step));
+                        .run_step(now, |network, step| network.on_command(target, step));
                     assert!(acts.is_empty(), "the UE is told by others");
                 }
                 Act::Copy(_) => {
@@ -414,8 +414,8 @@ impl Walk {
         }
     }
 
-    fn step(&mut self, action: impl FnOnce(&mut Network, &mut Step<'_>)) {
-        let acts = self.rig.step(self.now, action);
+    fn run_step(&mut self, action: impl FnOnce(&mut Network, &mut Step<'_>)) {
+        let acts = self.rig.run_step(self.now, action);
         self.follow(acts);
     }
 
@@ -425,21 +425,21 @@ impl Walk {
         self.rig.fetching = None;
         self.rig.network.on_entered();
         if !self.rig.network.is_home(&self.rig.config, cell) {
-            self.step(|network, step| network.ask_core(cell, step));
+            self.run_step(|network, step| network.ask_core(cell, step));
         }
     }
 
     /// Carries out a random event.
     fn go_on(&mut self) {
         self.now += self.random.below(200);
-        self.step(Network::on_source_due);
-        self.step(Network::on_due);
+        self.run_step(Network::on_source_due);
+        self.run_step(Network::on_due);
         let cell = CellId(self.random.below(3) as u32);
         match self.random.below(8) {
             0 if self.rig.is_connected && !self.rig.network.is_busy() => {
                 let source = self.rig.serving;
                 if cell != source {
-                    self.step(|network, step| network.ask_target((source, cell), step));
+                    self.run_step(|network, step| network.ask_target((source, cell), step));
                 }
             }
             1 if self.rig.is_connected => self.enter(cell),
@@ -450,7 +450,7 @@ impl Walk {
                 self.rig.network.begin_anew();
             }
             3 if !self.rig.is_connected => {
-                self.step(|network, step| {
+                self.run_step(|network, step| {
                     network.fetch_context(cell, step);
                 });
                 self.rig.fetching = Some(cell);
@@ -459,7 +459,7 @@ impl Walk {
             _ if !self.under_way.is_empty() => {
                 let which = self.random.below(self.under_way.len() as u64) as usize;
                 let number = self.under_way.swap_remove(which);
-                self.step(|network, step| network.on_message(number, step));
+                self.run_step(|network, step| network.on_message(number, step));
             }
             _ => {}
         }
@@ -482,7 +482,7 @@ fn nobody_waits_for_ever() {
         };
         let signalling = match random.chance(0.8) {
             true => links(),
-            false => Signalling::Given,
+            false => Signalling::FixedDelays,
         };
         let span = Span::from_millis(random.below(50));
         let mut rig = Rig::new(interface, signalling);
@@ -513,8 +513,8 @@ fn nobody_waits_for_ever() {
                 break;
             }
             walk.now = walk.now.max(at.as_nanos().div_ceil(1_000_000));
-            walk.step(Network::on_source_due);
-            walk.step(Network::on_due);
+            walk.run_step(Network::on_source_due);
+            walk.run_step(Network::on_due);
         }
         let network = &walk.rig.network;
         assert!(network.wake_at().is_never(), "seed {seed}: {network:?}");

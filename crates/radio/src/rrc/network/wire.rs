@@ -6,34 +6,39 @@ use crate::rrc::backhaul::{Place, Signal, Wire};
 
 impl Wire {
     /// Sends a message between two base stations, or between a base station and the core.
-    pub(crate) fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
-        let Signalling::Links { strangers } = &step.config.signalling else {
+    pub(crate) fn send_between(
+        &mut self,
+        signal: Signal,
+        [from, to]: [Place; 2],
+        step: &mut Step<'_>,
+    ) {
+        let Signalling::Links { unconnected } = &step.config.signalling else {
             return;
         };
         let next = match (from, to) {
             (Place::Station(one), Place::Station(other))
                 if step.config.interface == Interface::Core
-                    || strangers.contains(&(one, other)) =>
+                    || unconnected.contains(&(one, other)) =>
             {
                 Place::Core
             }
             _ => to,
         };
-        self.post(signal, from, [next, to], step);
+        self.send_hop(signal, from, [next, to], step);
     }
 
-    /// Sends a message over one hop, from `from` to the first place of `way`.
-    pub(crate) fn post(
+    /// Sends a message over one hop, from `from` to the first place of `route`.
+    pub(crate) fn send_hop(
         &mut self,
         signal: Signal,
         from: Place,
-        way: [Place; 2],
+        route: [Place; 2],
         step: &mut Step<'_>,
     ) {
         let number = *step.next_message;
         *step.next_message += 1;
-        self.send(number, signal, way);
-        let ([to, _], size) = (way, signal.size());
+        self.add(number, signal, route);
+        let ([to, _], size) = (route, signal.size());
         step.act(Act::Send {
             number,
             from,

@@ -23,7 +23,7 @@ pub(crate) struct SecondaryNetwork {
     /// Cells that reserve resources for the UE, each with the end of its reservation.
     rooms: Vec<(CellId, Time)>,
     /// Messages with a fixed delay, each with its arrival time.
-    given: Vec<(Time, NodeSignal)>,
+    delayed: Vec<(Time, NodeSignal)>,
     /// Messages on simulated links, or lost there, by number.
     wired: Vec<(u64, NodeSignal)>,
 }
@@ -70,8 +70,8 @@ impl SecondaryNetwork {
         };
         let decisions = self.deciding.iter().map(|&(.., at)| at);
         let rooms = self.rooms.iter().map(|&(_, at)| at);
-        let given = self.given.iter().map(|&(at, _)| at);
-        let next = decisions.chain(rooms).chain(given).min();
+        let delayed = self.delayed.iter().map(|&(at, _)| at);
+        let next = decisions.chain(rooms).chain(delayed).min();
         of_phase.min(next.unwrap_or(Time::NEVER))
     }
 
@@ -79,7 +79,7 @@ impl SecondaryNetwork {
     fn post(&mut self, signal: NodeSignal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
         if !step.config.speak_over_links(from, to) {
             let at = step.after(step.config.station_delay(from, to));
-            self.given.push((at, signal));
+            self.delayed.push((at, signal));
             return;
         }
         let number = *step.next_message;
@@ -192,12 +192,12 @@ impl SecondaryNetwork {
     }
 
     /// Sends a new order to the UE.
-    fn tell(&mut self, order: Order, step: &mut Step<'_>) {
+    fn send_order(&mut self, order: Order, step: &mut Step<'_>) {
         self.orders += 1;
-        self.tell_again(order, step);
+        self.repeat_order(order, step);
     }
 
-    fn tell_again(&mut self, order: Order, step: &mut Step<'_>) {
+    fn repeat_order(&mut self, order: Order, step: &mut Step<'_>) {
         self.phase = Phase::Telling {
             order,
             until: step.after(step.config.procedure.overall),
@@ -246,7 +246,7 @@ impl SecondaryNetwork {
                 }
                 Some(_) => {
                     step.act(Act::Note(Some(cell), RrcEvent::SecondaryPrepared));
-                    self.tell(Order::Enter(cell), step);
+                    self.send_order(Order::Enter(cell), step);
                 }
                 None => {}
             },
@@ -264,7 +264,7 @@ impl SecondaryNetwork {
             }
             NodeSignal::Released => {
                 if matches!(self.phase, Phase::Releasing { .. }) {
-                    self.tell(Order::Release, step);
+                    self.send_order(Order::Release, step);
                 }
             }
             NodeSignal::Confirm(cell) => self.give_back(cell, step),
@@ -302,7 +302,7 @@ impl SecondaryNetwork {
                     target: Some(target),
                     purpose,
                 }));
-                self.tell(Order::Enter(target), step);
+                self.send_order(Order::Enter(target), step);
             }
             Wish::Release => {
                 step.act(Act::SecondaryNode(NodeAct::Began {
@@ -310,7 +310,7 @@ impl SecondaryNetwork {
                     purpose,
                 }));
                 self.post_between(NodeSignal::Confirm(cell), false, step);
-                self.tell(Order::Release, step);
+                self.send_order(Order::Release, step);
             }
         }
     }
@@ -346,8 +346,8 @@ impl SecondaryNetwork {
 
     /// Handles all actions that are due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
-        while let Some(place) = self.given.iter().position(|&(at, _)| at <= step.now) {
-            let (_, signal) = self.given.remove(place);
+        while let Some(place) = self.delayed.iter().position(|&(at, _)| at <= step.now) {
+            let (_, signal) = self.delayed.remove(place);
             self.on_signal(signal, step);
         }
         while let Some(place) = self.deciding.iter().position(|&(.., at)| at <= step.now) {
@@ -384,13 +384,15 @@ impl SecondaryNetwork {
                 self.give_back(cell, step);
                 self.phase = Phase::Idle;
             }
-            Phase::Releasing { until } if until <= step.now => self.tell(Order::Release, step),
-            Phase::Telling { order, until } if until <= step.now => self.tell_again(order, step),
+            Phase::Releasing { until } if until <= step.now => {
+                self.send_order(Order::Release, step)
+            }
+            Phase::Telling { order, until } if until <= step.now => self.repeat_order(order, step),
             _ => {}
         }
         self.mend(step);
         // Messages without delay arrive at once.
-        if self.given.iter().any(|&(at, _)| at <= step.now) {
+        if self.delayed.iter().any(|&(at, _)| at <= step.now) {
             self.on_due(step);
         }
     }
@@ -445,7 +447,7 @@ impl SecondaryNetwork {
     pub(crate) fn leave(&mut self, step: &mut Step<'_>) {
         let planned = self.planned();
         let before = self.pscell;
-        self.given.clear();
+        self.delayed.clear();
         self.wired.clear();
         self.deciding.clear();
         while let Some(&(cell, _)) = self.rooms.iter().find(|&&(cell, _)| Some(cell) != planned) {

@@ -67,7 +67,7 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         case.mobility.events[0].scope = Scope::SameCarrier;
     }
     let first: Vec<CellId> = (1..=carriers).map(|n| CellId(n * sites)).collect();
-    let mut aggregation = Aggregation::of(&first).expect("two at most");
+    let mut aggregation = Aggregation::new(&first).expect("two at most");
     aggregation.has_uplink = random.chance(0.5);
     aggregation.activation = Span::from_millis(random.below(30));
     aggregation.deactivation = random.chance(0.5).then_some(Span::from_millis(50));
@@ -168,7 +168,7 @@ fn two_ends(is_nr: bool, offset: f64) -> Case {
     case.mobility = mobility(3);
     case.mobility.events = vec![a3, a6(&a3, offset)];
     case.mobility.secondaries = vec![vec![CellId(1), CellId(2)]];
-    case.config.ues[0].aggregation = Aggregation::of(&[CellId(1)]).expect("one");
+    case.config.ues[0].aggregation = Aggregation::new(&[CellId(1)]).expect("one");
     // The UE does not come back.
     (case.walk.speed, case.walk.length) = (20.0, 1e5);
     case.loses_markers = false;
@@ -270,7 +270,7 @@ fn a_handover_releases_secondary_cells_and_the_target_adds_its_own() {
     case.mobility = mobility(4);
     case.mobility.events[0].scope = Scope::SameCarrier;
     case.mobility.secondaries = vec![vec![CellId(2)], vec![CellId(3)]];
-    case.config.ues[0].aggregation = Aggregation::of(&[CellId(2)]).expect("one");
+    case.config.ues[0].aggregation = Aggregation::new(&[CellId(2)]).expect("one");
     (case.walk.speed, case.walk.length) = (20.0, 1e5);
     case.loses_markers = false;
     case.keeps_blocks = true;

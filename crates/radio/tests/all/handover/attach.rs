@@ -208,8 +208,8 @@ fn t300_ends_an_attempt_and_nas_waits_for_the_next_and_longer_for_the_sixth() {
 
 /// Uses links that drop all messages.
 fn over_links(config: &mut MobilityConfig) {
-    let strangers = BTreeSet::new();
-    config.signalling = Signalling::Links { strangers };
+    let unconnected = BTreeSet::new();
+    config.signalling = Signalling::Links { unconnected };
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn walks_of_ues_that_attach_lose_each_packet_under_a_cause() {
             true => crate::handover::case_over_links(&mut random, mode, is_nr),
             false => case(&mut random, mode, is_nr),
         };
-        if case.mobility.signalling != Signalling::Given && random.chance(0.5) {
+        if case.mobility.signalling != Signalling::FixedDelays && random.chance(0.5) {
             case.links.1 = random.uniform_in(0.0, 0.3);
         }
         let at = Time::ZERO + Span::from_millis(random.below(6000));

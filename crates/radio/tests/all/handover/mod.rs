@@ -162,9 +162,9 @@ fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     if random.chance(0.3) {
         case.mobility.interface = Interface::Core;
     }
-    let strangers = (0..cells).flat_map(|one| (0..cells).map(move |other| (one, other)));
-    let strangers = strangers.filter(|_| random.chance(0.2)).collect();
-    case.mobility.signalling = Signalling::Links { strangers };
+    let unconnected = (0..cells).flat_map(|one| (0..cells).map(move |other| (one, other)));
+    let unconnected = unconnected.filter(|_| random.chance(0.2)).collect();
+    case.mobility.signalling = Signalling::Links { unconnected };
     case.links = (Span::from_millis(random.below(40)), 0.0);
     case
 }

@@ -245,7 +245,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         });
         // The other carrier is for secondary cells only.
         config.events[0].scope = Scope::SameCarrier;
-        aggregation = Aggregation::of(&[CellId(first.0 + count)]).expect("one");
+        aggregation = Aggregation::new(&[CellId(first.0 + count)]).expect("one");
     }
     let ues = (0..3).map(|node| UeConfig {
         serving: Serving::Cell(first),

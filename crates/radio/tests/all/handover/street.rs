@@ -361,7 +361,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         stations: (0..cells).collect(),
         utra: BTreeSet::new(),
         interface: Interface::Direct,
-        signalling: Signalling::Given,
+        signalling: Signalling::FixedDelays,
     }
 }
 

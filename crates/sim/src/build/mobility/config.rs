@@ -17,8 +17,8 @@ pub(in crate::build) fn config(
     bases: &[NodeId],
     interfaces: &Interfaces,
 ) -> MobilityConfig {
-    let strangers = interfaces.strangers().iter();
-    let strangers = strangers.map(|(one, other)| (one.0, other.0));
+    let unconnected = interfaces.strangers().iter();
+    let unconnected = unconnected.map(|(one, other)| (one.0, other.0));
     MobilityConfig {
         events: described.events.iter().map(event).collect(),
         measurement_period: described.measurement_period,
@@ -52,9 +52,9 @@ pub(in crate::build) fn config(
         },
         signalling: match described.core_of_links() {
             Some(_) => Signalling::Links {
-                strangers: strangers.collect(),
+                unconnected: unconnected.collect(),
             },
-            None => Signalling::Given,
+            None => Signalling::FixedDelays,
         },
     }
 }

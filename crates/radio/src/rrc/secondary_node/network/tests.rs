@@ -41,7 +41,7 @@ impl Net {
         config.procedure.overall = Span::from_millis(5000);
         if has_links {
             config.signalling = Signalling::Links {
-                strangers: BTreeSet::new(),
+                unconnected: BTreeSet::new(),
             };
         }
         Net {
@@ -59,7 +59,7 @@ impl Net {
         }
     }
 
-    fn step<R>(&mut self, action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R) -> R {
+    fn run_step<R>(&mut self, action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R) -> R {
         let mut step = Step {
             now: self.now,
             config: &self.config,
@@ -101,9 +101,9 @@ impl Net {
             let now = self.now;
             if let Some(place) = self.links.iter().position(|&(at, _)| at <= now) {
                 let (_, number) = self.links.remove(place);
-                assert!(self.step(|node, step| node.on_message(number, step)));
+                assert!(self.run_step(|node, step| node.on_message(number, step)));
             } else {
-                self.step(SecondaryNetwork::on_due);
+                self.run_step(SecondaryNetwork::on_due);
             }
         }
     }
@@ -123,7 +123,7 @@ impl Net {
             _ => None,
         });
         let number = number.expect("it was told");
-        self.step(|node, step| node.on_answer(number, step))
+        self.run_step(|node, step| node.on_answer(number, step))
     }
 }
 
@@ -131,9 +131,9 @@ impl Net {
 fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
     for (has_links, ms) in [(false, 20), (true, 24)] {
         let mut net = Net::new(has_links);
-        net.step(|node, step| node.on_addable(SECOND, step));
+        net.run_step(|node, step| node.on_addable(SECOND, step));
         // No other procedure begins meanwhile.
-        net.step(|node, step| node.on_addable(THIRD, step));
+        net.run_step(|node, step| node.on_addable(THIRD, step));
         net.run(100);
         assert_eq!(net.told(), [(ms, Order::Enter(SECOND))]);
         assert_eq!(net.held[SECOND.index()], 1, "it holds room");
@@ -141,7 +141,7 @@ fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
         assert_eq!(net.node.pscell(), Some(SECOND));
         assert!(!net.node.is_busy());
         net.run(200);
-        net.step(|node, step| node.give_back(SECOND, step));
+        net.run_step(|node, step| node.give_back(SECOND, step));
         assert_eq!(net.held, [0; 5], "the UE is there");
         assert!(net.node.wake_at().is_never());
     }
@@ -152,14 +152,14 @@ fn a_full_cell_refuses_and_the_next_report_asks_again() {
     let mut net = Net::new(true);
     net.config.most_ues = Some(1);
     net.loads[SECOND.index()] = 1;
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(100);
     assert_eq!(net.told(), []);
     let ended = NodeAct::Ended { is_refused: true };
     assert_eq!(net.done.last(), Some(&(24, ended)));
     assert!(net.noted.contains(&RrcEvent::SecondaryRefused));
     net.loads[SECOND.index()] = 0;
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(200);
     assert_eq!(net.told(), [(124, Order::Enter(SECOND))]);
 }
@@ -168,7 +168,7 @@ fn a_full_cell_refuses_and_the_next_report_asks_again() {
 fn an_answer_that_does_not_come_is_awaited_for_so_long() {
     let mut net = Net::new(true);
     net.is_lossy = true;
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(999);
     assert!(net.node.is_busy());
     net.run(2000);
@@ -180,7 +180,7 @@ fn an_answer_that_does_not_come_is_awaited_for_so_long() {
 #[test]
 fn room_that_nobody_comes_to_is_given_back() {
     let mut net = Net::new(true);
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(8);
     // The acknowledgment is lost, and so is the message that ends the reservation.
     net.is_lossy = true;
@@ -196,7 +196,7 @@ fn room_that_nobody_comes_to_is_given_back() {
 #[test]
 fn a_ue_that_does_not_answer_is_told_again() {
     let mut net = Net::new(false);
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(6000);
     let order = Order::Enter(SECOND);
     assert_eq!(net.told(), [(20, order), (5020, order)]);
@@ -215,19 +215,19 @@ fn the_secondary_node_decides_about_its_cell() {
     // For a cell of another base station, the report goes to the node, its decision comes back, and
     // the change continues as an addition.
     let mut net = with_node(true);
-    net.step(|node, step| node.on_report(Wish::Change(THIRD), step));
+    net.run_step(|node, step| node.on_report(Wish::Change(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Enter(THIRD))]);
     assert_eq!(net.answer(), Some(Order::Enter(THIRD)));
     assert_eq!(net.node.pscell(), Some(THIRD));
     // For another cell of the same base station, no other base station is asked.
     let mut net = with_node(true);
-    net.step(|node, step| node.on_report(Wish::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(Wish::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
     // The secondary node decides for a release.
     let mut net = with_node(true);
-    net.step(|node, step| node.on_report(Wish::Release, step));
+    net.run_step(|node, step| node.on_report(Wish::Release, step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     assert_eq!(net.answer(), Some(Order::Release));
@@ -235,7 +235,7 @@ fn the_secondary_node_decides_about_its_cell() {
     // The secondary node sends no decision if its other cell is full.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.step(|node, step| node.on_report(Wish::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(Wish::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), []);
     assert!(net.node.wake_at().is_never());
@@ -244,27 +244,27 @@ fn the_secondary_node_decides_about_its_cell() {
 #[test]
 fn a_failed_leg_is_released_or_entered_again() {
     let mut net = with_node(true);
-    net.step(|node, step| node.on_failure(Remedy::Release, step));
+    net.run_step(|node, step| node.on_failure(Remedy::Release, step));
     assert_eq!(net.node.pscell(), None, "it carries nothing");
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     // The UE has its room in the same cell already.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.step(|node, step| node.on_failure(Remedy::Enter(SECOND), step));
+    net.run_step(|node, step| node.on_failure(Remedy::Enter(SECOND), step));
     net.run(100);
     assert_eq!(net.told(), [(24, Order::Enter(SECOND))]);
     assert_eq!(net.held, [0; 5]);
     // Another cell is full, so the secondary node is released.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
+    net.run_step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Release)]);
     // The release is not answered either, but the UE receives the order nevertheless.
     let mut net = with_node(true);
     net.is_lossy = true;
-    net.step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
+    net.run_step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
     net.run(2500);
     assert_eq!(net.told(), [(2000, Order::Release)]);
 }
@@ -273,11 +273,11 @@ fn a_failed_leg_is_released_or_entered_again() {
 fn what_fails_while_the_masters_cell_changes_is_mended_later() {
     let mut net = with_node(false);
     net.node.is_barred = true;
-    net.step(|node, step| node.on_failure(Remedy::Release, step));
+    net.run_step(|node, step| node.on_failure(Remedy::Release, step));
     net.run(100);
     assert_eq!(net.told(), []);
     net.node.is_barred = false;
-    net.step(SecondaryNetwork::on_due);
+    net.run_step(SecondaryNetwork::on_due);
     net.run(200);
     assert_eq!(net.told(), [(110, Order::Release)]);
 }
@@ -285,20 +285,20 @@ fn what_fails_while_the_masters_cell_changes_is_mended_later() {
 #[test]
 fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     let mut net = with_node(true);
-    net.step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(100);
     let go_on = NodeAct::GoOn(TARGET);
     assert_eq!(net.done.last(), Some(&(24, go_on)));
     assert_eq!(net.node.planned(), Some(THIRD));
-    net.step(SecondaryNetwork::leave);
+    net.run_step(SecondaryNetwork::leave);
     assert_eq!(net.held[THIRD.index()], 1, "the room stays for the UE");
     assert!(!net.node.is_busy());
     // The handover is cancelled.
     let mut net = with_node(true);
-    net.step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(100);
-    assert!(net.step(SecondaryNetwork::cancel));
-    assert!(!net.step(SecondaryNetwork::cancel));
+    assert!(net.run_step(SecondaryNetwork::cancel));
+    assert!(!net.run_step(SecondaryNetwork::cancel));
     net.run(200);
     assert_eq!(
         (&net.held[..], net.node.pscell()),
@@ -307,18 +307,18 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     // The requested cell is full, or does not answer.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(100);
     assert_eq!(net.done.last(), Some(&(24, go_on)));
     assert_eq!(net.node.planned(), None);
     let mut net = with_node(true);
     net.is_lossy = true;
-    net.step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(2000);
     assert_eq!(net.done.last(), Some(&(500, go_on)));
     // The UE has not left in time, and no message cancels the handover.
     let mut net = with_node(false);
-    net.step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
     net.run(20_000);
     assert!(!net.node.is_busy() && net.node.wake_at().is_never());
     assert_eq!(net.held, [0; 5]);
@@ -327,10 +327,10 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
 #[test]
 fn a_ue_that_leaves_its_master_leaves_nothing_behind() {
     let mut net = Net::new(true);
-    net.step(|node, step| node.on_addable(SECOND, step));
+    net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(24);
     assert_eq!(net.held[SECOND.index()], 1);
-    net.step(SecondaryNetwork::leave);
+    net.run_step(SecondaryNetwork::leave);
     assert_eq!((&net.held[..], net.node.cell()), (&[0; 5][..], None));
     assert!(net.node.wake_at().is_never());
 }
