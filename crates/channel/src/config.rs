@@ -62,9 +62,9 @@ pub struct ChannelConfig {
     pub environment_speed: f64,
     /// Blockage models, at most four. Their losses in dB add up.
     pub blockages: Vec<Blockage>,
-    /// The base station's antenna.
+    /// Antenna of the base station.
     pub base_antenna: Antenna,
-    /// The UE's antenna.
+    /// Antenna of the UE.
     pub ue_antenna: Antenna,
     /// Number of receive antennas whose signals are combined, 1 to 8, at either end. They fade
     /// independently.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// A parameter value out of its range.
+/// Error for a parameter value out of its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}; expected {expected}")]
 pub struct ConfigError {

@@ -17,12 +17,12 @@ pub enum Penetration {
     LowLoss,
     /// Outer walls of a thermally efficient building, 70 % coated glass.
     HighLoss,
-    /// A car without metal-coated windows.
+    /// Car without metal-coated windows.
     Car,
     /// An outer wall of 20 dB at any carrier, and up to 25 m inside the building behind it. TR
     /// 36.873 has this model, and Table 7.4.3-3 keeps it for carriers below 6 GHz.
     Single,
-    /// A fixed loss.
+    /// Fixed loss.
     Fixed(Decibel),
 }
 

@@ -3,7 +3,7 @@
 use fadeout_core::math::{asin, atan2};
 use fadeout_core::{Point, Vector};
 
-/// A direction in space.
+/// Direction in space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Angles {
     /// Azimuth, counter-clockwise from east, degrees.

@@ -8,7 +8,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number};
 use std::f64::consts::PI;
 
 fadeout_core::parameters! {
-    /// The same gain everywhere.
+    /// Antenna with the same gain in all directions.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Isotropic {
         /// Antenna gain in every direction.

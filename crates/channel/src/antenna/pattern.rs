@@ -45,7 +45,7 @@ pub trait Pattern {
 }
 
 fadeout_core::parameters! {
-    /// Where an antenna looks.
+    /// Direction of an antenna.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Boresight {
         /// Azimuth of the boresight, or of an array's broadside, counter-clockwise from east.

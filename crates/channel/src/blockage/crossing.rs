@@ -36,7 +36,7 @@ impl Default for Crossing {
 }
 
 fadeout_core::choices! {
-    /// The kind of the screens.
+    /// Kind of the screens.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Blocker {
         /// A person.
@@ -231,7 +231,7 @@ impl Arrivals {
     }
 }
 
-/// One screen: the time at which its centre is on the path, and its distance from the UE.
+/// Screen with the time at which its centre is on the path, and its distance from the UE.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     at: Time,

@@ -17,12 +17,12 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 
 fadeout_core::choices! {
-    /// A road with its law of the state.
+    /// Kind of road, which sets the probabilities of the states.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Surrounding {
         /// Streets of a city.
         Urban = "urban",
-        /// A motorway.
+        /// Motorway.
         Highway = "highway",
     }
 }

@@ -10,7 +10,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 
 fadeout_core::choices! {
-    /// The beginning and end of a blockage.
+    /// Beginning and end of a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Onset {
         /// The screen moves across the path. Its speed is its width divided by the duration. The

@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 fadeout_core::choices! {
-    /// The kind of phase of regular blockages.
+    /// Choice of the phase of regular blockages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum PhaseKind {
         /// The scenario gives the start of the first blockage.
@@ -152,7 +152,7 @@ impl PeriodicProcess {
     }
 }
 
-/// One listed blockage.
+/// Listed blockage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Start.

@@ -20,7 +20,7 @@ const RAYS: usize = 2 * OFFSETS.len();
 /// here it is fixed. Seven and twenty have no common divisor, so all rays are used.
 const COUPLING: usize = 7;
 
-/// The two antennas of a link.
+/// Both antennas of a link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Antennas<'a> {
     pub(crate) base: &'a Antenna,

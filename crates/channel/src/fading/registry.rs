@@ -49,7 +49,7 @@ impl Rayleigh {
     }
 }
 
-/// A direct path and scattered paths.
+/// Fading with a direct path and scattered paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rician;
 

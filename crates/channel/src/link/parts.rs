@@ -1,9 +1,9 @@
-//! The parts of a link's gain.
+//! Parts of a link's gain.
 
 use super::OUTAGE_LOSS_DB;
 use crate::path_loss::Condition;
 
-/// The state of the direct path.
+/// State of the direct path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Line of sight.
@@ -24,7 +24,7 @@ impl State {
     }
 }
 
-/// The parts of a large-scale gain, in dB; losses are positive.
+/// Parts of a large-scale gain in dB, where losses are positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LargeScale {
     /// State of the direct path.

@@ -85,7 +85,7 @@ impl Start for DualPi2Config {
     }
 }
 
-/// One of both queues.
+/// Classic or low-latency queue.
 #[derive(Debug, Default)]
 struct Side {
     queue: Fifo,

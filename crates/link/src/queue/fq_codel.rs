@@ -92,7 +92,7 @@ impl Places {
     }
 }
 
-/// One queue, and its place in the schedule.
+/// Queue of one flow, with its position in the schedule.
 #[derive(Debug, Clone)]
 struct Flow {
     head: u32,

@@ -50,7 +50,7 @@ fn spot((x, y): (f64, f64)) -> Spot {
     ((x * 1e3).round() as i64, (y * 1e3).round() as i64)
 }
 
-/// One direction of a street between two crossings.
+/// Direction of a street between two crossings.
 #[derive(Debug)]
 struct Way {
     from: Spot,
