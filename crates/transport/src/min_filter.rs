@@ -65,7 +65,7 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         );
     }
 
-    /// Takes `value`; those of more than `window` ago leave.
+    /// Adds `value`. Values that are older than `window` are discarded.
     #[inline]
     pub(crate) fn update(&mut self, now: C, value: T, window: C::Length) {
         let sample = (now, value);
@@ -180,7 +180,7 @@ mod tests {
         for (values, at_end) in [
             // (time, value): a value below the second choice takes its place, and the third's.
             (&[(0, 1), (30, 9), (60, 5), (101, 8)][..], 5),
-            // Below the third alone.
+            // The value is smaller than the third choice only.
             (&[(0, 1), (30, 5), (60, 9), (70, 7), (131, 8)], 7),
         ] {
             let mut filter = MinFilter::new(u64::MAX);

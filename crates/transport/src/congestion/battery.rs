@@ -219,7 +219,7 @@ fn play(control: Congestion, steps: &[Step]) -> Vec<u64> {
     path
 }
 
-/// Every value at an end of its range, and every choice and flag.
+/// Returns one set of parameters for each end of each range, each choice and each flag.
 fn extremes(entry: &Entry) -> Vec<Parameters> {
     let mut sets = Vec::new();
     for parameter in entry.parameters {
@@ -300,7 +300,8 @@ fn slow_start_at_most_doubles_the_window_in_a_round_trip() {
                 entry.name
             );
         }
-        // A model of the path has none to go by here.
+        // An algorithm that models the path has no measurements in this test, so its window is not
+        // checked.
         let cwnd = sender.window.cwnd;
         assert!(
             cwnd > 15.0 || sender.control.controls_window(),

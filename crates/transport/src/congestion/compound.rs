@@ -29,9 +29,11 @@ pub struct Compound {
     gamma: f64,
     /// The delay window's part of the window.
     dwnd: f64,
-    /// The window as this algorithm left it; a difference is the stack's doing.
+    /// The window as this algorithm last set it. If the window differs, the TCP stack has changed
+    /// it.
     left: f64,
-    /// Amount still to be added to the delay window in this round, and per segment.
+    /// Amount still to be added to the delay window in this round. The next field is the amount per
+    /// segment.
     owed: f64,
     owed_per_segment: f64,
     base: Span,
@@ -227,7 +229,7 @@ impl Compound {
     fn adjust(&mut self, window: &mut Window, queued: f64) {
         let target = self.next_dwnd(window.cwnd, queued);
         if target > self.dwnd {
-            // Spread over the round, so that no burst leaves.
+            // The increase is spread over the round, so that it does not cause a burst.
             self.owed = target - self.dwnd;
             self.owed_per_segment = self.owed / window.cwnd;
         } else {

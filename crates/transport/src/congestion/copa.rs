@@ -431,7 +431,7 @@ mod tests {
         let loss = congestion(at_ms(1_210), CongestionKind::FastRecovery, 20);
         copa.on_congestion(&mut w, &loss);
         assert!((1.0 / copa.delta - 4.0).abs() < 1e-9);
-        // An empty queue ends it.
+        // An empty queue ends the competitive mode.
         round(&mut copa, &mut w, 1_300, 101.0);
         assert_eq!((copa.phase(), copa.delta), ("default", 0.5));
     }

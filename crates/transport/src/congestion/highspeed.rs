@@ -21,7 +21,7 @@ const HIGH_DECREASE: f64 = 0.1;
 struct Row {
     /// Largest window the row is for.
     window: u32,
-    /// Decrease in 1/256.
+    /// Decrease after a loss, in units of 1/256.
     decrease: u32,
 }
 
@@ -128,7 +128,7 @@ impl HighSpeed {
     }
 }
 
-/// b(w).
+/// Returns the decrease factor b(w) for a window of `window` segments.
 ///
 /// Standard: RFC 3649 §5.
 fn decrease(window: f64) -> f64 {
@@ -139,7 +139,7 @@ fn decrease(window: f64) -> f64 {
     (0.5 + (HIGH_DECREASE - 0.5) * position).max(0.0)
 }
 
-/// a(w).
+/// Returns the increase a(w) for a window of `window` segments.
 ///
 /// Standard: RFC 3649 §5.
 fn increase(window: f64) -> f64 {

@@ -252,7 +252,8 @@ impl Htcp {
         }
     }
 
-    /// Processes an ACK in the state before it.
+    /// Measures the round-trip time and the throughput of an ACK. The recovery state is the one
+    /// before the ACK.
     fn measure(&mut self, window: &Window, ack: &AckSample) {
         let is_open = self.state == RecoveryState::Open;
         if is_open {
@@ -410,7 +411,7 @@ mod tests {
             (alpha(&htcp, 7_000), htcp.state),
             (11.0, RecoveryState::Loss)
         );
-        // Undone, it counts from where it did.
+        // After an undo the increase continues from the time before the loss.
         htcp.on_spurious(&mut w, &window(100.0, 50.0), at_ms(5_100));
         assert_eq!(alpha(&htcp, 3_000), 11.0);
     }

@@ -178,7 +178,7 @@ mod tests {
                 let mut w = window(20.0, ssthresh);
                 hybla.on_ack(&mut w, &sample);
                 let grown = w.cwnd - 20.0 + hybla.rest as f64 / SEGMENT as f64;
-                // Down to a 128th.
+                // The growth is exact down to 1/128 of a segment.
                 assert_eq!(f64::floor(growth * 128.0) / 128.0, grown, "{srtt_ms} ms");
             }
         }
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(w.cwnd, 11.0);
     }
 
-    /// A sample with this smoothed round-trip time.
+    /// Returns a sample with this smoothed round-trip time.
     fn at_rtt(srtt_ms: u64) -> AckSample {
         AckSample {
             srtt: Span::from_millis(srtt_ms),

@@ -41,7 +41,7 @@ pub(crate) struct HyStart {
 }
 
 fadeout_core::choices! {
-    /// The signs that it heeds.
+    /// The signs that may end slow start.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Signs {
         Both = "both",
@@ -52,7 +52,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Where its rounds begin.
+    /// When HyStart begins to count rounds.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Rounds {
         FromStart = "from-start",

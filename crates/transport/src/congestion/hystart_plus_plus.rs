@@ -131,7 +131,7 @@ mod tests {
     use super::super::testing::{ack_with_rtt, at_ms, window};
     use super::*;
 
-    /// A round of `n` samples of `rtt_ms`, the `round`-th.
+    /// Feeds round number `round`, with `n` samples of `rtt_ms`.
     fn round(control: &mut HyStartPlusPlus, w: &mut Window, round: u64, n: u64, rtt_ms: f64) {
         for k in 0..n {
             let ack = AckSample {

@@ -260,7 +260,8 @@ mod tests {
         assert_eq!(alphas, [74, 74, 74, 74, ALPHA_MAX]);
     }
 
-    /// An ACK up to `una` of 4 segments when `nxt` is next to be sent, with a round-trip time.
+    /// Returns an ACK up to `una` of 4 segments when `nxt` is next to be sent, with a round-trip
+    /// time.
     fn heard(una: u64, nxt: u64, rtt_ms: f64) -> AckSample {
         AckSample {
             snd_una: una,

@@ -103,7 +103,7 @@ impl TimeoutWatch {
         ack.state == RecoveryState::Loss && before != RecoveryState::Loss
     }
 
-    /// A timeout was reported.
+    /// Notes that the sender reported a timeout.
     pub(crate) fn on_reported(&mut self) {
         self.0 = RecoveryState::Loss;
     }

@@ -76,7 +76,7 @@ impl Window {
 /// The sender's recovery state, by the names of the Linux kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RecoveryState {
-    /// Nothing suspicious.
+    /// No sign of loss or congestion.
     #[default]
     Open,
     /// SACKs or duplicate ACKs, no loss inferred yet.
@@ -214,7 +214,7 @@ pub enum CongestionKind {
     FastRecovery,
     /// The retransmission timer expired.
     Rto,
-    /// ECN echo.
+    /// The peer echoed a congestion mark (ECN).
     Ecn,
     /// A loss that a tail loss probe repaired, or congestion in the sender's own host.
     Local,
@@ -223,9 +223,9 @@ pub enum CongestionKind {
 /// A congestion event.
 #[derive(Debug, Clone, Copy)]
 pub struct CongestionEvent {
-    /// Time of detection.
+    /// Time at which the congestion was detected.
     pub now: Time,
-    /// Kind of the event.
+    /// Reason to shrink the window.
     pub kind: CongestionKind,
     /// Outstanding segments: sent and not cumulatively acknowledged (RFC 5681 FlightSize).
     pub flight_size: u32,
@@ -250,7 +250,7 @@ impl CongestionEvent {
 /// A segment with data that left, new or retransmitted.
 #[derive(Debug, Clone, Copy)]
 pub struct SentSample {
-    /// Departure time.
+    /// Time at which the segment left.
     pub now: Time,
     /// First sequence number.
     pub seq: u64,

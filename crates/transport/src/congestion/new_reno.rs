@@ -61,10 +61,10 @@ const COUNTING: Parameter = choice(
 );
 
 impl NewReno {
-    /// The parameters that this window takes.
+    /// The parameters of this window rule.
     pub(super) const PARAMETERS: &[Parameter] = &[BETA, BETA_ECN, SLOW_START_LIMIT, COUNTING];
 
-    /// Built from [`NewReno::PARAMETERS`].
+    /// Creates the window rule from the values of [`NewReno::PARAMETERS`].
     pub(super) fn from_settings(settings: &Settings<'_>) -> Self {
         NewReno {
             beta: settings.number("beta"),

@@ -32,7 +32,7 @@ pub struct Prague {
     target_rtt: Span,
     settling_rounds: u32,
     alpha: f64,
-    /// Window with its fraction.
+    /// Window, including the fraction of a segment.
     fraction: f64,
     has_seen_mark: bool,
     rounds: u32,

@@ -46,7 +46,7 @@ fadeout_core::registry! {
         /// A coupled congestion control, which depends on the other paths of a multipath
         /// connection.
         Coupled(Box<Coupled>),
-        /// The user's own.
+        /// An algorithm that the user wrote.
         Custom(Custom),
     }
     macro dispatch;

@@ -16,7 +16,7 @@ pub(super) struct RoundRtt {
 }
 
 impl RoundRtt {
-    /// The kernel's "no sample".
+    /// The value of the kernel that means "no sample".
     pub(super) const NONE_US: u64 = 0x7fff_ffff;
 
     pub(super) fn new() -> Self {
@@ -27,7 +27,7 @@ impl RoundRtt {
         }
     }
 
-    /// Takes the ACK's sample. One microsecond is added, so that none is zero.
+    /// Adds the sample of the ACK. One microsecond is added, so that no sample is zero.
     pub(super) fn sample(&mut self, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
             let us = (rtt.as_micros() + 1).min(Self::NONE_US);
@@ -41,7 +41,7 @@ impl RoundRtt {
         }
     }
 
-    /// Begins a round.
+    /// Starts a new round without samples.
     pub(super) fn start_round(&mut self) {
         self.min_us = Self::NONE_US;
         self.samples = 0;
@@ -67,7 +67,8 @@ impl Rounds {
         }
     }
 
-    /// Takes the ACK's sample and follows the recovery state. Call once an ACK, first.
+    /// Adds the sample of the ACK and follows the recovery state. Call it once for each ACK, before
+    /// the other methods.
     pub(super) fn on_ack(&mut self, ack: &AckSample) {
         self.rtt.sample(ack);
         if ack.state == RecoveryState::Open && self.state != RecoveryState::Open {

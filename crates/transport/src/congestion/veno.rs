@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(veno.rtt.min_us, 110_001);
         veno.on_ack(&mut w, &sample(RecoveryState::Open));
         assert_eq!(veno.queued, 40);
-        // The next one has its own again.
+        // The next ACK has a sample of its own again.
         veno.on_ack(&mut w, &sample(RecoveryState::Open));
         assert_eq!(veno.queued, 4);
         let samples = veno.rtt.samples;

@@ -148,7 +148,7 @@ impl Westwood {
 #[derive(Debug, Clone)]
 struct Kernel {
     jiffies: Jiffies,
-    /// Once-filtered and twice-filtered bandwidth.
+    /// Bandwidth after the first filter; the next field is the bandwidth after the second.
     coarse: u64,
     bandwidth: u64,
     window_start: u64,

@@ -148,7 +148,7 @@ mod tests {
         told(&mut control, &mut w, 100);
         let before = w.cwnd;
         control.on_congestion(&mut w, &congestion(at_ms(1), CongestionKind::Rto, 100));
-        w.cwnd = 1.0; // the stack's loss window
+        w.cwnd = 1.0; // the sender sets this window after a timeout
         control.on_ack(&mut w, &ack_with_rtt(at_ms(2), 1, 100.0));
         assert_eq!(w.cwnd, before);
     }

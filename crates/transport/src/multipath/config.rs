@@ -28,7 +28,7 @@ impl MultipathConfig {
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,
-            send_buffer: None, // the connection's
+            send_buffer: None, // the connection has the send buffer
             multipath: true,
             packet_memory: (self.tcp.packet_memory).beside_less(MptcpOption::MAPPING_LEN),
             is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),

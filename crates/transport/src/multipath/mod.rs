@@ -30,7 +30,7 @@ pub use fadeout_core::agreed::MOST_PATHS as MAX_PATHS;
 pub struct PathId(pub u8);
 
 impl PathId {
-    /// As an index.
+    /// Returns the number of the path as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -18,7 +18,7 @@ pub(super) struct Stranded {
 }
 
 impl Stranded {
-    /// Place among stranded ranges.
+    /// Returns the sort key among the stranded ranges.
     fn place(&self) -> (u64, PathId) {
         (self.start, self.from)
     }

@@ -38,7 +38,7 @@ const MOST_WITH_OPTION: u32 = 1;
 /// Bytes and packets of one direction, as in `tcp_info`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AccurateCounters {
-    /// Marked packets.
+    /// Number of packets received with a congestion mark (CE).
     pub ce: u32,
     /// Bytes received as ECT(1), CE and ECT(0).
     pub bytes: [u32; 3],
@@ -291,7 +291,8 @@ impl Accurate {
         }
         let safe = packets - (packets.wrapping_sub(least) & 7);
         let Some(bytes) = bytes else {
-            // ACKs that cover many packets are usual here.
+            // Without the option, ACKs that cover many packets are expected if the average is that
+            // large.
             let is_usual = self.average > u64::from(MOST_MARKS) << AVERAGE_BITS;
             return if is_usual { least } else { safe };
         };

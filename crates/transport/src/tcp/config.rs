@@ -99,7 +99,7 @@ pub enum ReceiveWindow {
     },
     /// A window of constant size.
     Fixed {
-        /// Size, bytes.
+        /// Size of the window, bytes.
         bytes: u64,
     },
     /// The window of the multipath connection that owns this subflow. The connection writes it into
@@ -184,9 +184,9 @@ fadeout_core::choices! {
     /// When segments are spaced in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Pacing {
-        /// Only if the congestion control asks for it.
+        /// Segments are paced only if the congestion control asks for it.
         Automatic = "automatic",
-        /// Always, as with the fq queueing discipline of Linux.
+        /// Segments are always paced, as with the fq queueing discipline of Linux.
         On = "on",
     }
 }
@@ -197,7 +197,7 @@ fadeout_core::choices! {
     pub enum EcnMode {
         /// The mode that the congestion control needs, or off.
         Automatic = "automatic",
-        /// No ECN.
+        /// ECN is not negotiated.
         Off = "off",
         /// The echo of RFC 3168, until the sender reports that it reduced its window.
         Classic = "classic",
@@ -232,7 +232,7 @@ fadeout_core::choices! {
     /// Response of the ends to a notice of an outage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutageResponse {
-        /// No response.
+        /// The sender does not react to outages.
         None = "none",
         /// The sender stops sending until it learns that the outage is over (TCP-Feedback).
         Feedback = "feedback",
@@ -288,7 +288,7 @@ pub struct AccurateEcn {
 pub struct TcpConfig {
     /// Method of detecting and repairing losses.
     pub recovery: LossRecovery,
-    /// Variant of [`LossRecovery::NewReno`].
+    /// The variant of NewReno if the loss recovery is [`LossRecovery::NewReno`].
     pub newreno_variant: NewRenoVariant,
     /// Condition for duplicate ACKs to begin a fast retransmit without SACK.
     pub recover_guard: RecoverGuard,
@@ -314,7 +314,7 @@ pub struct TcpConfig {
     pub rto_rule: RtoRule,
     /// Smallest timeout (of the variance term with [`RtoRule::Linux`]).
     pub minimum_rto: Span,
-    /// Largest timeout.
+    /// Largest retransmission timeout.
     pub maximum_rto: Span,
     /// Timeout before the first round-trip time sample.
     pub initial_rto: Span,
@@ -329,7 +329,7 @@ pub struct TcpConfig {
     pub initial_ssthresh: f64,
     /// True if the window shrinks after idle or application-limited periods (RFC 2861, as Linux).
     pub slow_start_after_idle: bool,
-    /// Delayed-ACK rule.
+    /// Rule for delayed ACKs.
     pub ack_rule: AckRule,
     /// True if window scaling is offered (RFC 7323 section 2).
     pub window_scaling: bool,
@@ -345,7 +345,7 @@ pub struct TcpConfig {
     pub packet_memory: PacketMemory,
     /// Send buffer. `None` if the socket accepts every write at once.
     pub send_buffer: Option<SendBufferConfig>,
-    /// ECN feedback mode.
+    /// Which ECN feedback is negotiated.
     pub ecn: EcnMode,
     /// Format of accurate ECN. `None` if segments carry whole counts in place of flags and option.
     pub accurate_ecn: Option<AccurateEcn>,
@@ -353,7 +353,7 @@ pub struct TcpConfig {
     pub resilience: ResilienceConfig,
     /// True if small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// Rule for pacing.
+    /// When segments are spaced in time.
     pub pacing: Pacing,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub maximum_pacing_rate: Rate,

@@ -33,19 +33,19 @@ use std::sync::Arc;
 /// Commands of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppCommand {
-    /// Wait for a peer.
+    /// Wait for a peer that opens the connection.
     Listen,
     /// Open a connection.
     Connect,
     /// Send this many bytes more.
     Write(Bytes),
-    /// Send without end.
+    /// Send data without an end.
     WriteForever,
-    /// Send no more once everything written is sent.
+    /// Close the sending direction once all written data is sent.
     Close,
     /// Stop reading, so that arriving data fills the receive buffer.
     PauseReading,
-    /// Read again.
+    /// Continue to read after a pause.
     ResumeReading,
     /// Take this many bytes out of the receive buffer while reading is paused.
     Read(Bytes),
@@ -451,7 +451,8 @@ impl TcpEndpoint {
         let peers_came = self.receiver.has_received_fin();
         if self.life.follow_fins(own_is_acked, peers_came) {
             out.events.push(AppEvent::Closed);
-            // Most of thousands of flows are over, and need only their statistics.
+            // A simulation may have thousands of flows. Most are over, and only their statistics
+            // are needed.
             self.sender.release();
         }
     }
@@ -461,7 +462,7 @@ impl TcpEndpoint {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
             if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
-                continue; // this reset belongs to no connection
+                continue; // a reset without an ACK belongs to no connection
             }
             if !flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);

@@ -7,9 +7,9 @@ use fadeout_core::{Rate, Span};
 /// A snapshot of one end of a connection, by the names of Linux's `struct tcp_info`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TcpInfo {
-    /// Recovery state.
+    /// State of loss recovery.
     pub ca_state: RecoveryState,
-    /// Consecutive timeouts without progress.
+    /// Number of timeouts in a row without progress.
     pub retransmits: u32,
     /// Zero-window probes sent without an answer.
     pub probes: u32,
@@ -21,7 +21,7 @@ pub struct TcpInfo {
     pub sack: bool,
     /// True if ECN was agreed on.
     pub ecn: bool,
-    /// Retransmission timeout, with backoff.
+    /// Retransmission timeout, including the backoff.
     pub rto: Span,
     /// Smoothed round-trip time. Zero before the first sample.
     pub rtt: Span,
@@ -39,13 +39,13 @@ pub struct TcpInfo {
     pub lost: u32,
     /// Retransmissions believed to be in the network.
     pub retrans: u32,
-    /// Retransmissions so far.
+    /// Number of retransmissions since the connection began.
     pub total_retrans: u64,
     /// Slow-start threshold, segments. Infinite until the first congestion event.
     pub snd_ssthresh: f64,
     /// Congestion window, segments.
     pub snd_cwnd: f64,
-    /// The peer's window, bytes.
+    /// Window that the peer advertises, bytes.
     pub snd_wnd: u64,
     /// Segments that may be out of order before a loss is inferred.
     pub reordering: u32,
@@ -57,7 +57,7 @@ pub struct TcpInfo {
     pub delivered: u64,
     /// Number of delivered segments that the peer reported as marked by ECN.
     pub delivered_ce: u64,
-    /// Bytes acknowledged.
+    /// Number of bytes that the peer has acknowledged.
     pub bytes_acked: u64,
     /// Bytes written and not yet sent.
     pub notsent_bytes: u64,

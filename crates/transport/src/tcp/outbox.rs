@@ -5,7 +5,7 @@ use fadeout_core::{Ecn, Segment};
 /// A segment to put on the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing {
-    /// The segment.
+    /// The segment to send.
     pub segment: Segment,
     /// ECN field of its IP packet.
     pub ecn: Ecn,
@@ -16,9 +16,9 @@ pub struct Outgoing {
 pub enum AppEvent {
     /// The handshake is complete.
     Established,
-    /// Everything written so far was acknowledged.
+    /// All data written so far was acknowledged.
     AllAcknowledged,
-    /// The peer will send no more.
+    /// The peer will send no more data.
     PeerClosed,
     /// Both directions are closed.
     Closed,

@@ -190,7 +190,7 @@ macro_rules! profile {
 }
 
 profile!(
-    /// Linux 6.12.
+    /// The profile with the behaviour of Linux 6.12.
     Linux,
     LossRecovery::Rack,
     Entry::new(
@@ -203,7 +203,7 @@ profile!(
     .with_parameters(LINUX)
 );
 profile!(
-    /// The standards with SACK.
+    /// The profile with the standards and SACK.
     Rfc,
     LossRecovery::Sack,
     Entry::new(
@@ -216,7 +216,7 @@ profile!(
     .with_parameters(Constants::PARAMETERS)
 );
 profile!(
-    /// NewReno.
+    /// The profile with NewReno.
     NewReno,
     LossRecovery::NewReno,
     Entry::new(
@@ -228,7 +228,7 @@ profile!(
     .with_parameters(CLASSIC)
 );
 profile!(
-    /// Reno.
+    /// The profile with Reno.
     Reno,
     LossRecovery::Reno,
     Entry::new(
@@ -240,7 +240,7 @@ profile!(
     .with_parameters(RENO)
 );
 profile!(
-    /// Tahoe.
+    /// The profile with Tahoe.
     Tahoe,
     LossRecovery::Tahoe,
     Entry::new(

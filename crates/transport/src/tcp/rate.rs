@@ -11,7 +11,7 @@ pub(super) struct RateSampler {
     pub(super) delivered: u64,
     /// Number of delivered segments that the receiver reported as marked by ECN.
     pub(super) delivered_ce: u64,
-    /// Segments marked lost.
+    /// Number of segments marked lost so far.
     pub(super) lost: u64,
     delivered_at: Time,
     first_sent_at: Time,
@@ -66,7 +66,7 @@ impl RateSampler {
         }
     }
 
-    /// An ACK begins.
+    /// Starts the sample of an ACK.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.pending = Pending {

@@ -21,11 +21,11 @@ pub(super) struct RttEstimator {
     srtt8: u64,
     /// 4 × mean deviation, µs.
     mdev4: u64,
-    /// Largest `mdev4` of this round trip.
+    /// Largest `mdev4` of the present round trip.
     mdev_max4: u64,
     /// Variance term of the timeout, µs.
     rttvar4: u64,
-    /// The round trip ends when this sequence number is acknowledged.
+    /// Sequence number whose acknowledgment ends the round trip.
     round_ends: u64,
     rto: Span,
     backoff: u32,
@@ -57,8 +57,8 @@ impl RttEstimator {
         }
     }
 
-    /// Takes an unambiguous sample for the estimator and the congestion control's own sample,
-    /// the round trip of the segment acknowledged last.
+    /// Processes an unambiguous sample. `rtt` is for the estimator. `latest` is for the congestion
+    /// control: the round trip of the segment that was acknowledged last.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Span, latest: Span, una: u64, nxt: u64) {
         self.latest = latest;
         self.min.update(now, latest, MIN_RTT_WINDOW);
@@ -175,7 +175,7 @@ impl RttEstimator {
     pub(super) fn backoff(&self) -> u32 {
         self.backoff
     }
-    /// The timeout as round-trip times give it, without backoff.
+    /// Returns the timeout that follows from the round-trip times, without backoff.
     pub(super) fn rto_without_backoff(&self) -> Span {
         if self.backoff == 0 {
             self.rto
@@ -183,13 +183,13 @@ impl RttEstimator {
             self.base_rto()
         }
     }
-    /// The timeout, with backoff.
+    /// Returns the timeout, including the backoff.
     ///
     /// Standard: RFC 6298 §2, §5.
     pub(super) fn rto(&self) -> Span {
         self.rto
     }
-    /// Smallest timeout configured.
+    /// Returns the smallest timeout that is configured.
     pub(super) fn minimum_rto(&self) -> Span {
         self.minimum
     }
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(rtt.backoff(), 0, "a sample ends it");
     }
 
-    /// Before a sample there is nothing to compute a timeout from.
+    /// Before the first sample no timeout can be computed.
     #[test]
     fn the_initial_timeout_stands_until_the_first_sample() {
         let rtt = estimator(RtoRule::Linux, 200);

@@ -13,25 +13,26 @@ use fadeout_core::{Ring, Time};
 pub(super) struct Tags(u16);
 
 impl Tags {
-    /// Selectively acknowledged.
+    /// The segment was acknowledged by a SACK block.
     pub(super) const SACKED: Tags = Tags(1);
-    /// Believed lost.
+    /// The segment is believed to be lost.
     pub(super) const LOST: Tags = Tags(2);
-    /// A retransmission is believed to be in the network.
+    /// A retransmission of the segment is believed to be in the network.
     pub(super) const RETRANSMITTED: Tags = Tags(4);
-    /// Was retransmitted at least once.
+    /// The segment was retransmitted at least once.
     pub(super) const EVER_RETRANSMITTED: Tags = Tags(8);
-    /// Carries the FIN.
+    /// The segment carries the FIN.
     pub(super) const FIN: Tags = Tags(16);
-    /// The application limited the sender when it was sent.
+    /// The application limited the sender when the segment was sent.
     pub(super) const APP_LIMITED: Tags = Tags(32);
-    /// Ended the written data when it was sent.
+    /// The segment ended the written data when it was sent.
     pub(super) const PUSHED: Tags = Tags(128);
-    /// Left in one `sk_buff` with the segment before it.
+    /// The segment left in one `sk_buff` with the segment before it.
     pub(super) const JOINED: Tags = Tags(256);
-    /// Begins a mapping of a multipath connection, and is never merged with the segment before it.
+    /// The segment begins a mapping of a multipath connection. It is never merged with the segment
+    /// before it.
     pub(super) const BEGINS: Tags = Tags(512);
-    /// Still in the list of segments by transmission time.
+    /// The segment is still in the list of segments by transmission time.
     const LISTED: Tags = Tags(64);
 
     #[inline]
@@ -48,7 +49,7 @@ impl Tags {
     }
 }
 
-/// One sent segment.
+/// A segment that was sent and not yet acknowledged cumulatively.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SentSegment {
     /// First sequence number.
@@ -57,7 +58,7 @@ pub(super) struct SentSegment {
     pub(super) sent_at: Time,
     /// Snapshots of the rate sampler at that time (draft-ietf-ccwg-bbr section 4.1.2).
     pub(super) first_sent_at: Time,
-    /// See [`super::rate::RateSampler`].
+    /// Time of the last delivery before the segment was sent. See [`super::rate::RateSampler`].
     pub(super) delivered_at: Time,
     /// Segments delivered when this segment was sent.
     pub(super) delivered: u64,
@@ -72,7 +73,7 @@ pub(super) struct SentSegment {
     pub(super) later: u32,
     /// Number of retransmissions.
     pub(super) retries: u16,
-    /// State of the segment.
+    /// Tags of the segment.
     pub(super) tags: Tags,
 }
 
@@ -92,9 +93,9 @@ pub(super) struct Scoreboard {
     ring: Ring<SentSegment>,
     oldest: u32,
     newest: u32,
-    /// Segments tagged SACKed.
+    /// Number of segments with the tag `SACKED`.
     pub(super) sacked_out: u32,
-    /// Segments tagged lost.
+    /// Number of segments with the tag `LOST`.
     pub(super) lost_out: u32,
     /// Segments with a retransmission in the network.
     pub(super) retrans_out: u32,

@@ -1,6 +1,6 @@
 //! The largest value of the last rounds.
 
-/// Rounds remembered at most.
+/// Largest number of rounds that are remembered.
 const SLOTS: usize = 16;
 
 /// A maximum over a window of rounds: one slot a round, so that a value leaves exactly when its
@@ -24,7 +24,7 @@ impl MaxFilter {
         }
     }
 
-    /// Takes `value` in `round`, which never goes back.
+    /// Adds `value`, measured in `round`. The round number never decreases.
     pub(in super::super) fn update(&mut self, round: u64, value: f64) {
         self.advance(round);
         let slot = &mut self.slots[round as usize % SLOTS];

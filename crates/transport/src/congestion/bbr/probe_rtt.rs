@@ -18,8 +18,8 @@ impl ProbeRttTimer {
         *self = ProbeRttTimer::default();
     }
 
-    /// Takes an ACK in PROBE_RTT, and says whether it ends the stay. The time of `duration` runs
-    /// from when no more than `window` segments are in flight.
+    /// Processes an ACK in PROBE_RTT. Returns true if PROBE_RTT ends with it. The phase lasts for
+    /// `duration` from the time when no more than `window` segments are in flight.
     pub(super) fn on_ack(
         &mut self,
         ack: &AckSample,

@@ -6,7 +6,7 @@ use super::super::AckSample;
 /// (draft-ietf-ccwg-bbr section 5.5.1).
 #[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) struct Round {
-    /// Rounds so far.
+    /// Number of rounds that have begun.
     pub(in super::super) count: u64,
     /// True if the present ACK starts a round.
     pub(in super::super) is_start: bool,
@@ -14,7 +14,7 @@ pub(in super::super) struct Round {
 }
 
 impl Round {
-    /// Takes the ACK's delivery-rate sample.
+    /// Updates the round with the delivery-rate sample of the ACK.
     pub(in super::super) fn on_ack(&mut self, ack: &AckSample) {
         self.is_start = ack
             .rate

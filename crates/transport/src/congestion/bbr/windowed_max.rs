@@ -43,7 +43,7 @@ impl WindowedMax {
         }
     }
 
-    /// Takes `value` in `round`, which never goes back.
+    /// Adds `value`, measured in `round`. The round number never decreases.
     pub(in super::super) fn update(&mut self, round: u64, value: f64) {
         debug_assert!(
             value >= 0.0 && value.is_finite(),

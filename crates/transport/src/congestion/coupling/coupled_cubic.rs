@@ -87,7 +87,7 @@ struct Epoch {
     began_at: Time,
     k_s: f64,
     origin: f64,
-    /// Window of Reno-friendly growth.
+    /// Estimated window of Reno, below which CUBIC does not fall.
     friendly: f64,
     scale: Scale,
 }

@@ -14,7 +14,7 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 const TOTAL_ALPHA: f64 = 10.0;
 /// Fewest that a path keeps.
 const LEAST_ALPHA: u64 = 2;
-/// More queued in slow start ends it.
+/// Slow start ends if more segments than this are queued.
 const GAMMA: u64 = 1;
 /// Fraction bits of the factor that a queue is drained by.
 const FACTOR_BITS: u32 = 16;
@@ -24,7 +24,7 @@ pub(super) struct WVegas {
     base_us: u64,
     sum_us: u64,
     samples: u64,
-    /// The round ends when this is acknowledged; zero without a round.
+    /// Sequence number whose acknowledgment ends the round; zero without a round.
     round_ends: u64,
     alpha: u64,
     /// Smallest mean queueing delay since the last drain, µs; zero when unset.
@@ -135,7 +135,7 @@ impl WVegas {
         self.alpha = ((weight * TOTAL_ALPHA) as u64).max(LEAST_ALPHA);
     }
 
-    /// Empties a queue that has become twice its smallest.
+    /// Empties the queue once it has become twice as long as its smallest length.
     fn drain(&mut self, window: &mut Window, rtt: u64) {
         let queue = rtt - self.base_us;
         if self.queue_us == 0 || self.queue_us > queue {
@@ -186,7 +186,8 @@ mod tests {
         assert_eq!((wvegas.alpha, w.cwnd, wvegas.queue_us), (4, 9.0, 0));
     }
 
-    /// An ACK up to `una` when `nxt` is next to be sent, with a sample of the round-trip time.
+    /// Returns an ACK up to `una` when `nxt` is the next sequence number to send, with a sample of
+    /// the round-trip time.
     fn heard(una: u64, nxt: u64, rtt_ms: u64) -> AckSample {
         AckSample {
             snd_una: una,
@@ -234,7 +235,7 @@ mod tests {
             };
             wvegas.on_ack(&mut w, &ack, &none);
             assert_eq!(w.cwnd, grown);
-            // The measurements count.
+            // The samples are counted although the window may not grow.
             assert_eq!((wvegas.samples, wvegas.base_us), (1, 100_000));
         }
     }
@@ -298,7 +299,7 @@ mod tests {
             );
             assert_eq!(wvegas.round_rate(), if alpha == 8 { 0.0 } else { 250.0 });
         }
-        // The path that looks is not one of the others, wherever it stands.
+        // At any position, the path that computes a weight is not one of the other paths.
         let mut paths = view(1, &[(30.0, 120.0, 0.0), (30.0, 120.0, 0.0)]);
         paths.paths[0].round_rate = 250.0;
         paths.paths[1].round_rate = 9_000.0;
@@ -321,7 +322,7 @@ mod tests {
             round(&mut wvegas, &mut w, rtt_ms, 100_000.0);
             assert_eq!((w.cwnd, wvegas.queue_us), (after, left_us), "{rtt_ms} ms");
         }
-        // Two segments stay.
+        // A window of two segments remains.
         let (mut wvegas, mut w) = (WVegas::default(), window(4.0, 3.0));
         wvegas.queue_us = 100_000;
         round(&mut wvegas, &mut w, 400, 100_000.0);

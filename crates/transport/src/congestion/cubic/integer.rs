@@ -36,7 +36,7 @@ pub(super) struct Integer {
 /// The constants in the kernel's fixed point.
 #[derive(Debug, Clone, Copy)]
 struct Fixed {
-    /// C in 1/1024.
+    /// CUBIC's constant C, in units of 1/1024.
     c: u32,
     beta: u32,
     beta_ecn: u32,

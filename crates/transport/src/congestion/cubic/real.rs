@@ -43,7 +43,7 @@ struct State {
     cwnd_prior: f64,
     w_est: f64,
     epoch_start: Option<Time>,
-    /// Plateau of this epoch.
+    /// Window at the plateau of the present epoch.
     origin: f64,
 }
 
@@ -365,7 +365,7 @@ mod tests {
         let sample = ack(at_ms(0), 1);
         let rfc = cubic(Edition::Rfc9438, 0.7);
         assert_near(rfc.look_ahead(&sample), 0.1);
-        // The paper's is the smallest, once there is one.
+        // The 2008 paper uses the smallest round-trip time, once one was measured.
         let mut paper = cubic(Edition::Paper2008, 0.8);
         assert_near(paper.look_ahead(&sample), 0.0);
         paper.smallest = Span::from_millis(40);
@@ -386,7 +386,7 @@ mod tests {
         lose(&mut cubic, &mut w);
         cubic.epoch_start(100.0, at_ms(0));
         assert_eq!((cubic.state.k, cubic.state.origin), (0.0, 100.0));
-        // At it nothing is given up for others either.
+        // A window at the plateau does not give up segments for other flows (fast convergence).
         lose(&mut cubic, &mut window(100.0, f64::INFINITY));
         assert_eq!(cubic.state.w_max, Some(100.0));
     }

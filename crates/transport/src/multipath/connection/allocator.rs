@@ -39,7 +39,7 @@ pub(super) enum Source {
         /// True if the data was bound to a path before.
         is_again: bool,
     },
-    /// Data stranded on another path, with its index in the reinjection queue.
+    /// Data that is stranded on another path. The number is its index in the reinjection queue.
     Stranded(usize),
     /// Copy that a redundant scheduler sends.
     Copy,
@@ -58,7 +58,7 @@ impl Run {
 /// Next action of the allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Decision {
-    /// Path and the data that it is offered. `None` if nothing is sent.
+    /// Path and the data that it may send. `None` if nothing is sent.
     pub(super) run: Option<(usize, Run)>,
     /// Path whose window is halved first, because it holds the others up. `None` if there is none.
     pub(super) penalised: Option<usize>,
@@ -76,7 +76,7 @@ impl From<Option<(usize, Run)>> for Decision {
 /// State of one path in the allocator.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// True if the path's timer expired and its data was handed to other paths.
+    /// True if the retransmission timer of the path expired and its data was given to other paths.
     is_stranded: bool,
     timeouts_in_a_row: u32,
     /// Next data sequence number of a redundant scheduler.

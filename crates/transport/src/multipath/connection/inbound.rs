@@ -117,7 +117,7 @@ impl Inbound {
         if let Some(memory) = most_memory {
             window.limit_memory(memory);
         }
-        // The window in the SYN counts from here.
+        // The window in the SYN counts from data sequence number 1.
         window.begin(1, None);
         Inbound {
             reassembly,
@@ -402,7 +402,7 @@ impl Inbound {
         }
     }
 
-    /// The application stops reading.
+    /// Notes that the application stops reading.
     pub(super) fn pause(&mut self) {
         self.is_reading = false;
     }

@@ -12,15 +12,15 @@ use fadeout_core::{MptcpOption, Span, Time};
 /// State of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Not opened.
+    /// The path was not opened yet.
     Idle,
-    /// MP_CAPABLE or MP_JOIN is on its way.
+    /// MP_CAPABLE or MP_JOIN was sent and not answered.
     Opening,
     /// MP_JOIN was answered. Data waits for the fourth packet (RFC 8684 section 3.2).
     Confirming,
-    /// Carries data.
+    /// The path can carry data.
     Usable,
-    /// Gave up, was reset or removed.
+    /// The path was given up, reset or removed.
     Gone,
 }
 
@@ -29,7 +29,7 @@ enum Stage {
 pub(super) enum Join {
     /// Open the path with MP_CAPABLE or MP_JOIN.
     Open,
-    /// Repeat MP_JOIN's third packet.
+    /// Repeat the third packet of the MP_JOIN handshake.
     Confirm,
     /// Give the path up, because the third packet went unanswered as often as it may be sent.
     GiveUp,

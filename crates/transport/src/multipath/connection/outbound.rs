@@ -12,11 +12,11 @@ pub(super) const ENDLESS: u64 = u64::MAX / 4;
 /// Result of the connection's timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// Data was acknowledged meanwhile.
+    /// Data was acknowledged since the timer was set.
     Progress,
     /// Only the DATA_FIN was not acknowledged.
     FinOutstanding,
-    /// Data was not acknowledged.
+    /// No data was acknowledged since the timer was set.
     Stalled,
 }
 

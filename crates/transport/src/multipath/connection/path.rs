@@ -252,7 +252,7 @@ pub(super) mod testing {
         pub(in crate::multipath::connection) mappings: Mappings,
     }
 
-    /// A path with this round-trip time.
+    /// Returns a path with this round-trip time.
     pub(in crate::multipath::connection) fn path(rtt_ms: u64) -> FakePath {
         FakePath {
             is_usable: true,

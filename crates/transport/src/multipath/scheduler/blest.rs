@@ -11,7 +11,7 @@ use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::Time;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Blocking estimation.
+/// The BLEST scheduler (blocking estimation).
 #[derive(Debug, Clone, Copy)]
 pub struct Blest {
     lambda: f64,

@@ -12,7 +12,7 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 /// Hysteresis of the wait (section 4.2 of the paper).
 const BETA: f64 = 0.25;
 
-/// Earliest completion first.
+/// The ECF scheduler (earliest completion first).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ecf {
     is_waiting: bool,

@@ -11,7 +11,7 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 /// Most bytes that are bound to a path at once (`MPTCP_SEND_BURST_SIZE`).
 pub(in crate::multipath) const BURST: u64 = 65_428;
 
-/// Shortest linger time first.
+/// The scheduler of Linux: the path whose send queue drains first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Linux;
 
@@ -25,7 +25,7 @@ pub(in crate::multipath) struct Queue {
 }
 
 impl Queue {
-    /// When it would be empty, in units of 2^-32 s.
+    /// Returns the time until the queue is empty, in units of 2^-32 s.
     fn linger(&self) -> u128 {
         (u128::from(self.memory) << 35) / u128::from(self.pace.max(1))
     }
@@ -39,7 +39,7 @@ impl Queue {
     }
 }
 
-/// Which of `queues` drains soonest, by its key; the earlier one of equals.
+/// Returns the key of the queue that drains first. If two queues are equal, the smaller key counts.
 pub(in crate::multipath) fn soonest_drained(
     queues: impl Iterator<Item = (usize, Queue)>,
 ) -> Option<usize> {

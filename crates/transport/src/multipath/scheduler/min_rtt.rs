@@ -4,7 +4,7 @@
 use super::{Choice, Demand, PathScheduler, PathView, fastest};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Lowest round-trip time first.
+/// The scheduler that prefers the path with the lowest round-trip time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MinRtt;
 

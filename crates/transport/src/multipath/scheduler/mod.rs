@@ -69,16 +69,16 @@ pub(super) fn fastest(paths: &[PathView]) -> (Option<&PathView>, Option<&PathVie
 /// Decision of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Up to this many bytes on this path. The scheduler is called again after that.
+    /// Send up to this many bytes on this path. The scheduler is called again after that.
     Path {
-        /// Chosen path.
+        /// Path that sends the data.
         path: PathId,
         /// Largest number of bytes.
         bytes: u64,
     },
-    /// All data on every path.
+    /// Send all data on every path.
     All,
-    /// No data now.
+    /// Send no data now.
     Wait,
 }
 
@@ -175,7 +175,7 @@ pub(super) mod testing {
     use super::*;
     use fadeout_core::registry::Parameters;
 
-    /// A path with 1000-byte segments.
+    /// Returns a path with 1000-byte segments.
     pub(in crate::multipath) fn path(id: u8, rtt_ms: u64, cwnd: u32, in_flight: u32) -> PathView {
         PathView {
             id: PathId(id),

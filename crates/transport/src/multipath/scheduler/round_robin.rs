@@ -5,7 +5,7 @@ use super::{Choice, Demand, PathScheduler, PathView};
 use crate::multipath::PathId;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// In turn.
+/// The scheduler that uses the paths in turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin {
     last: Option<PathId>,

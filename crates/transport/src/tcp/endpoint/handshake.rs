@@ -41,7 +41,7 @@ impl TcpEndpoint {
         self.send_syn(now, out);
     }
 
-    /// A segment came while this end listens.
+    /// Processes a segment that arrives while this end listens.
     pub(super) fn on_call(
         &mut self,
         now: Time,
@@ -66,7 +66,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A segment came while the SYN waits for its answer.
+    /// Processes a segment that arrives while the SYN waits for its answer.
     pub(super) fn on_syn_sent(
         &mut self,
         now: Time,
@@ -104,7 +104,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Applies the negotiated options.
+    /// Applies the options that both ends agreed on.
     fn agree(&mut self, now: Time, segment: &Segment, handshake: (Option<Span>, bool)) {
         let ecn = self.opening.common_ecn(self.sender.needs_ecn());
         let mut option_room = 0;
@@ -119,7 +119,7 @@ impl TcpEndpoint {
         self.sender.on_established(now, agreed);
     }
 
-    /// The handshake is complete at this end.
+    /// Completes the handshake at this end.
     pub(super) fn establish(
         &mut self,
         now: Time,
@@ -157,7 +157,7 @@ impl TcpEndpoint {
         let from = out.segments.len();
         self.establish(now, segment, out, probe);
         self.sender.transmit(&mut Step { now, out, probe });
-        // The SYN came before, which its ACK says (RFC 2883).
+        // The SYN arrived before; the ACK reports the repeated SYN (RFC 2883).
         let repeated = Segment {
             seq: 0,
             len: 1,

@@ -2,7 +2,7 @@
 //!
 //! Standard: RFC 9293 §3.3.2, §3.6.
 
-/// Connection states.
+/// State of a connection.
 ///
 /// Standard: RFC 9293 §3.3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Lifecycle {
         may
     }
 
-    /// Answers the peer's SYN.
+    /// Notes that this end answers the SYN of the peer.
     pub(super) fn answer(&mut self) {
         self.state = S::SynReceived;
     }

@@ -24,18 +24,18 @@ const TIMESTAMPS_LEN: u32 = 12;
 /// Role of this end in the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Opens the connection, or no end has begun.
+    /// The end opens the connection, or neither end has begun.
     Opens,
     /// The peer opens and this end answers.
     Answers,
-    /// Opened by both ends, with SYNs that crossed.
+    /// Both ends open, and the two SYNs crossed.
     Crossed,
 }
 
 /// Receiver's and sender's fields of a SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SynContents {
-    /// RCV.NXT.
+    /// Next sequence number that is expected from the peer (RCV.NXT).
     pub(super) next: u64,
     pub(super) window: u64,
     pub(super) window_scale: u8,
@@ -59,9 +59,9 @@ pub struct Calls {
 /// Classification of a segment in SYN-SENT.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Answer {
-    /// No answer.
+    /// The segment does not answer the SYN.
     Nothing,
-    /// The peer's own SYN.
+    /// The peer sent a SYN of its own.
     CrossedSyn,
     /// An answer to another connection. The reset makes the peer forget that connection. `None` if
     /// no reset is sent.
@@ -317,7 +317,7 @@ impl Opening {
     /// `None` if the answer is a reset itself.
     fn refuse(&mut self, now: Time, segment: &Segment, is_known: bool) -> Option<Segment> {
         if !is_known && self.syns == 1 {
-            // Linux `TCP_TIMEOUT_MIN`.
+            // The shortest time that a timer of Linux can have (`TCP_TIMEOUT_MIN`).
             self.set_timer(now, self.config.timer_tick.saturating_mul(2));
         }
         (!segment.flags.has(Flags::RST)).then(|| Segment {

@@ -14,11 +14,11 @@ use fadeout_core::{Span, Time};
 /// Urgency of the ACK of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Urgency {
-    /// In order, with no gap.
+    /// The segment is in order, and no data is missing.
     Normal,
-    /// Data is missing.
+    /// The segment is out of order, because data is missing before it.
     OutOfOrder,
-    /// A duplicate, or the last gap was filled.
+    /// The segment is a duplicate, or it filled the last gap.
     Now,
 }
 
@@ -33,13 +33,13 @@ const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
 /// Slack of the timer of thinned ACKs. The timer fires that much later if nothing else wakes the
 /// processor (`tcp_comp_sack_slack_ns`).
 const COMPRESSION_SLACK: Span = Span::from_micros(100);
-/// Longest delay (Linux `TCP_DELACK_MAX`).
+/// Longest delay of an ACK (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
 
 /// Bytes that an ACK would acknowledge, and the state that its timing depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unacknowledged {
-    /// RCV.NXT.
+    /// Next sequence number that is expected (RCV.NXT).
     pub(super) next: u64,
     /// True if more than one full segment is unacknowledged and the window would not shrink.
     pub(super) is_full: bool,
@@ -326,7 +326,7 @@ impl AckPolicy {
         );
     }
 
-    /// An ACK left, on its own or on data.
+    /// Notes that an ACK left, alone or with data.
     pub(super) fn on_ack_sent(&mut self) {
         if self.is_pending && self.quick > 0 {
             self.quick -= 1;

@@ -24,8 +24,8 @@ impl Default for Freeze {
 }
 
 impl Freeze {
-    /// Takes a notice; `lead` is how long before an outage the window closes. Returns how many
-    /// acknowledgments must leave now.
+    /// Processes a report about the link. The window closes `lead` before a predicted outage.
+    /// Returns the number of acknowledgments to send now.
     pub(super) fn on_link_info(&mut self, info: &LinkInfo, lead: Span) -> u32 {
         match *info {
             LinkInfo::BlockagePredicted { starts_at, .. } => {

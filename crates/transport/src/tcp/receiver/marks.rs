@@ -35,7 +35,7 @@ impl Marks {
         self.feedback == EcnFeedback::Dctcp && (ecn == Ecn::Ce) != self.echoes
     }
 
-    /// Takes the ECN field of a segment. Returns whether it was marked.
+    /// Processes the ECN field of a segment. Returns true if the segment was marked.
     pub(super) fn take(&mut self, segment: &Segment, ecn: Ecn) -> bool {
         let is_marked = ecn == Ecn::Ce;
         match self.feedback {

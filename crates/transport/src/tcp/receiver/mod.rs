@@ -187,7 +187,7 @@ impl Receiver {
         self.on_data(now, segment, (rto, srtt), may_reply)
     }
 
-    /// Processes payload or FIN.
+    /// Processes the payload or the FIN of a segment.
     fn on_data(
         &mut self,
         now: Time,
@@ -569,7 +569,7 @@ impl Receiver {
         self.policy.on_wake(now, rto) || closes
     }
 
-    /// Window for a SYN.
+    /// Returns the window that a SYN advertises.
     pub(super) fn initial_window(&self) -> u64 {
         self.window.initial()
     }

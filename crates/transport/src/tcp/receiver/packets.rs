@@ -72,8 +72,8 @@ impl Packet {
         self.end - self.start + self.beside
     }
 
-    /// Joins `next` if it touches and there is room. Returns the memory that this saves. `None` if
-    /// it is not joined.
+    /// Joins `next` to this packet if `next` begins where this one ends and has room. Returns the
+    /// memory that this saves. `None` if it is not joined.
     #[inline]
     fn join(&mut self, next: &Packet, memory: PacketMemory) -> Option<u64> {
         let fragments = self.fragments + next.fragments;
@@ -202,7 +202,7 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// Returns an empty store.
+    /// Returns a store without packets.
     pub(crate) fn new(of_packets: PacketMemory) -> Packets {
         Packets {
             of_packets,

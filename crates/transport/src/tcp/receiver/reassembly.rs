@@ -6,21 +6,21 @@ use std::collections::VecDeque;
 /// Initial capacity for ranges from the first gap on, so that the list need not grow later.
 const FIRST_RANGES: usize = 16;
 
-/// Ranges up to which an assertion looks at all of them.
+/// Largest number of ranges that an assertion checks completely. With more it checks a part.
 const WHOLE: usize = 16;
 
 /// Position of a segment relative to the data that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Begins at RCV.NXT. A gap may remain after it.
+    /// The segment begins at RCV.NXT. A gap may remain after it.
     InOrder,
-    /// Fills the last gap, so that all received data is in order.
+    /// The segment fills the last gap, so that all received data is in order.
     FilledLastGap,
-    /// Leaves a gap below.
+    /// A gap remains below the segment.
     OutOfOrder,
-    /// Leaves a gap below and has no new data.
+    /// A gap remains below the segment, and the segment has no new data.
     HeldAlready,
-    /// Lies below RCV.NXT.
+    /// The whole segment lies below RCV.NXT.
     Duplicate,
 }
 
@@ -50,7 +50,7 @@ impl Reassembly {
     pub(crate) fn begin(&mut self, next: u64) {
         self.next = next;
     }
-    /// Returns RCV.NXT.
+    /// Returns the next sequence number that is expected (RCV.NXT).
     pub(crate) fn next(&self) -> u64 {
         self.next
     }

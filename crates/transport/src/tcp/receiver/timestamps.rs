@@ -149,7 +149,7 @@ mod tests {
             timestamps.take(&segment, 100);
             assert_eq!(timestamps.recent(), expected, "{segment:?}");
         }
-        // The clock wraps.
+        // The timestamp clock wraps around.
         let mut wraps = Timestamps::new(true);
         wraps.on_syn(&stamped(u32::MAX));
         wraps.take(&stamped(3), 100);

@@ -2,7 +2,7 @@
 
 use super::{Scoreboard, SentSegment, Tags};
 
-/// Segments up to which the whole board is looked at, not its ends alone.
+/// Largest number of segments that are checked completely. With more only both ends are checked.
 const WHOLE: u32 = 16;
 
 impl Scoreboard {

@@ -18,7 +18,7 @@ pub(super) struct AckFlags {
     pub(super) window_update: bool,
     /// True if the ACK acknowledged data cumulatively.
     pub(super) data_acked: bool,
-    /// True if SND.UNA moved.
+    /// True if the ACK acknowledged new data cumulatively (SND.UNA moved).
     pub(super) una_advanced: bool,
     /// True if the ACK SACKed new data.
     pub(super) data_sacked: bool,
@@ -142,8 +142,8 @@ impl Sender {
         }
     }
 
-    /// Takes window, SACK blocks and cumulative acknowledgment of a segment. Returns the number
-    /// of segments that it acknowledges cumulatively.
+    /// Processes the window, the SACK blocks and the cumulative acknowledgment of a segment.
+    /// Returns the number of segments that it acknowledges cumulatively.
     #[inline]
     fn take_acknowledgment(
         &mut self,
@@ -401,7 +401,7 @@ impl Sender {
         acked
     }
 
-    /// Takes a round-trip time sample from the acknowledged segments (Karn, and RFC 7323 section 4
+    /// Measures the round-trip time with the acknowledged segments (Karn, and RFC 7323 section 4
     /// for timestamps). Returns true if one was unambiguous.
     fn sample_rtt(
         &mut self,

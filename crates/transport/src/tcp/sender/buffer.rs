@@ -58,7 +58,8 @@ pub(super) struct SendBuffer {
     limit: u64,
     /// Unsent sk_buffs, oldest first.
     pieces: VecDeque<Piece>,
-    /// Bytes that the application has yet to write, and the number of them in the current write.
+    /// Bytes that the application has yet to write. The next field is the number of them in the
+    /// current write.
     backlog: u64,
     call: u64,
     /// True if the current write has copied data.

@@ -10,7 +10,7 @@ use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::{LossRecovery, NewRenoVariant, RecoverGuard};
 use fadeout_core::Probe;
 
-/// Duplicate-ACK state.
+/// State of the recovery that counts duplicate ACKs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Classic {
     duplicates: u32,

@@ -11,11 +11,11 @@ use fadeout_core::{Ecn, Flags, Segment};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     feedback: EcnFeedback,
-    /// Data leaves as ECT(1).
+    /// True if data leaves with the codepoint ECT(1).
     is_l4s: bool,
     /// Marked packets that the peer has reported, with accurate feedback.
     reported: u32,
-    /// "Congestion window reduced" must be signalled on the next new segment.
+    /// True if the next new segment must signal "congestion window reduced".
     cwr_pending: bool,
 }
 
@@ -55,12 +55,12 @@ impl Marks {
         }
     }
 
-    /// The window was reduced.
+    /// Notes that the window was reduced.
     pub(super) fn on_reduced(&mut self) {
         self.cwr_pending = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
     }
 
-    /// The reduction was undone.
+    /// Notes that the last reduction was undone.
     pub(super) fn on_undone(&mut self) {
         self.cwr_pending = false;
     }

@@ -89,13 +89,13 @@ pub struct SenderStatistics {
     pub sent_segments: u64,
     /// Number of retransmitted data segments.
     pub retransmitted_segments: u64,
-    /// Retransmission timeouts.
+    /// Number of retransmission timeouts.
     pub timeouts: u64,
-    /// Fast recovery episodes.
+    /// Number of fast recovery episodes.
     pub recoveries: u64,
-    /// Reductions undone as spurious.
+    /// Number of reductions that were undone as spurious.
     pub undos: u64,
-    /// Tail loss probes sent.
+    /// Number of tail loss probes that were sent.
     pub loss_probes: u64,
     /// Largest congestion window, segments.
     pub max_cwnd: f64,

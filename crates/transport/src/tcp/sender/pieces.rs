@@ -28,11 +28,11 @@ pub(super) struct Pieces {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
-    /// Alone, with PSH.
+    /// The segment leaves alone, with PSH.
     Pushed,
     First,
     Within,
-    /// At the end, which has PSH.
+    /// The segment is the last one, and has PSH.
     End,
 }
 
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_small_burst_waits_for_an_ack_that_is_near() {
-        // Linux `tcp_tso_should_defer`.
+        // The conditions are those of Linux `tcp_tso_should_defer`.
         let us = Span::from_micros;
         assert_eq!(waits(|_| ()), Some(true));
         assert_eq!(waits(|b| b.sender.config_mut().tso_bursts = false), None);
@@ -377,12 +377,12 @@ mod tests {
     #[test]
     fn a_piece_ends_with_its_last_segment_and_pushes_after_half_a_window() {
         for (end, was_pushed, pushed_end, pushes, then) in [
-            // Within the piece.
+            // The segment ends within the piece.
             (5_002, true, 1, false, (5_002, true, 1)),
-            // At its end, with a push that was due or not.
+            // The segment ends with the piece, with a push that was due or not.
             (5_001, false, 1, false, (37_001, false, 1)),
             (5_001, true, 1, true, (37_001, false, 1)),
-            // Behind it.
+            // The segment ends behind the piece.
             (4_001, true, 1, true, (37_001, false, 1)),
             (4_001, false, 1, false, (37_001, false, 1)),
         ] {

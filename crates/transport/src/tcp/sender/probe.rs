@@ -10,7 +10,7 @@ use crate::congestion::{CongestionKind, RecoveryState};
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{Probe, RetransmitCause, Span, Time};
 
-/// The probe outstanding.
+/// The tail loss probe that is not yet acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LossProbe {
     /// SND.NXT when the probe was sent; `None` when none is outstanding.

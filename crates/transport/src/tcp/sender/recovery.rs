@@ -13,18 +13,18 @@ use fadeout_core::Probe;
 /// Segments to send after an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Nothing.
+    /// No segment is retransmitted.
     None,
-    /// Segments marked lost.
+    /// The segments that are marked lost.
     Lost,
     /// New data first, to find out whether a timeout was spurious (RFC 5682 step 2b).
     NewDataFirst,
 }
 
-/// Proportional rate reduction.
+/// State of proportional rate reduction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reduction {
-    /// Window when the reduction began (Linux uses it as RecoverFS).
+    /// Window at the beginning of the reduction (Linux uses it as RecoverFS).
     prior_cwnd: f64,
     delivered: u32,
     out: u32,
@@ -160,7 +160,7 @@ impl Sender {
         Repair::Lost
     }
 
-    /// Begins fast recovery.
+    /// Starts fast recovery.
     ///
     /// Standard: RFC 6675 §5, step 4.
     pub(super) fn enter_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>, for_ecn: bool) {

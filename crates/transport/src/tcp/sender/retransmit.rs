@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn where_no_new_data_tests_a_timeout_the_loss_is_repaired() {
-        // RFC 5682 step 2b.
+        // RFC 5682 step 2b sends new data after a timeout. Without new data the loss is repaired.
         let mut b = in_one_piece(|_| ());
         b.sender.high_seq = b.sender.snd_nxt;
         b.sender.frto = true;

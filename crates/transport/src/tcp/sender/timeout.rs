@@ -114,7 +114,7 @@ impl Sender {
             }
             let was_lost = self.board.get(number).tags.has(Tags::LOST);
             if self.config.recovery == LossRecovery::Sack && !was_lost {
-                // So is a copy that left before the first one was thought lost.
+                // A retransmission that left before its segment was marked lost is lost too.
                 self.board.clear_retransmitted(number);
             }
             self.lose(number);
@@ -147,7 +147,7 @@ impl Sender {
             } else if flags.una_advanced && !is_recovered {
                 self.high_seq = self.snd_nxt;
                 if self.has_sendable_new_data() {
-                    return Repair::NewDataFirst; // step 2b
+                    return Repair::NewDataFirst; // RFC 5682 step 2b
                 }
                 self.frto = false;
             }
@@ -160,9 +160,8 @@ impl Sender {
         Repair::Lost
     }
 
-    /// The window is closed, nothing is outstanding and data waits: probe it.
-    ///
-    /// A window that stayed closed is probed, later each time.
+    /// Sets the timer of a window probe, because the window is closed, nothing is outstanding and
+    /// data waits. If the window stays closed, each probe waits longer than the one before.
     ///
     /// Standard: RFC 9293 §3.8.6.1.
     #[inline(never)]
@@ -209,7 +208,7 @@ impl Sender {
         TimerOutcome::Done
     }
 
-    /// An old sequence number makes the peer answer with its window.
+    /// Sends a segment with an old sequence number, which the peer answers with its window.
     pub(super) fn send_window_probe<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let segment = Segment {
             seq: self.snd_una.saturating_sub(1),

@@ -13,12 +13,12 @@ use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
 /// Linux `tcp_write_xmit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Push {
-    /// All data, with Nagle's rule.
+    /// All data that Nagle's rule allows.
     Pending,
-    /// All data with small segments too, because the writer waits for room or has written half a
+    /// All data including small segments, because the writer waits for room or has written half a
     /// window.
     Forced,
-    /// One sk_buff of any size, because it is full and the first.
+    /// One sk_buff of any size, because it is full and is the first one.
     One,
 }
 

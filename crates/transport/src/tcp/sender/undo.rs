@@ -20,7 +20,7 @@ pub(super) struct Undo {
     retransmissions: Option<u64>,
     /// Millisecond timestamp of the first retransmission.
     pub(super) first_retransmission: Option<u32>,
-    /// Newest timestamp echo seen.
+    /// Newest timestamp that the peer echoed.
     pub(super) latest_echo: Option<u32>,
 }
 

@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(heard(&mut it, 1_020, 5), 13.0);
         assert_eq!(heard(&mut it, 1_100, 1), 13.0);
         assert_eq!(it.acked, 16.0);
-        // A window at most.
+        // The excess is at most one window.
         assert_eq!(heard(&mut it, 1_100, 60), 50.0);
         // 76 in 760 ms are explained, 76 in 750 not.
         let mut later = it.clone();

@@ -6,7 +6,8 @@ use super::super::super::AckSample;
 const INTERVAL_ROUNDS: u32 = 4;
 /// Loss ratio that ends an interval: a fifth of the delivered data.
 const LOSS_RATIO: f64 = 50.0 / 256.0;
-/// Two intervals agree within an eighth, or within this many bytes per second.
+/// Two intervals have the same bandwidth if the difference is at most an eighth, or at most the
+/// second number, in bytes per second.
 const RATIO: f64 = 1.0 / 8.0;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the policer's rate is used.
@@ -43,7 +44,7 @@ struct Counts {
 }
 
 impl Policer {
-    /// The policer's rate, if one is there.
+    /// Returns the rate of the policer. `None` if no policer is detected.
     pub(super) fn rate(&self) -> Option<f64> {
         self.is_used.then_some(self.bandwidth)
     }
@@ -127,7 +128,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Begins anew.
+    /// Discards the detected rate and starts a new interval.
     pub(super) fn forget(&mut self) {
         *self = Policer {
             last: self.last,
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn an_interval_ends_with_a_fifth_lost() {
-        // 50 of 256.
+        // The threshold is 50 lost of 256 delivered segments.
         for (delivered, lost, ms, has_ended) in [
             (256, 50, 1_400, true),
             (256, 49, 1_400, false),
@@ -258,7 +259,7 @@ mod tests {
             let found = (policer.bandwidth > 0.0, policer.is_sampling);
             assert_eq!(found, (has_ended, is_sampling), "{rounds} and one");
         }
-        // Without a loss it goes on.
+        // Without a loss the interval continues.
         let mut policer = sampling();
         for _ in 0..16 {
             policer.on_ack(&heard(1_399, 400, 100, false), ROUND);
@@ -312,7 +313,7 @@ mod tests {
             (None, false, 0.0)
         );
         assert_eq!((policer.since.at_ms, policer.last.delivered), (2_000, 900));
-        // In use it looks at no more losses, and a timeout may end the use too.
+        // While the rate is used, losses are ignored, and a timeout may end the use too.
         policer.is_used = true;
         policer.rounds = 47;
         assert!(!policer.on_timeout(300, 1_000.0, false));

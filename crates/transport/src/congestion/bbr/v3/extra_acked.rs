@@ -26,7 +26,7 @@ impl ExtraAcked {
         }
     }
 
-    /// Counts from `now` on.
+    /// Starts a new count of delivered segments at `now`.
     pub(super) fn restart(&mut self, now: Time) {
         self.since = now;
         self.delivered = 0.0;

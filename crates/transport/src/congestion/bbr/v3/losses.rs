@@ -5,7 +5,8 @@ use super::model::inflight_at_loss;
 use super::{BbrV3, State};
 
 impl BbrV3 {
-    /// Takes the rate of an ACK, and the losses of the round that it ends.
+    /// Updates the path model with the delivery rate of an ACK. If the ACK ends a round, the losses
+    /// of the round count too.
     pub(super) fn update_model(&mut self, window: &Window, ack: &AckSample) {
         // Probing for bandwidth provokes losses; they set the long-term bound instead.
         let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);

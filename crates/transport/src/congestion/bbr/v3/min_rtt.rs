@@ -17,7 +17,7 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// Begins with the handshake's, when there was one.
+    /// Starts from the round-trip time of the handshake. `None` if none was measured.
     pub(super) fn new(rtt: Option<Span>, now: Time) -> MinRtt {
         MinRtt {
             min: rtt,

@@ -55,7 +55,7 @@ pub(super) struct Signals {
     pub(super) latest_inflight: f64,
     pub(super) is_round_start: bool,
     pub(super) has_loss: bool,
-    /// ACKs of this round that reported a loss.
+    /// Number of ACKs of the present round that reported a loss.
     pub(super) loss_events: u32,
     /// Round in which fast recovery began.
     pub(super) recovery_round: u64,

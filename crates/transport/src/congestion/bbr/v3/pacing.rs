@@ -30,7 +30,7 @@ impl Pacing {
         !self.has_seen_rtt
     }
 
-    /// Sends at `rate` from now on; it only rises until the pipe is full.
+    /// Sets the pacing rate. Until the pipe is full the rate can only increase.
     pub(super) fn set(&mut self, rate: f64, is_pipe_full: bool) {
         if is_pipe_full || rate > self.rate {
             self.rate = rate;
@@ -43,7 +43,7 @@ impl Pacing {
         (self.rate * QUANTUM_SECS / mss).clamp(2.0, most)
     }
 
-    /// The rate, once there is one.
+    /// Returns the pacing rate. `None` before it is known.
     pub(super) fn rate(&self) -> Option<Rate> {
         (self.rate > 0.0).then(|| Rate::from_bits_per_sec((self.rate * 8.0) as u64))
     }

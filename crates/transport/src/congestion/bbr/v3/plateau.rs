@@ -24,7 +24,8 @@ impl Plateau {
         }
     }
 
-    /// Takes the rate of a round that the application did not limit.
+    /// Compares the rate of a round, in which the application was not the limit, with the best rate
+    /// before.
     pub(super) fn on_round(&mut self, rate: f64) {
         if rate >= self.bandwidth * GROWTH {
             *self = Plateau::above(rate);

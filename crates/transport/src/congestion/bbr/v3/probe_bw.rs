@@ -7,7 +7,7 @@ use super::{BbrV3, State};
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time};
 
-/// Rounds between probes at most, so that Reno finds its share.
+/// Largest number of rounds between two probes, so that a competing Reno flow gets its share.
 const COEXISTENCE_ROUNDS: f64 = 63.0;
 const SHORTEST_WAIT: f64 = 2.0;
 const LARGEST_SLOPE: u32 = 30;
@@ -127,7 +127,7 @@ impl BbrV3 {
         }
     }
 
-    /// A round after UP ended, its feedback is complete.
+    /// Ends a probe one round after UP, when all of its ACKs have arrived.
     fn end_probe(&mut self, ack: &AckSample) {
         self.probe.is_sampling = false;
         self.probe.ack_phase = AckPhase::Init;

@@ -229,7 +229,7 @@ fn the_window_follows_the_cubic_through_its_plateau() {
         (4_900, 110.8),
     ] {
         let (mut cubic, mut w) = (avoiding(100.0, CURVE), window(96.8, 50.0));
-        // The epoch begins here.
+        // The first ACK begins the epoch.
         cubic.avoid(&mut w, &ack(at_ms(0), 0), 0.0);
         near(
             grown(&mut cubic, &mut w, ms, 9),

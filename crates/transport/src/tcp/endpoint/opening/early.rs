@@ -2,11 +2,11 @@
 //!
 //! Standard: RFC 7413 §2.
 
-/// Data on the SYN.
+/// State of the data on the SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Early {
     is_on: bool,
-    /// Bytes that the SYN has room for, and how many it carried.
+    /// Bytes that fit into the SYN. The next field is the number of bytes that it carried.
     room: u32,
     sent: u32,
     is_taken: bool,

@@ -11,7 +11,7 @@ use crate::tcp::config::LossResponse;
 use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, Span, Time};
 
-/// The wait under way.
+/// The delay before a loss is repaired.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LossDelay {
     /// When the first duplicate came.
@@ -61,7 +61,7 @@ impl Sender {
         self.resilience.delay.since.is_some()
     }
 
-    /// The wait is over and the hole is still there.
+    /// Repairs the hole, because it is still open at the end of the delay.
     pub(in crate::tcp::sender) fn on_loss_delay_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.config.recovery.uses_sack() {
             self.repair_what_is_late(cx);

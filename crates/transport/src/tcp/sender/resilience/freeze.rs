@@ -31,7 +31,7 @@ impl Sender {
         true
     }
 
-    /// The window opened after it was closed.
+    /// Resumes after the window opened again. Returns true if Freeze-TCP is used.
     pub(super) fn thaw<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let thaws = self.config.resilience.outage == OutageResponse::Freeze;
         if thaws {

@@ -27,8 +27,8 @@ impl Sender {
         true
     }
 
-    /// The link is back, or an acknowledgment shows that it is. The algorithm's clock did not run
-    /// meanwhile.
+    /// Ends the hold, because the link is back or an acknowledgment shows that it is. The clock of
+    /// the algorithm did not run meanwhile.
     pub(super) fn end_hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let Outage::Held { since } = self.resilience.outage else {
             return false;

@@ -38,19 +38,19 @@ pub(super) struct Resilience {
 /// State of the sender in an outage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Outage {
-    /// No known outage.
+    /// No outage is known.
     #[default]
     None,
-    /// Silent: no segment is sent, and only the scheme's own timer runs.
+    /// The sender sends no segment, and only the timer of the outage scheme runs.
     Suspended {
-        /// Timer that was running, and its remaining time. `None` if no timer ran.
+        /// The timer that was running, and its remaining time. `None` if no timer ran.
         frozen: Option<(TimerKind, Span)>,
         /// True if a probe was sent (ELFN).
         has_probed: bool,
     },
-    /// After a timeout that was not answered (RTW-TCP).
+    /// The sender waits after a timeout that was not answered (RTW-TCP).
     Held {
-        /// Time of the timeout.
+        /// Time at which the timer expired.
         since: Time,
     },
 }

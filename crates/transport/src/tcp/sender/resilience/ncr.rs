@@ -10,7 +10,7 @@ use super::Sender;
 use crate::congestion::{RecoveryState, Window};
 use crate::tcp::config::LossResponse;
 
-/// An episode of duplicates.
+/// State of a series of duplicate ACKs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::tcp::sender) struct NonCongestion {
     /// Outstanding segments at the first duplicate, and the threshold that follows.

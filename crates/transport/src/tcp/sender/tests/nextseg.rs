@@ -52,7 +52,7 @@ impl Model {
         !self.sacked.contains(&segment) && self.sacked.range(segment + 1..).count() >= 3
     }
 
-    /// Implements SetPipe().
+    /// Returns the pipe as SetPipe() of RFC 6675 computes it.
     fn pipe(&self) -> u64 {
         let mut pipe = 0;
         for segment in self.high_ack + 1..=self.high_data {
