@@ -73,7 +73,9 @@ def test_a_file_that_is_too_large_is_not_read(cli: CliRunner):
 def test_what_is_kept_of_a_run_that_fills_the_disk_can_be_read(tmp_path: Path):
     path = tmp_path / "long.toml"
     before, _, rest = LONG.replace('rate = "10', 'rate = "100').partition("[blockage")
-    path.write_text(before + rest[rest.index("[flow") :])
+    # A row for each ACK makes the first row groups full after seconds of the run.
+    every_ack = '\n[probe]\ncongestion = "every-ack"\n'
+    path.write_text(before + rest[rest.index("[flow") :] + every_ack)
     # A limit on the size of files simulates a full disk, as both end a write in the same way.
     done = run_limited(
         ["run", str(path), "--out", "x", "--no-figures"], tmp_path, resource.RLIMIT_FSIZE, 2_000_000
