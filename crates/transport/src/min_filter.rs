@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn equal_values_count_from_the_later_one() {
-        // The newest of equal ones stays longest: the best, the second and the third of them.
+        // The newest of several equal values stays longest, as the best, second and third choice.
         let window = Span::from_millis(100);
         for (values, at_end) in [
             (&[(0, 1), (90, 1), (150, 8)][..], 1),
@@ -178,7 +178,8 @@ mod tests {
     fn a_small_value_replaces_later_choices() {
         let window = Span::from_millis(100);
         for (values, at_end) in [
-            // (time, value): a value below the second choice takes its place, and the third's.
+            // The pairs are (time, value). A value below the second choice replaces the second and
+            // the third choice.
             (&[(0, 1), (30, 9), (60, 5), (101, 8)][..], 5),
             // The value is smaller than the third choice only.
             (&[(0, 1), (30, 5), (60, 9), (70, 7), (131, 8)], 7),

@@ -91,8 +91,9 @@ table! {
         /// the command (TS 38.133 clause 6.3.1.2). Only `procedure = "ltm"` uses it. UEs that
         /// process in advance need 10 ms. Default: 30 ms, of which RRC processing takes 10 ms.
         switch_processing: Option<Span> = TIME, Optional;
-        /// Time that a UE then needs to synchronise with the target's downlink, if it was not in
-        /// sync before. Only `procedure = "ltm"` uses it. Default: 22 ms.
+        /// Time that a UE needs after `switch-processing` to synchronise with the target's
+        /// downlink, if it was not in sync before. Only `procedure = "ltm"` uses it. Default: 22
+        /// ms.
         switch_synchronisation: Option<Span> = TIME, Optional;
         /// Actions of a UE toward candidate cells ahead of the command. Only `procedure = "ltm"`
         /// uses it. Default: `none`.

@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn delayed_acks_do_not_slow_the_search() {
-        // Two segments an ACK: the ratio is 32 sixteenths.
+        // Each ACK acknowledges two segments, so the ratio is 32 sixteenths.
         let mut bic = build::<Bic>(&[]);
         (bic.last_max, bic.ack_ratio) = (100, 32);
         bic.update(79, at_ms(1_000));

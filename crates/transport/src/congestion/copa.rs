@@ -336,7 +336,7 @@ mod tests {
         let (mut copa, mut w) = settled(&[], 12.1);
         take(&mut copa, &mut w, 1_000, 110.0);
         take(&mut copa, &mut w, 1_040, 150.0);
-        // The 110 ms still stand: twice up.
+        // The standing delay is still 110 ms, so the window increased twice.
         assert!(w.cwnd > 12.1 + 0.3, "{}", w.cwnd);
         let before = w.cwnd;
         take(&mut copa, &mut w, 1_200, 150.0);

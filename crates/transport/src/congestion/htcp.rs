@@ -223,7 +223,7 @@ impl Htcp {
             factor = 1 + (10 * beyond + square) / hz;
         }
         if self.scales_by_rtt && self.rtt_min > 0 {
-            // Eighths, between a half and ten.
+            // The scale is in eighths, between a half and ten.
             let scale = ((hz << 3) / (10 * self.rtt_min)).clamp(4, 80);
             factor = ((factor << 3) / scale).max(1);
         }
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn the_increase_grows_with_the_time_since_the_loss() {
         let htcp = unscaled();
-        // Whole numbers: 11 of 11.25.
+        // Linux rounds down to whole segments, for example 11.25 to 11.
         for (ms, segments) in [(500, 1.0), (1_000, 1.0), (2_000, 11.0), (3_000, 22.0)] {
             assert_eq!(alpha(&htcp, ms), segments, "after {ms} ms");
         }
@@ -355,7 +355,7 @@ mod tests {
             htcp.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
             assert_eq!(htcp.epoch.rtt_max, largest_ms, "{rtt_ms}");
         }
-        // 60 + 0.95 * 40 ms.
+        // The new maximum is 60 + 0.95 * 40 ms.
         lose(&mut htcp, &mut w, at_ms(0));
         assert_eq!(htcp.epoch.rtt_max, 98);
     }
@@ -418,8 +418,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_as_many_segments_as_alpha_goes_into_it() {
-        // An ACK counts for the segments that it acknowledged. The ACK that finds a whole window
-        // counted adds a segment, and sets alpha for the time.
+        // An ACK counts for the segments that it acknowledged. The ACK that completes a whole
+        // window adds one segment to the window. It also sets alpha for the present time.
         for (alpha, acks) in [(ONE, 6), (2 * ONE, 4), (ONE / 2, 11)] {
             let (mut htcp, mut w) = (unscaled(), window(10.0, 5.0));
             htcp.alpha = alpha;
@@ -479,7 +479,8 @@ mod tests {
             (htcp.meter.filtered, htcp.meter.max, htcp.meter.segments)
         };
         assert_eq!(heard(99, 10), (0, 0, 10));
-        // 12 segments in 100 ms: the epoch's first rounds take the sample as it is.
+        // The sample is 12 segments in 100 ms. The first rounds of an epoch use the sample without
+        // a filter.
         assert_eq!(heard(100, 2), (120, 120, 0));
         assert_eq!(heard(350, 25), (100, 100, 0));
         // A window less alpha has to come in.
@@ -488,7 +489,7 @@ mod tests {
         assert_eq!(heard(550, 30), (125, 125, 0));
         // (3 * 125 + 50) / 4; the largest stays.
         assert_eq!(heard(950, 20), (106, 125, 0));
-        // Less alpha: 10 of 12 are enough for two.
+        // A round needs a window less alpha: 10 of 12 segments are enough if alpha is two.
         htcp.alpha = 2 * ONE;
         htcp.measure(&w, &ack(at_ms(1_050), 10));
         assert_eq!((htcp.meter.filtered, htcp.meter.segments), (104, 0));

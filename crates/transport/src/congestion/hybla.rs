@@ -144,7 +144,7 @@ mod tests {
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!(w.cwnd, 25.0);
         w.ssthresh = 5.0;
-        // 16 / 25 of a segment, in 128ths.
+        // The growth is 16 / 25 of a segment, in 128ths.
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!((w.cwnd, hybla.rest), (25.0, 81));
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
@@ -268,7 +268,7 @@ mod tests {
         }
         hybla.on_ack(&mut w, &at_rtt(25));
         assert_eq!((w.cwnd, hybla.acked.0), (201.0, 0));
-        // With a 128th each the counter waits: 128 ACKs for a segment, not a window of 100.
+        // If each ACK adds only 1/128, the window grows after 128 ACKs, not after a window of 100.
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(100.0, 5.0));
         for n in 1..128 {
             hybla.on_ack(&mut w, &at_rtt(25));
@@ -283,7 +283,8 @@ mod tests {
 
     #[test]
     fn the_counter_begins_anew_where_parts_make_a_segment() {
-        // rho 4: 2 * 32 * 32 / 15 are 136 128ths a segment, 128 with a window of 16.
+        // With rho = 4 a segment adds 2 * 32 * 32 / 15 = 136 parts of 1/128. With a window of 16 it
+        // adds 128 parts.
         for (cwnd, rest, after) in [
             (15.0, 100, 7),
             (15.0, 119, 7),

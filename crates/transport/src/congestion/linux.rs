@@ -142,7 +142,8 @@ impl Jiffies {
 
 const NANOS: u64 = 1_000_000_000;
 
-/// Whole seconds apart, so that 64 bits hold the product.
+/// Converts nanoseconds to ticks. Whole seconds are converted separately, so that 64 bits hold the
+/// product.
 fn ticks(nanos: u64, hz: u64, round: u64) -> u64 {
     nanos / NANOS * hz + (nanos % NANOS * hz + round) / NANOS
 }

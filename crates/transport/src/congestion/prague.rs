@@ -413,8 +413,8 @@ mod tests {
 
     #[test]
     fn a_short_path_reacts_once_in_25_ms() {
-        // Settled, at 10 ms: the time since the last reduction decides. Otherwise the data sent
-        // before it.
+        // At 10 ms, after it has settled, the time since the last reduction decides. Otherwise the
+        // data sent before the reduction decides.
         for (rounds, srtt_ms, ms, una, has_reacted) in [
             (500, 10, 24, 999, false),
             (500, 10, 25, 0, true),

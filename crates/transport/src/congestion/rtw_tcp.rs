@@ -199,7 +199,7 @@ mod tests {
     fn a_loss_long_before_a_predicted_blockage_or_after_one_that_never_began_is_congestion() {
         let rto = Span::from_millis(50);
         let mut control = build::<RtwTcp>(&[]);
-        // From 100 to 140 ms.
+        // The blockage is predicted from 100 to 140 ms.
         predict(&mut control, 40);
         let held = [49, 50, 190, 191].map(|ms| control.holds(at_ms(ms), rto));
         assert_eq!(held, [false, true, true, false]);

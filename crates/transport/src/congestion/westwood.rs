@@ -279,7 +279,7 @@ impl Paper {
         let elapsed = ack.now.since(since);
         let is_due = match self.filter {
             Filter::PerRound => elapsed >= ack.srtt && !elapsed.is_zero(),
-            // ACKs of one instant make one sample.
+            // ACKs that arrive at one instant make one sample.
             Filter::PerAck { .. } => !elapsed.is_zero(),
         };
         if is_due {

@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn the_bounds_of_queue_and_delay() {
-        // alpha, Reno's window, window, round-trip time. Then window, threshold, slow rounds,
-        // Reno's window.
+        // Given are alpha, Reno's window, the window and the round-trip time. Expected are the
+        // window, the threshold, the slow rounds and Reno's window.
         for (given, expected) in [
             // 200 * 2632 / 52632 = 10 are tolerated, 11 of 220 are given up.
             ((10.0, 2, 200.0, 52_632), (200.0, 10.0, 0, 2)),
@@ -269,7 +269,7 @@ mod tests {
             ((80.0, 50, 400.0, 62_500), (400.0, 10.0, 1, 51)),
             ((80.0, 400, 400.0, 100_000), (400.0, 10.0, 1, 401)),
             ((80.0, 399, 400.0, 100_000), (399.0, 399.0, 1, 400)),
-            // Half the window at most: the queue is three quarters of it.
+            // The window loses at most a half, although the queue is three quarters of it.
             ((80.0, 2, 400.0, 200_000), (200.0, 200.0, 1, 100)),
         ] {
             let (alpha, reno_window, cwnd, rtt_us) = given;

@@ -414,7 +414,7 @@ impl TcpEndpoint {
         }
         let most = self.opening.most_acknowledged(self.sender.snd_nxt());
         if !segment.flags.has(Flags::ACK) || segment.ack > most {
-            return; // RFC 9293 section 3.10.7.4: unsent data cannot be acknowledged
+            return; // RFC 9293 section 3.10.7.4: data that was not sent cannot be acknowledged
         }
         let state = self.life.state();
         let was_early = self.opening.is_early() && state == ConnectionState::SynReceived;

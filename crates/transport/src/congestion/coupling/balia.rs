@@ -106,7 +106,7 @@ mod tests {
             100.0 / (0.1 * 160_000.0) * (4.0 / 2.0) * (7.0 / 5.0),
         );
         near(decreased(12.0, &view(0, &paths)), 6.0);
-        // 1.5 at most, and a segment stays.
+        // The decrease is at most 1.5 / 2 of the window, and one segment remains.
         near(decreased(10.0, &view(1, &paths)), 2.5);
         near(decreased(2.0, &view(1, &paths)), 1.0);
     }

@@ -33,7 +33,7 @@ fn settled(
             let window = windows[index];
             let view = &views[index];
             let drift = (1.0 - loss) * increase(view) - loss * decrease(window, view);
-            // Ten milliseconds of ACKs, at the path's rate.
+            // The window grows for ten milliseconds, at the ACK rate of the path.
             windows[index] = (window + drift * window / rtt_s * 1e-2).max(1.0);
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn increase(view: &View) -> f64 {
         .measured()
         .map(|path| path.cwnd / (path.srtt_s * path.srtt_s))
         .fold(0.0, f64::max);
-    // alpha / w_total: the total window cancels.
+    // The increase is alpha / w_total, where the total window cancels out.
     (best / (rate * rate)).min(1.0 / own.cwnd.max(1.0))
 }
 

@@ -326,7 +326,7 @@ mod testing {
 
     #[test]
     fn a_subflow_that_is_shown_the_others_grows_beside_them() {
-        // The reference paths: 0.025 a segment with LIA.
+        // The increase for the reference paths is 0.025 of a segment with LIA.
         let mut coupled = Coupled::new("lia", &Parameters::default()).expect("it is a coupling");
         coupled.see(1, &reference(0).paths);
         coupled.see(0, &reference(0).paths);
@@ -373,12 +373,12 @@ mod testing {
         assert_eq!(deliver(&mut coupled, 60), (60.0, 60.0));
         assert_eq!(deliver(&mut coupled, 40), (100.0, 100.0));
         loses(&mut coupled);
-        // The interval that goes on counts from where it is the longer one.
+        // The present interval counts once it is longer than the mean.
         assert_eq!(deliver(&mut coupled, 20), (100.0, 100.0));
         assert_eq!(deliver(&mut coupled, 180), (200.0, 125.0));
         loses(&mut coupled);
         assert_eq!(deliver(&mut coupled, 5), (200.0, 125.0));
-        // 125 + (25 - 125) / 4.
+        // The next loss makes the mean 125 + (25 - 125) / 4 = 100.
         assert_eq!(deliver(&mut coupled, 20), (200.0, 125.0));
         loses(&mut coupled);
         assert_eq!(deliver(&mut coupled, 1), (25.0, 100.0));

@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_largest_windows_give_and_the_best_small_ones_take_alike() {
-        // Five paths: two largest, two best, one neither.
+        // Two of the five paths have the largest window, two are the best, and one is neither.
         let paths = [
             (20.0, 50.0, 100.0),
             (20.0, 50.0, 100.0),

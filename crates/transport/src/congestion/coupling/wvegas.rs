@@ -283,7 +283,8 @@ mod tests {
         // A window of 30 at 120 ms over 100 ms has 5 queued and 250 segments a second. Alpha is
         // weighed anew when it is reached: ten times the share of all rates, at least two.
         for (alpha, other_rate, after, weighed, queue_us) in [
-            // Not reached: nothing is weighed, nothing drained.
+            // The window has not reached alpha, so alpha does not change and the queue is not
+            // drained.
             (8, 250.0, 31.0, 8, 0),
             (5, 0.0, 31.0, 10, 0),
             (5, 250.0, 30.0, 5, 20_000),

@@ -351,9 +351,9 @@ mod tests {
         cubic.epoch_start(w.cwnd, at_ms(0));
         // K is the cube root of 20 over 0.4.
         assert_near(cubic.state.k, 3.684_031_5);
-        // 80 segments: at K the curve is at 100, which adds a quarter of a segment per segment. At
-        // the beginning the curve is at the window, and far away it adds a whole segment per
-        // segment.
+        // The window is 80 segments. At K the curve is at 100, which adds a quarter of a segment
+        // per segment. At the beginning the curve is at the window, and far away it adds a whole
+        // segment per segment.
         assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
         assert_near(cubic.step(80.0, 0.0, 3.0), 3.0 / 8_000.0);
         assert_near(cubic.step(80.0, 100.0, 3.0), 3.0);
@@ -370,7 +370,7 @@ mod tests {
         assert_near(paper.look_ahead(&sample), 0.0);
         paper.smallest = Span::from_millis(40);
         assert_near(paper.look_ahead(&sample), 0.04);
-        // In the window: from 70 to C (1 + 0.1 - K)^3 + 100.
+        // The window goes from 70 towards C (1 + 0.1 - K)^3 + 100.
         let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
         lose(&mut cubic, &mut w);
         cubic.epoch_start(w.cwnd, at_ms(0));

@@ -309,7 +309,7 @@ impl MultipathConnection {
 /// run. Returns its bytes.
 fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run) -> u64 {
     let mut sent = 0;
-    // End of the mapping in the run.
+    // End of the mapping, in bytes from the start of the run.
     let mut mapped = 0;
     for &Outgoing { segment, .. } in segments {
         if segment.len == 0 || segment.seq < first {

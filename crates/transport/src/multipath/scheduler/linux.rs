@@ -86,7 +86,7 @@ mod tests {
             memory: 100_000,
             pace: 8_000_000,
         };
-        // 50 ms against 100 ms.
+        // The fast queue drains in 50 ms, the slow one in 100 ms.
         let both = [(0, slow), (1, fast)];
         assert_eq!(soonest_drained(both.into_iter()), Some(1));
         assert_eq!(soonest_drained([(0, fast), (1, fast)].into_iter()), Some(0));

@@ -28,7 +28,7 @@ enum Role {
     Opens,
     /// The peer opens and this end answers.
     Answers,
-    /// Both ends open, and the two SYNs crossed.
+    /// The SYNs of the two ends crossed.
     Crossed,
 }
 

@@ -362,7 +362,8 @@ mod tests {
         };
         assert_eq!(held_in(memory, [1, 3]).memory(), 2 * (LEN + 728));
         assert_eq!(held_in(memory, [1, 2, 3]).memory(), 3 * (LEN + 472) + 256);
-        // Seventeen fragments beside the first. A device ignores the sender's memory blocks.
+        // A packet holds seventeen fragments in addition to the first. A device ignores the
+        // sender's memory blocks.
         assert_eq!(held_in(memory, 20..38).memory(), 18 * (LEN + 472) + 256);
         let two = held_in(memory, 20..39);
         assert_eq!(two.memory(), 19 * (LEN + 472) + 2 * 256);

@@ -368,7 +368,7 @@ mod tests {
         assert_eq!(reassembly.insert(25, 45), Arrival::OutOfOrder);
         assert_eq!(blocks(&mut reassembly), [(25, 30), (20, 50)]);
         assert_eq!(reassembly.buffered(), 30);
-        // Beside a block, nothing came twice.
+        // The segment touches a block but does not overlap it, so no data arrived twice.
         assert_eq!(reassembly.insert(50, 60), Arrival::OutOfOrder);
         assert_eq!(blocks(&mut reassembly), [(20, 60)]);
     }
@@ -377,7 +377,7 @@ mod tests {
     fn a_block_that_linux_has_forgotten_begins_anew_with_what_arrived() {
         for (begins_anew, first) in [(false, (20, 35)), (true, (30, 35))] {
             let mut reassembly = Reassembly::new(begins_anew);
-            // Four later blocks push the first out.
+            // Four later blocks remove the first one from the list.
             for start in [20, 40, 60, 80, 100] {
                 reassembly.insert(start, start + 10);
             }

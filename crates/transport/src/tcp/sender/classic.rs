@@ -49,7 +49,7 @@ impl Sender {
         }
         if self.state == RecoveryState::Recovery {
             if !self.congestion.controls_window() {
-                self.window.cwnd += 1.0; // the duplicate left the network
+                self.window.cwnd += 1.0; // the duplicate shows that a segment left the network
             }
             return Repair::None;
         }
@@ -95,7 +95,7 @@ impl Sender {
             self.congested(cx, CongestionKind::FastRecovery);
         }
         if self.config.recovery == LossRecovery::Tahoe {
-            // Slow start from the loss: all outstanding data is retransmitted.
+            // Slow start begins at the loss, and all outstanding data is retransmitted.
             self.lose_everything();
             self.set_cwnd(1.0);
             self.state = RecoveryState::Loss;

@@ -271,7 +271,7 @@ impl Sender {
         self.snd_wnd = agreed.peer_window;
         self.max_window = agreed.peer_window;
         if agreed.starts_from_one {
-            self.window.cwnd = 1.0; // RFC 5681 section 3.1: LW after a lost SYN
+            self.window.cwnd = 1.0; // RFC 5681 section 3.1: loss window (LW) after a lost SYN
         }
         if let Some(rtt) = agreed.handshake_rtt {
             self.take_rtt_sample(now, rtt, rtt);

@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(waits(|b| b.sender.config_mut().tso_bursts = false), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Recovery), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Loss), None);
-        // Nothing left for a millisecond.
+        // The sender has sent nothing for a millisecond.
         let idle =
             |idle| waits(|b| b.sender.last_sent_at = Time::from_nanos(b.now.as_nanos() - idle));
         assert_eq!((idle(1_000_000), idle(1_000_001)), (Some(true), None));
@@ -298,7 +298,7 @@ mod tests {
     fn what_fills_a_burst_or_a_third_of_the_window_does_not_wait() {
         let waits = |quota, burst| waiting(60).sender.defers(waiting(60).now, quota, burst);
         assert_eq!((waits(3, 4), waits(4, 4)), (Some(true), None));
-        // A third of 20,000 bytes.
+        // The threshold is a third of the window of 20,000 bytes.
         assert_eq!((waits(6, 10), waits(7, 10)), (Some(true), None));
         // One segment of the last data never waits.
         let mut b = waiting(11);

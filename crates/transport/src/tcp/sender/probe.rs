@@ -112,7 +112,7 @@ impl Sender {
             && !flags.window_update
             && !flags.data_sacked
         {
-            self.probe.high_seq = None; // a duplicate ACK: both copies arrived
+            self.probe.high_seq = None; // a duplicate ACK shows that both copies arrived
         }
     }
 }

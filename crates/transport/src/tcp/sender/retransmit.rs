@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_repair_is_paced_by_all_that_it_sends() {
-        // A megabyte a second: a millisecond a segment.
+        // The rate is a megabyte a second, so a segment takes a millisecond.
         let mut b = in_one_piece(|config| config.pacing = Pacing::On);
         lose(&mut b, 0..3);
         b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);

@@ -149,7 +149,7 @@ impl Sender {
         }
         self.rack.duplicates_reported += duplicates;
         if self.rack.duplicates_reported > self.statistics.retransmitted_segments {
-            return; // more duplicates than retransmissions: the network duplicates
+            return; // the network duplicates segments: more duplicates than retransmissions
         }
         flags.dsack = true;
         let probe_end = self.probe.high_seq;

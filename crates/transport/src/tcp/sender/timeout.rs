@@ -142,7 +142,7 @@ impl Sender {
             }
             if self.snd_nxt > self.high_seq {
                 if flags.data_sacked || !flags.una_advanced {
-                    self.frto = false; // step 3a: the loss was real
+                    self.frto = false; // RFC 5682 step 3a: the loss was real
                 }
             } else if flags.una_advanced && !is_recovered {
                 self.high_seq = self.snd_nxt;

@@ -82,7 +82,7 @@ impl Sender {
         }
         self.usage.stamp(cx.now);
         self.undo.marker = None;
-        self.rack.advanced = true; // look at every segment again
+        self.rack.advanced = true; // RACK examines every segment again
         self.statistics.undos += 1;
         self.report(cx, "undo");
     }

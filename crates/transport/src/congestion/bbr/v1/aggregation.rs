@@ -112,7 +112,7 @@ mod tests {
         heard(&mut it, 1_000, 30);
         let mut now = 1_000;
         let mut round = |it: &mut Aggregation| {
-            // All explained: an epoch of a segment each.
+            // The bandwidth explains the segment, so each ACK begins an epoch of one segment.
             now += 1_000;
             it.on_ack(&ack(at_ms(now), 1), 100.0, 50.0, true);
             it.excess()

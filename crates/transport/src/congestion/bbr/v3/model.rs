@@ -12,11 +12,11 @@ const USEC: f64 = 1e6;
 /// Bounds that loss sets. Infinite without a loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
-    /// bw_shortterm, in segments per second.
+    /// Short-term bound of the bandwidth (bw_shortterm), in segments per second.
     pub(super) short_bandwidth: f64,
-    /// inflight_shortterm, in segments.
+    /// Short-term bound of the data in flight (inflight_shortterm), in segments.
     pub(super) short_inflight: f64,
-    /// inflight_longterm, in segments.
+    /// Long-term bound of the data in flight (inflight_longterm), in segments.
     pub(super) long_inflight: f64,
 }
 
