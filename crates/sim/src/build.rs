@@ -364,7 +364,7 @@ pub(crate) fn bounds(
 /// empty if the cell cannot be built.
 pub(crate) fn stretched(described: &scenario::Cell) -> Vec<StretchedPeriod> {
     let cell = radio::cell(described);
-    cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::of(&cell))
+    cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::find_all(&cell))
 }
 
 /// Returns the serving cell of each UE at the start. `None` for a UE that may choose among cells if

@@ -118,7 +118,7 @@ impl Managed<'_> {
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             let drb = &mut stack.bearers[bearer.index()];
-            drb.travel()
+            drb.mobile()
                 .expect_copies(stations, most, env, &mut stack.storage);
         }
         self.moves.push(Move::Bicast { ue, cell: target });
@@ -133,7 +133,7 @@ impl Managed<'_> {
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             let drb = &mut stack.bearers[bearer.index()];
-            drb.travel().end_copies(env, &mut stack.storage);
+            drb.mobile().end_copies(env, &mut stack.storage);
         }
         self.moves.push(Move::BicastEnd { ue });
         self.record_event(RrcEvent::BicastEnded, env);

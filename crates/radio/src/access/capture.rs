@@ -2,7 +2,7 @@
 
 use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
-use crate::leg::{Content, Decoding, Leg, LegConfig, asks, rlc_of};
+use crate::leg::{Content, Decoding, Leg, LegConfig, requesting_leg, rlc_of};
 use crate::phy::frame::Duplex;
 use crate::plan::CellPlan;
 use crate::wire::{Load, Run};
@@ -86,7 +86,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         }
     });
     let has_report = direction == Direction::Uplink;
-    let format = requests[asks(leg).index()].status();
+    let format = requests[requesting_leg(leg).index()].status();
     let load = Load {
         is_nr: plan.config.is_nr(),
         direction,

@@ -7,7 +7,7 @@ use super::ltm::Switched;
 use super::managed::Managed;
 use super::moves::Move;
 use super::scg::Scg;
-use crate::bearer::{Drb, Stays};
+use crate::bearer::{Drb, UtraBearer};
 use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{Direction, Probe};
@@ -46,8 +46,8 @@ impl CellEntry<'_, '_> {
         for bearer in stack.ues[ue.index()].all_bearers() {
             let drb = &mut stack.bearers[bearer.index()];
             if which(drb) {
-                Stays(drb).come_home(env, &mut stack.storage);
-                drb.travel()
+                UtraBearer(drb).return_from_utra(env, &mut stack.storage);
+                drb.mobile()
                     .enter_generation(generation, env, &mut stack.storage);
             }
         }

@@ -18,7 +18,7 @@ use super::handover::seconds;
 use super::ltm::Switched;
 use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
-use crate::bearer::early::{Taker, early};
+use crate::bearer::early::{CopyCandidate, early};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
 use crate::rrc::conditional::{Candidates, processing};
@@ -122,8 +122,8 @@ impl Conditional<'_, '_> {
             return;
         };
         let others = (all.cells().iter()).filter(|&&cell| !config.is_one_station(source, cell));
-        let takers: Vec<Taker> = others
-            .map(|&cell| Taker {
+        let candidates: Vec<CopyCandidate> = others
+            .map(|&cell| CopyCandidate {
                 cell,
                 station: config.station(cell),
                 given: (!config.has_links()).then(|| config.station_delay(source, cell)),
@@ -131,7 +131,7 @@ impl Conditional<'_, '_> {
             .collect();
         let from = (source, config.station(source));
         self.each(
-            |drb, env, storage| early(drb).set_takers(from, &takers, env, storage),
+            |drb, env, storage| early(drb).set_candidates(from, &candidates, env, storage),
             env,
         );
     }
@@ -297,7 +297,7 @@ impl Conditional<'_, '_> {
                 false => network.candidacy.cancel_all(step),
             });
         if is_candidate {
-            self.each(|drb, env, _| early(drb).arrive(env), env);
+            self.each(|drb, env, _| early(drb).on_complete(env), env);
             let mut position = 0;
             while let Some(&bearer) =
                 (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)
@@ -325,7 +325,7 @@ impl Conditional<'_, '_> {
         stack.send_forwarded(self.0.moves);
         for &bearer in stack.ues[self.0.ue.index()].bearers() {
             let drb = &mut stack.bearers[bearer.index()];
-            for _ in 0..drb.travel().take_markers() {
+            for _ in 0..drb.mobile().take_markers() {
                 match (&config.signalling, drb.transfers().stations()) {
                     (Signalling::Links { .. }, Some((from, to))) if from != to => {
                         self.0.moves.push(Move::ForwardedEnd { bearer, from, to });

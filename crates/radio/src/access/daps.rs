@@ -24,7 +24,7 @@ use super::stack::Stack;
 use crate::bearer::daps::{Ends, SOURCE_LEG, daps};
 use crate::cell::CellMac;
 use crate::config::{CellConfig, Env, Fate, LegId, MobilityConfig, RadioError};
-use crate::leg::{Channels, LegConfig};
+use crate::leg::{LegConfig, LogicalChannels};
 use crate::pdcp::Delivery;
 use crate::rlc::Mode;
 use crate::rrc::daps::{Dual, Entering};
@@ -228,7 +228,7 @@ impl Daps<'_, '_> {
             drb.reestablish((0, env.now), env, &mut stack.storage);
             drb.on_left();
         }
-        stack.legs[source.index()].channels = Channels::default();
+        stack.legs[source.index()].channels = LogicalChannels::default();
         self.each(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             let is_done = daps(drb).switch(env, &mut stack.storage);
@@ -252,7 +252,7 @@ impl Daps<'_, '_> {
         }
         let mut source = cell;
         self.0.state.record.update_row(|row| source = row.source);
-        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).arrive(env.now));
+        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).on_complete(env.now));
         self.0.with_network(env, |network, step| {
             network.candidacy.come_from(source);
             network.candidacy.on_executed(cell, step);
@@ -269,7 +269,7 @@ impl Daps<'_, '_> {
         }
         self.0.record_event(RrcEvent::HandoverSuccess, env);
         self.each(|bearer, stack| {
-            daps(&mut stack.bearers[bearer.index()]).hand(fate, env, &mut stack.storage);
+            daps(&mut stack.bearers[bearer.index()]).end_numbering(fate, env, &mut stack.storage);
         });
         true
     }
@@ -326,7 +326,7 @@ impl Daps<'_, '_> {
             Some(Dual::Both { source }) => {
                 self.leave_source(source, env);
                 self.each(|bearer, stack| {
-                    daps(&mut stack.bearers[bearer.index()]).lose_target(env.now);
+                    daps(&mut stack.bearers[bearer.index()]).on_target_failed(env.now);
                 });
                 false
             }
@@ -339,7 +339,7 @@ impl Daps<'_, '_> {
         self.0.stop(Fate::Kept, env);
         self.0.detach(None, env);
         self.each(|bearer, stack| {
-            daps(&mut stack.bearers[bearer.index()]).lose_source(env.now);
+            daps(&mut stack.bearers[bearer.index()]).on_source_failed(env.now);
         });
     }
 }

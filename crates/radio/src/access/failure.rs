@@ -251,7 +251,7 @@ impl Managed<'_> {
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]
-                .travel()
+                .mobile()
                 .release(env, &mut stack.storage);
         }
         self.stop(Fate::Dropped, env);

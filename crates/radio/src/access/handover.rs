@@ -98,7 +98,7 @@ impl Managed<'_> {
             let stack = &mut self.service.stack;
             for bearer in stack.ues[self.ue.index()].bearers() {
                 let drb = &mut stack.bearers[bearer.index()];
-                drb.travel().count_dropped(env.pool);
+                drb.mobile().count_dropped(env.pool);
                 let (of_bearer, some) = drb.transfers().report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
                     // The row has the longest gap of all bearers. `f64::max` ignores NaN.
@@ -213,7 +213,7 @@ impl Managed<'_> {
         let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.service.stack.bearers[bearer.index()];
-            drb.travel()
+            drb.mobile()
                 .stop(stations, fate, env, &mut self.service.stack.storage);
         }
     }
@@ -251,9 +251,9 @@ impl Managed<'_> {
                 bearers, storage, ..
             } = &mut self.service.stack;
             let drb = &mut bearers[bearer.index()];
-            drb.travel().resume(station, env, storage);
+            drb.mobile().resume(station, env, storage);
             if is_home {
-                drb.travel().on_path_switch(env.now, 0, Span::ZERO);
+                drb.mobile().on_path_switch(env.now, 0, Span::ZERO);
             }
             self.service.flow_on(bearer, env);
             self.service
@@ -329,7 +329,7 @@ impl Managed<'_> {
             (source.zip(target)).is_some_and(|(from, to)| self.config.is_one_station(from, to));
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
-            stack.bearers[bearer.index()].travel().detach(
+            stack.bearers[bearer.index()].mobile().detach(
                 (station, stays),
                 env,
                 &mut stack.storage,

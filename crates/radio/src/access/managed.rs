@@ -268,6 +268,6 @@ pub(super) fn is_changing(managed: &Managed<'_>) -> bool {
         || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
         || bearers.any(|bearer| {
             let drb = &managed.service.stack.bearers[bearer.index()];
-            drb.transfers().is_travelling() || drb.is_dual
+            drb.transfers().is_between_cells() || drb.is_dual
         })
 }

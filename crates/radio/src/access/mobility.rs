@@ -303,8 +303,8 @@ impl RadioAccess {
         };
         self.service.stack.events.advance(now);
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if !drb.transfers().takes_at(station) {
-            drb.travel().note_original(packet, env);
+        if !drb.transfers().handles_packets_at(station) {
+            drb.mobile().record_original(packet, env);
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
         }
@@ -312,7 +312,7 @@ impl RadioAccess {
             return;
         };
         let timeout = mobility.config.procedure.marker_timeout;
-        drb.travel().arrive(
+        drb.mobile().on_downlink_packet(
             (station, timeout),
             packet,
             env,
@@ -334,7 +334,7 @@ impl RadioAccess {
         self.service.stack.events.advance(now);
         let timeout = mobility.config.procedure.marker_timeout;
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        drb.travel().on_path_switch(now, markers, timeout);
+        drb.mobile().on_path_switch(now, markers, timeout);
         let ue = drb.config().ue;
         mobility.arm(ue, &mut self.service.stack);
         let leg = self.service.stack.leg_of(bearer);
@@ -375,12 +375,12 @@ impl RadioAccess {
             }
             Backhaul::Unattached { bearer } => {
                 let drb = &mut self.service.stack.bearers[bearer.index()];
-                drb.travel().refuse(packet, env);
+                drb.mobile().refuse(packet, env);
             }
             Backhaul::Forwarded { bearer, station } => {
                 let drb = &mut self.service.stack.bearers[bearer.index()];
                 let ue = drb.config().ue;
-                drb.travel()
+                drb.mobile()
                     .on_forwarded(station, packet, env, &mut self.service.stack.storage);
                 self.with_managed(ue, |_| {});
                 self.service.flow_on(bearer, env);
@@ -412,7 +412,7 @@ impl RadioAccess {
             return;
         };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if mobility.config.notifies_source() && drb.travel().keep_marker() {
+        if mobility.config.notifies_source() && drb.mobile().keep_marker() {
             return;
         }
         let stations = drb.transfers().stations();
@@ -438,7 +438,7 @@ impl RadioAccess {
     pub(super) fn on_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.service.stack.bearers[bearer.index()];
         let ue = drb.config().ue;
-        drb.travel().on_end_marker(env.now);
+        drb.mobile().on_end_marker(env.now);
         if let Some(cell) = self.service.stack.serving_cell(ue) {
             record_cell_event((ue, cell), RrcEvent::EndMarker, env);
         }

@@ -86,7 +86,7 @@ impl RadioAccess {
         times: &BlockTimes,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let content = self.service.stack.contents.take(id);
+        let content = self.service.stack.contents.take_content(id);
         for &control in &content.controls {
             duplication::on_control(&mut self.service, control, env);
         }
@@ -103,7 +103,7 @@ impl RadioAccess {
                 break;
             }
         }
-        self.service.stack.contents.put(id, content);
+        self.service.stack.contents.put_back(id, content);
         // Status reports, and data for which a window has room again, go in the opposite direction.
         self.service
             .on_backlog(Some(leg), direction.opposite(), env);

@@ -173,7 +173,7 @@ impl Service {
             return;
         };
         if let Some(mut split) = split(&mut stack.bearers[bearer.index()]) {
-            let again_after = split.tell_failure(number, &mut stack.storage);
+            let again_after = split.send_failure(number, &mut stack.storage);
             let at = now.saturating_add(again_after);
             stack.events.schedule(at, Event::SecondaryFailure(number));
         }

@@ -9,7 +9,7 @@ use super::utra;
 use crate::bearer::Finder;
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
-use crate::leg::{LegConfig, Repeat, asks};
+use crate::leg::{LegConfig, Repeat, requesting_leg};
 use crate::rrc::CellSelection;
 use crate::rrc::pace::Sleep;
 use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
@@ -162,7 +162,7 @@ impl Service {
     #[inline]
     pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
-        if asks(&self.stack.legs[leg.index()]) != primary {
+        if requesting_leg(&self.stack.legs[leg.index()]) != primary {
             if self.stack.requests[leg.index()].is_known() {
                 self.activate(now, Some(leg), Direction::Uplink, 0);
             }
@@ -186,7 +186,7 @@ impl Service {
         env: &mut Env<'_, impl Probe>,
     ) {
         if direction == Direction::Uplink {
-            ask_apart(self, leg, env);
+            request_on_own_leg(self, leg, env);
         }
         // All cells of a primary leg share its waiting data, and the UE sends requests in its
         // primary cell.
@@ -245,7 +245,7 @@ impl Service {
     /// Repeats a UE's scheduling request, if that is due. Returns true if the UE gives up.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         // The leg was primary when it armed the timer, but requests now go to another leg.
-        if asks(&self.stack.legs[id.index()]) != id {
+        if requesting_leg(&self.stack.legs[id.index()]) != id {
             return false;
         }
         let is_secondary = self.stack.legs[id.index()].primary() != id;
@@ -305,7 +305,7 @@ impl Service {
         let mut position = 0;
         while let Some(beside) = stack.scell(id, position) {
             position += 1;
-            let is_apart = asks(&stack.legs[beside.index()]) != id;
+            let is_apart = requesting_leg(&stack.legs[beside.index()]) != id;
             if is_apart {
                 stack.lose_content(id, env);
                 stack.requests[beside.index()].reset();
@@ -387,7 +387,7 @@ impl Service {
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
             let drb = &mut self.stack.bearers[bearer.index()];
             if drb.transfers().guard_at() <= env.now {
-                drb.travel().on_guard(env.now);
+                drb.mobile().on_guard(env.now);
                 self.flow_on(bearer, env);
                 self.stack.close_books(bearer, Direction::Downlink, env);
             }
@@ -399,12 +399,12 @@ impl Service {
 /// Requests uplink grants in those secondary cells that alone carry an RLC entity with waiting
 /// data.
 #[inline]
-fn ask_apart(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
+fn request_on_own_leg(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
     let Some(leg) = leg else { return };
     let primary = service.stack.legs[leg.index()].primary();
     let mut position = 0;
     while let Some(beside) = service.stack.scell(primary, position) {
-        if asks(&service.stack.legs[beside.index()]) == beside {
+        if requesting_leg(&service.stack.legs[beside.index()]) == beside {
             service.on_uplink_data(Some(beside), env);
         }
         position += 1;

@@ -4,7 +4,7 @@ use super::Event;
 use super::stack::Stack;
 use crate::cell::{Bid, Demand, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
-use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, asks, rlc_of};
+use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, requesting_leg, rlc_of};
 use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
@@ -61,7 +61,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
 
     /// Fills a new uplink block of `bytes` bytes. Returns false if the UE has nothing to send.
     fn fill_uplink(&mut self, plan: &CellPlan, leg: LegId, process: u8, bytes: u32) -> bool {
-        let room = plan.room_beside_report(bytes);
+        let room = plan.room_without_report(bytes);
         let now = self.env.now;
         let content = self.stack.fill(leg, Direction::Uplink, room, self.env);
         let left = self.stack.backlog(now, leg, Direction::Uplink);
@@ -93,7 +93,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         target: u64,
     ) -> Option<(u8, Shape)> {
         let leg = &self.stack.legs[leg.index()];
-        let is_there = leg.is_there(direction, slot, target);
+        let is_there = leg.is_reachable(direction, slot, target);
         leg.half(direction)
             .repetition(slot, target)
             .filter(|_| is_there)
@@ -127,7 +127,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let mut is_out_of_range = may_send && chosen.is_none();
         let LegConfig { ue, number, .. } = state.config;
         let is_secondary = state.carriers.primary().is_some();
-        let was_out_of_range = may_send && state.on_look(is_out_of_range);
+        let was_out_of_range = may_send && state.on_evaluation(is_out_of_range);
         let rrc = &mut self.stack.ues[ue.index()];
         if is_secondary {
             // Radio link monitoring covers the primary cell only (TS 38.331 clause 5.3.10).
@@ -228,7 +228,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let state = self.leg(leg);
         let again_from = state.answered_from(decoded_at, again_from);
         let half = state.half_mut(Direction::Downlink);
-        half.lie_in(process, bands);
+        half.set_bands(process, bands);
         half.sent(process, slot, again_from);
         self.stack.air.on_downlink_sent(self.cell, slot, share);
         let event = Event::Received(leg, process, Direction::Downlink);
@@ -248,7 +248,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             ..
         } = &mut *self.stack;
         let state = &mut legs[leg.index()];
-        let requests = &mut requests[asks(state).index()];
+        let requests = &mut requests[requesting_leg(state).index()];
         let mut air = LegInAir {
             leg,
             now: self.env.now,
@@ -271,7 +271,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             let most = state.most_uplink_bytes(plan, scheme, &air);
             if requests.is_unfit(most) {
                 requests.forget_unfit();
-                let (way, room) = ((leg, Direction::Uplink), plan.room_beside_report(most));
+                let (way, room) = ((leg, Direction::Uplink), plan.room_without_report(most));
                 is_out_of_range = !self.stack.gives_up(way, room, self.env);
             }
         }

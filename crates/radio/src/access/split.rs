@@ -3,11 +3,11 @@
 use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
-use crate::bearer::daps::{copied_between, daps};
-use crate::bearer::early::{copied_early, early};
+use crate::bearer::daps::{daps, daps_cells};
+use crate::bearer::early::{early, early_copy_cells};
 use crate::bearer::{
-    Carried, Drb, Frame, FrameKind, SplitBearer, carried, last_far, leg_numbered, on_late_uplink,
-    shown, split, uses_further_legs,
+    Carried, Drb, Frame, FrameKind, SplitBearer, carried, interface_frame, last_secondary,
+    leg_numbered, may_use_other_legs, on_late_uplink, split,
 };
 use crate::config::{Env, LegId};
 use crate::leg::rlc_of;
@@ -60,7 +60,7 @@ impl RadioAccess {
             Backhaul::UplinkPdu { bearer } => (bearer, FrameKind::Uplink),
             _ => return None,
         };
-        shown(&self.service.stack.bearers[bearer.index()], kind, number)
+        interface_frame(&self.service.stack.bearers[bearer.index()], kind, number)
     }
 }
 
@@ -131,8 +131,8 @@ impl Stack {
             let (near, far) = cells;
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
-                    let early = copied_early(drb, number);
-                    let ends = early.or_else(|| copied_between(drb));
+                    let early = early_copy_cells(drb, number);
+                    let ends = early.or_else(|| daps_cells(drb));
                     let [from, to] = ends.unwrap_or([near; 2]);
                     (Backhaul::Copy { bearer }, from, to)
                 }
@@ -179,7 +179,7 @@ fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32
 fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     let last = || match number {
         NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
-        FAR_LEG => last_far(drb),
+        FAR_LEG => last_secondary(drb),
         _ => None,
     };
     leg_numbered(drb, number).or_else(last)
@@ -303,7 +303,7 @@ impl Service {
     /// uplink data.
     #[inline]
     pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
-        if uses_further_legs(&self.stack.bearers[bearer.index()], env.now) {
+        if may_use_other_legs(&self.stack.bearers[bearer.index()], env.now) {
             let mut position = 1;
             while let Some(leg) = leg_at(&self.stack, bearer, position) {
                 self.on_uplink_data(Some(leg), env);

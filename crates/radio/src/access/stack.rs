@@ -7,8 +7,8 @@ use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage};
 use crate::config::{Env, LegId};
 use crate::leg::{
-    Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests, asks,
-    control_bytes, rlc_of,
+    Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests,
+    control_bytes, requesting_leg, rlc_of,
 };
 use crate::plan::CellPlan;
 use crate::rlc::{Generation, TransportBlock};
@@ -87,7 +87,7 @@ impl Stack {
     #[inline]
     pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
-        let requests = &mut self.requests[asks(state).index()];
+        let requests = &mut self.requests[requesting_leg(state).index()];
         (state, requests)
     }
 
@@ -104,7 +104,7 @@ impl Stack {
         let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
         let rrc = &self.ues[ue.index()];
         let aggregation = &rrc.config().aggregation;
-        self.legs[leg.index()].carriers = Carriers::beside(primary, aggregation);
+        self.legs[leg.index()].carriers = Carriers::for_secondary(primary, aggregation);
         let carriers = &mut self.legs[primary.index()].carriers;
         carriers.add(leg, aggregation.has_uplink);
         if aggregation.has_uplink {
@@ -171,10 +171,10 @@ impl Stack {
         self.bearers[signalling.index()].carry_signalling();
         rrc.on_signalling_bearer();
         for bearer in rrc.bearers() {
-            self.bearers[bearer.index()].travel().manage();
+            self.bearers[bearer.index()].mobile().manage();
         }
         for bearer in rrc.all_bearers() {
-            self.bearers[bearer.index()].travel().begin_in(generation);
+            self.bearers[bearer.index()].mobile().begin_in(generation);
         }
     }
 
@@ -195,7 +195,7 @@ impl Stack {
 
     /// Arms the timer for a UE's next scheduling request.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
-        let leg = asks(&self.legs[leg.index()]);
+        let leg = requesting_leg(&self.legs[leg.index()]);
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
             self.events
                 .schedule(at, Event::RepeatRequest(leg, generation));
@@ -214,7 +214,7 @@ impl Stack {
         let (direction, storage) = (Direction::Uplink, &mut self.storage);
         let drb = &mut self.bearers[bearer.index()];
         drb.enter(direction, packet, env, storage);
-        let is_taken = drb.take(now, direction, packet, env, storage);
+        let is_taken = drb.accept_packet(now, direction, packet, env, storage);
         if is_taken && drb.config().wakes_for_packets() {
             self.arm(now, bearer, direction);
         }
@@ -303,7 +303,7 @@ impl Stack {
         for id in leg.channels.bearers() {
             let drb = &mut self.bearers[id.index()];
             let way = (rlc_of(leg, id), direction);
-            drb.lose_unfit(way, room, env, &mut self.storage);
+            drb.drop_oversized(way, room, env, &mut self.storage);
         }
     }
 
@@ -447,16 +447,16 @@ impl Stack {
         id: ContentId,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let content = self.contents.take(id);
+        let content = self.contents.take_content(id);
         // The base station repeats control elements that the UE has not received.
         let controls = &mut self.legs[leg.index()].controls;
         controls.extend_from_slice(&content.controls);
         for (bearer, pdus) in content.runs() {
             let way = (rlc_of(&self.legs[leg.index()], bearer), direction);
             let drb = &mut self.bearers[bearer.index()];
-            drb.lose(way, (&content.block, pdus), env, &mut self.storage);
+            drb.on_harq_failure(way, (&content.block, pdus), env, &mut self.storage);
         }
-        self.contents.put(id, content);
+        self.contents.put_back(id, content);
     }
 
     /// Declares packets lost that can no longer be under way.
@@ -477,7 +477,7 @@ impl Stack {
                     && scells.all(|leg| legs[leg.index()].half(direction).is_idle())
             })
         };
-        drb.close_books(direction, is_idle, env, &mut self.storage);
+        drb.drop_undelivered(direction, is_idle, env, &mut self.storage);
     }
 
     /// Reports the loss of all content in the HARQ processes of a leg, which are empty now.
@@ -529,7 +529,7 @@ pub(super) fn carry_beside(
         None => state.channels.add(bearer, config),
         Some(rlc) => {
             state.channels.add_restricted(bearer, config, rlc);
-            state.carriers.ask_apart();
+            state.carriers.request_on_own_leg();
             drb.on_connected(rlc, leg, rooms);
         }
     }

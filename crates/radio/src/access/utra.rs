@@ -13,7 +13,7 @@ use super::handover::seconds;
 use super::managed::Managed;
 use super::moves::Move;
 use super::stack::Stack;
-use crate::bearer::Stays;
+use crate::bearer::UtraBearer;
 use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time};
@@ -58,7 +58,7 @@ impl Utran<'_, '_> {
         let stack = &mut self.0.service.stack;
         for bearer in stack.ues[self.0.ue.index()].all_bearers() {
             let drb = &mut stack.bearers[bearer.index()];
-            Stays(drb).set_out(env, &mut stack.storage);
+            UtraBearer(drb).leave_for_utra(env, &mut stack.storage);
         }
         let takes = self.0.config.procedure.utra_interruption;
         let at = env.now.saturating_add(takes);
@@ -73,7 +73,7 @@ impl Utran<'_, '_> {
         let stack = &mut self.0.service.stack;
         let cell = stack.legs[leg.index()].config.cell;
         for bearer in stack.ues[ue.index()].bearers() {
-            Stays(&mut stack.bearers[bearer.index()]).go_abroad();
+            UtraBearer(&mut stack.bearers[bearer.index()]).on_utra_entered();
         }
         stack.ues[ue.index()].on_moved(leg);
         self.0.loads[cell.index()] += 1;
@@ -112,7 +112,7 @@ impl Utran<'_, '_> {
         };
         let stack = &mut self.0.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
-            Stays(&mut stack.bearers[bearer.index()]).leave_abroad();
+            UtraBearer(&mut stack.bearers[bearer.index()]).on_utra_left();
         }
         self.0.moves.push(Move::Left { ue, cell });
     }
@@ -144,7 +144,7 @@ impl Utran<'_, '_> {
 
 /// Schedules the passing-on of a bearer's packets if its UE is in a cell of 3G.
 pub(super) fn schedule_pass_on(stack: &mut Stack, now: Time, bearer: DrbId) {
-    if stack.bearers[bearer.index()].transfers().is_abroad() {
+    if stack.bearers[bearer.index()].transfers().is_in_utra() {
         stack.events.schedule(now, Event::PassOn(bearer));
     }
 }
@@ -152,10 +152,10 @@ pub(super) fn schedule_pass_on(stack: &mut Stack, now: Time, bearer: DrbId) {
 /// Passes a bearer's packets on to a link of the caller, if its UE is in a cell of 3G.
 pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
     let drb = &mut stack.bearers[bearer.index()];
-    if !drb.transfers().is_abroad() {
+    if !drb.transfers().is_in_utra() {
         return;
     }
-    if let Some(at) = Stays(drb).pass_on(env, &mut stack.storage) {
+    if let Some(at) = UtraBearer(drb).take_waiting(env, &mut stack.storage) {
         stack.events.schedule(at, Event::PassOn(bearer));
     }
     stack.close_books(bearer, Direction::Downlink, env);

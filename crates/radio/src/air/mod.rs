@@ -32,7 +32,7 @@ use crate::config::{
 use crate::phy::frame::Frame;
 use crate::phy::sub_band::BandSet;
 use crate::plan::{
-    LayeredScheme, MOST_MET, Resources, SubBands, frame, split_db, wideband_quality,
+    LayeredScheme, MOST_BAND_GAINS, Resources, SubBands, frame, split_db, wideband_quality,
 };
 use fadeout_core::math::to_db;
 use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
@@ -164,8 +164,12 @@ impl AirCell {
             (Fade::Flat(gain), _) => mean * gain,
             (Fade::Wideband(gains), Extent::Whole) => method.effective(mcs, mean, gains),
             (Fade::Wideband(gains), Extent::Part(bands, sub_bands)) => {
-                let mut met = [0.0; MOST_MET];
-                method.effective(mcs, mean, sub_bands.met(bands, gains, &mut met))
+                let mut found = [0.0; MOST_BAND_GAINS];
+                method.effective(
+                    mcs,
+                    mean,
+                    sub_bands.overlapping_gains(bands, gains, &mut found),
+                )
             }
         };
         to_db(self.config.sinr_range.clip(sinr))

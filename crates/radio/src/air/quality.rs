@@ -102,7 +102,7 @@ impl Air {
             let layers = resources.ranks()[usize::from(rank)];
             let mean = mean / f64::from(layers);
             for (band, known) in known[..sub_bands.count()].iter_mut().enumerate() {
-                let gains = sub_bands.of(band, gains);
+                let gains = sub_bands.gains_in(band, gains);
                 let found = wideband_quality(&cell.config, adaptation, mean, gains).cqi;
                 *known = reported(wideband, found);
             }

@@ -11,7 +11,7 @@ use fadeout_core::{Direction, Probe};
 
 /// Compresses the header of an SDU again, for its retransmission after PDCP re-establishment.
 /// Returns the SDU with its new size.
-pub(super) fn anew(
+pub(super) fn compress_again(
     (anchor, pdcp): (&mut Anchor, &PdcpConfig),
     sdu: Sdu,
     env: &Env<'_, impl Probe>,
@@ -50,16 +50,16 @@ pub(super) fn reset(drb: &mut Drb) {
     }
 }
 
-/// Resets the contexts at a handover. They are kept if PDCP `stays` in its base station and the
+/// Resets the contexts at a handover. They are kept if PDCP stays in its base station and the
 /// bearer is configured to continue ROHC. An LTE bearer in acknowledged mode never keeps them.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.4.
-pub(super) fn reset_unless_continued(drb: &mut Drb, stays: bool) {
+pub(super) fn reset_unless_continued(drb: &mut Drb, keeps_station: bool) {
     let config = &drb.config;
     let is_lte = config.rlc.generation == Generation::Lte;
     let may = !(is_lte && config.is_acknowledged());
     let continues = config.pdcp.rohc.is_some_and(|rohc| rohc.continues);
-    if !(stays && may && continues) {
+    if !(keeps_station && may && continues) {
         reset(drb);
     }
 }

@@ -15,7 +15,7 @@
 
 use super::rlc_leg::{RlcEnd, RlcLeg};
 use super::split::{Frame, FrameKind};
-use super::transfer::{Fresh, Journey};
+use super::transfer::{CellChange, FreshPacket};
 use super::{Drb, Storage};
 use crate::config::{Env, Fate};
 use crate::rlc::{ParameterError, Sdu};
@@ -37,12 +37,12 @@ pub(crate) struct Ends {
 
 /// State of a bearer that two cells serve.
 #[derive(Debug)]
-pub(crate) struct Dual {
+pub(crate) struct DapsState {
     ends: Ends,
     /// Frame number of the first SDU in `sent`.
     base: u64,
     /// SDUs with a COUNT that the source sends or has sent, oldest first.
-    sent: Ring<Copied>,
+    sent: Ring<DapsCopy>,
     /// Frames on their way to the target, with their arrival times. Used only if the delay is
     /// given.
     pending: Ring<(Time, u64)>,
@@ -58,30 +58,30 @@ pub(crate) struct Dual {
 
 /// SDU that the source copies to the target.
 #[derive(Debug, Clone, Copy, Default)]
-struct Copied {
+struct DapsCopy {
     sdu: Sdu,
     has_come: bool,
 }
 
 /// Operations on a bearer that two cells serve.
 #[derive(Debug)]
-pub(crate) struct Daps<'a>(&'a mut Drb);
+pub(crate) struct DapsBearer<'a>(&'a mut Drb);
 
 /// Returns the DAPS operations of a bearer.
-pub(crate) fn daps(drb: &mut Drb) -> Daps<'_> {
-    Daps(drb)
+pub(crate) fn daps(drb: &mut Drb) -> DapsBearer<'_> {
+    DapsBearer(drb)
 }
 
 /// Returns the source cell and the target cell of copies. `None` if only one cell serves the
 /// bearer.
-pub(crate) fn copied_between(drb: &Drb) -> Option<[CellId; 2]> {
+pub(crate) fn daps_cells(drb: &Drb) -> Option<[CellId; 2]> {
     let transfer = drb.transfers().0.as_ref()?;
     Some(transfer.dual.as_ref()?.ends.cells)
 }
 
-impl Dual {
-    fn new(ends: Ends, base: u64, useless: u64) -> Dual {
-        Dual {
+impl DapsState {
+    fn new(ends: Ends, base: u64, useless: u64) -> DapsState {
+        DapsState {
             ends,
             base,
             sent: Ring::new(),
@@ -94,13 +94,13 @@ impl Dual {
     }
 
     /// Returns true if packets that come to a base station are numbered by the source.
-    pub(super) fn takes_at(&self, station: u32) -> bool {
+    pub(super) fn numbers_packets_at(&self, station: u32) -> bool {
         self.assigns && station == self.ends.stations[0]
     }
 
     /// Sends a copy of an SDU from the source to the target.
     fn send(&mut self, bearer: DrbId, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
-        let number = self.sent.push(Copied {
+        let number = self.sent.push(DapsCopy {
             sdu,
             has_come: false,
         });
@@ -119,8 +119,8 @@ impl Dual {
     }
 }
 
-impl Daps<'_> {
-    fn dual(&mut self) -> Option<&mut Dual> {
+impl DapsBearer<'_> {
+    fn dual(&mut self) -> Option<&mut DapsState> {
         self.0.transfer.0.as_mut()?.dual.as_deref_mut()
     }
 
@@ -140,7 +140,7 @@ impl Daps<'_> {
             return;
         };
         transfer.begin_counts();
-        let mut dual = Box::new(Dual::new(ends, transfer.copied, useless));
+        let mut dual = Box::new(DapsState::new(ends, transfer.copied, useless));
         let mut unconfirmed = std::mem::take(&mut storage.unconfirmed);
         for sdu in unconfirmed.drain(..) {
             if ledger.holds(sdu.serial) {
@@ -175,14 +175,14 @@ impl Daps<'_> {
     }
 
     /// Returns true if data goes to the target and the source still numbers downlink packets.
-    pub(super) fn takes_beside(&self) -> bool {
+    pub(super) fn uses_source_leg(&self) -> bool {
         let dual = (self.0.transfer.0.as_ref()).and_then(|transfer| transfer.dual.as_ref());
         dual.is_some_and(|dual| dual.is_switched && dual.assigns)
     }
 
     /// Hands a downlink packet to PDCP and to the source's RLC, which no longer is the primary leg.
     /// Returns false if the packet was dropped.
-    pub(super) fn take_beside(
+    pub(super) fn accept_on_source_leg(
         &mut self,
         at: Time,
         packet: PacketId,
@@ -220,11 +220,11 @@ impl Daps<'_> {
         let Some(dual) = self.dual() else { return };
         let number = number.checked_sub(dual.base);
         if let Some(number) = number.filter(|&number| dual.sent.contains(number)) {
-            self.take_copy(number);
+            self.record_copy(number);
         }
     }
 
-    fn take_copy(&mut self, number: u64) {
+    fn record_copy(&mut self, number: u64) {
         let Some(dual) = self.dual() else { return };
         dual.sent[number].has_come = true;
         if dual.is_there {
@@ -258,7 +258,7 @@ impl Daps<'_> {
         {
             dual.pending.pop();
             if dual.sent.contains(number) {
-                self.take_copy(number);
+                self.record_copy(number);
             }
         }
     }
@@ -320,22 +320,22 @@ impl Daps<'_> {
             transfer.open_gaps();
             if let Some(dual) = &mut transfer.dual {
                 dual.is_switched = true;
-                let mut journey = Journey::new(dual.ends.stations[0]);
-                journey.has_left = true;
-                transfer.journey = Some(journey);
+                let mut change = CellChange::new(dual.ends.stations[0]);
+                change.has_left = true;
+                transfer.change = Some(change);
             }
         }
         Ok(())
     }
 
     /// Handles RRCReconfigurationComplete at the target, which then sends the copies that it has.
-    pub(crate) fn arrive(&mut self, now: Time) {
+    pub(crate) fn on_complete(&mut self, now: Time) {
         self.drain(now);
         let Some(dual) = self.dual() else { return };
         dual.is_there = true;
         for number in dual.sent.first()..dual.sent.end() {
             let Some(dual) = self.dual() else { return };
-            let Copied { sdu, has_come } = dual.sent[number];
+            let DapsCopy { sdu, has_come } = dual.sent[number];
             if has_come {
                 self.send_copy(sdu);
             }
@@ -344,7 +344,7 @@ impl Daps<'_> {
 
     /// Ends the numbering at the source, which knows that the UE is in the target. The source sends
     /// no new SDUs. `fate` says if its packets without a COUNT are kept, forwarded or dropped.
-    pub(crate) fn hand(
+    pub(crate) fn end_numbering(
         &mut self,
         fate: Fate,
         env: &mut Env<'_, impl Probe>,
@@ -358,18 +358,18 @@ impl Daps<'_> {
             let rlc = &mut source.sender(Direction::Downlink).rlc;
             while rlc.take_head(env.now).is_some() {}
         }
-        let mut travel = drb.travel();
-        let source = travel.journey().map_or(0, |journey| journey.source);
-        while let Some((_, packet)) = travel.drb.inlet.pop() {
-            if let Some(journey) = travel.journey() {
-                journey.fresh.push_back(Fresh {
+        let mut mobile = drb.mobile();
+        let source = mobile.change().map_or(0, |change| change.source);
+        while let Some((_, packet)) = mobile.drb.inlet.pop() {
+            if let Some(change) = mobile.change() {
+                change.fresh.push_back(FreshPacket {
                     at: Time::NEVER,
                     packet,
                     station: source,
                 });
             }
         }
-        travel.redirect(fate, env, storage);
+        mobile.redirect(fate, env, storage);
     }
 
     /// Releases the source's leg, after the UE has left the source. Copies that have not come to
@@ -386,15 +386,15 @@ impl Daps<'_> {
         let Some(dual) = transfer.dual.take() else {
             return;
         };
-        transfer.twice += useless - dual.useless;
+        transfer.received_twice += useless - dual.useless;
         let ledger = &mut drb.anchors[Direction::Downlink.index()].ledger;
         for number in dual.sent.first()..dual.sent.end() {
-            let Copied { sdu, has_come } = dual.sent[number];
+            let DapsCopy { sdu, has_come } = dual.sent[number];
             if !has_come && ledger.leave(sdu.serial) {
                 storage.lost.push(sdu.packet);
             }
         }
-        drb.travel()
+        drb.mobile()
             .lose_at_source(Direction::Downlink, env, storage);
     }
 
@@ -408,30 +408,30 @@ impl Daps<'_> {
 
     /// Handles a failure of the link to the target after random access. The bearer then waits for a
     /// cell, as after any link failure. Data that the target does not have waits at the source.
-    pub(crate) fn lose_target(&mut self, now: Time) {
+    pub(crate) fn on_target_failed(&mut self, now: Time) {
         self.drain(now);
         let drb = &mut *self.0;
         let [downlink, uplink] = &drb.anchors;
         let Some(transfer) = &mut drb.transfer.0 else {
             return;
         };
-        let is_switched = |dual: &mut Box<Dual>| dual.is_switched;
+        let is_switched = |dual: &mut Box<DapsState>| dual.is_switched;
         let Some(dual) = transfer.dual.take_if(is_switched) else {
             return;
         };
         drb.is_dual = false;
         drb.legs.others.clear();
-        transfer.twice += uplink.rx.useless() - dual.useless;
-        let Some(journey) = &mut transfer.journey else {
+        transfer.received_twice += uplink.rx.useless() - dual.useless;
+        let Some(change) = &mut transfer.change else {
             return;
         };
         let [source, target] = dual.ends.stations;
         for number in dual.sent.first()..dual.sent.end() {
-            let Copied { sdu, has_come } = dual.sent[number];
+            let DapsCopy { sdu, has_come } = dual.sent[number];
             let is_wanted = downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count);
             match has_come {
-                false if is_wanted => journey.numbered.push_back((source, sdu)),
-                true if is_wanted && !dual.is_there => journey.numbered.push_back((target, sdu)),
+                false if is_wanted => change.numbered.push_back((source, sdu)),
+                true if is_wanted && !dual.is_there => change.numbered.push_back((target, sdu)),
                 _ => {}
             }
         }
@@ -439,28 +439,28 @@ impl Daps<'_> {
 
     /// Handles a failure of the link to the source, after the UE has left it. The UE may still come
     /// to the target, which has copies.
-    pub(crate) fn lose_source(&mut self, now: Time) {
+    pub(crate) fn on_source_failed(&mut self, now: Time) {
         self.drain(now);
         self.0.is_dual = false;
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
-        let Some(journey) = &mut transfer.journey else {
+        let Some(change) = &mut transfer.change else {
             return;
         };
         if let Some(dual) = transfer.dual.take() {
-            let mut come = dual.sent.first()..dual.sent.end();
-            for (station, sdu) in &mut journey.numbered {
+            let mut numbers = dual.sent.first()..dual.sent.end();
+            for (station, sdu) in &mut change.numbered {
                 let is_it = |number: &u64| dual.sent[*number].sdu.serial == sdu.serial;
                 // Both lists are in the order of COUNT.
-                if let Some(number) = come.clone().find(is_it) {
-                    come.start = number;
+                if let Some(number) = numbers.clone().find(is_it) {
+                    numbers.start = number;
                     if dual.sent[number].has_come {
                         *station = dual.ends.stations[1];
                     }
                 }
             }
         }
-        journey.put_in_order();
+        change.put_in_order();
     }
 }

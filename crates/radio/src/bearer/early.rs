@@ -13,7 +13,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4.2, §9.2.3.2.2; TS 38.423 §8.2.12.
 
-use super::compression::anew;
+use super::compression::compress_again;
 use super::split::{Frame, FrameKind};
 use super::{Drb, Storage};
 use crate::config::{Env, MOST_CANDIDATES};
@@ -22,7 +22,7 @@ use fadeout_core::{CellId, Direction, DrbId, Probe, Ring, Span, Time};
 
 /// Candidate cell that gets copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Taker {
+pub(crate) struct CopyCandidate {
     pub cell: CellId,
     pub station: u32,
     /// One-way delay from the source. `None` if simulated links carry the copies.
@@ -30,19 +30,19 @@ pub(crate) struct Taker {
 }
 
 /// Source cell of a conditional handover, and its base station.
-pub(crate) type Source = (CellId, u32);
+pub(crate) type SourceCell = (CellId, u32);
 
 /// Copies of a bearer's data at the candidates of a conditional handover.
 #[derive(Debug)]
 pub(crate) struct Early {
-    source: Source,
-    takers: [Option<(Taker, u16)>; MOST_CANDIDATES],
+    source: SourceCell,
+    candidates: [Option<(CopyCandidate, u16)>; MOST_CANDIDATES],
     /// Number of candidates so far. It numbers the candidates, and frames carry that number.
-    ever: u16,
+    next_id: u16,
     /// Frame number of the first SDU in `sent`.
     base: u64,
     /// SDUs with a COUNT that the source sends or has sent, oldest first.
-    sent: Ring<Copied>,
+    sent: Ring<EarlyCopy>,
     /// Arrival times and numbers of frames under way. Used only if the delay is given. All
     /// candidates then have the same delay.
     pending: Ring<(Time, u64)>,
@@ -54,9 +54,9 @@ pub(crate) struct Early {
 
 /// SDU of the source, and the candidates that have a copy of it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Copied {
+struct EarlyCopy {
     sdu: Sdu,
-    come: u8,
+    arrived: u8,
 }
 
 /// Counts of the copies that were sent during a change of cell.
@@ -69,14 +69,14 @@ pub(crate) struct EarlyCounts {
 }
 
 /// Number of low bits of a frame's number that identify the candidate.
-const TAKER_BITS: u32 = 16;
+const CANDIDATE_BITS: u32 = 16;
 
 impl Early {
-    fn new(source: Source, base: u64) -> Early {
+    fn new(source: SourceCell, base: u64) -> Early {
         Early {
             source,
-            takers: [None; MOST_CANDIDATES],
-            ever: 0,
+            candidates: [None; MOST_CANDIDATES],
+            next_id: 0,
             base,
             sent: Ring::new(),
             pending: Ring::new(),
@@ -85,9 +85,11 @@ impl Early {
         }
     }
 
-    fn slot_of(&self, taker: u16) -> Option<usize> {
-        let is_it = |known: &Option<(Taker, u16)>| known.is_some_and(|(_, number)| number == taker);
-        self.takers.iter().position(is_it)
+    fn slot_of_candidate(&self, candidate: u16) -> Option<usize> {
+        let is_it = |known: &Option<(CopyCandidate, u16)>| {
+            known.is_some_and(|(_, number)| number == candidate)
+        };
+        self.candidates.iter().position(is_it)
     }
 
     /// Sends a copy of an SDU to a candidate.
@@ -97,12 +99,12 @@ impl Early {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let Some((taker, id)) = self.takers[slot] else {
+        let Some((candidate, id)) = self.candidates[slot] else {
             return;
         };
         let sdu = self.sent[number].sdu;
-        let frame = ((self.base + number) << TAKER_BITS) | u64::from(id);
-        match taker.given {
+        let frame = ((self.base + number) << CANDIDATE_BITS) | u64::from(id);
+        match candidate.given {
             Some(delay) => {
                 self.pending.push((env.now.saturating_add(delay), frame));
             }
@@ -118,14 +120,14 @@ impl Early {
 
     /// Returns the SDU and the candidate that a frame number identifies. `None` if one of them is
     /// no longer known.
-    fn meant(&self, frame: u64) -> Option<(u64, usize)> {
-        let number = (frame >> TAKER_BITS).checked_sub(self.base)?;
-        let slot = self.slot_of(frame as u16)?;
+    fn find_copy(&self, frame: u64) -> Option<(u64, usize)> {
+        let number = (frame >> CANDIDATE_BITS).checked_sub(self.base)?;
+        let slot = self.slot_of_candidate(frame as u16)?;
         self.sent.contains(number).then_some((number, slot))
     }
 
     /// Returns true if a candidate has a copy of an SDU.
-    fn has(&self, slot: usize, serial: u32) -> bool {
+    fn has_copy(&self, slot: usize, serial: u32) -> bool {
         let (mut least, mut end) = (self.sent.first(), self.sent.end());
         // Binary search: the SDUs are in the order of COUNT.
         while least < end {
@@ -137,7 +139,7 @@ impl Early {
         }
         self.sent.contains(least) && {
             let copied = &self.sent[least];
-            copied.sdu.serial == serial && copied.come & (1 << slot) != 0
+            copied.sdu.serial == serial && copied.arrived & (1 << slot) != 0
         }
     }
 
@@ -147,8 +149,8 @@ impl Early {
             && at <= now
         {
             self.pending.pop();
-            if let Some((number, slot)) = self.meant(frame) {
-                self.sent[number].come |= 1 << slot;
+            if let Some((number, slot)) = self.find_copy(frame) {
+                self.sent[number].arrived |= 1 << slot;
             }
         }
     }
@@ -165,10 +167,10 @@ pub(crate) fn early(drb: &mut Drb) -> EarlyCopies<'_> {
 
 /// Returns the source cell and the candidate cell of a copy. `None` if the frame number is no
 /// longer known.
-pub(crate) fn copied_early(drb: &Drb, frame: u64) -> Option<[CellId; 2]> {
+pub(crate) fn early_copy_cells(drb: &Drb, frame: u64) -> Option<[CellId; 2]> {
     let early = drb.transfers().0.as_ref()?.early.as_ref()?;
-    let (taker, _) = early.takers[early.slot_of(frame as u16)?]?;
-    Some([early.source.0, taker.cell])
+    let (candidate, _) = early.candidates[early.slot_of_candidate(frame as u16)?]?;
+    Some([early.source.0, candidate.cell])
 }
 
 impl EarlyCopies<'_> {
@@ -182,10 +184,10 @@ impl EarlyCopies<'_> {
 
     /// Sets the prepared candidates, which belong to other base stations. They get copies from now
     /// on. Earlier candidates that are not in the list drop their copies.
-    pub(crate) fn set_takers(
+    pub(crate) fn set_candidates(
         &mut self,
-        source: Source,
-        takers: &[Taker],
+        source: SourceCell,
+        candidates: &[CopyCandidate],
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
@@ -199,7 +201,7 @@ impl EarlyCopies<'_> {
         let is_other = |early: &mut Box<Early>| early.source != source || early.target.is_some();
         transfer.early.take_if(is_other);
         let is_new = transfer.early.is_none();
-        if is_new && takers.is_empty() {
+        if is_new && candidates.is_empty() {
             return;
         }
         let base = transfer.copied;
@@ -214,29 +216,30 @@ impl EarlyCopies<'_> {
             end.rlc.list_unconfirmed(&mut storage.unconfirmed);
             for sdu in storage.unconfirmed.drain(..) {
                 if anchor.ledger.holds(sdu.serial) {
-                    early.sent.push(Copied { sdu, come: 0 });
+                    early.sent.push(EarlyCopy { sdu, arrived: 0 });
                     transfer.copied += 1;
                 }
             }
         }
-        for (slot, known) in early.takers.iter_mut().enumerate() {
-            if known.is_some_and(|(taker, _)| !takers.contains(&taker)) {
+        for (slot, known) in early.candidates.iter_mut().enumerate() {
+            if known.is_some_and(|(candidate, _)| !candidates.contains(&candidate)) {
                 *known = None;
                 for number in early.sent.first()..early.sent.end() {
-                    early.sent[number].come &= !(1 << slot);
+                    early.sent[number].arrived &= !(1 << slot);
                 }
             }
         }
-        for &taker in takers {
-            let is_it = |known: &Option<(Taker, u16)>| known.is_some_and(|(it, _)| it == taker);
-            if early.takers.iter().any(is_it) {
+        for &candidate in candidates {
+            let is_it =
+                |known: &Option<(CopyCandidate, u16)>| known.is_some_and(|(it, _)| it == candidate);
+            if early.candidates.iter().any(is_it) {
                 continue;
             }
-            let Some(slot) = early.takers.iter().position(Option::is_none) else {
+            let Some(slot) = early.candidates.iter().position(Option::is_none) else {
                 break;
             };
-            early.takers[slot] = Some((taker, early.ever));
-            early.ever = early.ever.wrapping_add(1);
+            early.candidates[slot] = Some((candidate, early.next_id));
+            early.next_id = early.next_id.wrapping_add(1);
             let ledger = &drb.anchors[Direction::Downlink.index()].ledger;
             for number in early.sent.first()..early.sent.end() {
                 if ledger.holds(early.sent[number].sdu.serial) {
@@ -245,7 +248,7 @@ impl EarlyCopies<'_> {
                 }
             }
         }
-        drb.has_takers = early.takers.iter().any(Option::is_some);
+        drb.has_candidates = early.candidates.iter().any(Option::is_some);
         transfer.early = Some(early);
     }
 
@@ -265,10 +268,10 @@ impl EarlyCopies<'_> {
         {
             early.sent.pop();
         }
-        let number = early.sent.push(Copied { sdu, come: 0 });
+        let number = early.sent.push(EarlyCopy { sdu, arrived: 0 });
         transfer.copied += 1;
         for slot in 0..MOST_CANDIDATES {
-            if early.takers[slot].is_some() {
+            if early.candidates[slot].is_some() {
                 early.send((bearer, number, slot), env, storage);
                 transfer.early_counts.sent += 1;
             }
@@ -278,13 +281,13 @@ impl EarlyCopies<'_> {
     /// Records that a copy has come to a candidate.
     pub(crate) fn on_copy(&mut self, frame: u64, env: &Env<'_, impl Probe>) {
         let Some(early) = self.early() else { return };
-        let Some((number, slot)) = early.meant(frame) else {
+        let Some((number, slot)) = early.find_copy(frame) else {
             return;
         };
-        early.sent[number].come |= 1 << slot;
+        early.sent[number].arrived |= 1 << slot;
         if early.target == Some(slot) {
             let (serial, is_there) = (early.sent[number].sdu.serial, early.is_there);
-            self.bring(serial);
+            self.record_at_target(serial);
             if is_there {
                 self.send_all(env);
             }
@@ -297,42 +300,47 @@ impl EarlyCopies<'_> {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
-        let (Some(early), Some(journey)) = (&mut transfer.early, &mut transfer.journey) else {
+        let (Some(early), Some(change)) = (&mut transfer.early, &mut transfer.change) else {
             return;
         };
-        let is_it = |known: &Option<(Taker, u16)>| known.is_some_and(|(it, _)| it.cell == target);
+        let is_it =
+            |known: &Option<(CopyCandidate, u16)>| known.is_some_and(|(it, _)| it.cell == target);
         early.drain(now);
-        early.target = early.takers.iter().position(is_it);
-        for (station, sdu) in &mut journey.numbered {
-            let slot = early.target.filter(|&slot| early.has(slot, sdu.serial));
-            let taker = slot.and_then(|slot| early.takers[slot]);
-            *station = taker.map_or(early.source.1, |(taker, _)| taker.station);
+        early.target = early.candidates.iter().position(is_it);
+        for (station, sdu) in &mut change.numbered {
+            let slot = early
+                .target
+                .filter(|&slot| early.has_copy(slot, sdu.serial));
+            let candidate = slot.and_then(|slot| early.candidates[slot]);
+            *station = candidate.map_or(early.source.1, |(candidate, _)| candidate.station);
         }
-        self.0.has_takers = false;
+        self.0.has_candidates = false;
     }
 
     /// Records that an SDU that waits at the source is also at the target.
-    fn bring(&mut self, serial: u32) {
+    fn record_at_target(&mut self, serial: u32) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
-        let (Some(early), Some(journey)) = (&transfer.early, &mut transfer.journey) else {
+        let (Some(early), Some(change)) = (&transfer.early, &mut transfer.change) else {
             return;
         };
-        let Some((taker, _)) = early.target.and_then(|slot| early.takers[slot]) else {
+        let Some((candidate, _)) = early.target.and_then(|slot| early.candidates[slot]) else {
             return;
         };
-        let waiting = journey.numbered.iter_mut();
+        let waiting = change.numbered.iter_mut();
         for (station, _) in waiting.filter(|(_, sdu)| sdu.serial == serial) {
-            *station = taker.station;
+            *station = candidate.station;
         }
     }
 
     /// Handles RRCReconfigurationComplete at the target, which then sends the SDUs that it has.
-    pub(crate) fn arrive(&mut self, env: &Env<'_, impl Probe>) {
-        let target = self.early().and_then(|early| early.takers[early.target?]);
-        if let Some((taker, _)) = target {
-            self.execute(taker.cell, env.now);
+    pub(crate) fn on_complete(&mut self, env: &Env<'_, impl Probe>) {
+        let target = self
+            .early()
+            .and_then(|early| early.candidates[early.target?]);
+        if let Some((candidate, _)) = target {
+            self.execute(candidate.cell, env.now);
             if let Some(early) = self.early() {
                 early.is_there = true;
             }
@@ -345,24 +353,24 @@ impl EarlyCopies<'_> {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
-        let (Some(early), Some(journey)) = (&transfer.early, &mut transfer.journey) else {
+        let (Some(early), Some(change)) = (&transfer.early, &mut transfer.change) else {
             return;
         };
-        let Some((taker, _)) = early.target.and_then(|slot| early.takers[slot]) else {
+        let Some((candidate, _)) = early.target.and_then(|slot| early.candidates[slot]) else {
             return;
         };
-        let there = |(station, _): &(u32, Sdu)| *station == taker.station;
-        let sdus: Vec<Sdu> = (journey.numbered.iter().filter(|it| there(it)))
+        let there = |(station, _): &(u32, Sdu)| *station == candidate.station;
+        let sdus: Vec<Sdu> = (change.numbered.iter().filter(|it| there(it)))
             .map(|&(_, sdu)| sdu)
             .collect();
-        journey.numbered.retain(|it| !there(it));
+        change.numbered.retain(|it| !there(it));
         let [downlink, uplink] = &mut self.0.anchors;
         let rlc = &mut self.0.legs.primary.ends[Direction::Downlink.index()].rlc;
         let pdcp = &self.0.config.pdcp;
         let mut used = 0;
         for sdu in sdus {
             if downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count) {
-                rlc.push_again(anew((&mut *downlink, pdcp), sdu, env));
+                rlc.push_again(compress_again((&mut *downlink, pdcp), sdu, env));
                 used += 1;
             }
         }
@@ -374,15 +382,15 @@ impl EarlyCopies<'_> {
     /// Ends the copying, because the source knows the UE's cell or knows that the UE is lost. If
     /// the UE did not come to its candidate, all waiting SDUs are at the source.
     pub(crate) fn end(&mut self, is_there: bool) {
-        self.0.has_takers = false;
+        self.0.has_candidates = false;
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
         let Some(early) = transfer.early.take() else {
             return;
         };
-        if !is_there && let Some(journey) = &mut transfer.journey {
-            for (station, _) in &mut journey.numbered {
+        if !is_there && let Some(change) = &mut transfer.change {
+            for (station, _) in &mut change.numbered {
                 *station = early.source.1;
             }
         }

@@ -7,7 +7,7 @@ use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Time};
 
 /// Sends a copy of a downlink SDU to another base station.
 #[cold]
-fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+fn send_copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
     match drb.is_dual {
         true => daps::daps(drb).copy(sdu, env, storage),
         false => early::early(drb).copy(sdu, env, storage),
@@ -17,7 +17,7 @@ fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storag
 impl Drb {
     /// Hands a packet to PDCP and RLC. Returns false if the packet was dropped and got no COUNT.
     /// Causes are a packet larger than any transport block, a full buffer and queue management.
-    pub(crate) fn take(
+    pub(crate) fn accept_packet(
         &mut self,
         at: Time,
         direction: Direction,
@@ -26,7 +26,7 @@ impl Drb {
         storage: &mut Storage,
     ) -> bool {
         if let Some(split) = &mut self.split {
-            let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
+            let is_taken = split.queue_packet(at, direction, packet, (env.pool, &self.legs));
             if !is_taken {
                 self.refuse(direction, packet, RadioDropCause::BufferFull, env);
             } else if split.duplicates(direction)
@@ -36,8 +36,8 @@ impl Drb {
             }
             return is_taken;
         }
-        if self.is_dual && direction == Direction::Downlink && daps::daps(self).takes_beside() {
-            return daps::daps(self).take_beside(at, packet, env, storage);
+        if self.is_dual && direction == Direction::Downlink && daps::daps(self).uses_source_leg() {
+            return daps::daps(self).accept_on_source_leg(at, packet, env, storage);
         }
         let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
@@ -68,8 +68,8 @@ impl Drb {
                 if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
                 }
-                if (self.is_dual || self.has_takers) && direction == Direction::Downlink {
-                    copy(self, sdu, env, storage);
+                if (self.is_dual || self.has_candidates) && direction == Direction::Downlink {
+                    send_copy(self, sdu, env, storage);
                 }
                 true
             }
@@ -90,7 +90,7 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
     ) {
         let loss = self.loss(env.now, direction, cause);
-        loss.of(packet, env.pool, env.probe);
+        loss.drop_packet(packet, env.pool, env.probe);
         self.counters[direction.index()].dropped_packets += 1;
     }
 
@@ -134,7 +134,7 @@ impl Drb {
             if ledger.leave(sdu.serial) {
                 counters.aqm_dropped_packets += 1;
                 counters.dropped_packets += 1;
-                loss.of(sdu.packet, env.pool, env.probe);
+                loss.drop_packet(sdu.packet, env.pool, env.probe);
             }
         }
     }

@@ -4,9 +4,9 @@
 //! not hold it, and the link may drop it. A base station that the UE does not come to forwards
 //! arriving packets to the right one.
 
-use super::compression::anew;
+use super::compression::compress_again;
 use super::generation::with_header;
-use super::transfer::{Fresh, Transfer, Transfers, Travel};
+use super::transfer::{FreshPacket, MobileBearer, Transfer, Transfers};
 use super::{Storage, split};
 use crate::config::{Env, Fate, Route};
 use crate::rlc::Sdu;
@@ -30,7 +30,7 @@ pub(crate) struct Forwarded {
 /// Packet on a link between two base stations. Links do not report drops, so the packet's id may
 /// belong to another packet by now.
 #[derive(Debug)]
-pub(super) struct Away {
+pub(super) struct PacketOnLink {
     packet: PacketId,
     identity: Identity,
     /// SDU of the packet if it has a COUNT. In unacknowledged mode it gets a new COUNT later.
@@ -53,14 +53,14 @@ pub(super) fn identity(packet: &Packet) -> Identity {
 
 impl Transfer {
     /// Sends a packet from base station `from` to `to`.
-    pub(super) fn send_away(
+    pub(super) fn send_over_link(
         &mut self,
         (bearer, from, to): (DrbId, u32, u32),
         (packet, numbered): (PacketId, Option<Sdu>),
         pool: &PacketPool,
         storage: &mut Storage,
     ) {
-        self.away.push_back(Away {
+        self.on_links.push_back(PacketOnLink {
             packet,
             identity: identity(&pool.packet(packet)),
             numbered,
@@ -77,22 +77,24 @@ impl Transfer {
     /// Counts the forwarded packets that no longer exist, because links have dropped them. Packets
     /// that are still on a link are not counted.
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
-        let before = self.away.len();
-        self.away.retain(|away| {
+        let before = self.on_links.len();
+        self.on_links.retain(|on_link| {
             // A pool slot that is not in use holds no packet, so it is tested first.
-            pool.is_in_use(away.packet) && identity(&pool.packet(away.packet)) == away.identity
+            pool.is_in_use(on_link.packet)
+                && identity(&pool.packet(on_link.packet)) == on_link.identity
         });
-        let dropped = (before - self.away.len()) as u64;
+        let dropped = (before - self.on_links.len()) as u64;
         self.counts.lost += dropped;
         self.dropped += dropped;
     }
 
     /// Removes and returns the record of a forwarded packet. `None` if there is none.
-    fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
+    fn take_from_link(&mut self, packet: PacketId, pool: &PacketPool) -> Option<PacketOnLink> {
         let identity = identity(&pool.packet(packet));
-        let is_it = |away: &Away| away.packet == packet && away.identity == identity;
-        let place = self.away.iter().position(is_it)?;
-        self.away.remove(place)
+        let is_it =
+            |on_link: &PacketOnLink| on_link.packet == packet && on_link.identity == identity;
+        let place = self.on_links.iter().position(is_it)?;
+        self.on_links.remove(place)
     }
 }
 
@@ -106,15 +108,15 @@ impl Transfers {
     /// Returns the source and the target of forwarding over links. `None` if links do not carry the
     /// forwarded packets.
     pub(crate) fn stations(&self) -> Option<(u32, u32)> {
-        let journey = self.0.as_ref()?.journey.as_ref()?;
-        match journey.fate {
-            Fate::Forwarded(Route::Links { to }) => Some((journey.source, to)),
+        let change = self.0.as_ref()?.change.as_ref()?;
+        match change.fate {
+            Fate::Forwarded(Route::Links { to }) => Some((change.source, to)),
             _ => None,
         }
     }
 }
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Hands a packet with a COUNT to RLC again. In acknowledged mode it keeps its COUNT and is
     /// omitted if the UE has it. It gets a new COUNT if PDCP was set up anew.
     pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, env: &Env<'_, impl Probe>) {
@@ -135,7 +137,7 @@ impl Travel<'_> {
         let [downlink, _] = &mut self.drb.anchors;
         let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
         let sdu = match has_left && !is_there {
-            true => anew((&mut *downlink, &self.drb.config.pdcp), sdu, env),
+            true => compress_again((&mut *downlink, &self.drb.config.pdcp), sdu, env),
             false => sdu,
         };
         match (has_left, is_kept) {
@@ -152,7 +154,7 @@ impl Travel<'_> {
         let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
         let anchor = &mut self.drb.anchors[Direction::Uplink.index()];
         for sdu in storage.again.drain(..) {
-            let sdu = anew((anchor, &self.drb.config.pdcp), sdu, env);
+            let sdu = compress_again((anchor, &self.drb.config.pdcp), sdu, env);
             match is_kept {
                 true => rlc.push_again(sdu),
                 false => anchor.tx.renumber(sdu, rlc),
@@ -161,38 +163,38 @@ impl Travel<'_> {
     }
 
     /// Forwards packets that wait at other base stations to the UE's new base station.
-    pub(super) fn send_on(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(super) fn forward_waiting(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.drb.id;
         let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        let Some(journey) = &mut transfer.journey else {
+        let Some(change) = &mut transfer.change else {
             return;
         };
-        let Fate::Forwarded(Route::Links { to }) = journey.fate else {
+        let Fate::Forwarded(Route::Links { to }) = change.fate else {
             return;
         };
         let (mut numbered, mut fresh) = (VecDeque::new(), VecDeque::new());
-        std::mem::swap(&mut numbered, &mut journey.numbered);
-        std::mem::swap(&mut fresh, &mut journey.fresh);
-        journey
+        std::mem::swap(&mut numbered, &mut change.numbered);
+        std::mem::swap(&mut fresh, &mut change.fresh);
+        change
             .numbered
             .extend(numbered.iter().filter(|(station, _)| *station == to));
-        journey
+        change
             .fresh
             .extend(fresh.iter().filter(|waiting| waiting.station == to));
         for (station, sdu) in numbered.into_iter().filter(|(station, _)| *station != to) {
             if ledger.send_away(sdu.serial) {
                 transfer.counts.numbered += 1;
                 let packet = (sdu.packet, Some(sdu));
-                transfer.send_away((bearer, station, to), packet, env.pool, storage);
+                transfer.send_over_link((bearer, station, to), packet, env.pool, storage);
             }
         }
         for waiting in fresh.into_iter().filter(|waiting| waiting.station != to) {
             transfer.counts.fresh += 1;
-            let way = (bearer, waiting.station, to);
-            transfer.send_away(way, (waiting.packet, None), env.pool, storage);
+            let hop = (bearer, waiting.station, to);
+            transfer.send_over_link(hop, (waiting.packet, None), env.pool, storage);
         }
     }
 
@@ -215,29 +217,29 @@ impl Travel<'_> {
         let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
         let transfer = self.drb.transfer.0.as_mut();
         let known = transfer.and_then(|transfer| {
-            let numbered = transfer.take_away(packet, env.pool)?.numbered;
+            let numbered = transfer.take_from_link(packet, env.pool)?.numbered;
             Some((transfer, numbered))
         });
         let Some((transfer, numbered)) = known else {
-            return self.lose_forwarded(packet, env, storage);
+            return self.drop_forwarded(packet, env, storage);
         };
-        let fate = transfer.journey.as_ref().map(|journey| journey.fate);
+        let fate = transfer.change.as_ref().map(|change| change.fate);
         match fate {
             Some(Fate::Forwarded(Route::Links { to })) if to != station => {
-                let way = (bearer, station, to);
-                return transfer.send_away(way, (packet, numbered), env.pool, storage);
+                let hop = (bearer, station, to);
+                return transfer.send_over_link(hop, (packet, numbered), env.pool, storage);
             }
-            Some(Fate::Dropped) => return self.lose_forwarded(packet, env, storage),
+            Some(Fate::Dropped) => return self.drop_forwarded(packet, env, storage),
             _ => {}
         }
         if numbered.is_some_and(|sdu| !ledger.bring_back(sdu.serial)) {
-            return self.lose_forwarded(packet, env, storage);
+            return self.drop_forwarded(packet, env, storage);
         }
-        match (&mut transfer.journey, numbered) {
-            (Some(journey), Some(sdu)) if !journey.has_resumed => {
-                journey.numbered.push_back((station, sdu));
+        match (&mut transfer.change, numbered) {
+            (Some(change), Some(sdu)) if !change.has_resumed => {
+                change.numbered.push_back((station, sdu));
             }
-            (Some(journey), None) if !journey.has_resumed => journey.fresh.push_back(Fresh {
+            (Some(change), None) if !change.has_resumed => change.fresh.push_back(FreshPacket {
                 at: Time::NEVER,
                 packet,
                 station,
@@ -251,7 +253,7 @@ impl Travel<'_> {
 
     /// Drops a forwarded packet that comes too late. The connection was lost, or PDCP no longer
     /// waits for the packet.
-    fn lose_forwarded(
+    fn drop_forwarded(
         &mut self,
         packet: PacketId,
         env: &mut Env<'_, impl Probe>,

@@ -5,8 +5,8 @@
 //!
 //! Standard: TS 38.331 §5.3.5.11; TS 36.331 §5.3.5.8.
 
-use super::compression::{anew, reset};
-use super::transfer::Travel;
+use super::compression::{compress_again, reset};
+use super::transfer::MobileBearer;
 use super::{Drb, Storage};
 use crate::config::{BearerConfig, Env};
 use crate::pdcp::{PdcpConfig, Rx, Tx};
@@ -67,7 +67,7 @@ pub(super) fn with_header(pdcp: &PdcpConfig, sdu: Sdu, pool: &PacketPool) -> Sdu
     Sdu { size, ..sdu }
 }
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Sets the generation of the UE's first cell.
     pub(crate) fn begin_in(&mut self, generation: Generation) {
         self.drb.generation = Some(generation);
@@ -83,7 +83,7 @@ impl Travel<'_> {
     ) {
         let left = self.drb.generation.replace(generation);
         if let Some(left) = left.filter(|&left| left != generation) {
-            self.change((left, generation), env, storage);
+            self.set_up_in((left, generation), env, storage);
         }
     }
 
@@ -91,11 +91,11 @@ impl Travel<'_> {
     /// or comes back.
     pub(crate) fn set_up_again(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         if let Some(generation) = self.drb.generation {
-            self.change((generation, generation), env, storage);
+            self.set_up_in((generation, generation), env, storage);
         }
     }
 
-    fn change(
+    fn set_up_in(
         &mut self,
         (left, generation): (Generation, Generation),
         env: &mut Env<'_, impl Probe>,
@@ -149,7 +149,7 @@ impl Travel<'_> {
             let sdu = with_header(&config.pdcp, sdu, env.pool);
             let rlc = &mut self.drb.legs.primary.sender(uplink).rlc;
             let anchor = &mut self.drb.anchors[uplink.index()];
-            let sdu = anew((anchor, &config.pdcp), sdu, env);
+            let sdu = compress_again((anchor, &config.pdcp), sdu, env);
             anchor.tx.renumber(sdu, rlc);
         }
     }

@@ -1,7 +1,7 @@
 //! Exit of packets from a bearer, delivered or lost.
 
 use super::compression::reset;
-use super::transfer::Travel;
+use super::transfer::MobileBearer;
 use super::{Anchor, Drb, Storage, is_elsewhere, split};
 use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
@@ -38,7 +38,7 @@ impl Drb {
                     cause: RadioDropCause::HeaderCompression,
                     is_signalling: self.is_signalling,
                 };
-                loss.of(sdu.packet, env.pool, env.probe);
+                loss.drop_packet(sdu.packet, env.pool, env.probe);
                 continue;
             }
             let size = env.pool[sdu.packet].wire_len();
@@ -62,7 +62,7 @@ impl Drb {
         counters.delivered_packets += packets;
         counters.delivered_bytes += bytes;
         if packets > 0 {
-            self.transfer.note_out(direction, env.now);
+            self.transfer.record_delivery(direction, env.now);
         }
         self.drop_lost(direction, RadioDropCause::Reordering, env, storage);
     }
@@ -70,7 +70,7 @@ impl Drb {
     /// Handles a transport block of a leg that HARQ has given up. `pdus` are the bearer's PDUs in
     /// it. In unacknowledged and transparent mode their packets are lost, unless another leg has a
     /// copy.
-    pub(crate) fn lose(
+    pub(crate) fn on_harq_failure(
         &mut self,
         (leg, direction): (u8, Direction),
         (block, pdus): (&TransportBlock, Range<usize>),
@@ -100,7 +100,7 @@ impl Drb {
 
     /// Drops SDUs at the head of a leg's buffer that no transport block can carry. No block of the
     /// leg is larger than `room` bytes.
-    pub(crate) fn lose_unfit(
+    pub(crate) fn drop_oversized(
         &mut self,
         (leg, direction): (u8, Direction),
         room: u32,
@@ -131,7 +131,7 @@ impl Drb {
     /// sender does not learn which packets the receiver discards. The bearer is idle if nothing
     /// waits in its buffers or in HARQ.
     #[inline]
-    pub(crate) fn close_books(
+    pub(crate) fn drop_undelivered(
         &mut self,
         direction: Direction,
         is_harq_idle: impl FnOnce(&Drb) -> bool,
@@ -139,12 +139,12 @@ impl Drb {
         storage: &mut Storage,
     ) {
         if !self.config.is_acknowledged() && !self.ledger(direction).is_empty() {
-            self.close_open_books(direction, is_harq_idle, env, storage);
+            self.drop_if_idle(direction, is_harq_idle, env, storage);
         }
     }
 
     #[inline(never)]
-    fn close_open_books(
+    fn drop_if_idle(
         &mut self,
         direction: Direction,
         is_harq_idle: impl FnOnce(&Drb) -> bool,
@@ -152,7 +152,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         // Packets that the source forwards are still under way.
-        if direction == Direction::Downlink && (self.transfer.is_travelling() || self.is_dual) {
+        if direction == Direction::Downlink && (self.transfer.is_between_cells() || self.is_dual) {
             return;
         }
         let (from, to) = (direction.index(), direction.opposite().index());
@@ -199,7 +199,7 @@ impl Drb {
         // had.
         storage.unconfirmed.clear();
         for direction in [Direction::Downlink, Direction::Uplink] {
-            count_anew((self, direction), env, storage);
+            restart_pdcp((self, direction), env, storage);
             let ledger = &mut self.anchors[direction.index()].ledger;
             ledger.pass_all(&mut storage.lost);
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
@@ -219,7 +219,7 @@ impl Drb {
         if !storage.lost.is_empty() {
             self.counters[direction.index()].dropped_packets += storage.lost.len() as u64;
             let loss = self.loss(env.now, direction, cause);
-            loss.of_all(&mut storage.lost, env.pool, env.probe);
+            loss.drop_all(&mut storage.lost, env.pool, env.probe);
         }
     }
 
@@ -234,7 +234,7 @@ impl Drb {
     }
 }
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Counts the packets in the list of lost packets for the change of cell, and drops them.
     pub(super) fn lose_at_source(
         &mut self,
@@ -260,10 +260,10 @@ impl Travel<'_> {
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drop_copies(env, storage);
         let mut packets = Vec::new();
-        if let Some(journey) = self.journey() {
-            journey.numbered.clear();
-            packets.extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
-            packets.append(&mut journey.direct.drain(..).collect());
+        if let Some(change) = self.change() {
+            change.numbered.clear();
+            packets.extend(change.fresh.drain(..).map(|fresh| fresh.packet));
+            packets.append(&mut change.direct.drain(..).collect());
         }
         packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
         storage.lost.append(&mut packets);
@@ -283,10 +283,10 @@ impl Travel<'_> {
             self.drb.reestablish((0, env.now), env, storage);
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
-            transfer.journey = None;
+            transfer.change = None;
             // Packets that arrive from now on have no receiver.
             transfer.count_dropped(env.pool);
-            transfer.away.clear();
+            transfer.on_links.clear();
         }
     }
 }
@@ -295,7 +295,7 @@ impl Travel<'_> {
 /// restarts at both ends. Otherwise later packets would wait for lost ones.
 ///
 /// Standard: TS 38.323 §5.1.2.
-pub(super) fn count_anew(
+pub(super) fn restart_pdcp(
     (drb, direction): (&mut Drb, Direction),
     env: &mut Env<'_, impl Probe>,
     storage: &mut Storage,
@@ -329,7 +329,7 @@ pub(crate) fn fail_leg(
     }
 }
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Drops a downlink packet at the core, because the UE has not attached.
     #[cold]
     pub(crate) fn refuse(&mut self, packet: PacketId, env: &mut Env<'_, impl Probe>) {
@@ -341,7 +341,7 @@ impl Travel<'_> {
             cause: RadioDropCause::NotAttached,
             is_signalling: false,
         };
-        loss.of(packet, env.pool, env.probe);
+        loss.drop_packet(packet, env.pool, env.probe);
     }
 }
 
@@ -357,14 +357,19 @@ pub(super) struct Loss {
 impl Loss {
     /// Drops all packets of a list.
     #[cold]
-    fn of_all(&self, lost: &mut Vec<PacketId>, pool: &mut PacketPool, probe: &mut impl Probe) {
+    fn drop_all(&self, lost: &mut Vec<PacketId>, pool: &mut PacketPool, probe: &mut impl Probe) {
         for packet in lost.drain(..) {
-            self.of(packet, pool, probe);
+            self.drop_packet(packet, pool, probe);
         }
     }
 
     /// Frees a dropped packet and reports it to the probe.
-    pub(super) fn of(&self, packet: PacketId, pool: &mut PacketPool, probe: &mut impl Probe) {
+    pub(super) fn drop_packet(
+        &self,
+        packet: PacketId,
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
         let packet = pool.take(packet);
         if self.is_signalling {
             return;

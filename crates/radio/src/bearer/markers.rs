@@ -2,19 +2,19 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2.
 
-use super::transfer::{Journey, Travel};
+use super::transfer::{CellChange, MobileBearer};
 use crate::config::Fate;
 use fadeout_core::{Span, Time};
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Handles the path switch. From now on the core sends over the new path, after `markers` end
     /// markers over the old path.
     pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
-        if let Some(journey) = self.journey() {
-            journey.markers = Some(journey.markers.unwrap_or(0) + markers);
-            if journey.guard_at.is_never() {
+        if let Some(change) = self.change() {
+            change.markers = Some(change.markers.unwrap_or(0) + markers);
+            if change.guard_at.is_never() {
                 // The first packet of the new path may never come, so the timer starts here too.
-                journey.guard_at = now.saturating_add(marker_timeout * 2);
+                change.guard_at = now.saturating_add(marker_timeout * 2);
             }
         }
         self.conclude(now);
@@ -23,32 +23,32 @@ impl Travel<'_> {
     /// Handles an end marker at the source. Returns true if the source keeps it, because the UE's
     /// new cell is not known yet.
     pub(crate) fn keep_marker(&mut self) -> bool {
-        let kept = |journey: &&mut Journey| journey.fate == Fate::Kept && journey.has_left;
-        let journey = self.journey().filter(kept);
-        journey.map(|journey| journey.kept_markers += 1).is_some()
+        let kept = |change: &&mut CellChange| change.fate == Fate::Kept && change.has_left;
+        let change = self.change().filter(kept);
+        change.map(|change| change.kept_markers += 1).is_some()
     }
 
     /// Returns the number of end markers that the source has kept, and resets it.
     pub(crate) fn take_markers(&mut self) -> u32 {
-        let journey = self.journey();
-        journey.map_or(0, |journey| std::mem::take(&mut journey.kept_markers))
+        let change = self.change();
+        change.map_or(0, |change| std::mem::take(&mut change.kept_markers))
     }
 
     /// Handles an end marker at the target.
     pub(crate) fn on_end_marker(&mut self, now: Time) {
-        if let Some(journey) = self.journey() {
-            journey.markers = journey.markers.map(|markers| markers.saturating_sub(1));
+        if let Some(change) = self.change() {
+            change.markers = change.markers.map(|markers| markers.saturating_sub(1));
         }
         self.conclude(now);
     }
 
     /// Handles the timeout of an end marker, which then counts as lost.
     pub(crate) fn on_guard(&mut self, now: Time) {
-        if let Some(journey) = self.journey()
-            && journey.guard_at <= now
+        if let Some(change) = self.change()
+            && change.guard_at <= now
         {
-            journey.guard_at = Time::NEVER;
-            journey.markers = Some(0);
+            change.guard_at = Time::NEVER;
+            change.markers = Some(0);
         }
         self.conclude(now);
     }
@@ -59,14 +59,14 @@ impl Travel<'_> {
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
-        if let Some(mut journey) = transfer.journey.take_if(is_over) {
+        let is_over = |change: &mut CellChange| change.has_resumed && change.markers == Some(0);
+        if let Some(mut change) = transfer.change.take_if(is_over) {
             let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
-            for packet in journey.direct.drain(..) {
+            for packet in change.direct.drain(..) {
                 self.drb.inlet.push((last, packet));
             }
             if let Some(copies) = &mut transfer.copies {
-                copies.settle();
+                copies.on_change_ended();
             }
         }
     }

@@ -10,7 +10,6 @@
 //! received blocks to it, with the number of the leg. The legs of a UE are numbered from 0. Each
 //! packet that the bearer accepts leaves it exactly once, delivered or lost.
 
-mod abroad;
 mod compression;
 mod copies;
 pub(crate) mod daps;
@@ -27,24 +26,25 @@ mod storage;
 mod tests;
 mod track;
 mod transfer;
+mod utra;
 
-pub(crate) use abroad::Stays;
 pub(crate) use compression::compressed;
 pub(crate) use leaving::fail_leg;
 pub(crate) use split::{
-    Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, last_far,
-    leave_secondary, leg_numbered, manage_secondary, on_late_uplink, open_secondary, shown, split,
-    uses_further_legs,
+    Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary,
+    interface_frame, last_secondary, leave_secondary, leg_numbered, manage_secondary,
+    may_use_other_legs, on_late_uplink, open_secondary, split,
 };
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
+pub(crate) use utra::UtraBearer;
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rohc, Rx, Tx};
 use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
-use daps::Daps;
+use daps::DapsBearer;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs, nth_of_leg};
@@ -69,7 +69,7 @@ pub(crate) struct Drb {
     /// True if the bearer carries RRC messages. Such a bearer appears in no results table.
     pub(crate) is_signalling: bool,
     /// True if candidates of a conditional handover get copies of the downlink data.
-    has_takers: bool,
+    has_candidates: bool,
     id: DrbId,
     legs: RlcLegs,
     config: BearerConfig,
@@ -156,11 +156,11 @@ impl Drb {
                 ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             })
         };
-        let further = config.split.iter().flat_map(|split| {
-            let far = split.leg.map(|number| (number, split.of_leg(split.rlc)));
-            let near = split.of_leg(config.rlc);
-            let carriers = split.carriers.numbers().map(move |number| (number, near));
-            let legs = far.into_iter().chain(carriers);
+        let others = config.split.iter().flat_map(|split| {
+            let secondary = split.leg.map(|number| (number, split.of_leg(split.rlc)));
+            let rlc = split.of_leg(config.rlc);
+            let carriers = split.carriers.numbers().map(move |number| (number, rlc));
+            let legs = secondary.into_iter().chain(carriers);
             legs.map(|(number, rlc)| (u64::from(number), number, rlc))
         });
         let rlc = config
@@ -173,7 +173,7 @@ impl Drb {
             generation: None,
             legs: RlcLegs {
                 primary: leg((0, config.leg, rlc))?,
-                others: further.map(leg).collect::<Result<_, _>>()?,
+                others: others.map(leg).collect::<Result<_, _>>()?,
             },
             split: (config.split).map(|split| Box::new(Split::new(&config, split))),
             anchors: [anchor()?, anchor()?],
@@ -182,7 +182,7 @@ impl Drb {
             transfer: Transfers::default(),
             is_signalling: false,
             is_dual: false,
-            has_takers: false,
+            has_candidates: false,
         })
     }
 
@@ -209,7 +209,7 @@ impl Drb {
             Some(rlc) => {
                 rlc.leg = Some(leg);
                 rlc.rooms = rooms;
-                split::note_far(&mut self.split, number, leg);
+                split::record_secondary(&mut self.split, number, leg);
                 true
             }
             None => false,
@@ -295,11 +295,11 @@ impl Drb {
     #[inline]
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
-            Some(split) if split.is_far(leg) => split.arrival_at(),
+            Some(split) if split.is_secondary(leg) => split.arrival_at(),
             Some(_) if leg != self.legs.primary.number => None,
             _ => {
                 let at = self.inlet.front().map(|&(at, _)| at);
-                match self.is_dual.then(|| Daps::pending_at(self)).flatten() {
+                match self.is_dual.then(|| DapsBearer::pending_at(self)).flatten() {
                     Some(copy_at) => Some(at.map_or(copy_at, |at| at.min(copy_at))),
                     None => at,
                 }
@@ -324,7 +324,7 @@ impl Drb {
                 break;
             }
             self.inlet.pop();
-            took_any |= self.take(ready_at, Direction::Downlink, packet, env, storage);
+            took_any |= self.accept_packet(ready_at, Direction::Downlink, packet, env, storage);
         }
         took_any
     }
@@ -385,7 +385,7 @@ impl Drb {
         }
         if direction == Direction::Uplink
             && let Some(mut split) = split(self)
-            && split.is_far(leg)
+            && split.is_secondary(leg)
         {
             split.send_up(env, storage);
             return;
@@ -408,7 +408,7 @@ impl Drb {
         debug_assert!(before <= rx.useless(), "useless packets became useful");
         let useless = rx.useless() - before;
         if let Some(split) = &mut self.split {
-            split.note_useless((leg, direction), useless);
+            split.record_useless((leg, direction), useless);
         }
         self.hand_over(direction, env, storage);
     }

@@ -56,7 +56,10 @@ impl Rig {
         }
     }
 
-    fn with<T>(&mut self, act: impl FnOnce(&mut Drb, &mut Env<'_, Drops>, &mut Storage) -> T) -> T {
+    fn with_drb<T>(
+        &mut self,
+        act: impl FnOnce(&mut Drb, &mut Env<'_, Drops>, &mut Storage) -> T,
+    ) -> T {
         let mut env = Env {
             now: self.now,
             pool: &mut self.pool,
@@ -75,22 +78,24 @@ impl Rig {
             ..Packet::default()
         });
         let now = self.now;
-        let is_taken = self.with(|drb, env, storage| {
+        let is_taken = self.with_drb(|drb, env, storage| {
             drb.enter(direction, packet, env, storage);
-            drb.take(now, direction, packet, env, storage)
+            drb.accept_packet(now, direction, packet, env, storage)
         });
         (packet, is_taken)
     }
 
     fn block(&mut self, leg: u8, direction: Direction, bytes: u32) -> TransportBlock {
         let mut block = TransportBlock::default();
-        self.with(|drb, env, storage| drb.pull((leg, direction), bytes, &mut block, env, storage));
+        self.with_drb(|drb, env, storage| {
+            drb.pull((leg, direction), bytes, &mut block, env, storage)
+        });
         block
     }
 
     fn arrive(&mut self, leg: u8, direction: Direction, block: &TransportBlock) {
         let pdus = (block, 0..block.pdus.len());
-        self.with(|drb, env, storage| {
+        self.with_drb(|drb, env, storage| {
             drb.on_pdus((leg, direction), pdus, &TIMES, env, storage);
         });
     }
@@ -149,12 +154,12 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(DOWN, generation));
     rig.now = at;
-    rig.with(|drb, env, storage| drb.on_timer(DOWN, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(DOWN, env, storage));
     assert_eq!(rig.causes(), [RadioDropCause::DiscardTimer]);
     let (next, _) = rig.drb.arm(rig.now, DOWN).expect("the second one's runs");
     assert_eq!(next, millis(70));
     rig.now = next;
-    rig.with(|drb, env, storage| drb.on_timer(DOWN, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(DOWN, env, storage));
     assert_eq!(rig.drb.counters(DOWN).dropped_packets, 2);
     assert!(rig.pool.is_empty() && rig.drb.ledger(DOWN).is_empty());
 }
@@ -223,10 +228,10 @@ fn pdcp_takes_a_packet_when_the_base_station_is_ready_with_it() {
     rig.drb.hold(millis(3), packet);
     assert_eq!(rig.drb.inlet_at(0), Some(millis(3)));
     rig.now = millis(2);
-    assert!(!rig.with(Drb::drain_inlet));
+    assert!(!rig.with_drb(Drb::drain_inlet));
     assert!(rig.drb.backlog(rig.now, 0, DOWN).is_empty());
     rig.now = millis(3);
-    assert!(rig.with(Drb::drain_inlet));
+    assert!(rig.with_drb(Drb::drain_inlet));
     assert_eq!(rig.drb.inlet_at(0), None);
     assert!(!rig.drb.backlog(rig.now, 0, DOWN).is_empty());
 }
@@ -237,8 +242,8 @@ fn a_block_that_harq_gave_up_loses_its_packets_unless_rlc_repeats_them() {
         let mut rig = Rig::new(config);
         rig.put(DOWN, 500);
         let block = rig.block(0, DOWN, 1000);
-        rig.with(|drb, env, storage| {
-            drb.lose((0, DOWN), (&block, 0..block.pdus.len()), env, storage);
+        rig.with_drb(|drb, env, storage| {
+            drb.on_harq_failure((0, DOWN), (&block, 0..block.pdus.len()), env, storage);
         });
         assert_eq!(rig.causes(), vec![RadioDropCause::HarqFailure; lost]);
         assert_eq!(rig.drb.counters(DOWN).dropped_packets, lost as u64);
@@ -250,7 +255,7 @@ fn books_close_only_when_nothing_is_in_buffers_or_harq() {
     let mut rig = Rig::new(unacknowledged());
     rig.put(DOWN, 500);
     let close = |rig: &mut Rig, is_idle: bool| {
-        rig.with(|drb, env, storage| drb.close_books(DOWN, |_| is_idle, env, storage));
+        rig.with_drb(|drb, env, storage| drb.drop_undelivered(DOWN, |_| is_idle, env, storage));
         rig.drops.0.len()
     };
     assert_eq!(close(&mut rig, true), 0, "it waits to be sent");
@@ -269,7 +274,7 @@ fn reestablishment_loses_what_was_not_delivered() {
     rig.put(DOWN, 500);
     rig.put(Direction::Uplink, 40);
     let now = rig.now;
-    rig.with(|drb, env, storage| drb.reestablish((0, now), env, storage));
+    rig.with_drb(|drb, env, storage| drb.reestablish((0, now), env, storage));
     assert_eq!(rig.out, [first]);
     assert_eq!(rig.causes(), [RadioDropCause::LinkFailure; 2]);
     for direction in [DOWN, Direction::Uplink] {

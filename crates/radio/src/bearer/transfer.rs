@@ -9,13 +9,13 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
-use super::abroad::Stay;
 use super::compression::{decompress_held, reset_unless_continued};
-use super::copies::Copies;
-use super::daps::Dual;
+use super::copies::Bicast;
+use super::daps::DapsState;
 use super::early::{Early, EarlyCounts};
-use super::forwarding::Away;
-use super::leaving::count_anew;
+use super::forwarding::PacketOnLink;
+use super::leaving::restart_pdcp;
+use super::utra::UtraState;
 use super::{Drb, Storage, split};
 use crate::config::{BearerConfig, Env, Fate, Route};
 use crate::rlc::{Generation, Sdu};
@@ -26,32 +26,32 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
     /// Downlink data of the running change of cell. `None` between changes of cell.
-    pub(super) journey: Option<Journey>,
+    pub(super) change: Option<CellChange>,
     /// Packets on links between base stations, oldest first. Links may have dropped some of them.
-    pub(super) away: VecDeque<Away>,
+    pub(super) on_links: VecDeque<PacketOnLink>,
     /// Packets that the core also sends to the target, in the latest change of cell.
-    pub(super) copies: Option<Copies>,
+    pub(super) copies: Option<Bicast>,
     /// Configuration of the bearer in the generation of its first cell. `None` until the UE enters
     /// a cell of another generation.
     pub(super) own: Option<(Generation, BearerConfig)>,
-    pub(super) stay: Stay,
+    pub(super) utra: UtraState,
     /// True if PDCP was set up anew during this change of cell.
     pub(super) is_anew: bool,
     /// Time of the latest delivery, by direction. `None` before the first one.
-    last_out: [Option<Time>; 2],
+    last_delivery: [Option<Time>; 2],
     /// Interruption since the UE left the source, by direction.
     pub(super) gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
     /// Number of packets that links between base stations have dropped since the start.
     pub(super) dropped: u64,
     /// State of a DAPS handover. `None` if only one cell serves the bearer.
-    pub(super) dual: Option<Box<Dual>>,
+    pub(super) dual: Option<Box<DapsState>>,
     /// Number of SDUs that were copied to another base station since the start.
     pub(super) copied: u64,
     /// Uplink PDUs on links from a former secondary node, which has no part of the bearer any more.
     pub(super) late: Ring<Sdu>,
     /// Number of PDUs that arrived over both cells in the latest change of cell.
-    pub(super) twice: u64,
+    pub(super) received_twice: u64,
     /// Copies for candidates of a conditional handover. `None` if no candidate gets copies.
     pub(super) early: Option<Box<Early>>,
     /// Counts of copies for candidates since the latest change of cell.
@@ -91,7 +91,7 @@ pub(super) enum Gap {
 
 /// Downlink data of a bearer between two cells.
 #[derive(Debug)]
-pub(super) struct Journey {
+pub(super) struct CellChange {
     /// Source base station, at the end of the old path.
     pub(super) source: u32,
     pub(super) fate: Fate,
@@ -99,7 +99,7 @@ pub(super) struct Journey {
     /// mode they get new COUNTs.
     pub(super) numbered: VecDeque<(u32, Sdu)>,
     /// Packets without a COUNT.
-    pub(super) fresh: VecDeque<Fresh>,
+    pub(super) fresh: VecDeque<FreshPacket>,
     /// Packets that the core sent over the new path to the target.
     pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
@@ -114,7 +114,7 @@ pub(super) struct Journey {
 
 /// Packet without a COUNT.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fresh {
+pub(super) struct FreshPacket {
     /// Time at which the packet arrives at the target. [`Time::NEVER`] while it is unknown.
     pub(super) at: Time,
     pub(super) packet: PacketId,
@@ -122,7 +122,7 @@ pub(super) struct Fresh {
     pub(super) station: u32,
 }
 
-impl Journey {
+impl CellChange {
     /// Returns true if packets of the new path may be sent at once. The UE is in the target, and
     /// the source forwards nothing.
     ///
@@ -137,8 +137,8 @@ impl Journey {
         numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
     }
 
-    pub(super) fn new(source: u32) -> Journey {
-        Journey {
+    pub(super) fn new(source: u32) -> CellChange {
+        CellChange {
             source,
             fate: Fate::Kept,
             numbered: VecDeque::new(),
@@ -155,7 +155,7 @@ impl Journey {
 
 /// Operations on a bearer whose UE changes cells.
 #[derive(Debug)]
-pub(crate) struct Travel<'a> {
+pub(crate) struct MobileBearer<'a> {
     pub(super) drb: &'a mut Drb,
 }
 
@@ -167,8 +167,8 @@ impl Drb {
     }
 
     /// Returns the operations on a bearer whose UE changes cells.
-    pub(crate) fn travel(&mut self) -> Travel<'_> {
-        Travel { drb: self }
+    pub(crate) fn mobile(&mut self) -> MobileBearer<'_> {
+        MobileBearer { drb: self }
     }
 }
 
@@ -177,30 +177,30 @@ impl Drb {
 pub(crate) struct Transfers(pub(super) Option<Box<Transfer>>);
 
 impl Transfers {
-    /// Returns true if the bearer is between two cells. [`Travel::arrive`] then handles its
-    /// downlink packets.
+    /// Returns true if the bearer is between two cells. Its downlink packets then go to
+    /// [`MobileBearer::on_downlink_packet`].
     #[inline]
-    pub(crate) fn is_travelling(&self) -> bool {
+    pub(crate) fn is_between_cells(&self) -> bool {
         let transfer = self.0.as_ref();
-        transfer.is_some_and(|transfer| transfer.journey.is_some())
+        transfer.is_some_and(|transfer| transfer.change.is_some())
     }
 
     /// Records that packets were delivered in a direction. The delivery ends an interruption.
     #[inline]
-    pub(super) fn note_out(&mut self, direction: Direction, now: Time) {
+    pub(super) fn record_delivery(&mut self, direction: Direction, now: Time) {
         if let Some(transfer) = &mut self.0 {
             let gap = &mut transfer.gaps[direction.index()];
             if let Gap::Open(since) = *gap {
                 *gap = since.map_or(Gap::None, |since| Gap::Closed(now.since(since)));
             }
-            transfer.last_out[direction.index()] = Some(now);
+            transfer.last_delivery[direction.index()] = Some(now);
         }
     }
 
     /// Returns the time at which the target stops waiting for end markers.
     pub(crate) fn guard_at(&self) -> Time {
-        let journey = self.0.as_ref().and_then(|it| it.journey.as_ref());
-        journey.map_or(Time::NEVER, |journey| journey.guard_at)
+        let change = self.0.as_ref().and_then(|it| it.change.as_ref());
+        change.map_or(Time::NEVER, |change| change.guard_at)
     }
 
     /// Returns the interruption of the latest change of cell by direction, and the counts of its
@@ -213,12 +213,12 @@ impl Transfers {
             Gap::Closed(span) => Some(span),
             Gap::None | Gap::Open(_) => None,
         };
-        let twins = transfer.copies.as_ref().map(Copies::counts);
-        let twins = twins.unwrap_or_default();
+        let bicast = transfer.copies.as_ref().map(Bicast::counts);
+        let bicast = bicast.unwrap_or_default();
         let counts = TransferCounts {
-            lost: transfer.counts.lost + twins.lost,
-            bicast: twins.copied,
-            doubled: twins.doubled + transfer.twice,
+            lost: transfer.counts.lost + bicast.lost,
+            bicast: bicast.copied,
+            doubled: bicast.doubled + transfer.received_twice,
             early: transfer.early_counts.sent,
             useless: transfer.early_counts.sent - transfer.early_counts.used,
             ..transfer.counts
@@ -231,13 +231,13 @@ impl Transfer {
     /// Resets the counts for a new change of cell.
     pub(super) fn begin_counts(&mut self) {
         self.counts = TransferCounts::default();
-        self.twice = 0;
+        self.received_twice = 0;
         self.is_anew = false;
     }
 
     /// Begins the interruption, with the latest delivery of each direction. The UE has left a cell.
     pub(super) fn open_gaps(&mut self) {
-        for (gap, last) in self.gaps.iter_mut().zip(self.last_out) {
+        for (gap, last) in self.gaps.iter_mut().zip(self.last_delivery) {
             if !matches!(gap, Gap::Open(_)) {
                 *gap = Gap::Open(last);
             }
@@ -245,14 +245,14 @@ impl Transfer {
     }
 }
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Puts the bearer under mobility management, like its UE.
     pub(crate) fn manage(&mut self) {
         self.drb.transfer = Transfers(Some(Box::default()));
     }
 
-    pub(super) fn journey(&mut self) -> Option<&mut Journey> {
-        self.drb.transfer.0.as_mut()?.journey.as_mut()
+    pub(super) fn change(&mut self) -> Option<&mut CellChange> {
+        self.drb.transfer.0.as_mut()?.change.as_mut()
     }
 
     /// Stops new data at base station `source` of the old path and at the serving `station`.
@@ -266,30 +266,31 @@ impl Travel<'_> {
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        if transfer.journey.is_none() {
+        if transfer.change.is_none() {
             transfer.begin_counts();
             if let Some(copies) = &mut transfer.copies {
-                copies.begin_journey();
+                copies.begin_change();
             }
         }
-        let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
+        let new = || CellChange::new(source);
+        let change = transfer.change.get_or_insert_with(new);
         // If the UE changes cells again before this change ends, either the lists or RLC's buffers
         // are empty.
-        journey.has_resumed = false;
+        change.has_resumed = false;
         let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
         while let Some(sdu) = end.rlc.take_head(env.now) {
-            journey.numbered.push_back((station, sdu));
+            change.numbered.push_back((station, sdu));
         }
         if self.drb.split.is_some() {
             self.stop_split(station);
         }
         let transfer = self.drb.transfer.0.as_mut();
-        let Some(journey) = transfer.and_then(|transfer| transfer.journey.as_mut()) else {
+        let Some(change) = transfer.and_then(|transfer| transfer.change.as_mut()) else {
             return;
         };
         while let Some((_, packet)) = self.drb.inlet.pop() {
-            journey.fresh.push_back(Fresh {
+            change.fresh.push_back(FreshPacket {
                 at: Time::NEVER,
                 packet,
                 station,
@@ -309,17 +310,17 @@ impl Travel<'_> {
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        let Some(journey) = &mut transfer.journey else {
+        let Some(change) = &mut transfer.change else {
             return;
         };
-        let before = std::mem::replace(&mut journey.fate, fate);
+        let before = std::mem::replace(&mut change.fate, fate);
         match fate {
             Fate::Kept => {}
             Fate::Forwarded(Route::FixedDelay(delay)) => {
                 if before == Fate::Kept {
-                    transfer.counts.numbered += journey.numbered.len() as u64;
+                    transfer.counts.numbered += change.numbered.len() as u64;
                 }
-                for Fresh { at, .. } in &mut journey.fresh {
+                for FreshPacket { at, .. } in &mut change.fresh {
                     if at.is_never() {
                         *at = now.saturating_add(delay);
                         transfer.counts.fresh += 1;
@@ -327,27 +328,27 @@ impl Travel<'_> {
                 }
             }
             Fate::Forwarded(Route::Links { .. }) => {
-                if journey.has_left {
-                    self.send_on(env, storage);
+                if change.has_left {
+                    self.forward_waiting(env, storage);
                 }
             }
             Fate::Dropped => {
                 let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;
-                for (_, sdu) in journey.numbered.drain(..) {
+                for (_, sdu) in change.numbered.drain(..) {
                     if ledger.leave(sdu.serial) {
                         storage.lost.push(sdu.packet);
                     }
                 }
                 storage
                     .lost
-                    .extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
+                    .extend(change.fresh.drain(..).map(|fresh| fresh.packet));
             }
         }
         self.lose_at_source(Direction::Downlink, env, storage);
     }
 
     /// Handles a downlink packet at a base station while the bearer is between two cells.
-    pub(crate) fn arrive(
+    pub(crate) fn on_downlink_packet(
         &mut self,
         (station, marker_timeout): (u32, Span),
         packet: PacketId,
@@ -355,48 +356,48 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         self.drb.enter(Direction::Downlink, packet, env, storage);
-        if self.take_copy(station, packet, env) {
+        if self.accept_copy(station, packet, env) {
             return;
         }
         let now = env.now;
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        let Some(journey) = &mut transfer.journey else {
+        let Some(change) = &mut transfer.change else {
             return;
         };
-        let is_dual = (transfer.dual.as_ref()).is_some_and(|dual| dual.takes_at(station));
+        let is_dual = (transfer.dual.as_ref()).is_some_and(|dual| dual.numbers_packets_at(station));
         if is_dual {
             self.drb.inlet.push((now, packet));
             return;
         }
-        if station != journey.source {
-            if journey.awaits_nothing() {
+        if station != change.source {
+            if change.awaits_nothing() {
                 let at = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
                 self.drb.inlet.push((at, packet));
                 return;
             }
-            if journey.guard_at.is_never() {
-                journey.guard_at = now.saturating_add(marker_timeout);
+            if change.guard_at.is_never() {
+                change.guard_at = now.saturating_add(marker_timeout);
             }
-            journey.direct.push_back(packet);
+            change.direct.push_back(packet);
             return;
         }
         let mut keep = |at| {
-            let fresh = Fresh {
+            let fresh = FreshPacket {
                 at,
                 packet,
                 station,
             };
-            journey.fresh.push_back(fresh);
+            change.fresh.push_back(fresh);
         };
-        match journey.fate {
+        match change.fate {
             Fate::Kept => keep(Time::NEVER),
-            Fate::Forwarded(Route::Links { to }) => match (journey.has_left, journey.has_resumed) {
+            Fate::Forwarded(Route::Links { to }) => match (change.has_left, change.has_resumed) {
                 (true, _) if to != station => {
                     transfer.counts.fresh += 1;
-                    let way = (self.drb.id, station, to);
-                    transfer.send_away(way, (packet, None), env.pool, storage);
+                    let hop = (self.drb.id, station, to);
+                    transfer.send_over_link(hop, (packet, None), env.pool, storage);
                 }
                 (_, true) => {
                     self.drb.inlet.push((now, packet));
@@ -406,7 +407,7 @@ impl Travel<'_> {
             Fate::Forwarded(Route::FixedDelay(delay)) => {
                 transfer.counts.fresh += 1;
                 let at = now.saturating_add(delay);
-                if journey.has_resumed {
+                if change.has_resumed {
                     self.drb.inlet.push((at, packet));
                 } else {
                     keep(at);
@@ -422,10 +423,10 @@ impl Travel<'_> {
     /// Handles the UE's departure from a cell of `station`. RLC is re-established at both ends. In
     /// acknowledged mode PDCP keeps its COUNTs. It resends the packets that are missing in the
     /// status report of the other end. In other modes PDCP restarts, and sent packets that did not
-    /// arrive are lost. PDCP `stays` if the target belongs to the same base station.
+    /// arrive are lost. `keeps_station` is true if the target belongs to the same base station.
     pub(crate) fn detach(
         &mut self,
-        (station, stays): (u32, bool),
+        (station, keeps_station): (u32, bool),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
@@ -450,13 +451,13 @@ impl Travel<'_> {
         if let Some(left) = left {
             self.take_left(left, station, env, storage);
         }
-        reset_unless_continued(self.drb, stays);
+        reset_unless_continued(self.drb, keeps_station);
         self.push_uplink(env, storage);
         self.drb.on_left();
-        if let Some(journey) = self.journey() {
-            journey.has_left = true;
+        if let Some(change) = self.change() {
+            change.has_left = true;
         }
-        self.send_on(env, storage);
+        self.forward_waiting(env, storage);
     }
 
     /// Delivers the complete SDUs that LTE's RLC holds.
@@ -495,15 +496,15 @@ impl Travel<'_> {
         }
         let ledger = &mut self.drb.anchors[direction.index()].ledger;
         let transfer = self.drb.transfer.0.as_mut();
-        let counts_and_journey = transfer.and_then(|transfer| {
-            let journey = transfer.journey.as_mut()?;
-            Some((&mut transfer.counts, journey))
+        let counts_and_change = transfer.and_then(|transfer| {
+            let change = transfer.change.as_mut()?;
+            Some((&mut transfer.counts, change))
         });
-        let Some((counts, journey)) = counts_and_journey else {
+        let Some((counts, change)) = counts_and_change else {
             storage.unconfirmed.clear();
             return;
         };
-        match journey.fate {
+        match change.fate {
             Fate::Dropped => {
                 for sdu in storage.unconfirmed.drain(..) {
                     if ledger.leave(sdu.serial) {
@@ -517,7 +518,7 @@ impl Travel<'_> {
                 }
                 // Unconfirmed SDUs are older than unsent SDUs, so they go first.
                 for sdu in storage.unconfirmed.drain(..).rev() {
-                    journey.numbered.push_front((station, sdu));
+                    change.numbered.push_front((station, sdu));
                 }
             }
         }
@@ -535,14 +536,14 @@ impl Travel<'_> {
         let end = self.drb.legs.primary.sender(direction);
         end.catch_up(env.now);
         let head = end.rlc.head().map(|sdu| sdu.serial);
-        let journey = self
+        let change = self
             .drb
             .transfer
             .0
             .as_ref()
-            .and_then(|it| it.journey.as_ref());
-        let waiting = journey.filter(|_| is_downlink);
-        let first = waiting.and_then(|journey| journey.numbered.front());
+            .and_then(|it| it.change.as_ref());
+        let waiting = change.filter(|_| is_downlink);
+        let first = waiting.and_then(|change| change.numbered.front());
         let unsent = head.or(first.map(|(_, sdu)| sdu.serial));
         let tx = &mut self.drb.anchors[direction.index()].tx;
         tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
@@ -555,7 +556,7 @@ impl Travel<'_> {
                 .extend(again.filter(|sdu| sdu.serial >= unsent));
         }
         storage.unconfirmed.clear();
-        count_anew((self.drb, direction), env, storage);
+        restart_pdcp((self.drb, direction), env, storage);
         let ledger = &mut self.drb.anchors[direction.index()].ledger;
         ledger.pass(unsent, &mut storage.lost);
         self.lose_at_source(direction, env, storage);
@@ -570,24 +571,24 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         let now = env.now;
-        let Some(journey) = self.journey() else {
+        let Some(change) = self.change() else {
             return self.release_copies(station, env, storage);
         };
-        journey.has_resumed = true;
-        let has_left = journey.has_left;
-        let mut numbered = std::mem::take(&mut journey.numbered);
-        let mut fresh = std::mem::take(&mut journey.fresh);
-        for Fresh { at, packet, .. } in fresh.drain(..) {
+        change.has_resumed = true;
+        let has_left = change.has_left;
+        let mut numbered = std::mem::take(&mut change.numbered);
+        let mut fresh = std::mem::take(&mut change.fresh);
+        for FreshPacket { at, packet, .. } in fresh.drain(..) {
             let at = if at.is_never() { now } else { at.max(now) };
             self.drb.inlet.push((at, packet));
         }
         for (_, sdu) in numbered.drain(..) {
             self.send_again(sdu, has_left, env);
         }
-        if let Some(journey) = self.journey()
-            && journey.awaits_nothing()
+        if let Some(change) = self.change()
+            && change.awaits_nothing()
         {
-            let mut direct = std::mem::take(&mut journey.direct);
+            let mut direct = std::mem::take(&mut change.direct);
             let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
             for packet in direct.drain(..) {
                 self.drb.inlet.push((last, packet));

@@ -10,7 +10,7 @@ use fadeout_core::{Direction, Time};
 /// Latest channel report of one direction.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Report {
+pub(super) struct ChannelReport {
     measured_at: Time,
     /// CQI of the downlink and index of its rank, as the UE reported them.
     cqi: (u8, u8),
@@ -20,9 +20,9 @@ pub(super) struct Report {
     measurement: Measurement,
 }
 
-impl Report {
+impl ChannelReport {
     /// Report before any measurement.
-    pub(super) const UNKNOWN: Report = Report {
+    pub(super) const UNKNOWN: ChannelReport = ChannelReport {
         measured_at: Time::NEVER,
         cqi: (0, 0),
         bands: [0; _],

@@ -20,32 +20,32 @@ pub(crate) struct Carriers {
     activation: Option<Activation>,
     /// True if RLC entities are restricted to this cell. Grants for their data are then requested
     /// on this leg.
-    asks_apart: bool,
+    requests_on_own_leg: bool,
 }
 
 /// Activation of a secondary cell.
 #[derive(Debug)]
 struct Activation {
     primary: LegId,
-    takes: Span,
-    lasts: Option<Span>,
+    activation_delay: Span,
+    deactivation_timer: Option<Span>,
     /// Time at which the secondary cell is deactivated.
     active_until: Time,
 }
 
 impl Carriers {
     /// Creates the record of a leg in a secondary cell, with its primary leg.
-    pub(crate) fn beside(primary: LegId, aggregation: &Aggregation) -> Carriers {
+    pub(crate) fn for_secondary(primary: LegId, aggregation: &Aggregation) -> Carriers {
         Carriers {
             scells: Vec::new(),
             have_uplink: false,
             activation: Some(Activation {
                 primary,
-                takes: aggregation.activation,
-                lasts: aggregation.deactivation,
+                activation_delay: aggregation.activation,
+                deactivation_timer: aggregation.deactivation,
                 active_until: Time::ZERO,
             }),
-            asks_apart: false,
+            requests_on_own_leg: false,
         }
     }
 
@@ -65,7 +65,7 @@ impl Carriers {
         self.scells.clear();
         self.have_uplink = false;
         self.activation = None;
-        self.asks_apart = false;
+        self.requests_on_own_leg = false;
     }
 
     /// Returns true if the secondary cells of this primary leg carry data of a direction.
@@ -79,14 +79,14 @@ impl Carriers {
     }
 
     /// Makes the UE request grants on this leg for the data that is sent on it.
-    pub(crate) fn ask_apart(&mut self) {
-        self.asks_apart = true;
+    pub(crate) fn request_on_own_leg(&mut self) {
+        self.requests_on_own_leg = true;
     }
 
     /// Returns the leg on which the UE requests grants for this leg's data. `None` if it is this
     /// leg itself.
-    pub(crate) fn asks(&self) -> Option<LegId> {
-        self.primary().filter(|_| !self.asks_apart)
+    pub(crate) fn requesting_leg(&self) -> Option<LegId> {
+        self.primary().filter(|_| !self.requests_on_own_leg)
     }
 
     /// Returns the legs in secondary cells of this primary leg.
@@ -101,24 +101,24 @@ impl Carriers {
         if now < activation.active_until {
             return None;
         }
-        let active_from = now.saturating_add(activation.takes);
-        activation.stay(active_from);
+        let active_from = now.saturating_add(activation.activation_delay);
+        activation.extend(active_from);
         Some(active_from)
     }
 
     /// Handles a transport block on this leg, which postpones the deactivation.
     pub(super) fn on_block(&mut self, now: Time) {
         if let Some(activation) = &mut self.activation {
-            activation.stay(now);
+            activation.extend(now);
         }
     }
 }
 
 impl Activation {
-    fn stay(&mut self, now: Time) {
+    fn extend(&mut self, now: Time) {
         self.active_until = self
-            .lasts
-            .map_or(Time::NEVER, |lasts| now.saturating_add(lasts));
+            .deactivation_timer
+            .map_or(Time::NEVER, |timer| now.saturating_add(timer));
     }
 }
 
@@ -131,14 +131,14 @@ mod tests {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut aggregation = Aggregation::NONE;
         aggregation.deactivation = Some(Span::from_millis(40));
-        let mut carriers = Carriers::beside(LegId(3), &aggregation);
+        let mut carriers = Carriers::for_secondary(LegId(3), &aggregation);
         assert_eq!(carriers.primary(), Some(LegId(3)));
         assert_eq!(carriers.on_data(at(10)), Some(at(34)));
         assert_eq!(carriers.on_data(at(20)), None, "it is under way");
         carriers.on_block(at(50));
         assert_eq!(carriers.on_data(at(89)), None);
         assert_eq!(carriers.on_data(at(90)), Some(at(114)));
-        let mut lasting = Carriers::beside(LegId(3), &Aggregation::NONE);
+        let mut lasting = Carriers::for_secondary(LegId(3), &Aggregation::NONE);
         assert_eq!(lasting.on_data(at(0)), Some(at(24)));
         assert_eq!(lasting.on_data(at(1_000_000)), None);
         assert_eq!(

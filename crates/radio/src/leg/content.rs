@@ -47,34 +47,34 @@ impl Content {
 pub(crate) struct Contents {
     contents: Vec<Content>,
     free: Vec<ContentId>,
-    room: Room,
+    capacity: BlockCapacity,
 }
 
 /// Capacity for PDUs, parts of SDUs and NACKs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Room {
+struct BlockCapacity {
     pdus: usize,
     parts: usize,
     nacks: usize,
 }
 
-impl Room {
-    fn of(block: &TransportBlock) -> Room {
-        Room {
+impl BlockCapacity {
+    fn from_block(block: &TransportBlock) -> BlockCapacity {
+        BlockCapacity {
             pdus: block.pdus.capacity(),
             parts: block.parts.capacity(),
             nacks: block.nacks.capacity(),
         }
     }
-    fn max(self, other: Room) -> Room {
-        Room {
+    fn max(self, other: BlockCapacity) -> BlockCapacity {
+        BlockCapacity {
             pdus: self.pdus.max(other.pdus),
             parts: self.parts.max(other.parts),
             nacks: self.nacks.max(other.nacks),
         }
     }
     /// Gives an empty transport block at least this capacity.
-    fn make(self, block: &mut TransportBlock) {
+    fn reserve_in(self, block: &mut TransportBlock) {
         block.pdus.reserve(self.pdus);
         block.parts.reserve(self.parts);
         block.nacks.reserve(self.nacks);
@@ -97,7 +97,7 @@ impl Contents {
         Contents {
             contents: Vec::new(),
             free: Vec::new(),
-            room: Room {
+            capacity: BlockCapacity {
                 pdus: places,
                 parts: places,
                 nacks: 4,
@@ -124,7 +124,7 @@ impl Contents {
         self.contents.resize_with(first + count, Content::default);
         for index in (first..first + count).rev() {
             let content = &mut self.contents[index];
-            self.room.make(&mut content.block);
+            self.capacity.reserve_in(&mut content.block);
             content.bearers.reserve(1);
             self.free.push(ContentId(index as u32));
         }
@@ -140,36 +140,36 @@ impl Contents {
         content.block.clear();
         content.bearers.clear();
         content.controls.clear();
-        let has = Room::of(&content.block);
+        let has = BlockCapacity::from_block(&content.block);
         debug_assert!(
             self.free.len() < self.contents.len(),
             "a content is freed a second time"
         );
         self.free.push(id);
-        if has != self.room {
+        if has != self.capacity {
             self.grow(id, has);
         }
     }
     /// Gives all free contents the capacity of the largest one.
     #[cold]
-    fn grow(&mut self, id: ContentId, has: Room) {
-        let room = self.room.max(has);
-        if room == self.room {
-            room.make(&mut self.contents[id.0 as usize].block);
+    fn grow(&mut self, id: ContentId, has: BlockCapacity) {
+        let capacity = self.capacity.max(has);
+        if capacity == self.capacity {
+            capacity.reserve_in(&mut self.contents[id.0 as usize].block);
             return;
         }
-        self.room = room;
+        self.capacity = capacity;
         // Contents in use grow when they are freed.
         for id in &self.free {
-            room.make(&mut self.contents[id.0 as usize].block);
+            capacity.reserve_in(&mut self.contents[id.0 as usize].block);
         }
     }
     /// Takes a content out of the pool. [`Contents::put`] returns it.
-    pub(crate) fn take(&mut self, id: ContentId) -> Content {
+    pub(crate) fn take_content(&mut self, id: ContentId) -> Content {
         std::mem::take(self.content_mut(id))
     }
     /// Returns a content to the pool and frees it.
-    pub(crate) fn put(&mut self, id: ContentId, content: Content) {
+    pub(crate) fn put_back(&mut self, id: ContentId, content: Content) {
         *self.content_mut(id) = content;
         self.free(id);
     }

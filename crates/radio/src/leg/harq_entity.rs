@@ -11,7 +11,7 @@ use fadeout_core::random::Stream;
 
 /// State of a HARQ process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ProcessState {
     /// The process is free for new data.
     Idle,
     /// An uplink grant is given, but its slot has not come yet.
@@ -25,7 +25,7 @@ enum State {
 /// Stop-and-wait HARQ process.
 #[derive(Debug, Clone)]
 pub(crate) struct HarqProcess {
-    state: State,
+    state: ProcessState,
     /// First slot in which the process may be used. An idle process then takes new data, and a
     /// waiting one retransmits.
     from: u64,
@@ -90,7 +90,7 @@ pub(crate) struct HarqEntity {
 impl HarqEntity {
     pub(crate) fn new(processes: u8) -> HarqEntity {
         let process = HarqProcess {
-            state: State::Idle,
+            state: ProcessState::Idle,
             from: 0,
             transmissions: 0,
             is_decoded: false,
@@ -113,18 +113,18 @@ impl HarqEntity {
     }
 
     /// Updates `next_free_from` after `next` has changed.
-    fn note_next(&mut self) {
+    fn update_next_free(&mut self) {
         let next = &self.processes[self.next];
         self.next_free_from = match next.state {
-            State::Idle => next.from,
-            State::Granted | State::Sent | State::Waiting => NO_SLOT,
+            ProcessState::Idle => next.from,
+            ProcessState::Granted | ProcessState::Sent | ProcessState::Waiting => NO_SLOT,
         };
     }
 
     /// Updates `next_free_from` after a process has changed.
-    fn note(&mut self, id: u8) {
+    fn update_if_next(&mut self, id: u8) {
         if usize::from(id) == self.next {
-            self.note_next();
+            self.update_next_free();
         }
     }
 
@@ -146,7 +146,7 @@ impl HarqEntity {
             .map(|n| (self.next + n) % count)
             .find(|&id| {
                 let process = &self.processes[id];
-                process.state == State::Idle && process.from <= slot
+                process.state == ProcessState::Idle && process.from <= slot
             })
             .map(|id| id as u8)
     }
@@ -157,7 +157,10 @@ impl HarqEntity {
         if self.next_free_from <= slot {
             return Some(slot);
         }
-        let idle = self.processes.iter().filter(|p| p.state == State::Idle);
+        let idle = self
+            .processes
+            .iter()
+            .filter(|p| p.state == ProcessState::Idle);
         idle.map(|process| process.from.max(slot)).min()
     }
 
@@ -167,7 +170,8 @@ impl HarqEntity {
         if self.waiting == 0 {
             return None;
         }
-        let due = |process: &HarqProcess| process.state == State::Waiting && process.from <= slot;
+        let due =
+            |process: &HarqProcess| process.state == ProcessState::Waiting && process.from <= slot;
         let ids = (0..self.processes.len()).filter(|&id| due(&self.processes[id]));
         ids.min_by_key(|&id| self.processes[id].first_at)
             .map(|id| id as u8)
@@ -179,7 +183,10 @@ impl HarqEntity {
         if self.waiting == 0 {
             return None;
         }
-        let waiting = self.processes.iter().filter(|p| p.state == State::Waiting);
+        let waiting = self
+            .processes
+            .iter()
+            .filter(|p| p.state == ProcessState::Waiting);
         waiting.map(|process| process.from).min()
     }
 
@@ -187,12 +194,12 @@ impl HarqEntity {
     pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
         debug_assert_eq!(
             self.processes[usize::from(id)].state,
-            State::Idle,
+            ProcessState::Idle,
             "only an idle process begins a block"
         );
         self.next = (usize::from(id) + 1) % self.processes.len();
-        self.processes[usize::from(id)].state = State::Granted;
-        self.note_next();
+        self.processes[usize::from(id)].state = ProcessState::Granted;
+        self.update_next_free();
         let process = &mut self.processes[usize::from(id)];
         process.transmissions = 0;
         process.is_decoded = false;
@@ -207,12 +214,12 @@ impl HarqEntity {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
             process.state,
-            State::Waiting,
+            ProcessState::Waiting,
             "only waiting blocks are resumed"
         );
-        process.state = State::Granted;
+        process.state = ProcessState::Granted;
         self.waiting -= 1;
-        self.note(id);
+        self.update_if_next(id);
     }
 
     /// Records that a transport block is sent in `slot`. Its process is not used again before slot
@@ -221,18 +228,18 @@ impl HarqEntity {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
             process.state,
-            State::Granted,
+            ProcessState::Granted,
             "only a granted block is sent"
         );
         debug_assert!(
             again_from > slot,
             "a block of slot {slot} would go again in {again_from}"
         );
-        process.state = State::Sent;
+        process.state = ProcessState::Sent;
         process.slot = slot;
         process.from = again_from;
         process.transmissions += 1;
-        self.note(id);
+        self.update_if_next(id);
     }
 
     /// Frees the process of a grant that was not used.
@@ -240,12 +247,12 @@ impl HarqEntity {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
             process.state,
-            State::Granted,
+            ProcessState::Granted,
             "only a granted block is skipped"
         );
-        process.state = State::Idle;
+        process.state = ProcessState::Idle;
         process.from = slot;
-        self.note(id);
+        self.update_if_next(id);
     }
 
     /// Decides whether the receiver decodes a transport block, by random draws for decoding and
@@ -259,7 +266,7 @@ impl HarqEntity {
     ) -> Option<Decoding> {
         let config = judgement.harq;
         let process = &mut self.processes[usize::from(id)];
-        if process.state != State::Sent {
+        if process.state != ProcessState::Sent {
             return None;
         }
         let is_first = process.transmissions == 1;
@@ -278,14 +285,18 @@ impl HarqEntity {
         };
         let may_repeat = process.transmissions < config.most_transmissions;
         let repeats = !is_ack && may_repeat;
-        process.state = if repeats { State::Waiting } else { State::Idle };
+        process.state = if repeats {
+            ProcessState::Waiting
+        } else {
+            ProcessState::Idle
+        };
         debug_assert!(
             (1..=config.most_transmissions.max(1)).contains(&process.transmissions),
             "a block was sent {} times",
             process.transmissions
         );
         self.waiting += u32::from(repeats);
-        self.note(id);
+        self.update_if_next(id);
         self.assert_invariants();
         Some(Decoding {
             is_new: is_ok && !was_decoded,
@@ -302,7 +313,10 @@ impl HarqEntity {
 
     /// Returns the bytes of each new transport block that is granted and not sent yet.
     pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
-        let granted = self.processes.iter().filter(|p| p.state == State::Granted);
+        let granted = self
+            .processes
+            .iter()
+            .filter(|p| p.state == ProcessState::Granted);
         let new = granted.filter(|process| process.is_unsent());
         new.map(|process| process.shape.bytes)
     }
@@ -310,17 +324,17 @@ impl HarqEntity {
     /// Gives up all transport blocks. Their contents go to `lost`.
     pub(crate) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {
-            process.state = State::Idle;
+            process.state = ProcessState::Idle;
             lost.extend(process.content.take());
         }
         self.waiting = 0;
-        self.note_next();
+        self.update_next_free();
         self.assert_invariants();
     }
 
     /// Asserts that the stored counts and `next_free_from` agree with the processes.
     fn assert_invariants(&self) {
-        let waits = |process: &&HarqProcess| process.state == State::Waiting;
+        let waits = |process: &&HarqProcess| process.state == ProcessState::Waiting;
         debug_assert!(
             self.processes.iter().filter(waits).count() == self.waiting as usize,
             "{} blocks are counted as waiting",
@@ -333,7 +347,7 @@ impl HarqEntity {
         );
         let next = &self.processes[self.next];
         debug_assert!(
-            (self.next_free_from == NO_SLOT) == (next.state != State::Idle)
+            (self.next_free_from == NO_SLOT) == (next.state != ProcessState::Idle)
                 || self.next_free_from == next.from,
             "the next process is free from slot {}",
             self.next_free_from

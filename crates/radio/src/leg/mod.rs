@@ -23,7 +23,7 @@ pub(crate) use aggregation::Carriers;
 pub(crate) use content::{Content, ContentId, Contents};
 pub(crate) use control::DuplicationControl;
 pub(crate) use harq_entity::{Decoding, HarqProcess};
-pub(crate) use multiplex::{Channels, RlcQueues};
+pub(crate) use multiplex::{LogicalChannels, RlcQueues};
 pub(crate) use request::{Repeat, UplinkRequests};
 pub(crate) use uplink::Block;
 
@@ -32,7 +32,7 @@ use crate::mac::DrxConfig;
 use crate::phy::link_adaptation::OuterLoop;
 use crate::phy::sub_band::BandSet;
 use crate::plan::CellPlan;
-use adaptation::Report;
+use adaptation::ChannelReport;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
@@ -63,7 +63,7 @@ pub(crate) struct Leg {
     /// Measurement gaps, in which the UE receives other carriers. `None` if it has none.
     pub gaps: Option<Box<Gaps>>,
     /// Logical channels of the bearers with RLC on this leg.
-    pub channels: Channels,
+    pub channels: LogicalChannels,
     /// MAC control elements for the UE, which are sent with the next transport blocks.
     pub controls: Vec<DuplicationControl>,
     /// Other legs that carry the same bearers.
@@ -87,8 +87,8 @@ pub(crate) fn control_bytes(leg: &Leg) -> u64 {
 /// Returns the leg on which the UE requests grants and reports buffer status for this leg. It is
 /// the primary leg, unless RLC entities are restricted to this leg's cell.
 #[inline]
-pub(crate) fn asks(leg: &Leg) -> LegId {
-    leg.carriers.asks().unwrap_or(leg.config.id)
+pub(crate) fn requesting_leg(leg: &Leg) -> LegId {
+    leg.carriers.requesting_leg().unwrap_or(leg.config.id)
 }
 
 /// Returns the number of the RLC entity of a bearer that sends on a leg.
@@ -110,7 +110,7 @@ pub(crate) struct LegHalf {
     /// True if the latest new data had no modulation and coding scheme.
     is_out_of_range: bool,
     outer_loop: OuterLoop,
-    report: Report,
+    report: ChannelReport,
     draws: Stream,
     counters: BlockCounters,
 }
@@ -136,7 +136,7 @@ impl LegHalf {
             is_out_of_range: false,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
-            report: Report::UNKNOWN,
+            report: ChannelReport::UNKNOWN,
             draws,
             counters: BlockCounters::default(),
         }
@@ -177,7 +177,7 @@ impl LegHalf {
     }
 
     /// Sets the sub-bands of a transport block for this transmission.
-    pub(crate) fn lie_in(&mut self, process: u8, bands: BandSet) {
+    pub(crate) fn set_bands(&mut self, process: u8, bands: BandSet) {
         self.harq.process_mut(process).shape.bands = bands;
     }
 
@@ -232,7 +232,7 @@ impl Leg {
             down: LegHalf::new(harq.downlink_processes, stream("radio.downlink")),
             up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
             controls: Vec::new(),
-            channels: Channels::default(),
+            channels: LogicalChannels::default(),
             carriers: Carriers::default(),
             drx_offset,
             awake_until: Time::ZERO,
@@ -250,7 +250,7 @@ impl Leg {
     /// Standard: TS 38.321 §5.12; TS 36.321 §5.9.
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
         self.fail(Time::ZERO, unsent);
-        self.channels = Channels::default();
+        self.channels = LogicalChannels::default();
         self.carriers.clear();
         self.awake_until = Time::ZERO;
         self.was_out_of_range = true;
@@ -258,7 +258,7 @@ impl Leg {
             half.is_stalled = false;
             half.is_out_of_range = false;
             half.outer_loop = OuterLoop::default();
-            half.report = Report::UNKNOWN;
+            half.report = ChannelReport::UNKNOWN;
         }
     }
 
@@ -284,7 +284,7 @@ impl Leg {
     /// Records whether the UE is out of range at an evaluation of its downlink. Returns the record
     /// of the previous evaluation.
     #[inline]
-    pub(crate) fn on_look(&mut self, is_out_of_range: bool) -> bool {
+    pub(crate) fn on_evaluation(&mut self, is_out_of_range: bool) -> bool {
         std::mem::replace(&mut self.was_out_of_range, is_out_of_range)
     }
 
@@ -317,7 +317,7 @@ impl Leg {
     /// Returns true if the UE can receive a grant or assignment in `slot`, and send or receive the
     /// data in `target`.
     #[inline]
-    pub(crate) fn is_there(&self, direction: Direction, slot: u64, target: u64) -> bool {
+    pub(crate) fn is_reachable(&self, direction: Direction, slot: u64, target: u64) -> bool {
         self.gaps.is_none()
             || self.clear_from(slot, Direction::Downlink) == slot
                 && self.clear_from(target, direction) == target

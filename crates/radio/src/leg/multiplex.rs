@@ -13,7 +13,7 @@ use fadeout_core::{Direction, DrbId, Time};
 /// Logical channels of a leg, the most urgent first.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(crate) struct Channels {
+pub(crate) struct LogicalChannels {
     /// Most urgent channel. Most legs have only one. It is a field of its own because cells read it
     /// in every slot.
     first: Option<Channel>,
@@ -54,18 +54,18 @@ pub(crate) trait RlcQueues {
 
 /// Steps in which the bearers fill a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum FillStep {
     /// Each bearer sends its STATUS PDU.
     Status,
     /// Each bearer sends data up to its prioritised bit rate.
     Prioritised,
     /// Each bearer sends further data while there is room.
-    Rest,
+    Remaining,
     /// The only bearer sends everything.
     Only,
 }
 
-impl Channels {
+impl LogicalChannels {
     /// Adds a bearer with RLC on this leg. Bearers of the same priority are served in the order in
     /// which they were added.
     pub(crate) fn add(&mut self, bearer: DrbId, config: &BearerConfig) {
@@ -119,24 +119,24 @@ impl Channels {
         content: &mut Content,
         queues: &mut impl RlcQueues,
     ) {
-        let turns: &[Turn] = if !self.others.is_empty() {
-            &[Turn::Status, Turn::Prioritised, Turn::Rest]
+        let steps: &[FillStep] = if !self.others.is_empty() {
+            &[FillStep::Status, FillStep::Prioritised, FillStep::Remaining]
         } else {
-            &[Turn::Only]
+            &[FillStep::Only]
         };
         let mut left = bytes;
-        for &turn in turns {
+        for &step in steps {
             for channel in self.first.iter_mut().chain(&mut self.others) {
                 let bucket = &mut channel.buckets[direction.index()];
-                let grant = match turn {
-                    Turn::Status => {
+                let grant = match step {
+                    FillStep::Status => {
                         let status = queues.status(channel.bearer, channel.rlc);
                         status.min(u64::from(left)) as u32
                     }
-                    Turn::Prioritised => bucket.allowance(now).min(left),
+                    FillStep::Prioritised => bucket.allowance(now).min(left),
                     // A bearer with an unlimited rate has already had its turn.
-                    Turn::Rest if bucket.is_unlimited() => 0,
-                    Turn::Rest | Turn::Only => left,
+                    FillStep::Remaining if bucket.is_unlimited() => 0,
+                    FillStep::Remaining | FillStep::Only => left,
                 };
                 if grant == 0 {
                     continue;
@@ -146,7 +146,7 @@ impl Channels {
                     used <= grant && grant <= left,
                     "a bearer takes {used} bytes of {grant}, of {left} in the block"
                 );
-                if turn == Turn::Prioritised {
+                if step == FillStep::Prioritised {
                     bucket.on_served(used);
                 }
                 if used > 0 {

@@ -92,11 +92,11 @@ impl UplinkRequests {
         let offset = given.map_or(drawn, |offset| plan.requests.offset_from(offset));
         let grants = plan.grants.as_ref();
         let occasion = grants.map_or(0, |grants| grants.offset(u64::from(ue.0)));
-        UplinkRequests::unasked(offset, occasion, status_format(plan.config.air))
+        UplinkRequests::without_requests(offset, occasion, status_format(plan.config.air))
     }
 
     /// Creates the state without requests and without known data.
-    fn unasked(offset: u32, occasion: u32, status: BufferStatus) -> UplinkRequests {
+    fn without_requests(offset: u32, occasion: u32, status: BufferStatus) -> UplinkRequests {
         UplinkRequests {
             offset,
             occasion,
@@ -144,7 +144,7 @@ impl UplinkRequests {
             begun: self.granted,
             reported_begun: self.granted,
             sent: self.sent,
-            ..UplinkRequests::unasked(self.offset, self.occasion, self.status)
+            ..UplinkRequests::without_requests(self.offset, self.occasion, self.status)
         };
     }
 
@@ -180,18 +180,18 @@ impl UplinkRequests {
         );
     }
 
-    /// Handles the slot of a granted transport block of `bytes`. `takes` is true if the block
-    /// carries data, and `left` bytes remain. Returns the time of the scheduling request that led
-    /// to the grant. `None` if there was none.
+    /// Handles the slot of a granted transport block of `bytes`. `carries_data` is true if the
+    /// block carries data, and `left` bytes remain. Returns the time of the scheduling request that
+    /// led to the grant. `None` if there was none.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
         now: Time,
-        (bytes, takes, left): (u32, bool, u64),
+        (bytes, carries_data, left): (u32, bool, u64),
     ) -> Option<Time> {
         self.begun += u64::from(bytes);
         let requested_at = self.end_request(now);
-        if takes || left == 0 {
+        if carries_data || left == 0 {
             self.unanswered = 0;
         }
         debug_assert!(self.outstanding > 0, "a grant begins that never was");
@@ -373,7 +373,7 @@ impl Leg {
             }
             slot
         };
-        let opportunity = |slot| plan.requests.from(slot, offset).unwrap_or(slot);
+        let opportunity = |slot| plan.requests.next_from(slot, offset).unwrap_or(slot);
         let is_clear = |slot| self.clear_from(slot, Direction::Uplink) == slot;
         let first = opportunity(slot);
         let mut slot = first;
@@ -412,7 +412,7 @@ impl Leg {
         let process = self.up.harq.free(NO_SLOT - 1)?;
         let occasions = plan.grants.as_ref()?;
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));
-        let occasion_from = |slot| occasions.from(slot, requests.occasion);
+        let occasion_from = |slot| occasions.next_from(slot, requests.occasion);
         let mut slot = occasion_from(earliest.max(first_slot))?;
         let mut tried = 0;
         while self.clear_from(slot, Direction::Uplink) != slot {

@@ -22,7 +22,7 @@ impl Leg {
     pub(crate) fn uplink_wanted(&self, requests: &UplinkRequests, plan: &CellPlan) -> u64 {
         let wanted = if requests.known > 0 {
             requests.known + u64::from(requests.status.size())
-        } else if requests.is_asked && self.carriers.asks().is_none() {
+        } else if requests.is_asked && self.carriers.requesting_leg().is_none() {
             u64::from(plan.config.requests.first_grant)
         } else {
             return 0;
@@ -37,7 +37,7 @@ impl Leg {
     pub(crate) fn may_be_granted(&self, slot: u64, target: u64) -> bool {
         self.up.last_slot != target
             && self.up.harq.free(slot).is_some()
-            && self.is_there(Direction::Uplink, slot, target)
+            && self.is_reachable(Direction::Uplink, slot, target)
     }
 
     /// Returns the first slot after `slot` in which the UE may get a grant.

@@ -108,7 +108,7 @@ impl Bucket {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Time {
+    fn at_ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
@@ -119,11 +119,11 @@ mod tests {
             ..LogicalChannel::default()
         };
         let mut bucket = Bucket::new(&channel);
-        assert_eq!(bucket.allowance(at(0)), 0);
-        assert_eq!(bucket.allowance(at(10)), 10_000);
+        assert_eq!(bucket.allowance(at_ms(0)), 0);
+        assert_eq!(bucket.allowance(at_ms(10)), 10_000);
         bucket.on_served(4_000);
-        assert_eq!(bucket.allowance(at(10)), 6_000);
-        assert_eq!(bucket.allowance(at(1_000)), 100_000);
+        assert_eq!(bucket.allowance(at_ms(10)), 6_000);
+        assert_eq!(bucket.allowance(at_ms(1_000)), 100_000);
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
         };
         let mut bucket = Bucket::new(&channel);
         // The bucket has 8 bytes, and a whole SDU may be sent.
-        assert_eq!(bucket.allowance(at(1)), WHOLE_SDU);
+        assert_eq!(bucket.allowance(at_ms(1)), WHOLE_SDU);
         bucket.on_served(1_508);
-        assert_eq!(bucket.allowance(at(188)), 0);
-        assert_eq!(bucket.allowance(at(190)), WHOLE_SDU);
+        assert_eq!(bucket.allowance(at_ms(188)), 0);
+        assert_eq!(bucket.allowance(at_ms(190)), WHOLE_SDU);
     }
 
     #[test]
@@ -145,6 +145,6 @@ mod tests {
         let mut bucket = Bucket::new(&LogicalChannel::default());
         assert!(bucket.is_unlimited());
         bucket.on_served(u32::MAX);
-        assert_eq!(bucket.allowance(at(0)), u32::MAX);
+        assert_eq!(bucket.allowance(at_ms(0)), u32::MAX);
     }
 }

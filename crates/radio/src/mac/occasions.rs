@@ -17,10 +17,10 @@ pub struct Occasions {
     usable: Vec<bool>,
     /// Allowed offsets in ascending order.
     offsets: Vec<u32>,
-    /// Number of occasions with symbols among `of` consecutive ones. After `of` occasions, both the
-    /// period and the pattern repeat.
-    met: u64,
-    of: u64,
+    /// Number of occasions with symbols among `until_repeat` consecutive ones.
+    with_symbols: u64,
+    /// Number of occasions after which both the period and the pattern repeat.
+    until_repeat: u64,
 }
 
 impl Occasions {
@@ -28,20 +28,20 @@ impl Occasions {
     /// symbols for an occasion.
     pub fn new(period: u32, usable: Vec<bool>) -> Occasions {
         let (period, pattern) = (u64::from(period.max(1)), usable.len().max(1) as u64);
-        let of = common_multiple(period, pattern) / period;
+        let until_repeat = common_multiple(period, pattern) / period;
         let is_usable = |slot: u64| usable.get((slot % pattern) as usize) == Some(&true);
         let hits = |offset: u64| {
-            let slots = (0..of).map(|n| offset + n * period);
+            let slots = (0..until_repeat).map(|n| offset + n * period);
             slots.filter(|&slot| is_usable(slot)).count() as u64
         };
-        let met = (0..period).map(hits).max().unwrap_or(0);
-        let offsets = (0..period).filter(|&offset| hits(offset) == met);
+        let with_symbols = (0..period).map(hits).max().unwrap_or(0);
+        let offsets = (0..period).filter(|&offset| hits(offset) == with_symbols);
         Occasions {
             period,
             offsets: offsets.map(|offset| offset as u32).collect(),
             usable,
-            met,
-            of,
+            with_symbols,
+            until_repeat,
         }
     }
 
@@ -69,11 +69,11 @@ impl Occasions {
 
     /// Returns the first occasion with symbols from `slot`, for a UE with offset `offset`. `None`
     /// if no occasion has symbols.
-    pub fn from(&self, slot: u64, offset: u32) -> Option<u64> {
+    pub fn next_from(&self, slot: u64, offset: u32) -> Option<u64> {
         let (period, offset) = (self.period, u64::from(offset));
         let phase = (slot + period - offset % period) % period;
         let first = slot + (period - phase) % period;
-        let mut occasions = (0..self.of).map(|n| first + n * period);
+        let mut occasions = (0..self.until_repeat).map(|n| first + n * period);
         let pattern = self.usable.len() as u64;
         occasions.find(|&slot| self.usable[(slot % pattern) as usize])
     }
@@ -81,9 +81,9 @@ impl Occasions {
     /// Returns the mean number of slots between occasions with symbols, if the pattern makes it
     /// longer than the period. It is infinite if no occasion has symbols. `None` if the period is
     /// kept.
-    pub fn stretched(&self) -> Option<f64> {
-        let mean = self.period as f64 * self.of as f64 / self.met as f64;
-        (self.met < self.of).then_some(mean)
+    pub fn stretched_period(&self) -> Option<f64> {
+        let mean = self.period as f64 * self.until_repeat as f64 / self.with_symbols as f64;
+        (self.with_symbols < self.until_repeat).then_some(mean)
     }
 }
 
@@ -96,35 +96,43 @@ mod tests {
         letters.chars().map(|letter| letter != 'D').collect()
     }
 
-    fn offsets(of: &Occasions) -> Vec<u32> {
-        (0..of.offsets()).map(|n| of.offset(n)).collect()
+    fn offsets(occasions: &Occasions) -> Vec<u32> {
+        (0..occasions.offsets())
+            .map(|n| occasions.offset(n))
+            .collect()
     }
 
     #[test]
     fn without_a_pattern_occasions_come_once_a_period_at_any_offset() {
         let five = Occasions::new(5, vec![true]);
-        let found = (0..12).map(|slot| five.from(slot, 3));
+        let found = (0..12).map(|slot| five.next_from(slot, 3));
         let expected = [3, 3, 3, 3, 8, 8, 8, 8, 8, 13, 13, 13].map(Some);
         assert!(found.eq(expected));
         assert_eq!(offsets(&five), [0, 1, 2, 3, 4]);
-        assert_eq!(Occasions::new(1, vec![true]).from(17, 0), Some(17));
-        assert_eq!((five.stretched(), five.offset_from(3)), (None, 3));
+        assert_eq!(Occasions::new(1, vec![true]).next_from(17, 0), Some(17));
+        assert_eq!((five.stretched_period(), five.offset_from(3)), (None, 3));
     }
 
     #[test]
     fn a_multiple_of_the_pattern_keeps_its_period_at_the_offsets_with_symbols() {
         for (period, expected) in [(5, vec![3, 4]), (10, vec![3, 4, 8, 9])] {
-            let of = Occasions::new(period, pattern("DDDSU"));
-            assert_eq!((offsets(&of), of.stretched()), (expected, None));
-            for n in 0..of.offsets() {
-                let offset = of.offset(n);
+            let occasions = Occasions::new(period, pattern("DDDSU"));
+            assert_eq!(
+                (offsets(&occasions), occasions.stretched_period()),
+                (expected, None)
+            );
+            for n in 0..occasions.offsets() {
+                let offset = occasions.offset(n);
                 let second = u64::from(offset + period);
-                assert_eq!(of.from(u64::from(offset) + 1, offset), Some(second));
+                assert_eq!(
+                    occasions.next_from(u64::from(offset) + 1, offset),
+                    Some(second)
+                );
             }
         }
-        let of = Occasions::new(10, pattern("DDDSU"));
+        let occasions = Occasions::new(10, pattern("DDDSU"));
         assert_eq!(
-            [0, 4, 5, 9, 10].map(|least| of.offset_from(least)),
+            [0, 4, 5, 9, 10].map(|least| occasions.offset_from(least)),
             [3, 4, 8, 9, 3]
         );
     }
@@ -135,10 +143,10 @@ mod tests {
         // occasions.
         let eight = Occasions::new(8, pattern("DDDSU"));
         assert_eq!(offsets(&eight).len(), 8);
-        assert_eq!(eight.stretched(), Some(20.0));
+        assert_eq!(eight.stretched_period(), Some(20.0));
         let found: Vec<u64> = (0..5)
             .scan(0, |slot, _| {
-                let at = eight.from(*slot, 0)?;
+                let at = eight.next_from(*slot, 0)?;
                 *slot = at + 1;
                 Some(at)
             })
@@ -146,14 +154,20 @@ mod tests {
         assert_eq!(found, [8, 24, 48, 64, 88]);
         // With an occasion in every slot, every uplink slot is used.
         let each = Occasions::new(1, pattern("DDDUU"));
-        assert_eq!((each.stretched(), each.from(0, 0)), (Some(2.5), Some(3)));
+        assert_eq!(
+            (each.stretched_period(), each.next_from(0, 0)),
+            (Some(2.5), Some(3))
+        );
         // In this pattern (LTE configuration 3) two even subframes have uplink, but only one odd
         // subframe.
         let two = Occasions::new(2, pattern("DDUUUDDDDD"));
-        assert_eq!((offsets(&two), two.stretched()), (vec![0], Some(5.0)));
+        assert_eq!(
+            (offsets(&two), two.stretched_period()),
+            (vec![0], Some(5.0))
+        );
         let never = Occasions::new(4, pattern("DD"));
         assert_eq!(
-            (never.stretched(), never.from(3, 1)),
+            (never.stretched_period(), never.next_from(3, 1)),
             (Some(f64::INFINITY), None)
         );
     }

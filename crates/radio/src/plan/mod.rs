@@ -10,7 +10,7 @@ mod sub_bands;
 pub(crate) use measurement::{Measurement, wideband_quality};
 pub(crate) use resources::{LayeredScheme, Resources, split_db};
 pub use stretched::StretchedPeriod;
-pub(crate) use sub_bands::{BandCqi, MOST_MET, SubBands};
+pub(crate) use sub_bands::{BandCqi, MOST_BAND_GAINS, SubBands};
 
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::mac::Occasions;
@@ -37,7 +37,7 @@ pub(crate) struct CellPlan {
     pub requests: Occasions,
     /// Occasions of configured grants. `None` if the cell has none.
     pub grants: Option<Occasions>,
-    phases: Vec<Phase>,
+    phases: Vec<SlotPhase>,
 }
 
 /// Symbols of a slot for data. Control and feedback channels are excluded in NR. LTE's transport
@@ -61,7 +61,7 @@ impl DataSymbols {
 
 /// Symbols and grant timing of one slot of the period.
 #[derive(Debug, Clone)]
-struct Phase {
+struct SlotPhase {
     symbols: DataSymbols,
     /// Symbols at the beginning of the slot that carry no data.
     before_data: u8,
@@ -190,13 +190,13 @@ impl CellPlan {
         };
         match direction {
             Direction::Downlink => bytes,
-            Direction::Uplink => self.room_beside_report(bytes),
+            Direction::Uplink => self.room_without_report(bytes),
         }
     }
 
     /// Returns the payload bytes of an uplink transport block of `bytes`, without its buffer status
     /// report.
-    pub(crate) fn room_beside_report(&self, bytes: u32) -> u32 {
+    pub(crate) fn room_without_report(&self, bytes: u32) -> u32 {
         bytes.saturating_sub(status_format(self.config.air).size())
     }
 
@@ -216,7 +216,7 @@ impl CellPlan {
     }
 
     #[inline]
-    fn phase(&self, slot: u64) -> &Phase {
+    fn phase(&self, slot: u64) -> &SlotPhase {
         match &self.phases[..] {
             [always] => always,
             phases => &phases[(slot % phases.len() as u64) as usize],
@@ -416,7 +416,7 @@ fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
 /// Standard: TS 36.213 §7.1.7.
 const LTE_CONTROL_SYMBOLS: u8 = 3;
 
-fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<Phase> {
+fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<SlotPhase> {
     // An uplink slot needs symbols for feedback and for data.
     let least = least_symbols(config);
     let has_data = |slot: u64| data_symbols(config, frame, slot).up >= least;
@@ -430,7 +430,7 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
     };
     // The second period is computed, so that no slot number becomes negative. All periods are
     // equal.
-    let mut phases: Vec<Phase> = (period..2 * period)
+    let mut phases: Vec<SlotPhase> = (period..2 * period)
         .map(|slot| {
             let mut targets = Vec::new();
             if let Some(tdd) = config.timing.lte_tdd {
@@ -441,7 +441,7 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
             }
             let taken = taken_symbols(config, frame, slot);
             let has_ssb = config.overhead.ssb_blocks(frame, slot) > 0;
-            Phase {
+            SlotPhase {
                 symbols: data_symbols(config, frame, slot),
                 before_data: config.timing.control_symbols + taken,
                 taken_units: match config.sharing {

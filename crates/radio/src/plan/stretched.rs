@@ -28,7 +28,7 @@ pub struct StretchedPeriod {
 
 impl StretchedPeriod {
     /// Returns the stretched periods of a cell. Empty if the configuration has no valid frame.
-    pub fn of(config: &CellConfig) -> Vec<StretchedPeriod> {
+    pub fn find_all(config: &CellConfig) -> Vec<StretchedPeriod> {
         let Ok(frame) = frame(config) else {
             return Vec::new();
         };
@@ -38,11 +38,12 @@ impl StretchedPeriod {
         };
         let pattern = frame.pattern_slots();
         let stretched = |key, slots, occasions: &Occasions, periods: &[u32]| {
-            let is_kept = |period: &u32| occasions.with_period(*period).stretched().is_none();
+            let is_kept =
+                |period: &u32| occasions.with_period(*period).stretched_period().is_none();
             Some(StretchedPeriod {
                 key,
                 slots,
-                mean_slots: occasions.stretched()?,
+                mean_slots: occasions.stretched_period()?,
                 slot: frame.slot(),
                 pattern,
                 fitting: periods.iter().copied().filter(is_kept).collect(),
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_a_pattern_stretches_is_named_with_what_fits() {
-        let found = StretchedPeriod::of(&nr("DDDSU", 8, Some(1)));
+        let found = StretchedPeriod::find_all(&nr("DDDSU", 8, Some(1)));
         let [requests, grants] = &found[..] else {
             panic!("two periods, not {found:?}");
         };
@@ -105,9 +106,9 @@ mod tests {
 
     #[test]
     fn what_fits_is_not_named() {
-        assert_eq!(StretchedPeriod::of(&nr("DDDSU", 10, Some(5))), []);
-        assert_eq!(StretchedPeriod::of(&nr("DDSU", 8, None)), []);
+        assert_eq!(StretchedPeriod::find_all(&nr("DDDSU", 10, Some(5))), []);
+        assert_eq!(StretchedPeriod::find_all(&nr("DDSU", 8, None)), []);
         let fdd = CellConfig::lte(Point::default(), Hertz(2e9), 50);
-        assert_eq!(StretchedPeriod::of(&fdd), []);
+        assert_eq!(StretchedPeriod::find_all(&fdd), []);
     }
 }

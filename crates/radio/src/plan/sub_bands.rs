@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Maximum number of fading values in all sub-bands together. Each sub-band may share one value
 /// with its neighbour.
-pub(crate) const MOST_MET: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
+pub(crate) const MOST_BAND_GAINS: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
 
 /// CQI of each sub-band.
 pub(crate) type BandCqi = [u8; MOST_SUB_BANDS];
@@ -56,25 +56,25 @@ impl SubBands {
     }
 
     /// Returns the gains of a sub-band, from the gains of equal parts of the carrier.
-    pub(crate) fn of<'a>(&self, band: usize, gains: &'a [f32]) -> &'a [f32] {
+    pub(crate) fn gains_in<'a>(&self, band: usize, gains: &'a [f32]) -> &'a [f32] {
         &gains[self.parts(band, gains.len())]
     }
 
     /// Collects the gains of equal parts of the carrier that a transport block in `bands` overlaps.
     /// A part in two of the sub-bands is listed twice.
-    pub(crate) fn met<'a>(
+    pub(crate) fn overlapping_gains<'a>(
         &self,
         bands: BandSet,
         gains: &[f32],
-        met: &'a mut [f32; MOST_MET],
+        found: &'a mut [f32; MOST_BAND_GAINS],
     ) -> &'a [f32] {
         let mut count = 0;
         for band in (0..self.count()).filter(|&band| bands.contains(band)) {
-            let of_band = self.of(band, gains);
-            met[count..count + of_band.len()].copy_from_slice(of_band);
+            let of_band = self.gains_in(band, gains);
+            found[count..count + of_band.len()].copy_from_slice(of_band);
             count += of_band.len();
         }
-        &met[..count]
+        &found[..count]
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use fadeout_core::{Hertz, Point};
 
-    fn of(blocks: u32, size: u32, group: u32) -> SubBands {
+    fn sub_bands(blocks: u32, size: u32, group: u32) -> SubBands {
         let cell = CellConfig {
             cqi_sub_band: Some(size),
             ..CellConfig::lte(Point::default(), Hertz(2e9), blocks)
@@ -93,10 +93,10 @@ mod tests {
 
     #[test]
     fn the_last_sub_band_has_what_is_left() {
-        let bands = of(50, 6, 3);
+        let bands = sub_bands(50, 6, 3);
         assert_eq!(bands.units(), [2, 2, 2, 2, 2, 2, 2, 2, 1]);
         assert_eq!(
-            of(100, 8, 4)
+            sub_bands(100, 8, 4)
                 .units()
                 .iter()
                 .map(|&n| u32::from(n))
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_part_of_the_carrier_lies_in_some_sub_band_and_none_outside_its_own() {
-        let bands = of(100, 8, 4);
+        let bands = sub_bands(100, 8, 4);
         for count in [1, 13, 16, 64] {
             let mut next = 0;
             for band in 0..bands.count() {

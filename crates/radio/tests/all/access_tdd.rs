@@ -491,7 +491,7 @@ fn a_period_that_the_pattern_stretches_is_named_with_what_is_left_of_it() {
     let slots = Slots::nr("DDDSU", 1);
     for &period in request_periods(Some(1)) {
         let cell = slots.config(RequestConfig::every(period), None);
-        let found = StretchedPeriod::of(&cell);
+        let found = StretchedPeriod::find_all(&cell);
         let is_multiple = period % 5 == 0;
         assert_eq!(found.is_empty(), is_multiple, "{period}");
         // Two of five slots have PUCCH.

@@ -1,6 +1,6 @@
 //! Choice of the leg of a split bearer for a downlink packet, made by the base station with PDCP.
 
-use super::{FAR, NEAR, Next, Split};
+use super::{FIRST, NextPacket, SECONDARY, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::config::LegChoice;
 use crate::user_plane::time_for;
@@ -14,35 +14,35 @@ impl Split {
     /// Returns true if a packet is sent to the secondary node, which has room for it. Otherwise the
     /// packet waits for a grant of the local leg.
     #[inline]
-    pub(super) fn prefers_far(&self, now: Time, next: &Next, legs: &RlcLegs) -> bool {
+    pub(super) fn prefers_secondary(&self, now: Time, next: &NextPacket, legs: &RlcLegs) -> bool {
         let size = next.size;
         match self.config.choice {
             LegChoice::Demand => true,
             LegChoice::Turns => {
                 let carried = &self.carried[Direction::Downlink.index()];
-                let near = carried[usize::from(NEAR)].bytes
+                let first = carried[usize::from(FIRST)].bytes
                     + self.waiting[Direction::Downlink.index()].bytes;
                 let own = if next.is_early() { 0 } else { u64::from(size) };
-                let near = near.saturating_sub(own);
-                carried[usize::from(FAR)].bytes <= near
+                let first = first.saturating_sub(own);
+                carried[usize::from(SECONDARY)].bytes <= first
             }
             LegChoice::ExpectedDelay => {
                 let early = if next.is_early() { size } else { 0 };
                 let waits = next.waits_since.map_or(Span::ZERO, |at| now.since(at));
-                let near = near_delay(self, waits, early, legs);
+                let first = first_leg_delay(self, waits, early, legs);
                 self.hosting
-                    .takes_less(size, self.rates[usize::from(FAR)], near)
+                    .takes_less(size, self.rates[usize::from(SECONDARY)], first)
             }
         }
     }
 
     /// Updates the rates of both legs. A leg without a measured rate is assumed to have the rate of
     /// the other one.
-    pub(super) fn note_rates(&mut self) {
-        let near = self.near_rate.bytes_per_s();
-        let far = self.hosting.served_rate();
-        let any = near.or(far).unwrap_or(UNKNOWN_RATE);
-        self.rates = [near.unwrap_or(any), far.unwrap_or(any)];
+    pub(super) fn update_rates(&mut self) {
+        let first = self.first_leg_rate.bytes_per_s();
+        let secondary = self.hosting.served_rate();
+        let any = first.or(secondary).unwrap_or(UNKNOWN_RATE);
+        self.rates = [first.unwrap_or(any), secondary.unwrap_or(any)];
     }
 
     /// Returns the next time at which to compare the delays of the two legs. It is the time when
@@ -57,29 +57,29 @@ impl Split {
             && self.hosting.has_room(0);
         match has_choice {
             false => Time::NEVER,
-            true if self.look_at > now => self.look_at,
-            true => next_look_at(self, now, legs),
+            true if self.compare_at > now => self.compare_at,
+            true => next_comparison_at(self, now, legs),
         }
     }
 }
 
-fn next_look_at(split: &mut Split, now: Time, legs: &RlcLegs) -> Time {
+fn next_comparison_at(split: &mut Split, now: Time, legs: &RlcLegs) -> Time {
     let first_at = first_entered_at(split);
-    let may_go = split.may_use(now, FAR, Direction::Downlink, legs);
+    let may_go = split.may_use(now, SECONDARY, Direction::Downlink, legs);
     let Some(first_at) = first_at.filter(|_| may_go) else {
         return Time::NEVER;
     };
-    let late_at = first_at.saturating_add(far_delay(split, 0) + Span::from_nanos(1));
-    split.look_at = late_at.max(now + LOOK_AGAIN);
-    split.look_at
+    let late_at = first_at.saturating_add(secondary_delay(split, 0) + Span::from_nanos(1));
+    split.compare_at = late_at.max(now + COMPARISON_INTERVAL);
+    split.compare_at
 }
 
 /// Minimum time between two comparisons of the legs' delays.
-const LOOK_AGAIN: Span = Span::from_millis(1);
+const COMPARISON_INTERVAL: Span = Span::from_millis(1);
 
 /// Returns the expected delay of another packet over the secondary leg.
 #[inline]
-fn far_delay(split: &Split, size: u32) -> Span {
+fn secondary_delay(split: &Split, size: u32) -> Span {
     let [_, rate] = split.rates;
     split.hosting.expected_delay(size, rate)
 }
@@ -87,7 +87,7 @@ fn far_delay(split: &Split, size: u32) -> Span {
 /// Returns the expected delay until the waiting data and `early` more bytes have been sent over the
 /// local leg. It is at least `waits`, the time for which the oldest packet has already waited.
 #[inline]
-fn near_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
+fn first_leg_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
     let [rate, _] = split.rates;
     let rlc = &legs.primary.ends[Direction::Downlink.index()].rlc;
     let waiting = split.waiting[Direction::Downlink.index()].bytes;

@@ -6,7 +6,7 @@ use fadeout_core::Ring;
 
 /// Legs that have a PDU, and its confirmation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Whereabouts {
+struct PduLegs {
     /// One bit for each leg number. It is set if the leg has the PDU and is not known to have lost
     /// it.
     on: u8,
@@ -22,18 +22,18 @@ fn bit(leg: u8) -> u8 {
 ///
 /// Standard: TS 38.323 §5.11.
 #[derive(Debug)]
-pub(super) struct Copies {
+pub(super) struct DuplicatedPdus {
     is_acknowledged: bool,
     /// Records of the PDUs, from the oldest that is still needed.
-    pdus: Ring<Whereabouts>,
+    pdus: Ring<PduLegs>,
     /// Serial numbers of unconfirmed PDUs in the RLC entity of each leg, in their order there. Used
     /// in acknowledged mode only.
     given: ByLeg<Ring<u32>>,
 }
 
-impl Copies {
-    pub(super) fn new(is_acknowledged: bool) -> Copies {
-        Copies {
+impl DuplicatedPdus {
+    pub(super) fn new(is_acknowledged: bool) -> DuplicatedPdus {
+        DuplicatedPdus {
             is_acknowledged,
             pdus: Ring::new(),
             given: Default::default(),
@@ -42,11 +42,11 @@ impl Copies {
 
     /// Adds a PDU with its serial number. No leg has it yet.
     pub(super) fn enter(&mut self, serial: u32) {
-        let number = self.pdus.push(Whereabouts::default());
+        let number = self.pdus.push(PduLegs::default());
         debug_assert_eq!(number, u64::from(serial), "each PDU is noted");
     }
 
-    fn at(&mut self, serial: u32) -> Option<&mut Whereabouts> {
+    fn pdu_mut(&mut self, serial: u32) -> Option<&mut PduLegs> {
         let number = u64::from(serial);
         (self.pdus.contains(number)).then(|| &mut self.pdus[number])
     }
@@ -54,7 +54,7 @@ impl Copies {
     /// Records that a leg gets a PDU. Returns false if the leg already has it or if it was
     /// confirmed.
     pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
-        match self.at(serial) {
+        match self.pdu_mut(serial) {
             Some(pdu) if pdu.on & bit(leg) == 0 && !pdu.is_confirmed => pdu.on |= bit(leg),
             _ => return false,
         }
@@ -78,7 +78,7 @@ impl Copies {
     /// confirmed.
     pub(super) fn is_elsewhere(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
-        let on_others = |pdu: &Whereabouts| pdu.is_confirmed || pdu.on & !bit(leg) != 0;
+        let on_others = |pdu: &PduLegs| pdu.is_confirmed || pdu.on & !bit(leg) != 0;
         !self.pdus.contains(number) || on_others(&self.pdus[number])
     }
 
@@ -102,7 +102,7 @@ impl Copies {
     /// Records that a leg has confirmed a PDU.
     pub(super) fn confirm(&mut self, serial: u32) {
         if self.is_acknowledged
-            && let Some(pdu) = self.at(serial)
+            && let Some(pdu) = self.pdu_mut(serial)
         {
             pdu.is_confirmed = true;
         }
@@ -126,7 +126,7 @@ impl Copies {
     /// has delivered it.
     pub(super) fn lose(&mut self, serial: u32, leg: u8) -> bool {
         let is_acknowledged = self.is_acknowledged;
-        let Some(pdu) = self.at(serial) else {
+        let Some(pdu) = self.pdu_mut(serial) else {
             return !is_acknowledged;
         };
         pdu.on &= !bit(leg);
@@ -172,9 +172,9 @@ mod tests {
     use super::*;
     use fadeout_core::{Packet, PacketPool};
 
-    fn copies(is_acknowledged: bool, on: &[&[u8]]) -> (Copies, Ledger) {
+    fn copies(is_acknowledged: bool, on: &[&[u8]]) -> (DuplicatedPdus, Ledger) {
         let (mut copies, mut ledger, mut pool) = (
-            Copies::new(is_acknowledged),
+            DuplicatedPdus::new(is_acknowledged),
             Ledger::new(),
             PacketPool::new(),
         );

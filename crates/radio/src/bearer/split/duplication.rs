@@ -5,7 +5,7 @@
 //!
 //! Standard: TS 38.323 §5.11.
 
-use super::{CONTROL_FRAME, FAR, Frame, FrameKind, LEG_NUMBERS, Split, SplitBearer};
+use super::{CONTROL_FRAME, Frame, FrameKind, LEG_NUMBERS, SECONDARY, Split, SplitBearer};
 use crate::bearer::Storage;
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::config::Env;
@@ -14,13 +14,13 @@ use fadeout_core::{Direction, PacketId, Probe, Time};
 
 /// Legs that may have copies of a PDU. The leg with the least data to send comes first.
 #[derive(Debug, Clone, Copy, Default)]
-struct Takers {
+struct CopyLegs {
     /// Bytes that wait on each leg, and the number of the leg.
     legs: [(u64, u8); LEG_NUMBERS],
     count: usize,
 }
 
-impl Takers {
+impl CopyLegs {
     fn add(&mut self, queued: u64, leg: u8) {
         let mut place = self.count;
         while place > 0 && self.legs[place - 1].0 > queued {
@@ -39,21 +39,21 @@ impl Takers {
 impl Split {
     /// Returns the bytes that were given to a leg and wait to be sent.
     fn queued(&self, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
-        match self.goes_far((leg, direction)) {
+        match self.goes_to_node((leg, direction)) {
             true => self.pending_bytes,
             false => legs.get(leg).ends[direction.index()].rlc.queued().0,
         }
     }
 
     /// Returns the legs that may have copies now.
-    fn takers(&self, (now, direction): (Time, Direction), legs: &RlcLegs) -> Takers {
-        let mut takers = Takers::default();
+    fn copy_legs(&self, (now, direction): (Time, Direction), legs: &RlcLegs) -> CopyLegs {
+        let mut copy_legs = CopyLegs::default();
         for leg in self.numbers() {
             if self.may_copy(now, (leg, direction)) {
-                takers.add(self.queued(leg, direction, legs), leg);
+                copy_legs.add(self.queued(leg, direction, legs), leg);
             }
         }
-        takers
+        copy_legs
     }
 
     /// Returns true if the leg with the least waiting data has room for `bytes` more. A stalled leg
@@ -64,7 +64,7 @@ impl Split {
         now: (Time, Direction),
         legs: &RlcLegs,
     ) -> bool {
-        let first = self.takers(now, legs).iter().next();
+        let first = self.copy_legs(now, legs).iter().next();
         let least = first.map_or(0, |(queued, _)| queued);
         least + self.waiting[now.1.index()].bytes + bytes <= self.most
     }
@@ -74,12 +74,12 @@ impl Split {
         let Some(timer) = self.discard_timer else {
             return Time::NEVER;
         };
-        let heads = legs
-            .iter()
-            .filter_map(|leg| match self.goes_far((leg.number, direction)) {
-                true => self.pending.front(),
-                false => leg.ends[direction.index()].rlc.head(),
-            });
+        let heads =
+            legs.iter()
+                .filter_map(|leg| match self.goes_to_node((leg.number, direction)) {
+                    true => self.pending.front(),
+                    false => leg.ends[direction.index()].rlc.head(),
+                });
         let entered_at = heads.map(|sdu| sdu.entered_at).min();
         entered_at.map_or(Time::NEVER, |at| at.saturating_add(timer))
     }
@@ -109,11 +109,11 @@ impl SplitBearer<'_> {
 
     fn give(&mut self, sdu: Sdu, (now, direction): (Time, Direction)) {
         let split = &mut *self.split;
-        let takers = split.takers((now, direction), self.legs);
+        let copy_legs = split.copy_legs((now, direction), self.legs);
         let Some(copies) = &mut split.copies[direction.index()] else {
             return;
         };
-        for (queued, leg) in takers.iter() {
+        for (queued, leg) in copy_legs.iter() {
             let index = usize::from(leg);
             let is_further = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
             // A leg whose queue would exceed the buffer gets no further copies.
@@ -122,7 +122,7 @@ impl SplitBearer<'_> {
                 continue;
             }
             split.carried[direction.index()][index].add(sdu.size);
-            if direction == Direction::Downlink && leg == FAR {
+            if direction == Direction::Downlink && leg == SECONDARY {
                 split.pending_bytes += u64::from(sdu.size);
                 split.pending.push(sdu);
             } else {
@@ -158,7 +158,7 @@ impl SplitBearer<'_> {
             return;
         };
         let index = direction.index();
-        if direction == Direction::Downlink && leg == FAR {
+        if direction == Direction::Downlink && leg == SECONDARY {
             // Only PDUs that wait at the base station with PDCP are discarded. The secondary node
             // sends those that it has.
             for _ in 0..split.pending.len() {
@@ -197,13 +197,13 @@ impl SplitBearer<'_> {
             let may_go = split.hosting.has_room(sdu.size)
                 && !split
                     .openings
-                    .is_closed(env.now, (FAR, Direction::Downlink));
+                    .is_closed(env.now, (SECONDARY, Direction::Downlink));
             if !is_confirmed && !may_go {
                 return;
             }
             split.take_pending();
             if is_confirmed {
-                split.on_discarded(sdu.serial, FAR, Direction::Downlink);
+                split.on_discarded(sdu.serial, SECONDARY, Direction::Downlink);
             } else {
                 // The packet of a copy may have left the pool, so its flow is not known.
                 let ledger = &self.anchors[Direction::Downlink.index()].ledger;
@@ -221,12 +221,12 @@ impl SplitBearer<'_> {
     ///
     /// Standard: TS 38.323 §5.11.2; TS 38.322 §5.4.
     pub(crate) fn confirm(&mut self, (leg, direction): (u8, Direction), now: Time) {
-        let is_far = self.split.goes_far((leg, direction));
+        let is_secondary = self.split.goes_to_node((leg, direction));
         let Some(copies) = &mut self.split.copies[direction.index()] else {
             return;
         };
         // The secondary node's confirmations come in delivery statuses.
-        if is_far || !self.is_acknowledged {
+        if is_secondary || !self.is_acknowledged {
             return;
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
@@ -241,11 +241,11 @@ impl SplitBearer<'_> {
             return;
         };
         copies.trim(&self.anchors[direction.index()].ledger);
-        let far = match direction {
+        let secondary = match direction {
             Direction::Downlink => split.config.leg,
             Direction::Uplink => None,
         };
-        let is_elsewhere = |number: u8| number != leg && Some(number) != far;
+        let is_elsewhere = |number: u8| number != leg && Some(number) != secondary;
         for other in self.legs.iter_mut().filter(|it| is_elsewhere(it.number)) {
             let number = other.number;
             let rlc = &mut other.sender(direction).rlc;
@@ -269,10 +269,10 @@ impl SplitBearer<'_> {
         lost: &mut Vec<PacketId>,
     ) {
         for leg in self.split.numbers() {
-            let is_far = self.split.goes_far((leg, direction));
+            let is_secondary = self.split.goes_to_node((leg, direction));
             loop {
                 let rlc = &mut self.legs.get_mut(leg).sender(direction).rlc;
-                let head = match is_far {
+                let head = match is_secondary {
                     true => self.split.pending.front(),
                     false => rlc.head(),
                 };
@@ -280,7 +280,7 @@ impl SplitBearer<'_> {
                 if sdu.entered_at.saturating_add(timer) > now {
                     break;
                 }
-                match is_far {
+                match is_secondary {
                     true => self.split.take_pending(),
                     false => drop(rlc.drop_head(now)),
                 }
@@ -298,9 +298,9 @@ impl SplitBearer<'_> {
         if self.split.discard_frame_at() > now {
             return None;
         }
-        self.split.discards_told_at = now;
+        self.split.discards_reported_at = now;
         let number = u64::from(self.split.confirmed_below());
-        self.split.discards_told = number;
+        self.split.discards_reported = number;
         Some(Frame {
             bearer: self.id,
             kind: FrameKind::Discard,
@@ -316,14 +316,14 @@ impl SplitBearer<'_> {
     /// Standard: TS 38.425 §5.4.1, §5.5.2.1.
     pub(crate) fn on_discard(&mut self, now: Time, number: u64) {
         let split = &mut *self.split;
-        let leg = self.legs.get_mut(FAR);
+        let leg = self.legs.get_mut(SECONDARY);
         let rlc: &mut Entity = &mut leg.sender(Direction::Downlink).rlc;
         let mut bytes = 0;
         while let Some(head) = rlc.head()
             && u64::from(head.serial) < number
         {
             bytes += u64::from(head.size);
-            split.carried[Direction::Downlink.index()][usize::from(FAR)].discarded += 1;
+            split.carried[Direction::Downlink.index()][usize::from(SECONDARY)].discarded += 1;
             rlc.drop_head(now);
         }
         split.corresponding.on_discarded(bytes);
@@ -376,8 +376,10 @@ impl Split {
             .hosting
             .oldest()
             .is_some_and(|sdu| u64::from(sdu.serial) < below);
-        match is_there && below > self.discards_told {
-            true => (self.discards_told_at).saturating_add(self.config.flow_control.status_period),
+        match is_there && below > self.discards_reported {
+            true => {
+                (self.discards_reported_at).saturating_add(self.config.flow_control.status_period)
+            }
             false => Time::NEVER,
         }
     }

@@ -16,20 +16,21 @@
 mod choice;
 mod copies;
 mod duplication;
+mod interface_frame;
 mod node;
 mod openings;
 mod release;
-mod shown;
 mod work;
 
+pub(crate) use interface_frame::interface_frame;
 pub(crate) use node::{
-    close_secondary, hold_secondary, last_far, leave_secondary, manage_secondary, open_secondary,
+    close_secondary, hold_secondary, last_secondary, leave_secondary, manage_secondary,
+    open_secondary,
 };
-pub(super) use node::{drop_all, note_far, wait_again};
+pub(super) use node::{drop_all, record_secondary, wait_again};
 pub(super) use release::release;
-pub(crate) use shown::shown;
 pub(crate) use work::{
-    SplitBearer, carried, leg_numbered, on_late_uplink, split, uses_further_legs,
+    SplitBearer, carried, leg_numbered, may_use_other_legs, on_late_uplink, split,
 };
 
 use super::rlc_leg::RlcLegs;
@@ -37,15 +38,15 @@ use crate::config::{BearerConfig, LEG_NUMBERS, LegId, SplitConfig};
 use crate::pdcp::Ledger;
 use crate::rlc::Sdu;
 use crate::user_plane::{Corresponding, DeliveryStatus, Hosting, ServedRate};
-use copies::Copies;
+use copies::DuplicatedPdus;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
 use openings::Openings;
 
 /// Number of the first leg, at the base station with PDCP. Legs on further carriers of that base
 /// station have numbers from 2.
-const NEAR: u8 = 0;
+const FIRST: u8 = 0;
 /// Number of the secondary leg, at the secondary node.
-const FAR: u8 = 1;
+const SECONDARY: u8 = 1;
 
 /// Value for each leg, by the number of the leg.
 type ByLeg<T> = [T; LEG_NUMBERS];
@@ -89,7 +90,7 @@ const CONTROL_FRAME: u32 = 60;
 
 /// Packet without a COUNT.
 #[derive(Debug, Clone, Copy, Default)]
-struct Fresh {
+struct WaitingPacket {
     entered_at: Time,
     packet: PacketId,
     /// Size of the IP packet in bytes.
@@ -98,7 +99,7 @@ struct Fresh {
 
 /// Next packet that may go to the secondary node.
 #[derive(Debug, Clone, Copy)]
-struct Next {
+struct NextPacket {
     /// Size of the packet in bytes, with the PDCP header.
     size: u32,
     /// Time since which the packet waits at PDCP. `None` while the base station is still processing
@@ -106,7 +107,7 @@ struct Next {
     waits_since: Option<Time>,
 }
 
-impl Next {
+impl NextPacket {
     /// Returns true if the packet does not wait at PDCP yet.
     fn is_early(&self) -> bool {
         self.waits_since.is_none()
@@ -118,14 +119,14 @@ impl Next {
 struct Waiting {
     /// SDUs to be sent again, oldest first. They go before packets without a COUNT.
     again: Ring<Sdu>,
-    fresh: Ring<Fresh>,
+    fresh: Ring<WaitingPacket>,
     /// Bytes of all waiting packets, with PDCP headers.
     bytes: u64,
 }
 
 /// Frame that the secondary node is processing.
 #[derive(Debug, Clone, Copy, Default)]
-struct Arrival {
+struct PendingFrame {
     ready_at: Time,
     number: u64,
     is_poll: bool,
@@ -168,34 +169,34 @@ pub(crate) struct Split {
     /// Packets that wait at PDCP, by direction.
     waiting: [Waiting; 2],
     /// Legs of each PDU, by direction. `None` in a direction without duplication.
-    copies: [Option<Box<Copies>>; 2],
+    copies: [Option<Box<DuplicatedPdus>>; 2],
     /// Copies for the secondary node that it has not requested yet, and their bytes.
     pending: Ring<Sdu>,
     pending_bytes: u64,
     /// Serial number in the latest discard frame, and the time of that frame. The secondary node
     /// need not send PDUs below this number.
-    discards_told: u64,
-    discards_told_at: Time,
+    discards_reported: u64,
+    discards_reported_at: Time,
     /// Counts of the data given to each leg, by direction and leg number.
     carried: [ByLeg<Carried>; 2],
     hosting: Hosting,
     corresponding: Corresponding,
     /// Rate at which the cell of the base station with PDCP serves the bearer's downlink.
-    near_rate: ServedRate,
+    first_leg_rate: ServedRate,
     /// Rates of the bearer on the first two legs, in bytes per second, as far as is known.
     rates: [u64; 2],
     /// Time of the next comparison of the legs' delays.
-    look_at: Time,
-    arrivals: Ring<Arrival>,
+    compare_at: Time,
+    arrivals: Ring<PendingFrame>,
     /// Delivery statuses and uplink PDUs on links between the base stations.
     statuses: Ring<DeliveryStatus>,
     uplink: Ring<Sdu>,
     /// Uplink PDUs on links from former secondary nodes.
     late: Vec<Ring<Sdu>>,
     /// True if the network adds and releases the secondary leg during the run.
-    pub(super) stays: bool,
+    pub(super) is_managed: bool,
     /// Secondary leg that was connected last. `None` if there was none.
-    last_far: Option<LegId>,
+    last_secondary: Option<LegId>,
     openings: Openings,
     /// Flag for each leg number. True if the leg has failed and its RLC waits for the master node's
     /// reaction.
@@ -219,24 +220,24 @@ impl Split {
             sn_window: 1 << (bearer.pdcp.sn_bits - 1),
             waiting: Default::default(),
             copies: config.duplicates.map(|duplicates| {
-                duplicates.then(|| Box::new(Copies::new(bearer.is_acknowledged())))
+                duplicates.then(|| Box::new(DuplicatedPdus::new(bearer.is_acknowledged())))
             }),
             pending: Ring::new(),
             pending_bytes: 0,
-            discards_told: 0,
-            discards_told_at: Time::ZERO,
+            discards_reported: 0,
+            discards_reported_at: Time::ZERO,
             carried: Default::default(),
             hosting: Hosting::new(&config.flow_control),
             corresponding: Corresponding::new(&config.flow_control),
-            near_rate: ServedRate::default(),
+            first_leg_rate: ServedRate::default(),
             rates: [choice::UNKNOWN_RATE; 2],
-            look_at: Time::ZERO,
+            compare_at: Time::ZERO,
             arrivals: Ring::new(),
             statuses: Ring::new(),
             uplink: Ring::new(),
             late: Vec::new(),
-            stays: false,
-            last_far: None,
+            is_managed: false,
+            last_secondary: None,
             openings: Openings::new(),
             is_suspended: [false; LEG_NUMBERS],
             is_active: [[true; LEG_NUMBERS]; 2],
@@ -248,7 +249,7 @@ impl Split {
 
     /// Adds a packet to those that wait at PDCP. Returns false if there is no room for it.
     #[inline(always)]
-    pub(super) fn wait(
+    pub(super) fn queue_packet(
         &mut self,
         at: Time,
         direction: Direction,
@@ -272,7 +273,7 @@ impl Split {
         if has_room {
             self.flow = pool[packet].flow;
             waiting.bytes += bytes;
-            waiting.fresh.push(Fresh {
+            waiting.fresh.push(WaitingPacket {
                 entered_at: at,
                 packet,
                 size,
@@ -284,20 +285,20 @@ impl Split {
 
     /// Returns true if a leg is at the secondary node.
     #[inline]
-    pub(super) fn is_far(&self, leg: u8) -> bool {
+    pub(super) fn is_secondary(&self, leg: u8) -> bool {
         self.config.leg == Some(leg)
     }
 
     /// Returns true if data of a leg and direction is sent to the secondary node first.
     #[inline]
-    fn goes_far(&self, (leg, direction): (u8, Direction)) -> bool {
-        direction == Direction::Downlink && self.is_far(leg)
+    fn goes_to_node(&self, (leg, direction): (u8, Direction)) -> bool {
+        direction == Direction::Downlink && self.is_secondary(leg)
     }
 
     /// Returns the numbers of the bearer's legs.
     fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
-        let beside = self.config.leg.into_iter();
-        std::iter::once(NEAR).chain(beside.chain(self.config.carriers.numbers()))
+        let secondary = self.config.leg.into_iter();
+        std::iter::once(FIRST).chain(secondary.chain(self.config.carriers.numbers()))
     }
 
     /// Returns true if each PDU of a direction goes to several legs.
@@ -309,8 +310,8 @@ impl Split {
     /// Returns true if there is no secondary leg, as far as the base station with PDCP knows.
     #[inline]
     fn is_alone(&self) -> bool {
-        let far = (FAR, Direction::Downlink);
-        self.openings.down_until(far).is_never()
+        let secondary = (SECONDARY, Direction::Downlink);
+        self.openings.down_until(secondary).is_never()
     }
 
     /// Returns true if RLC of a leg sends nothing until it is re-established.
@@ -335,17 +336,18 @@ impl Split {
             .rlc
             .queued()
             .0;
-        if leg == FAR {
+        if leg == SECONDARY {
             self.corresponding.on_block(now, bytes, queued > 0);
-        } else if leg == NEAR {
+        } else if leg == FIRST {
             let waiting = self.waiting[Direction::Downlink.index()].bytes;
-            self.near_rate.on_block(now, bytes, queued + waiting > 0);
-            self.note_rates();
+            self.first_leg_rate
+                .on_block(now, bytes, queued + waiting > 0);
+            self.update_rates();
         }
     }
 
     /// Records PDUs that arrived over a leg without use.
-    pub(super) fn note_useless(&mut self, (leg, direction): (u8, Direction), count: u64) {
+    pub(super) fn record_useless(&mut self, (leg, direction): (u8, Direction), count: u64) {
         self.carried[direction.index()][usize::from(leg)].useless += count;
     }
 
@@ -381,7 +383,7 @@ impl Split {
     #[inline]
     pub(super) fn uses_first_only(&self, now: Time, direction: Direction) -> bool {
         self.config.thresholds[direction.index()].is_none()
-            && self.config.primary == NEAR
+            && self.config.primary == FIRST
             && self.openings.are_all_open(now, direction)
             && !self.duplicates(direction)
     }
@@ -409,7 +411,7 @@ impl Split {
     fn has_enough(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
         // Without duplication, legs on further carriers carry no data. The leg of
         // splitSecondaryPath is the secondary node's.
-        if leg > FAR {
+        if leg > SECONDARY {
             return false;
         }
         let Some(threshold) = self.config.thresholds[direction.index()] else {
@@ -443,7 +445,7 @@ impl Split {
     #[inline(never)]
     fn open_backlog(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
         let waiting = &self.waiting[direction.index()];
-        if self.goes_far((leg, direction)) || !self.may_use(now, leg, direction, legs) {
+        if self.goes_to_node((leg, direction)) || !self.may_use(now, leg, direction, legs) {
             return 0;
         }
         let rlc = &legs.get(leg).ends[direction.index()].rlc;
@@ -543,7 +545,7 @@ impl Waiting {
 
     /// Returns the next packet to be sent. `None` if nothing waits.
     #[inline]
-    fn next(&mut self, header: u32, ledger: &Ledger) -> Option<Next> {
+    fn next_packet(&mut self, header: u32, ledger: &Ledger) -> Option<NextPacket> {
         if !self.again.is_empty() {
             self.forget_delivered(ledger);
         }
@@ -554,7 +556,7 @@ impl Waiting {
                 (fresh.size + header, fresh.entered_at)
             }
         };
-        Some(Next {
+        Some(NextPacket {
             size,
             waits_since: Some(waits_since),
         })

@@ -10,7 +10,7 @@
 //! Standard: TS 37.340 §10.2, §10.4, §10.5; TS 38.323 §5.5.
 
 use super::openings::Openings;
-use super::{FAR, Split, split};
+use super::{SECONDARY, Split, split};
 use crate::bearer::{Drb, Storage, fail_leg};
 use crate::config::{Env, LegId};
 use crate::rlc::Sdu;
@@ -32,11 +32,15 @@ fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
 /// Lets the network add and release the bearer's secondary leg. The bearer begins without that leg,
 /// unless it is connected.
 pub(crate) fn manage_secondary(drb: &mut Drb) {
-    let is_there = drb.legs.others.iter().any(|far| far.leg.is_some());
+    let is_there = drb
+        .legs
+        .others
+        .iter()
+        .any(|secondary| secondary.leg.is_some());
     if let Some(split) = &mut drb.split {
-        split.stays = true;
+        split.is_managed = true;
         if !is_there {
-            split.openings.close_far(Time::NEVER);
+            split.openings.close_secondary_leg(Time::NEVER);
         }
     }
 }
@@ -48,19 +52,19 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     let pdcp = drb.config.pdcp;
     let Some(split) = &mut drb.split else { return };
     let rlc = split.config.of_leg(split.config.rlc);
-    for far in &mut drb.legs.others {
-        for end in &mut far.ends {
+    for secondary in &mut drb.legs.others {
+        for end in &mut secondary.ends {
             let is_anew = end.set_up_anew(&rlc);
             debug_assert!(is_anew.is_ok(), "RLC had these parameters before");
         }
-        far.format = BearerFormat::new(&rlc, &pdcp, drb.nth);
+        secondary.format = BearerFormat::new(&rlc, &pdcp, drb.nth);
     }
-    split.openings.close_far(Time::ZERO);
-    split.suspend(FAR, false);
+    split.openings.close_secondary_leg(Time::ZERO);
+    split.suspend(SECONDARY, false);
     if !is_confirmed {
         // PDUs that were given to the former secondary node must be taken back first.
-        let far = (FAR, Direction::Downlink);
-        split.openings.close(far, Time::NEVER);
+        let secondary = (SECONDARY, Direction::Downlink);
+        split.openings.close(secondary, Time::NEVER);
     }
     split.openings.hold(false);
     split.corresponding.restart(split.hosting.next_number());
@@ -69,8 +73,8 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
 }
 
 /// Returns the secondary leg of a split bearer that was connected last. `None` if there was none.
-pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
-    drb.split.as_ref()?.last_far
+pub(crate) fn last_secondary(drb: &Drb) -> Option<LegId> {
+    drb.split.as_ref()?.last_secondary
 }
 
 /// Stops the sending of PDUs to the secondary node, because the UE is about to leave the node's
@@ -89,14 +93,19 @@ pub(crate) fn leave_secondary(
     storage: &mut Storage,
 ) -> u32 {
     let before = unconfirmed(drb, Direction::Uplink);
-    fail_leg((drb, FAR, Time::NEVER), &[Direction::Uplink], env, storage);
+    fail_leg(
+        (drb, SECONDARY, Time::NEVER),
+        &[Direction::Uplink],
+        env,
+        storage,
+    );
     // PDUs that the UE's receiver holds for reordering are delivered too.
     if let Some(mut split) = split(drb) {
-        split.hand_up((FAR, Direction::Downlink), env, storage);
+        split.hand_up((SECONDARY, Direction::Downlink), env, storage);
     }
     drb.hand_over(Direction::Downlink, env, storage);
-    for far in &mut drb.legs.others {
-        far.leg = None;
+    for secondary in &mut drb.legs.others {
+        secondary.leg = None;
     }
     if let Some(split) = &mut drb.split {
         split.openings.hold(true);
@@ -114,14 +123,19 @@ pub(crate) fn close_secondary(
 ) -> u32 {
     let before = unconfirmed(drb, Direction::Downlink);
     let direction = Direction::Downlink;
-    if drb.legs.others.iter().any(|far| far.leg.is_some()) {
+    if drb
+        .legs
+        .others
+        .iter()
+        .any(|secondary| secondary.leg.is_some())
+    {
         // The UE is already in another secondary cell, whose RLC has been set up and stays in use.
         if let Some(mut split) = split(drb) {
-            split.take_back((FAR, direction), Time::ZERO, storage);
+            split.take_back((SECONDARY, direction), Time::ZERO, storage);
         }
         drb.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
     } else {
-        fail_leg((drb, FAR, Time::NEVER), &[direction], env, storage);
+        fail_leg((drb, SECONDARY, Time::NEVER), &[direction], env, storage);
     }
     if let Some(split) = &mut drb.split {
         split.openings.hold(false);
@@ -176,7 +190,7 @@ pub(in crate::bearer) fn drop_all(
 /// Lets an SDU with a COUNT wait at PDCP again, for either leg. Returns false if the bearer has no
 /// secondary leg that can be added and released.
 pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sdu) -> bool {
-    let Some(split) = drb.split.as_mut().filter(|split| split.stays) else {
+    let Some(split) = drb.split.as_mut().filter(|split| split.is_managed) else {
         return false;
     };
     // The SDU may be older than all SDUs of the legs, so the stored limits of COUNTs are invalid.
@@ -207,17 +221,17 @@ pub(super) fn close(split: &mut Split) {
     for copies in split.copies.iter_mut().flatten() {
         copies.restart_all();
     }
-    split.openings = Openings::without_far();
+    split.openings = Openings::without_secondary();
     split.is_suspended = Default::default();
     split.open = [0; 2];
 }
 
 /// Records the connected leg `leg` if its number is that of the secondary leg.
-pub(in crate::bearer) fn note_far(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
+pub(in crate::bearer) fn record_secondary(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
     if let Some(split) = split
-        && number == FAR
+        && number == SECONDARY
     {
-        split.last_far = Some(leg);
+        split.last_secondary = Some(leg);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Times at which the legs of a split bearer can carry data.
 
-use super::{ByLeg, FAR, LEG_NUMBERS};
+use super::{ByLeg, LEG_NUMBERS, SECONDARY};
 use fadeout_core::{Direction, Time};
 
 /// Outage times of the legs, as far as the sending end knows.
@@ -27,33 +27,33 @@ impl Openings {
     }
 
     /// Creates the state in which all legs except the secondary one carry data.
-    pub(super) fn without_far() -> Openings {
+    pub(super) fn without_secondary() -> Openings {
         let mut openings = Openings::new();
-        openings.close_far(Time::NEVER);
+        openings.close_secondary_leg(Time::NEVER);
         openings
     }
 
     /// Closes a leg in a direction until the time `until`.
     pub(super) fn close(&mut self, (leg, direction): (u8, Direction), until: Time) {
         self.down_until[direction.index()][usize::from(leg)] = until;
-        self.note();
+        self.update_all_open();
     }
 
     /// Closes the secondary leg in both directions until the time `until`.
-    pub(super) fn close_far(&mut self, until: Time) {
+    pub(super) fn close_secondary_leg(&mut self, until: Time) {
         for of in &mut self.down_until {
-            of[usize::from(FAR)] = until;
+            of[usize::from(SECONDARY)] = until;
         }
-        self.note();
+        self.update_all_open();
     }
 
     /// Sets whether the base station with PDCP sends no more PDUs to the secondary node.
     pub(super) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
-        self.note();
+        self.update_all_open();
     }
 
-    fn note(&mut self) {
+    fn update_all_open(&mut self) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let of = &self.down_until[direction.index()];
             let last = of.iter().copied().max().unwrap_or(Time::ZERO);
@@ -76,8 +76,8 @@ impl Openings {
 
     /// Returns true if a leg has failed and carries nothing yet.
     #[inline]
-    pub(super) fn is_down(&self, now: Time, way: (u8, Direction)) -> bool {
-        now < self.down_until(way)
+    pub(super) fn is_down(&self, now: Time, leg: (u8, Direction)) -> bool {
+        now < self.down_until(leg)
     }
 
     /// Returns true if a leg is given no data. The leg has failed, or the UE is about to leave its
@@ -87,7 +87,7 @@ impl Openings {
         if self.are_all_open(now, direction) {
             return false;
         }
-        let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
+        let is_held = self.is_held && leg == SECONDARY && direction == Direction::Downlink;
         is_held || self.is_down(now, (leg, direction))
     }
 }

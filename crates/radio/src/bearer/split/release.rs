@@ -3,15 +3,15 @@
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
 use super::node::close;
-use super::{FAR, NEAR, split};
-use crate::bearer::transfer::{Fresh, Travel};
+use super::{FIRST, SECONDARY, split};
+use crate::bearer::transfer::{FreshPacket, MobileBearer};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, Fate, Route};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, Probe, Ring, Time};
 use std::collections::BTreeSet;
 
-impl Travel<'_> {
+impl MobileBearer<'_> {
     /// Stops the downlink at the base station with PDCP. Packets that wait at PDCP join the packets
     /// taken out of RLC.
     pub(in crate::bearer) fn stop_split(&mut self, station: u32) {
@@ -22,33 +22,33 @@ impl Travel<'_> {
         let (Some(split), Some(transfer)) = (split, &mut transfer.0) else {
             return;
         };
-        let Some(journey) = &mut transfer.journey else {
+        let Some(change) = &mut transfer.change else {
             return;
         };
         if let Some(copies) = &mut split.copies[direction] {
             // SDUs that the secondary leg has are delivered there, or are taken back when the UE
             // leaves.
-            (journey.numbered).retain(|(_, sdu)| copies.lose(sdu.serial, NEAR));
+            (change.numbered).retain(|(_, sdu)| copies.lose(sdu.serial, FIRST));
             while let Some(sdu) = split.pending.pop() {
-                if copies.lose(sdu.serial, FAR) {
-                    journey.numbered.push_back((station, sdu));
+                if copies.lose(sdu.serial, SECONDARY) {
+                    change.numbered.push_back((station, sdu));
                 }
             }
             split.pending_bytes = 0;
         }
         let waiting = &mut split.waiting[direction];
         while let Some(sdu) = waiting.again.pop() {
-            journey.numbered.push_back((station, sdu));
+            change.numbered.push_back((station, sdu));
         }
         while let Some(fresh) = waiting.fresh.pop() {
-            journey.fresh.push_back(Fresh {
+            change.fresh.push_back(FreshPacket {
                 at: Time::NEVER,
                 packet: fresh.packet,
                 station,
             });
         }
         waiting.bytes = 0;
-        journey.put_in_order();
+        change.put_in_order();
     }
 
     /// Merges the SDUs of the released leg with those of the other leg, in the order of COUNT. SDUs
@@ -82,11 +82,11 @@ impl Travel<'_> {
         if self.drb.split.is_none() {
             transfer.late = left.uplink;
         }
-        if let Some(journey) = &mut transfer.journey {
-            let known: BTreeSet<u32> = journey.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
+        if let Some(change) = &mut transfer.change {
+            let known: BTreeSet<u32> = change.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
             down.retain(|sdu| !known.contains(&sdu.serial));
-            let is_given = matches!(journey.fate, Fate::Forwarded(Route::FixedDelay(_)));
-            match journey.fate {
+            let is_given = matches!(change.fate, Fate::Forwarded(Route::FixedDelay(_)));
+            match change.fate {
                 Fate::Dropped => {
                     let ledger = &mut downlink.ledger;
                     let lost = down.into_iter().filter(|sdu| ledger.leave(sdu.serial));
@@ -95,8 +95,8 @@ impl Travel<'_> {
                 _ => {
                     transfer.counts.numbered += if is_given { down.len() as u64 } else { 0 };
                     let down = down.into_iter().map(|sdu| (station, sdu));
-                    journey.numbered.extend(down);
-                    journey.put_in_order();
+                    change.numbered.extend(down);
+                    change.put_in_order();
                 }
             }
         }
@@ -135,10 +135,10 @@ pub(in crate::bearer) fn release(
 ) -> Option<Left> {
     drb.split.as_ref()?;
     for direction in [Direction::Downlink, Direction::Uplink] {
-        split(drb)?.hand_up((FAR, direction), env, storage);
+        split(drb)?.hand_up((SECONDARY, direction), env, storage);
         drb.hand_over(direction, env, storage);
     }
-    let stays = drb.split.as_ref().is_some_and(|split| split.stays);
+    let is_managed = drb.split.as_ref().is_some_and(|split| split.is_managed);
     let mut left = Left::default();
     let Drb {
         split,
@@ -150,8 +150,8 @@ pub(in crate::bearer) fn release(
     let [downlink, uplink] = &mut left.sdus;
     inner.hosting.flush(downlink);
     inner.take_all_pending(downlink);
-    for far in &mut legs.others {
-        far.sender(Direction::Uplink).rlc.reestablish(uplink);
+    for secondary in &mut legs.others {
+        secondary.sender(Direction::Uplink).rlc.reestablish(uplink);
     }
     let tx = &mut anchors[Direction::Uplink.index()];
     for (waiting, sdus) in inner.waiting.iter_mut().zip(&mut left.sdus) {
@@ -172,10 +172,10 @@ pub(in crate::bearer) fn release(
         }
         left.sdus[Direction::Uplink.index()].push(sdu);
     }
-    if stays {
+    if is_managed {
         close(inner);
-        for far in &mut legs.others {
-            far.leg = None;
+        for secondary in &mut legs.others {
+            secondary.leg = None;
         }
     } else {
         left.uplink = std::mem::replace(&mut inner.uplink, Ring::new());

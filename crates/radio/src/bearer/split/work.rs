@@ -3,8 +3,8 @@
 
 use super::release::on_late;
 use super::{
-    Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, Fresh, NEAR, Next, STATUSES,
-    Split,
+    ByLeg, CONTROL_FRAME, Carried, FIRST, Frame, FrameKind, NextPacket, PendingFrame, SECONDARY,
+    STATUSES, Split, WaitingPacket,
 };
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
@@ -22,14 +22,14 @@ pub(crate) struct SplitBearer<'a> {
     pub(super) legs: &'a mut RlcLegs,
     pub(super) anchors: &'a mut [Anchor; 2],
     /// True if the UE is between two cells of the master node.
-    is_travelling: bool,
+    is_between_cells: bool,
 }
 
 /// Returns the split bearer of `drb`. `None` if the bearer is not split.
 #[inline]
 pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     let is_acknowledged = drb.config.is_acknowledged();
-    let is_travelling = drb.transfer.is_travelling();
+    let is_between_cells = drb.transfer.is_between_cells();
     Some(SplitBearer {
         id: drb.id,
         is_acknowledged,
@@ -37,7 +37,7 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
         inlet: &mut drb.inlet,
         legs: &mut drb.legs,
         anchors: &mut drb.anchors,
-        is_travelling,
+        is_between_cells,
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
 
 /// Returns true if data that waits at the UE may use legs other than the first.
 #[inline]
-pub(crate) fn uses_further_legs(drb: &Drb, now: Time) -> bool {
+pub(crate) fn may_use_other_legs(drb: &Drb, now: Time) -> bool {
     let split = drb.split.as_ref();
     split.is_some_and(|split| !split.uses_first_only(now, Direction::Uplink))
 }
@@ -73,8 +73,8 @@ pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&ByLeg<Carried>
 
 impl SplitBearer<'_> {
     /// Returns true if a leg is at the secondary node.
-    pub(crate) fn is_far(&self, leg: u8) -> bool {
-        self.split.is_far(leg)
+    pub(crate) fn is_secondary(&self, leg: u8) -> bool {
+        self.split.is_secondary(leg)
     }
 
     /// Suspends a failed leg, which sends nothing until it is re-established.
@@ -113,13 +113,13 @@ impl SplitBearer<'_> {
     fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
         let (now, direction) = (env.now, Direction::Downlink);
         if !self.may_number(direction) {
-            self.wait_early(env);
+            self.queue_early(env);
             return None;
         }
         let (_, packet) = self.inlet.pop()?;
         let entering = &env.pool[packet];
         self.split.flow = entering.flow;
-        let fresh = Fresh {
+        let fresh = WaitingPacket {
             entered_at: now,
             packet,
             size: entering.wire_len(),
@@ -128,17 +128,17 @@ impl SplitBearer<'_> {
     }
 
     #[cold]
-    fn wait_early(&mut self, env: &Env<'_, impl Probe>) {
+    fn queue_early(&mut self, env: &Env<'_, impl Probe>) {
         if let Some((_, packet)) = self.inlet.pop() {
             let split = &mut *self.split;
-            split.wait(env.now, Direction::Downlink, packet, (env.pool, self.legs));
+            split.queue_packet(env.now, Direction::Downlink, packet, (env.pool, self.legs));
         }
     }
 
     #[inline]
     fn give_count(
         &mut self,
-        fresh: Fresh,
+        fresh: WaitingPacket,
         direction: Direction,
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
@@ -173,7 +173,7 @@ impl SplitBearer<'_> {
         let oldest =
             self.legs
                 .iter()
-                .filter_map(|leg| match split.goes_far((leg.number, direction)) {
+                .filter_map(|leg| match split.goes_to_node((leg.number, direction)) {
                     true => split.hosting.oldest().or(split.pending.front()),
                     false => leg.ends[direction.index()].rlc.oldest_unconfirmed(),
                 });
@@ -197,8 +197,8 @@ impl SplitBearer<'_> {
             self.submit(direction, env, storage);
             return;
         }
-        let is_far = self.split.goes_far((leg, direction));
-        if is_far || !self.split.may_use(env.now, leg, direction, self.legs) {
+        let is_secondary = self.split.goes_to_node((leg, direction));
+        if is_secondary || !self.split.may_use(env.now, leg, direction, self.legs) {
             return;
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
@@ -227,20 +227,20 @@ impl SplitBearer<'_> {
             return;
         }
         let openings = &self.split.openings;
-        if self.split.config.leg.is_none() || openings.is_closed(now, (FAR, direction)) {
+        if self.split.config.leg.is_none() || openings.is_closed(now, (SECONDARY, direction)) {
             return;
         }
-        let near_is_open = !openings.is_closed(now, (NEAR, direction));
+        let is_first_open = !openings.is_closed(now, (FIRST, direction));
         let primary = self.split.primary(now, direction);
-        while let Some(next) = self.next(env.pool) {
+        while let Some(next) = self.next_packet(env.pool) {
             let split = &*self.split;
             let has_turn = |leg| leg == primary || split.has_enough(now, leg, direction, self.legs);
-            if !split.hosting.has_room(next.size) || !has_turn(FAR) {
+            if !split.hosting.has_room(next.size) || !has_turn(SECONDARY) {
                 return;
             }
             // While less data waits than the threshold, the leg of this base station gets none.
-            let has_choice = near_is_open && has_turn(NEAR);
-            if has_choice && !split.prefers_far(now, &next, self.legs) {
+            let has_choice = is_first_open && has_turn(FIRST);
+            if has_choice && !split.prefers_secondary(now, &next, self.legs) {
                 return;
             }
             let numbered = match next.is_early() {
@@ -255,17 +255,17 @@ impl SplitBearer<'_> {
     /// Returns the next packet that may go to the secondary node. If no packet waits at PDCP, it is
     /// one that the base station is processing. `None` if there is neither.
     #[inline(always)]
-    fn next(&mut self, pool: &PacketPool) -> Option<Next> {
+    fn next_packet(&mut self, pool: &PacketPool) -> Option<NextPacket> {
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
         let waiting = &mut self.split.waiting[Direction::Downlink.index()];
-        let next = waiting.next(self.split.header, ledger);
+        let next = waiting.next_packet(self.split.header, ledger);
         if next.is_some() {
             return next;
         }
         // A forwarded packet must not be sent before its arrival time.
-        let &(_, packet) = self.inlet.front().filter(|_| !self.is_travelling)?;
+        let &(_, packet) = self.inlet.front().filter(|_| !self.is_between_cells)?;
         let size = pool[packet].wire_len() + self.split.header;
-        (u64::from(size) <= self.split.most).then_some(Next {
+        (u64::from(size) <= self.split.most).then_some(NextPacket {
             size,
             waits_since: None,
         })
@@ -273,7 +273,7 @@ impl SplitBearer<'_> {
 
     #[inline]
     pub(super) fn send_down(&mut self, sdu: Sdu, flow: FlowId, now: Time, storage: &mut Storage) {
-        self.split.carried[Direction::Downlink.index()][usize::from(FAR)].add(sdu.size);
+        self.split.carried[Direction::Downlink.index()][usize::from(SECONDARY)].add(sdu.size);
         self.send_to_node(sdu, flow, now, storage);
     }
 
@@ -299,7 +299,7 @@ impl SplitBearer<'_> {
     /// Handles a downlink frame at the secondary node, which has processed it at `ready_at`.
     #[inline]
     pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
-        self.split.arrivals.push(Arrival {
+        self.split.arrivals.push(PendingFrame {
             ready_at,
             number,
             is_poll,
@@ -317,7 +317,7 @@ impl SplitBearer<'_> {
     fn drain_due(&mut self, now: Time) -> bool {
         let mut took_any = false;
         let split = &mut *self.split;
-        let far = self.legs.get_mut(FAR).sender(Direction::Downlink);
+        let secondary = self.legs.get_mut(SECONDARY).sender(Direction::Downlink);
         while let Some(&arrival) = split.arrivals.front() {
             if arrival.ready_at > now {
                 break;
@@ -328,7 +328,7 @@ impl SplitBearer<'_> {
             } else if let Some(sdu) = split.hosting.pdu(arrival.number)
                 && split.corresponding.on_data(arrival.number, &sdu)
             {
-                far.rlc.push_again(sdu);
+                secondary.rlc.push_again(sdu);
                 took_any = true;
             }
         }
@@ -353,12 +353,12 @@ impl SplitBearer<'_> {
             }
         };
         (split.hosting).on_status(now, &status, &mut storage.again, delivered);
-        split.note_rates();
+        split.update_rates();
         if let Some(copies) = &mut split.copies[Direction::Downlink.index()] {
             for sdu in &storage.again {
-                copies.lose(sdu.serial, FAR);
+                copies.lose(sdu.serial, SECONDARY);
             }
-            self.discard_elsewhere((FAR, Direction::Downlink), now);
+            self.discard_elsewhere((SECONDARY, Direction::Downlink), now);
         }
         self.send_again(Direction::Downlink, storage);
     }
@@ -430,15 +430,15 @@ impl SplitBearer<'_> {
             self.discard_old_copies((env.now, timer), direction, &mut storage.lost);
         }
         let mut others = self.legs.others.iter_mut();
-        if let Some(far) = others.find(|leg| leg.number == FAR) {
-            far.sender(direction)
+        if let Some(leg) = others.find(|leg| leg.number == SECONDARY) {
+            leg.sender(direction)
                 .rlc
                 .on_wake(env.now, &mut storage.sdus);
         }
         if direction == Direction::Downlink {
             self.send_up(env, storage);
         }
-        for leg in self.legs.iter_mut().filter(|leg| leg.number != FAR) {
+        for leg in self.legs.iter_mut().filter(|leg| leg.number != SECONDARY) {
             leg.sender(direction)
                 .rlc
                 .on_wake(env.now, &mut storage.sdus);
@@ -459,10 +459,10 @@ impl SplitBearer<'_> {
             size: CONTROL_FRAME,
             flow: split.flow,
         };
-        let is_up = !split.openings.is_down(now, (FAR, Direction::Downlink));
+        let downlink = (SECONDARY, Direction::Downlink);
+        let is_up = !split.openings.is_down(now, downlink);
         if is_up && split.corresponding.status_at() <= now {
-            let far = self.legs.get_mut(FAR);
-            let rlc = &far.sender(Direction::Downlink).rlc;
+            let rlc = &self.legs.get_mut(SECONDARY).sender(Direction::Downlink).rlc;
             split.corresponding.on_sent(rlc.head());
             if let Some(status) = split.corresponding.status(now, rlc.oldest_unconfirmed()) {
                 let number = split.statuses.push(status);
@@ -487,7 +487,7 @@ impl SplitBearer<'_> {
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
         split.config.leg?;
-        let down_until = split.openings.down_until((FAR, Direction::Downlink));
+        let down_until = split.openings.down_until((SECONDARY, Direction::Downlink));
         let status_at = split.corresponding.status_at().max(down_until);
         let at = status_at.min(split.poll_at());
         let at = at.min(split.discard_frame_at());
@@ -501,7 +501,7 @@ impl SplitBearer<'_> {
 
     /// Sends the secondary node's message that its link has failed. Returns the time after which it
     /// is sent again.
-    pub(crate) fn tell_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
+    pub(crate) fn send_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
         storage.frames.push(Frame {
             bearer: self.id,
             kind: FrameKind::Failure,
@@ -535,7 +535,7 @@ impl SplitBearer<'_> {
     ) {
         let end = self.legs.get_mut(leg).receiver(direction);
         end.rlc.hand_up(&mut storage.sdus);
-        if direction == Direction::Uplink && self.split.is_far(leg) {
+        if direction == Direction::Uplink && self.split.is_secondary(leg) {
             self.send_up(env, storage);
             return;
         }
@@ -571,7 +571,7 @@ impl SplitBearer<'_> {
         storage: &mut Storage,
     ) {
         self.split.openings.close((leg, direction), until);
-        if self.split.goes_far((leg, direction)) {
+        if self.split.goes_to_node((leg, direction)) {
             // `storage.again` holds the data of the secondary node's RLC. The base station with
             // PDCP uses its own list instead.
             storage.again.clear();

@@ -20,7 +20,7 @@ fn rig(choice: LegChoice) -> Rig {
         }),
         ..own
     });
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     rig
 }
@@ -47,9 +47,9 @@ fn by_turns_each_leg_gets_as_many_bytes() {
         rig.block(0, DOWN, 600);
     }
     let given = carried(&rig.drb, DOWN).expect("it is split");
-    let [near, far] = [0, 1].map(|leg| given[leg].packets);
-    assert!(far.abs_diff(10) <= 1, "{far}");
-    assert!(near <= 10, "the rest waits: {near}");
+    let [local, secondary] = [0, 1].map(|leg| given[leg].packets);
+    assert!(secondary.abs_diff(10) <= 1, "{secondary}");
+    assert!(local <= 10, "the rest waits: {local}");
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn a_leg_gets_what_its_cell_serves() {
     let mut rig = rig(LegChoice::ExpectedDelay);
     for ms in 0..400 {
         rig.now = millis(ms);
-        let told = rig.tell();
-        rig.carry(&told);
+        let frames = rig.frames_after_wake();
+        rig.carry(&frames);
         rig.fill(4);
         let frames = rig.frames();
         rig.carry(&frames);
@@ -86,9 +86,12 @@ fn a_leg_gets_what_its_cell_serves() {
         }
     }
     let given = carried(&rig.drb, DOWN).expect("it is split");
-    let (near, far) = (given[0].bytes as f64, given[1].bytes as f64);
+    let (local, secondary) = (given[0].bytes as f64, given[1].bytes as f64);
     // At 4,012 bytes per millisecond both legs are busy. The first leg is six times as fast.
-    assert!((5.0..7.0).contains(&(near / far)), "{near} to {far}");
+    assert!(
+        (5.0..7.0).contains(&(local / secondary)),
+        "{local} to {secondary}"
+    );
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn what_has_waited_for_longer_than_the_other_way_takes_goes_over_it() {
     assert_eq!(sent(&mut rig), 0);
     // No cell has a grant for the packet. While no rate is known, its 1,003 bytes count as one
     // millisecond.
-    let armed = rig.with(|drb, env, _| split(drb).expect("it is split").arm(env.now));
+    let armed = rig.with_drb(|drb, env, _| split(drb).expect("it is split").arm(env.now));
     let (at, _) = armed.expect("it is looked at again");
     assert!((millis(1)..millis(2)).contains(&at), "{at:?}");
     rig.now = at + Span::from_millis(1);

@@ -34,7 +34,7 @@ fn compressing(bearer: BearerConfig, continues: bool) -> BearerConfig {
 
 fn rig(config: BearerConfig, continues: bool) -> Rig {
     let mut rig = Rig::new(compressing(config, continues));
-    rig.drb.travel().manage();
+    rig.drb.mobile().manage();
     rig
 }
 
@@ -56,11 +56,11 @@ fn pass(rig: &mut Rig, direction: Direction) {
 }
 
 fn hand_over(rig: &mut Rig, stays: bool) {
-    rig.with(|drb, env, storage| {
-        let mut travel = drb.travel();
-        travel.stop((STATION, STATION), KEPT, env, storage);
-        travel.detach((STATION, stays), env, storage);
-        travel.resume(2, env, storage);
+    rig.with_drb(|drb, env, storage| {
+        let mut mobile = drb.mobile();
+        mobile.stop((STATION, STATION), KEPT, env, storage);
+        mobile.detach((STATION, stays), env, storage);
+        mobile.resume(2, env, storage);
     });
 }
 
@@ -86,12 +86,12 @@ fn without_acknowledgments_a_lost_context_loses_packets_until_it_is_sent_again()
     rig.put(DOWN, 1000);
     let first = rig.block(0, DOWN, 100_000);
     let pdus = (&first, 0..first.pdus.len());
-    rig.with(|drb, env, storage| drb.lose((0, DOWN), pdus, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_harq_failure((0, DOWN), pdus, env, storage));
     rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
     rig.now += Span::from_millis(500);
     // PDCP has waited for the first packet until the timer expires, and gives it up.
-    rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     let (refreshed, _) = rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
     assert_eq!(
@@ -184,7 +184,7 @@ fn a_link_failure_resets_contexts() {
     let mut rig = rig(unacknowledged(), true);
     rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
-    rig.with(|drb, env, storage| drb.reestablish((0, env.now), env, storage));
+    rig.with_drb(|drb, env, storage| drb.reestablish((0, env.now), env, storage));
     rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
     let counts = compression(&rig, DOWN);
@@ -217,17 +217,21 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
                 seq += 1448;
                 put += 1;
                 let now = rig.now;
-                rig.with(|drb, env, storage| drb.take(now, DOWN, packet, env, storage));
+                rig.with_drb(|drb, env, storage| {
+                    drb.accept_packet(now, DOWN, packet, env, storage)
+                });
             }
             let block = rig.block(0, DOWN, 100_000);
             match random.chance(loss) {
                 true => {
                     let pdus = (&block, 0..block.pdus.len());
-                    rig.with(|drb, env, storage| drb.lose((0, DOWN), pdus, env, storage));
+                    rig.with_drb(|drb, env, storage| {
+                        drb.on_harq_failure((0, DOWN), pdus, env, storage)
+                    });
                 }
                 false => rig.arrive(0, DOWN, &block),
             }
-            rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+            rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
             if random.chance(0.02) {
                 hand_over(&mut rig, random.chance(0.5));
             }

@@ -34,7 +34,7 @@ fn doubled(rlc: RlcConfig, delivery: Delivery) -> BearerConfig {
 /// requested data.
 fn with_packets(config: BearerConfig, count: usize) -> (Rig, Vec<PacketId>) {
     let mut rig = Rig::new(config);
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     let packets = rig.fill(count);
     let sent = rig.frames();
@@ -68,13 +68,13 @@ fn uplink_packets_are_told_to_both_cells_and_go_over_both() {
     for leg in [0, 1] {
         assert!(rig.drb.backlog(rig.now, leg, UP).total() > 3000);
     }
-    let far = rig.block(1, UP, 5000);
-    rig.arrive(1, UP, &far);
+    let secondary = rig.block(1, UP, 5000);
+    rig.arrive(1, UP, &secondary);
     let frames = rig.frames();
     rig.carry(&frames);
     assert_eq!(rig.out, packets, "the other leg has sent nothing");
-    let near = rig.block(0, UP, 5000);
-    rig.arrive(0, UP, &near);
+    let local = rig.block(0, UP, 5000);
+    rig.arrive(0, UP, &local);
     assert_eq!(rig.out, packets);
     assert_eq!(carried(&rig.drb, UP).expect("it is split")[0].useless, 3);
 }
@@ -83,14 +83,14 @@ fn uplink_packets_are_told_to_both_cells_and_go_over_both() {
 fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     let mut rig = Rig::new(doubled(RlcConfig::NR_AM, Delivery::InOrder(None)));
     let packets: Vec<_> = (0..5).map(|_| rig.put(UP, 960).0).collect();
-    let near = rig.block(0, UP, 3100);
-    rig.arrive(0, UP, &near);
+    let local = rig.block(0, UP, 3100);
+    rig.arrive(0, UP, &local);
     assert_eq!(rig.out, packets[..3]);
     let begun = rig.block(1, UP, 500);
     let before = rig.drb.backlog(rig.now, 1, UP).total();
     // The receiver's status reaches the UE. The sent part of the fourth packet has no poll bit.
     rig.now = millis(100);
-    rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     let poll = rig.block(0, UP, 3100);
     rig.arrive(0, UP, &poll);
     rig.now = millis(200);
@@ -101,9 +101,9 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     // The second leg has begun to send its first packet, so it continues.
     assert_eq!((given[0].discarded, given[1].discarded), (0, 4));
     rig.arrive(1, UP, &begun);
-    let rest = rig.block(1, UP, 5000);
-    assert_eq!(rest.pdus.len(), 1);
-    rig.arrive(1, UP, &rest);
+    let remainder = rig.block(1, UP, 5000);
+    assert_eq!(remainder.pdus.len(), 1);
+    rig.arrive(1, UP, &remainder);
     let frames = rig.frames();
     rig.carry(&frames);
     assert_eq!(rig.out, packets);
@@ -112,14 +112,16 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
 #[test]
 fn the_other_base_station_is_told_what_it_need_not_send() {
     let (mut rig, packets) = with_packets(doubled(RlcConfig::NR_AM, Delivery::InOrder(None)), 4);
-    let near = rig.block(0, DOWN, 5000);
-    rig.arrive(0, DOWN, &near);
+    let local = rig.block(0, DOWN, 5000);
+    rig.arrive(0, DOWN, &local);
     assert_eq!(rig.out, packets);
     let status = rig.block(0, UP, 200);
     rig.arrive(0, UP, &status);
     rig.now = millis(10);
-    let told = rig.tell();
-    let discard = told.iter().filter(|frame| frame.kind == FrameKind::Discard);
+    let frames = rig.frames_after_wake();
+    let discard = frames
+        .iter()
+        .filter(|frame| frame.kind == FrameKind::Discard);
     assert_eq!(
         discard
             .clone()
@@ -128,7 +130,7 @@ fn the_other_base_station_is_told_what_it_need_not_send() {
         [4]
     );
     assert!(rig.drb.backlog(rig.now, 1, DOWN).total() > 4000);
-    rig.carry(&told);
+    rig.carry(&frames);
     assert_eq!(rig.drb.backlog(rig.now, 1, DOWN).total(), 0);
     assert_eq!(
         carried(&rig.drb, DOWN).expect("it is split")[1].discarded,
@@ -136,18 +138,18 @@ fn the_other_base_station_is_told_what_it_need_not_send() {
     );
     // The next status reports no outstanding data, so no other frame follows.
     rig.now = millis(20);
-    let told = rig.tell();
-    assert!(told.iter().all(|frame| frame.kind == FrameKind::Status));
-    rig.carry(&told);
+    let frames = rig.frames_after_wake();
+    assert!(frames.iter().all(|frame| frame.kind == FrameKind::Status));
+    rig.carry(&frames);
     rig.now = millis(40);
-    assert!(rig.tell().is_empty());
+    assert!(rig.frames_after_wake().is_empty());
 }
 
 #[test]
 fn what_the_other_base_station_delivered_this_one_discards() {
     let (mut rig, packets) = with_packets(doubled(RlcConfig::NR_AM, Delivery::InOrder(None)), 4);
-    let far = rig.block(1, DOWN, 5000);
-    rig.arrive(1, DOWN, &far);
+    let secondary = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &secondary);
     assert_eq!(rig.out, packets);
     let status = rig.block(1, UP, 200);
     rig.arrive(1, UP, &status);
@@ -156,8 +158,8 @@ fn what_the_other_base_station_delivered_this_one_discards() {
         "it does not know"
     );
     rig.now = millis(10);
-    let told = rig.tell();
-    rig.carry(&told);
+    let frames = rig.frames_after_wake();
+    rig.carry(&frames);
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).total(), 0);
     assert_eq!(
         carried(&rig.drb, DOWN).expect("it is split")[0].discarded,
@@ -170,7 +172,7 @@ fn a_leg_that_fails_costs_no_time_where_the_other_has_copies() {
     for rlc in [RlcConfig::NR_AM, RlcConfig::NR_UM] {
         for leg in [0, 1] {
             let (mut rig, packets) = with_packets(doubled(rlc, Delivery::InOrder(None)), 4);
-            rig.with(|drb, env, storage| drb.reestablish((leg, millis(50)), env, storage));
+            rig.with_drb(|drb, env, storage| drb.reestablish((leg, millis(50)), env, storage));
             assert!(rig.causes().is_empty(), "{leg}");
             let block = rig.block(1 - leg, DOWN, 5000);
             rig.arrive(1 - leg, DOWN, &block);
@@ -185,7 +187,7 @@ fn a_packet_that_both_legs_lost_is_lost_once() {
     for (leg, lost) in [(0, 0), (1, 1)] {
         let block = rig.block(leg, DOWN, 5000);
         let pdus = (&block, 0..block.pdus.len());
-        rig.with(|drb, env, storage| drb.lose((leg, DOWN), pdus, env, storage));
+        rig.with_drb(|drb, env, storage| drb.on_harq_failure((leg, DOWN), pdus, env, storage));
         assert_eq!(rig.causes().len(), lost);
     }
     assert_eq!(rig.causes(), [RadioDropCause::HarqFailure]);
@@ -221,14 +223,14 @@ fn the_discard_timer_drops_a_packet_when_no_leg_has_begun_it() {
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(UP, generation));
     rig.now = at;
-    rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     // The first leg has begun to send the second packet: the block contains some of its bytes.
     assert_eq!(block.pdus.len(), 2);
     assert!(rig.causes().is_empty());
     assert_eq!(rig.drb.backlog(rig.now, 1, UP).total(), 0);
     rig.put(UP, 960);
     rig.now = millis(100);
-    rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     assert_eq!(rig.causes(), [RadioDropCause::DiscardTimer]);
 }
 
@@ -257,7 +259,9 @@ fn a_packet_goes_over_four_legs_and_leaves_once() {
                 let block = rig.block(leg, UP, 5000);
                 assert_eq!(block.pdus.len(), 3, "{leg}");
                 let pdus = (&block, 0..block.pdus.len());
-                rig.with(|drb, env, storage| drb.lose((leg, UP), pdus, env, storage));
+                rig.with_drb(|drb, env, storage| {
+                    drb.on_harq_failure((leg, UP), pdus, env, storage)
+                });
             }
             assert!(rig.causes().is_empty(), "the last leg has them");
             let block = rig.block(*last, UP, 5000);
@@ -296,7 +300,7 @@ fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
     let mut rig = Rig::new(over_carriers(RlcConfig::NR_UM, &cells, false));
     rig.put(UP, 960);
     let activate = |rig: &mut Rig, legs: &[u8]| {
-        rig.with(|drb, env, _| {
+        rig.with_drb(|drb, env, _| {
             let mut bearer = split(drb).expect("it has legs");
             for leg in 0..5 {
                 bearer.activate((leg, UP), legs.contains(&leg), env.now);
@@ -332,7 +336,7 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[Cell
             leg: has_far.then_some(1),
             carriers: CarrierLegs::new(cells).expect("few enough"),
             primary: if has_far { draws.below(2) as u8 } else { 0 },
-            duplicates: [0, 1].map(|way| both || way == only),
+            duplicates: [0, 1].map(|direction| both || direction == only),
             thresholds: [Some(Bytes(0)), Some(Bytes(0))],
             flow_control: FlowControlConfig {
                 desired: match draws.below(2) {
@@ -350,12 +354,12 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[Cell
     walk.changes = changes;
     let links = (draws.below(8), Span::from_millis(draws.below(12)));
     for _ in 0..400 {
-        walk.step(&mut draws, links, false);
+        walk.advance(&mut draws, links, false);
     }
     // The run lasts twice t-Reordering, if there is one, because the end of one wait starts the
     // next.
     for _ in 0..6500 {
-        walk.step(&mut draws, (0, links.1), true);
+        walk.advance(&mut draws, (0, links.1), true);
     }
     walk
 }
@@ -405,16 +409,16 @@ fn unacknowledged_copies_are_lost_only_where_both_legs_lost_them() {
         let walk = random_walk(seed, modes[(seed % 3) as usize], patient, legs_of(seed));
         let mut missing = 0;
         for direction in [DOWN, UP] {
-            let way = direction.index();
-            let mut out = walk.out[way].iter().peekable();
-            for packet in &walk.put[way] {
+            let index = direction.index();
+            let mut out = walk.out[index].iter().peekable();
+            for packet in &walk.put[index] {
                 if out.next_if_eq(&packet).is_some() {
                     continue;
                 }
                 missing += 1;
-                if walk.rig.drb.config().split.expect("it is").duplicates[way] {
+                if walk.rig.drb.config().split.expect("it is").duplicates[index] {
                     for leg in walk.legs().into_iter().map(usize::from) {
-                        let could = !walk.cannot_come[leg][way].contains(packet);
+                        let could = !walk.cannot_come[leg][index].contains(packet);
                         assert!(!could, "{direction:?}: {packet:?} on leg {leg}");
                     }
                 }

@@ -10,24 +10,24 @@ const AT_ONCE: Fate = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
 impl Rig {
     fn in_lte(config: BearerConfig) -> Rig {
         let mut rig = Rig::new(config);
-        rig.drb.travel().manage();
-        rig.drb.travel().begin_in(Generation::Lte);
+        rig.drb.mobile().manage();
+        rig.drb.mobile().begin_in(Generation::Lte);
         rig
     }
 
     /// Moves the UE to a cell of the generation, and sends the waiting downlink data in one
     /// transport block.
     fn go(&mut self, (from, to): (u32, u32), generation: Generation) {
-        self.with(|drb, env, storage| drb.travel().stop((from, from), AT_ONCE, env, storage));
-        self.with(|drb, env, storage| drb.travel().detach((from, false), env, storage));
-        self.with(|drb, env, storage| {
-            drb.travel().enter_generation(generation, env, storage);
+        self.with_drb(|drb, env, storage| drb.mobile().stop((from, from), AT_ONCE, env, storage));
+        self.with_drb(|drb, env, storage| drb.mobile().detach((from, false), env, storage));
+        self.with_drb(|drb, env, storage| {
+            drb.mobile().enter_generation(generation, env, storage);
             drb.on_connected(0, LegId(0), [u32::MAX; 2]);
-            drb.travel().resume(to, env, storage);
+            drb.mobile().resume(to, env, storage);
             drb.drain_inlet(env, storage)
         });
         let now = self.now;
-        self.drb.travel().on_path_switch(now, 0, Span::ZERO);
+        self.drb.mobile().on_path_switch(now, 0, Span::ZERO);
     }
 }
 

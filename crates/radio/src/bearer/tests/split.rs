@@ -42,7 +42,7 @@ impl Rig {
     /// Hands frames to the base stations that receive them.
     pub(super) fn carry(&mut self, frames: &[Frame]) {
         for &Frame { kind, number, .. } in frames {
-            self.with(|drb, env, storage| {
+            self.with_drb(|drb, env, storage| {
                 let mut bearer = split(drb).expect("it is split");
                 match kind {
                     FrameKind::Downlink => bearer.on_frame(env.now, number, false),
@@ -64,8 +64,8 @@ impl Rig {
         }
     }
 
-    pub(super) fn tell(&mut self) -> Vec<Frame> {
-        self.with(|drb, env, storage| {
+    pub(super) fn frames_after_wake(&mut self) -> Vec<Frame> {
+        self.with_drb(|drb, env, storage| {
             let mut bearer = split(drb).expect("it is split");
             bearer.on_wake(env.now, storage);
         });
@@ -74,7 +74,7 @@ impl Rig {
 
     pub(super) fn fill(&mut self, count: usize) -> Vec<PacketId> {
         let packets = (0..count).map(|_| self.put(DOWN, 960).0).collect();
-        self.with(|drb, env, storage| {
+        self.with_drb(|drb, env, storage| {
             split(drb).expect("it is split").feed(env, storage);
         });
         packets
@@ -86,7 +86,7 @@ fn the_other_base_station_gets_what_it_has_asked_for_and_no_more() {
     let mut rig = Rig::new(config());
     rig.fill(10);
     assert!(rig.frames().is_empty(), "nothing was asked for");
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     assert_eq!(first.len(), 1);
     rig.carry(&first);
     let sent = rig.frames();
@@ -103,16 +103,16 @@ fn the_other_base_station_gets_what_it_has_asked_for_and_no_more() {
 #[test]
 fn packets_of_both_legs_leave_in_order_behind_one_pdcp() {
     let mut rig = Rig::new(config());
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     let packets = rig.fill(6);
     let sent = rig.frames();
     rig.carry(&sent);
-    let near = rig.block(0, DOWN, 5000);
-    rig.arrive(0, DOWN, &near);
+    let local = rig.block(0, DOWN, 5000);
+    rig.arrive(0, DOWN, &local);
     assert!(rig.out.is_empty(), "the first four are on the other leg");
-    let far = rig.block(1, DOWN, 5000);
-    rig.arrive(1, DOWN, &far);
+    let secondary = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &secondary);
     assert_eq!(rig.out, packets);
     assert!(rig.drb.ledger(DOWN).is_empty());
 }
@@ -120,44 +120,44 @@ fn packets_of_both_legs_leave_in_order_behind_one_pdcp() {
 #[test]
 fn a_frame_that_a_link_lost_is_told_and_sent_again() {
     let mut rig = Rig::new(config());
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     let packets = rig.fill(4);
     let mut sent = rig.frames();
     sent.remove(1);
     rig.carry(&sent);
-    let far = rig.block(1, DOWN, 5000);
-    rig.arrive(1, DOWN, &far);
+    let secondary = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &secondary);
     assert_eq!(rig.out, packets[..1]);
     rig.now = millis(10);
-    let told = rig.tell();
-    assert_eq!(told.len(), 1);
-    rig.carry(&told);
+    let frames = rig.frames_after_wake();
+    assert_eq!(frames.len(), 1);
+    rig.carry(&frames);
     let again = rig.frames();
     assert_eq!(again.len(), 1, "it goes where there is room");
     rig.carry(&again);
-    let far = rig.block(1, DOWN, 5000);
-    rig.arrive(1, DOWN, &far);
+    let secondary = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &secondary);
     assert_eq!(rig.out, packets);
 }
 
 #[test]
 fn a_poll_finds_the_loss_of_the_last_frame() {
     let mut rig = Rig::new(config());
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     let packets = rig.fill(1);
     assert_eq!(rig.frames().len(), 1, "the link drops it");
     rig.now = millis(100);
-    let poll = rig.tell();
+    let poll = rig.frames_after_wake();
     assert_eq!(poll[0].kind, FrameKind::Poll);
     rig.carry(&poll);
-    let told = rig.tell();
-    rig.carry(&told);
+    let frames = rig.frames_after_wake();
+    rig.carry(&frames);
     let again = rig.frames();
     rig.carry(&again);
-    let far = rig.block(1, DOWN, 5000);
-    rig.arrive(1, DOWN, &far);
+    let secondary = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &secondary);
     assert_eq!(rig.out, packets);
 }
 
@@ -165,22 +165,22 @@ fn a_poll_finds_the_loss_of_the_last_frame() {
 fn what_a_failed_leg_had_goes_over_the_other_one_under_its_number() {
     for leg in [0, 1] {
         let mut rig = Rig::new(config());
-        let first = rig.tell();
+        let first = rig.frames_after_wake();
         rig.carry(&first);
         let packets = rig.fill(8);
         let sent = rig.frames();
         rig.carry(&sent);
         // One packet on each leg has arrived, but the sender does not know it.
-        let near = rig.block(0, DOWN, 1100);
-        rig.arrive(0, DOWN, &near);
-        let far = rig.block(1, DOWN, 1100);
-        rig.arrive(1, DOWN, &far);
+        let local = rig.block(0, DOWN, 1100);
+        rig.arrive(0, DOWN, &local);
+        let secondary = rig.block(1, DOWN, 1100);
+        rig.arrive(1, DOWN, &secondary);
         let until = millis(50);
-        rig.with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
+        rig.with_drb(|drb, env, storage| drb.reestablish((leg, until), env, storage));
         rig.now = millis(20);
         for _ in 0..8 {
-            let told = rig.tell();
-            rig.carry(&told);
+            let frames = rig.frames_after_wake();
+            rig.carry(&frames);
             let sent = rig.frames();
             rig.carry(&sent);
             let block = rig.block(1 - leg, DOWN, 20_000);
@@ -205,15 +205,15 @@ fn without_acknowledgments_what_a_failed_leg_had_is_lost_and_the_rest_goes_on() 
         }),
         ..config()
     });
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
     let packets = rig.fill(6);
     let sent = rig.frames();
     rig.carry(&sent);
-    rig.with(|drb, env, storage| drb.reestablish((1, millis(50)), env, storage));
+    rig.with_drb(|drb, env, storage| drb.reestablish((1, millis(50)), env, storage));
     assert_eq!(rig.causes(), [RadioDropCause::LinkFailure; 4]);
-    let near = rig.block(0, DOWN, 5000);
-    rig.arrive(0, DOWN, &near);
+    let local = rig.block(0, DOWN, 5000);
+    rig.arrive(0, DOWN, &local);
     assert!(rig.out.is_empty(), "their numbers are waited for");
     assert_eq!(packets.len(), 6);
 }
@@ -259,10 +259,10 @@ fn uplink_pdus_of_the_other_base_station_come_to_pdcp_over_links() {
         ..config()
     });
     let packets: Vec<_> = (0..3).map(|_| rig.put(UP, 960).0).collect();
-    let far = rig.block(1, UP, 2018);
-    let near = rig.block(0, UP, 5000);
-    rig.arrive(0, UP, &near);
-    rig.arrive(1, UP, &far);
+    let secondary = rig.block(1, UP, 2018);
+    let local = rig.block(0, UP, 5000);
+    rig.arrive(0, UP, &local);
+    rig.arrive(1, UP, &secondary);
     assert!(rig.out.is_empty());
     let frames = rig.frames();
     assert_eq!(frames.len(), 2);
@@ -346,7 +346,31 @@ impl Walk {
         self.most_outstanding = outstanding;
     }
 
-    pub(super) fn step(&mut self, draws: &mut Stream, (loss, delay): (u64, Span), is_calm: bool) {
+    /// Delivers the frames whose link delay has passed.
+    fn deliver_frames(&mut self) {
+        let now = self.rig.now;
+        for index in [0, 1] {
+            let ready = self.under_way[index]
+                .iter()
+                .take_while(|(at, _)| *at <= now);
+            let count = ready.count();
+            let frames: Vec<Frame> = self.under_way[index]
+                .drain(..count)
+                .map(|it| it.1)
+                .collect();
+            for frame in frames {
+                self.rig.carry(&[frame]);
+                self.check_window();
+            }
+        }
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        draws: &mut Stream,
+        (loss, delay): (u64, Span),
+        is_calm: bool,
+    ) {
         let now = self.rig.now;
         let legs = self.legs();
         if !is_calm {
@@ -373,12 +397,12 @@ impl Walk {
                 self.cannot_come[usize::from(leg)][direction].extend(packets);
             }
             self.rig
-                .with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
+                .with_drb(|drb, env, storage| drb.reestablish((leg, until), env, storage));
         }
         if self.changes && !is_calm && draws.below(20) == 0 {
             let active = draws.below(1 << LEG_NUMBERS) as u8;
             let direction = if draws.below(2) == 0 { UP } else { DOWN };
-            self.rig.with(|drb, env, _| {
+            self.rig.with_drb(|drb, env, _| {
                 let mut bearer = split(drb).expect("it is split");
                 for leg in 0..LEG_NUMBERS as u8 {
                     bearer.activate((leg, direction), active & 1 << leg != 0, env.now);
@@ -399,12 +423,13 @@ impl Walk {
                     self.rig.arrive(leg, direction, &block);
                 } else {
                     let pdus = (&block, 0..block.pdus.len());
-                    self.rig
-                        .with(|drb, env, storage| drb.lose((leg, direction), pdus, env, storage));
+                    self.rig.with_drb(|drb, env, storage| {
+                        drb.on_harq_failure((leg, direction), pdus, env, storage)
+                    });
                 }
             }
         }
-        self.rig.with(|drb, env, storage| {
+        self.rig.with_drb(|drb, env, storage| {
             for direction in [DOWN, UP] {
                 drb.on_timer(direction, env, storage);
             }
@@ -421,15 +446,7 @@ impl Walk {
                 self.under_way[usize::from(is_back)].push((now + delay, frame));
             }
         }
-        for way in [0, 1] {
-            let ready = self.under_way[way].iter().take_while(|(at, _)| *at <= now);
-            let count = ready.count();
-            let frames: Vec<Frame> = self.under_way[way].drain(..count).map(|it| it.1).collect();
-            for frame in frames {
-                self.rig.carry(&[frame]);
-                self.check_window();
-            }
-        }
+        self.deliver_frames();
         for packet in self.rig.out.drain(..) {
             let is_up = self.put[1].contains(&packet);
             self.out[usize::from(is_up)].push(packet);
@@ -452,12 +469,12 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
             (RlcConfig::LTE_AM, RlcConfig::NR_AM),
             (RlcConfig::NR_AM, RlcConfig::LTE_AM),
         ];
-        let (near, far) = modes[draws.below(3) as usize];
+        let (local, secondary) = modes[draws.below(3) as usize];
         let own = config();
         let mut rig = Rig::new(BearerConfig {
-            rlc: near,
+            rlc: local,
             split: own.split.map(|split| SplitConfig {
-                rlc: far,
+                rlc: secondary,
                 primary: draws.below(2) as u8,
                 thresholds: [0, 1].map(|_| Some(Bytes(draws.below(4) * 3000))),
                 choice: [
@@ -480,16 +497,20 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
         let mut walk = Walk::new(rig);
         let links = (draws.below(8), Span::from_millis(draws.below(12)));
         for _ in 0..400 {
-            walk.step(&mut draws, links, false);
+            walk.advance(&mut draws, links, false);
         }
         for _ in 0..3000 {
-            walk.step(&mut draws, (0, links.1), true);
+            walk.advance(&mut draws, (0, links.1), true);
         }
         for direction in [DOWN, UP] {
-            let way = direction.index();
-            let mut pairs = walk.put[way].iter().zip(&walk.out[way]);
+            let index = direction.index();
+            let mut pairs = walk.put[index].iter().zip(&walk.out[index]);
             assert_eq!(pairs.find(|(put, out)| put != out), None, "{direction:?}");
-            assert_eq!(walk.out[way].len(), walk.put[way].len(), "{direction:?}");
+            assert_eq!(
+                walk.out[index].len(),
+                walk.put[index].len(),
+                "{direction:?}"
+            );
         }
         assert!(walk.rig.drops.0.is_empty());
         for direction in [DOWN, UP] {
@@ -519,31 +540,31 @@ fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
         }),
         ..config()
     });
-    let first = rig.tell();
+    let first = rig.frames_after_wake();
     rig.carry(&first);
-    let (mut packets, mut left, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut packets, mut left, mut secondary) = (Vec::new(), Vec::new(), Vec::new());
     for ms in 0..200 {
         rig.now = millis(ms);
         if ms % apart == 0 && ms < 100 {
             packets.extend(rig.fill(1).into_iter().map(|packet| (packet, ms)));
             let frames = rig.frames();
             assert_eq!(frames.len(), 1);
-            far.push((ms + behind, frames));
+            secondary.push((ms + behind, frames));
             // Below the threshold only the primary leg may carry the packet.
             let (packet, _) = rig.put(DOWN, 100);
             packets.push((packet, ms));
             let block = rig.block(0, DOWN, 2000);
             rig.arrive(0, DOWN, &block);
         }
-        rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
-        while far.first().is_some_and(|(at, _)| *at <= ms) {
-            let (_, frames) = far.remove(0);
+        rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
+        while secondary.first().is_some_and(|(at, _)| *at <= ms) {
+            let (_, frames) = secondary.remove(0);
             rig.carry(&frames);
             let block = rig.block(1, DOWN, 2000);
             rig.arrive(1, DOWN, &block);
         }
-        let told = rig.tell();
-        rig.carry(&told);
+        let frames = rig.frames_after_wake();
+        rig.carry(&frames);
         left.extend(rig.out.drain(..).map(|packet| (packet, ms)));
     }
     let left_at = |packet| left.iter().find(|it| it.0 == packet).map(|it| it.1);

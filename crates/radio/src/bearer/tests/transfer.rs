@@ -15,16 +15,16 @@ const OVER_LINKS: Fate = Fate::Forwarded(Route::Links { to: TARGET });
 impl Rig {
     fn managed(config: BearerConfig) -> Rig {
         let mut rig = Rig::new(config);
-        rig.drb.travel().manage();
+        rig.drb.mobile().manage();
         rig
     }
 
     fn stop(&mut self, fate: Fate) {
-        self.with(|drb, env, storage| drb.travel().stop((SOURCE, SOURCE), fate, env, storage));
+        self.with_drb(|drb, env, storage| drb.mobile().stop((SOURCE, SOURCE), fate, env, storage));
     }
 
     fn detach(&mut self) {
-        self.with(|drb, env, storage| drb.travel().detach((SOURCE, false), env, storage));
+        self.with_drb(|drb, env, storage| drb.mobile().detach((SOURCE, false), env, storage));
     }
 
     /// Moves the UE into the target, and sends all waiting data in one transport block.
@@ -33,12 +33,12 @@ impl Rig {
     }
 
     fn resume_at(&mut self, station: u32) {
-        self.with(|drb, env, storage| drb.travel().resume(station, env, storage));
+        self.with_drb(|drb, env, storage| drb.mobile().resume(station, env, storage));
         self.carry_all();
     }
 
     fn carry_all(&mut self) {
-        self.with(Drb::drain_inlet);
+        self.with_drb(Drb::drain_inlet);
         let block = self.block(0, DOWN, 100_000);
         self.arrive(0, DOWN, &block);
     }
@@ -52,15 +52,15 @@ impl Rig {
             },
             ..Packet::default()
         });
-        self.with(|drb, env, storage| {
-            drb.travel()
-                .arrive((station, PATIENCE), packet, env, storage);
+        self.with_drb(|drb, env, storage| {
+            drb.mobile()
+                .on_downlink_packet((station, PATIENCE), packet, env, storage);
         });
         packet
     }
 
     fn on_forwarded(&mut self, station: u32, packet: PacketId) {
-        self.with(|drb, env, storage| drb.travel().on_forwarded(station, packet, env, storage));
+        self.with_drb(|drb, env, storage| drb.mobile().on_forwarded(station, packet, env, storage));
     }
 
     /// Returns the packets forwarded since the last call, with their sending and receiving base
@@ -92,9 +92,9 @@ fn acknowledged() -> BearerConfig {
 fn a_bearer_at_rest_is_not_travelling_and_nothing_of_a_journey_moves_it() {
     let mut rig = Rig::managed(acknowledged());
     rig.resume_at(TARGET);
-    rig.drb.travel().on_end_marker(millis(1));
-    rig.drb.travel().on_guard(millis(1));
-    assert!(!rig.drb.transfers().is_travelling());
+    rig.drb.mobile().on_end_marker(millis(1));
+    rig.drb.mobile().on_guard(millis(1));
+    assert!(!rig.drb.transfers().is_between_cells());
     assert!(rig.drb.transfers().guard_at().is_never());
     assert_eq!(rig.drb.transfers().report(), ([None; 2], counts(0, 0, 0)));
 }
@@ -104,7 +104,7 @@ fn what_was_not_sent_goes_along_in_order_with_its_count() {
     let mut rig = Rig::managed(acknowledged());
     let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
     rig.stop(DELAYED);
-    assert!(rig.drb.transfers().is_travelling());
+    assert!(rig.drb.transfers().is_between_cells());
     // The source sends nothing new.
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).total(), 0);
     rig.detach();
@@ -122,7 +122,7 @@ fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).new, 0);
     // One packet arrives, but its status report does not.
     let pdus = (&both, 0..1);
-    rig.with(|drb, env, storage| drb.on_pdus((0, DOWN), pdus, &TIMES, env, storage));
+    rig.with_drb(|drb, env, storage| drb.on_pdus((0, DOWN), pdus, &TIMES, env, storage));
     assert_eq!(rig.out, sent[..1]);
     rig.stop(DELAYED);
     rig.detach();
@@ -165,7 +165,7 @@ fn what_came_over_the_new_path_waits_for_nothing_where_nothing_is_forwarded() {
     rig.stop(Fate::Dropped);
     rig.detach();
     let early = rig.reach(TARGET);
-    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.drb.mobile().on_path_switch(rig.now, 1, PATIENCE);
     rig.resume();
     rig.carry_all();
     assert_eq!(rig.out, [early], "it came before the UE");
@@ -175,9 +175,9 @@ fn what_came_over_the_new_path_waits_for_nothing_where_nothing_is_forwarded() {
     // Packets that still come to the source are lost, until the end marker shows that no more come.
     rig.reach(SOURCE);
     assert_eq!(rig.counts(), counts(0, 0, 1));
-    assert!(rig.drb.transfers().is_travelling());
-    rig.drb.travel().on_end_marker(rig.now);
-    assert!(!rig.drb.transfers().is_travelling());
+    assert!(rig.drb.transfers().is_between_cells());
+    rig.drb.mobile().on_end_marker(rig.now);
+    assert!(!rig.drb.transfers().is_between_cells());
     assert_eq!(rig.out, [early, late]);
 }
 
@@ -189,13 +189,13 @@ fn what_came_over_the_new_path_waits_for_the_end_marker() {
     let direct = rig.reach(TARGET);
     let forwarded = rig.reach(SOURCE);
     assert_eq!(rig.drb.transfers().guard_at(), Time::ZERO + PATIENCE);
-    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.drb.mobile().on_path_switch(rig.now, 1, PATIENCE);
     rig.now = millis(5);
     rig.resume();
     assert_eq!(rig.out, [forwarded]);
-    assert!(rig.drb.transfers().is_travelling());
-    rig.drb.travel().on_end_marker(rig.now);
-    assert!(!rig.drb.transfers().is_travelling());
+    assert!(rig.drb.transfers().is_between_cells());
+    rig.drb.mobile().on_end_marker(rig.now);
+    assert!(!rig.drb.transfers().is_between_cells());
     rig.carry_all();
     assert_eq!(rig.out, [forwarded, direct]);
     assert_eq!(rig.counts(), counts(0, 1, 0));
@@ -207,14 +207,14 @@ fn an_end_marker_that_is_lost_is_waited_for_no_longer_than_its_guard() {
     rig.stop(DELAYED);
     rig.detach();
     let direct = rig.reach(TARGET);
-    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.drb.mobile().on_path_switch(rig.now, 1, PATIENCE);
     rig.resume();
     let guard_at = rig.drb.transfers().guard_at();
-    rig.drb.travel().on_guard(guard_at - Span::from_nanos(1));
-    assert!(rig.drb.transfers().is_travelling());
+    rig.drb.mobile().on_guard(guard_at - Span::from_nanos(1));
+    assert!(rig.drb.transfers().is_between_cells());
     rig.now = guard_at;
-    rig.drb.travel().on_guard(guard_at);
-    assert!(!rig.drb.transfers().is_travelling());
+    rig.drb.mobile().on_guard(guard_at);
+    assert!(!rig.drb.transfers().is_between_cells());
     rig.carry_all();
     assert_eq!(rig.out, [direct]);
 }
@@ -260,7 +260,7 @@ fn a_packet_at_a_station_that_the_ue_does_not_come_to_goes_on_from_there() {
     rig.detach();
     rig.sent_away();
     let elsewhere = Fate::Forwarded(Route::Links { to: 3 });
-    rig.with(|drb, env, storage| drb.travel().redirect(elsewhere, env, storage));
+    rig.with_drb(|drb, env, storage| drb.mobile().redirect(elsewhere, env, storage));
     rig.on_forwarded(TARGET, packet);
     assert_eq!(rig.sent_away(), [(packet, TARGET, 3)]);
     rig.on_forwarded(3, packet);
@@ -293,10 +293,10 @@ fn what_links_drop_of_forwarded_packets_is_lost_and_what_is_under_way_is_not() {
     let (taken, dropped) = burst.split_at(1000);
     dropped.iter().for_each(|&packet| rig.pool.free(packet));
     rig.on_forwarded(TARGET, taken[0]);
-    rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
+    rig.with_drb(|drb, env, _| drb.mobile().count_dropped(env.pool));
     assert_eq!(rig.counts(), counts(0, 1319, 319));
     // The dropped packets are counted only once, and the other packets arrive.
-    rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
+    rig.with_drb(|drb, env, _| drb.mobile().count_dropped(env.pool));
     taken[1..]
         .iter()
         .for_each(|&packet| rig.on_forwarded(TARGET, packet));
@@ -323,8 +323,8 @@ fn the_gap_of_a_direction_is_from_its_last_packet_to_the_first_in_the_target() {
 impl Rig {
     fn expect_copies(&mut self, most: u64) {
         let stations = (TARGET, SOURCE);
-        self.with(|drb, env, storage| {
-            drb.travel()
+        self.with_drb(|drb, env, storage| {
+            drb.mobile()
                 .expect_copies(stations, Bytes(most), env, storage);
         });
     }
@@ -344,18 +344,19 @@ impl Rig {
     /// Puts a packet into the bearer at the source base station.
     fn at_source(&mut self, packet: Packet) -> PacketId {
         let id = self.pool.insert(packet);
-        self.with(|drb, env, storage| {
-            drb.travel().note_original(id, env);
-            drb.take(env.now, DOWN, id, env, storage)
+        self.with_drb(|drb, env, storage| {
+            drb.mobile().record_original(id, env);
+            drb.accept_packet(env.now, DOWN, id, env, storage)
         });
         id
     }
 
     fn at_station(&mut self, station: u32, packet: Packet) -> PacketId {
         let id = self.pool.insert(packet);
-        assert!(self.drb.transfers().takes_at(station));
-        self.with(|drb, env, storage| {
-            drb.travel().arrive((station, PATIENCE), id, env, storage);
+        assert!(self.drb.transfers().handles_packets_at(station));
+        self.with_drb(|drb, env, storage| {
+            drb.mobile()
+                .on_downlink_packet((station, PATIENCE), id, env, storage);
         });
         id
     }
@@ -367,8 +368,8 @@ impl Rig {
 fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_what_is_dropped() {
     let mut rig = Rig::managed(BearerConfig::lte(UeId(0)));
     rig.expect_copies(u64::MAX);
-    assert!(!rig.drb.transfers().is_travelling());
-    assert!(!rig.drb.transfers().takes_at(SOURCE));
+    assert!(!rig.drb.transfers().is_between_cells());
+    assert!(!rig.drb.transfers().handles_packets_at(SOURCE));
     let packets = [1, 2, 3].map(|ms| rig.bicast(ms));
     let sent = rig.at_source(packets[0]);
     let copies = [
@@ -393,10 +394,13 @@ fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_wh
     let next = rig.at_station(TARGET, next);
     rig.carry_all();
     assert_eq!(rig.out.last(), Some(&next));
-    rig.drb.travel().on_path_switch(millis(9), 1, PATIENCE);
-    rig.drb.travel().on_end_marker(millis(9));
-    assert!(!rig.drb.transfers().is_travelling());
-    assert!(!rig.drb.transfers().takes_at(TARGET), "it is at home there");
+    rig.drb.mobile().on_path_switch(millis(9), 1, PATIENCE);
+    rig.drb.mobile().on_end_marker(millis(9));
+    assert!(!rig.drb.transfers().is_between_cells());
+    assert!(
+        !rig.drb.transfers().handles_packets_at(TARGET),
+        "it is at home there"
+    );
     assert!(rig.drb.ledger(DOWN).is_empty());
 }
 
@@ -430,9 +434,9 @@ fn copies_at_a_station_that_the_ue_does_not_come_to_are_dropped() {
     rig.at_station(TARGET, packet);
     rig.stop(Fate::Kept);
     rig.detach();
-    rig.with(|drb, env, storage| {
+    rig.with_drb(|drb, env, storage| {
         let back = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
-        drb.travel().stop((SOURCE, SOURCE), back, env, storage);
+        drb.mobile().stop((SOURCE, SOURCE), back, env, storage);
     });
     rig.resume_at(SOURCE);
     assert_eq!(rig.out, [sent]);
@@ -440,6 +444,6 @@ fn copies_at_a_station_that_the_ue_does_not_come_to_are_dropped() {
     assert_eq!((found.bicast, found.doubled, found.lost), (0, 0, 0));
     let late = rig.bicast(2);
     rig.at_station(TARGET, late);
-    rig.with(|drb, env, storage| drb.travel().end_copies(env, storage));
+    rig.with_drb(|drb, env, storage| drb.mobile().end_copies(env, storage));
     assert_eq!(rig.pool.len(), 1, "what the UE has");
 }

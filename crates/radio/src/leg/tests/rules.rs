@@ -25,16 +25,19 @@ fn a_leg_is_its_own_primary_unless_it_is_beside_one() {
     leg.carriers.add(LegId(5), true);
     assert!(leg.carriers.carry(UP));
     assert_eq!(leg.carriers.scells(), [LegId(4), LegId(5)]);
-    leg.carriers = Carriers::beside(LegId(1), &Aggregation::NONE);
+    leg.carriers = Carriers::for_secondary(LegId(1), &Aggregation::NONE);
     assert_eq!(leg.primary(), LegId(1));
 }
 
 #[test]
 fn a_look_tells_what_the_one_before_found() {
     let mut leg = leg(&plan(lte()));
-    assert!(leg.on_look(false), "nothing was heard before the first");
-    assert!(!leg.on_look(true));
-    assert!(leg.on_look(true));
+    assert!(
+        leg.on_evaluation(false),
+        "nothing was heard before the first"
+    );
+    assert!(!leg.on_evaluation(true));
+    assert!(leg.on_evaluation(true));
 }
 
 #[test]
@@ -49,7 +52,7 @@ fn a_block_that_is_sent_again_takes_its_slot_and_lies_where_it_is_put() {
     assert_eq!(leg.down.repetition(12, 13), Some((second, shape(500))));
     let mut bands = BandSet::default();
     bands.insert(2);
-    leg.down.lie_in(first, bands);
+    leg.down.set_bands(first, bands);
     assert_eq!(leg.down.block(first).shape.bands, bands);
 }
 
@@ -60,7 +63,7 @@ fn a_leg_that_is_left_knows_nothing_any_more() {
     leg.channels.add(DrbId(0), &BearerConfig::lte(UeId(0)));
     exchange(&mut leg, &plan, 0);
     leg.downlink_scheme(&plan, 20, |_, _, _| (9, 0));
-    leg.on_look(false);
+    leg.on_evaluation(false);
     leg.up.is_stalled = true;
     let mut unsent = [Vec::new(), Vec::new()];
     leg.reset(&mut unsent);
@@ -68,7 +71,7 @@ fn a_leg_that_is_left_knows_nothing_any_more() {
     assert_eq!(leg.channels.bearers().count(), 0);
     assert!(leg.down.is_idle() && !leg.up.is_stalled);
     assert_eq!(leg.down.outer_loop.offset_db(), 0.0);
-    assert!(leg.on_look(true), "as before the first look");
+    assert!(leg.on_evaluation(true), "as before the first look");
     let asked = leg.downlink_scheme(&plan, 20, |_, _, _| (3, 0));
     assert_eq!(
         asked.map(|(_, cqi)| cqi),
@@ -344,10 +347,10 @@ fn contents_are_kept_apart_and_used_again() {
     contents.content_mut(one).block.pdus.push(Pdu::default());
     assert_eq!(contents.content(one).bearers, [(DrbId(3), 1)]);
     assert!(contents.content(other).bearers.is_empty());
-    let taken = contents.take(one);
+    let taken = contents.take_content(one);
     assert_eq!(taken.block.pdus.len(), 1);
     assert!(contents.content(one).bearers.is_empty());
-    contents.put(one, taken);
+    contents.put_back(one, taken);
     // The content that was freed last is used next, and is empty.
     assert_eq!(contents.claim(), one);
     assert!(contents.content(one).bearers.is_empty());

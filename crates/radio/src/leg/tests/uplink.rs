@@ -172,8 +172,8 @@ fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_wer
     leg.on_filled(&plan, millis(20), 1, (None, 1000));
     leg.send_uplink(&plan, (1, 20), 5.0);
     leg.on_report(1);
-    let told = BufferStatus::Lte.reported(1000);
-    assert_eq!(leg.uplink_wanted(&plan), told - 500 + 2);
+    let reported = BufferStatus::Lte.reported(1000);
+    assert_eq!(leg.uplink_wanted(&plan), reported - 500 + 2);
     // The block of the first grant has the latest report.
     leg.on_filled(&plan, millis(24), 0, (None, 0));
     leg.send_uplink(&plan, (0, 24), 5.0);
@@ -185,13 +185,13 @@ fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_wer
 fn a_ue_that_asks_is_answered_by_its_primary_cell() {
     let plan = plan(failing(0.0));
     let mut leg = leg(&plan);
-    let mut beside = Leg::new(leg.config, (leg.config.ue, 1), &plan, 1);
-    beside.carriers = Carriers::beside(LegId(0), &Aggregation::NONE);
+    let mut secondary = Leg::new(leg.config, (leg.config.ue, 1), &plan, 1);
+    secondary.carriers = Carriers::for_secondary(LegId(0), &Aggregation::NONE);
     leg.request(&plan, Time::ZERO);
     assert_eq!(leg.uplink_wanted(&plan), 256);
-    assert_eq!(beside.uplink_wanted(&leg.requests, &plan), 0);
+    assert_eq!(secondary.uplink_wanted(&leg.requests, &plan), 0);
     leg.requests.known = 1000;
-    let wanted = beside.uplink_wanted(&leg.requests, &plan);
+    let wanted = secondary.uplink_wanted(&leg.requests, &plan);
     assert_eq!(wanted, leg.uplink_wanted(&plan));
 }
 
@@ -235,11 +235,14 @@ fn a_block_that_was_too_small_for_what_is_not_cut_is_followed_by_a_larger_one() 
     let plan = plan(failing(0.0));
     let wanted = |mode, content, left| answered(&plan, mode, content, left).uplink_wanted(&plan);
     // The report stands for 493 bytes. The base station has granted 372 of them since.
-    let told = BufferStatus::Lte.reported(493);
-    assert_eq!(wanted(RlcConfig::LTE_AM, None, 493), told - 372 + 2);
-    assert_eq!(wanted(RlcConfig::TM, Some(content()), 493), told - 372 + 2);
+    let reported = BufferStatus::Lte.reported(493);
+    assert_eq!(wanted(RlcConfig::LTE_AM, None, 493), reported - 372 + 2);
+    assert_eq!(
+        wanted(RlcConfig::TM, Some(content()), 493),
+        reported - 372 + 2
+    );
     // The block on its way is no larger than the one that returned empty.
-    assert_eq!(wanted(RlcConfig::TM, None, 493), told + 2);
+    assert_eq!(wanted(RlcConfig::TM, None, 493), reported + 2);
     // No grant is smaller than the block that was too small.
     assert_eq!(wanted(RlcConfig::TM, None, 300), 372 + 1);
 }

@@ -71,11 +71,11 @@ impl BandShares {
             let turns = candidates.iter().map(|one| scheduler.turn(one.ue));
             self.turns.extend(turns);
             self.left.extend(candidates.iter().map(|one| one.wanted));
-            self.by_metric(view);
+            self.allocate_by_metric(view);
         } else {
             self.left.resize(candidates.len(), 0);
             scheduler.allocate(&view.slot, &mut self.counts);
-            self.in_turn(view);
+            self.allocate_in_turn(view);
         }
         self.assert_within(view);
         &self.shares
@@ -103,7 +103,7 @@ impl BandShares {
         );
     }
 
-    fn by_metric(&mut self, view: &BandView<'_>) {
+    fn allocate_by_metric(&mut self, view: &BandView<'_>) {
         let bands = view.free.len();
         for (band, &free) in view.free.iter().enumerate() {
             let mut free = u32::from(free);
@@ -122,12 +122,12 @@ impl BandShares {
                     }
                 }
                 let Some((index, ..)) = best else { break };
-                free -= self.give(index, band, free);
+                free -= self.give_units(index, band, free);
             }
         }
     }
 
-    fn in_turn(&mut self, view: &BandView<'_>) {
+    fn allocate_in_turn(&mut self, view: &BandView<'_>) {
         let bands = view.free.len();
         let mut free = [0; MOST_SUB_BANDS];
         free[..bands].copy_from_slice(view.free);
@@ -143,7 +143,7 @@ impl BandShares {
                 if self.left[index] > 0
                     && let Some(band) = best_of(&free[..bands], |band| rates[band])
                 {
-                    let given = self.give(index, band, u32::from(free[band]));
+                    let given = self.give_units(index, band, u32::from(free[band]));
                     free[band] -= given as u8;
                     has_given = true;
                 }
@@ -156,7 +156,7 @@ impl BandShares {
     }
 
     /// Gives a candidate up to `free` units of a sub-band. Returns their number.
-    fn give(&mut self, index: usize, band: usize, free: u32) -> u32 {
+    fn give_units(&mut self, index: usize, band: usize, free: u32) -> u32 {
         let given = self.left[index].min(free);
         self.left[index] -= given;
         let position = *self.positions[index].get_or_insert_with(|| {

@@ -8,23 +8,23 @@ use fadeout_core::{Direction, Probe, Time};
 
 /// State of a bearer with regard to 3G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Stay {
+pub(super) enum UtraState {
     /// The UE is in a cell that carries the bearer, or on its way between two such cells.
     #[default]
-    Home,
+    Outside,
     /// The UE is in a cell of 3G.
-    Abroad,
+    Inside,
     /// The UE is leaving 3G for a cell that carries the bearer. The PDCP numbers of one end mean
     /// nothing to the other end.
-    Returning,
+    Leaving,
 }
 
 impl Transfers {
     /// Returns true if the UE is in a cell of 3G.
     #[inline]
-    pub(crate) fn is_abroad(&self) -> bool {
+    pub(crate) fn is_in_utra(&self) -> bool {
         let transfer = self.0.as_ref();
-        transfer.is_some_and(|transfer| transfer.stay == Stay::Abroad)
+        transfer.is_some_and(|transfer| transfer.utra == UtraState::Inside)
     }
 
     /// Returns the interruption times by direction as measured so far, for [`Self::restore_gaps`].
@@ -40,48 +40,52 @@ impl Transfers {
 }
 
 /// Operations on a bearer whose UE goes to 3G, is there, or comes back.
-pub(crate) struct Stays<'a>(pub &'a mut Drb);
+pub(crate) struct UtraBearer<'a>(pub &'a mut Drb);
 
-impl Stays<'_> {
-    fn stay(&mut self, stay: Stay) {
+impl UtraBearer<'_> {
+    fn set_state(&mut self, state: UtraState) {
         if let Some(transfer) = &mut self.0.transfer.0 {
-            transfer.stay = stay;
+            transfer.utra = state;
         }
     }
 
     /// Handles the UE's departure for a cell of 3G, after it left its own cell. Both ends set up
     /// RLC and PDCP anew. Packets that PDCP held behind a gap are delivered now. Their delivery
     /// does not end the measured interruption.
-    pub(crate) fn set_out(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(crate) fn leave_for_utra(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         let before = self.0.transfer.gaps();
-        self.0.travel().set_up_again(env, storage);
+        self.0.mobile().set_up_again(env, storage);
         self.0.transfer.restore_gaps(before);
     }
 
     /// Records that the UE is in a cell of 3G.
-    pub(crate) fn go_abroad(&mut self) {
-        self.stay(Stay::Abroad);
+    pub(crate) fn on_utra_entered(&mut self) {
+        self.set_state(UtraState::Inside);
     }
 
     /// Records that the UE has left the cell of 3G.
-    pub(crate) fn leave_abroad(&mut self) {
-        self.stay(Stay::Returning);
+    pub(crate) fn on_utra_left(&mut self) {
+        self.set_state(UtraState::Leaving);
     }
 
     /// Handles the UE's arrival in a cell that carries the bearer. If the UE comes from 3G, both
     /// ends set up RLC and PDCP anew.
-    pub(crate) fn come_home(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(crate) fn return_from_utra(
+        &mut self,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
         let transfer = self.0.transfer.0.as_ref();
-        if transfer.is_some_and(|transfer| transfer.stay == Stay::Returning) {
-            self.0.travel().set_up_again(env, storage);
-            self.stay(Stay::Home);
+        if transfer.is_some_and(|transfer| transfer.utra == UtraState::Leaving) {
+            self.0.mobile().set_up_again(env, storage);
+            self.set_state(UtraState::Outside);
         }
     }
 
     /// Takes the waiting packets out of the bearer in order. Downlink packets that the base station
     /// is still processing stay. Returns the time at which the base station has processed the next
     /// one. `None` if it processes none.
-    pub(crate) fn pass_on(
+    pub(crate) fn take_waiting(
         &mut self,
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,

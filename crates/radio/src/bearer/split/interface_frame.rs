@@ -1,6 +1,6 @@
 //! Content of the frames between the base stations of a split bearer, for captures of links.
 
-use super::{FAR, FrameKind};
+use super::{FrameKind, SECONDARY};
 use crate::bearer::Drb;
 use crate::rlc::Sdu;
 use crate::wire::pdcp_header;
@@ -10,13 +10,13 @@ use fadeout_core::{Direction, InterfaceFrame, InterfacePdu, UserPlane};
 /// is obsolete or its kind has no defined format.
 ///
 /// Standard: TS 38.425 §5.5.2.
-pub(crate) fn shown(drb: &Drb, kind: FrameKind, number: u64) -> Option<InterfaceFrame> {
+pub(crate) fn interface_frame(drb: &Drb, kind: FrameKind, number: u64) -> Option<InterfaceFrame> {
     let split = drb.split.as_deref()?;
     let bits = drb.config.pdcp.sn_bits;
     let sn = |count: u32| count & ((1 << bits) - 1);
     let pdu = |sdu: &Sdu, direction: Direction| {
         let ledger = &drb.anchors[direction.index()].ledger;
-        let format = drb.format(FAR);
+        let format = drb.format(SECONDARY);
         InterfacePdu {
             header: pdcp_header(format, direction, sdu.count),
             packet: ledger.holds(sdu.serial).then_some(sdu.packet),
