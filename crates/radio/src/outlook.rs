@@ -46,7 +46,7 @@ impl Outlook {
         let mut channel =
             self.channels
                 .between((ue, config.penetration), cell, self.cells.iter())?;
-        channel.bring_near();
+        channel.make_full();
         let cell = &self.cells[cell.index()];
         let threshold_db = threshold_db(&cell.channel);
         // The configuration check of cells rejects a period of zero.

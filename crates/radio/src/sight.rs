@@ -56,7 +56,7 @@ impl Sights {
         if !self.between.contains_key(&key) {
             let behind = (ue, config.penetration);
             let mut made = self.channels.between(behind, cell, self.cells.iter())?;
-            made.bring_near();
+            made.make_full();
             self.between.insert(key, made);
         }
         let channel = self.between.get_mut(&key).expect("just made");

@@ -217,15 +217,15 @@ impl Environment {
     /// Returns the link between a cell and a UE whose penetration loss differs from the
     /// configuration's.
     pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
-        let mut link = self.link_aside(key, penetration);
-        link.bring_near();
+        let mut link = self.reduced_link(key, penetration);
+        link.make_full();
         link
     }
 
     /// Returns the link in its reduced form, which computes the mean gain only.
-    /// [`LinkChannel::bring_near`] makes it a full link. Most links of a network stay reduced, and
+    /// [`LinkChannel::make_full`] makes it a full link. Most links of a network stay reduced, and
     /// take a third of the memory.
-    pub fn link_aside(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
+    pub fn reduced_link(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let carrier_ghz = self.shared.config.carrier.0 / 1e9;
         let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));
         let walls = penetration.draw(carrier_ghz, &mut walls);

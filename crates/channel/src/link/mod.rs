@@ -47,13 +47,13 @@ impl LinkChannel {
         let is_plain = way.shared.is_plain;
         let mut link = LinkChannel(Form::Aside(way));
         if !is_plain {
-            link.bring_near();
+            link.make_full();
         }
         link
     }
 
     /// Makes a reduced link a full one, with the state of the last evaluation.
-    pub fn bring_near(&mut self) {
+    pub fn make_full(&mut self) {
         if let Form::Aside(way) = &self.0 {
             let mut whole = Box::new(Whole::new(way.again()));
             if let Some((at, ends)) = way.last.map(|last| last.question()) {
@@ -103,7 +103,7 @@ impl LinkChannel {
             if way.is_enough(ends) {
                 return way.gain_db(now, ends, beside);
             }
-            self.bring_near();
+            self.make_full();
         }
         let whole = self.whole_mut().expect("it was brought near");
         whole.large_scale_beside_db(now, ends, beside)

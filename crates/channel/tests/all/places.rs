@@ -328,8 +328,8 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
             ue: 6,
         };
         let mut whole = environment.link(key);
-        let mut aside = environment.link_aside(key, config.penetration);
-        let mut near = environment.link_aside(key, config.penetration);
+        let mut aside = environment.reduced_link(key, config.penetration);
+        let mut near = environment.reduced_link(key, config.penetration);
         for n in 0..200_u32 {
             let now = Time::ZERO + Span::from_millis(u64::from(10 * n));
             let mut ends = at(f64::from(n / 3 * 7 % 211) - 80.0);
@@ -339,7 +339,7 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
             assert_eq!(near.large_scale_db(now, &ends), expected);
             assert_eq!(aside.last_db(), whole.last_db());
             if n >= 100 {
-                near.bring_near();
+                near.make_full();
                 let later = now + Span::from_millis(3);
                 assert_eq!(near.fading_flat(later), whole.fading_flat(later));
                 assert_eq!(near.large_scale(), whole.large_scale());

@@ -80,7 +80,7 @@ impl Attaching<'_, '_> {
         let Some(attach) = &mut self.0.state.attach else {
             return false;
         };
-        if attach.standing().is_registered {
+        if attach.registration().is_registered {
             return false;
         }
         let takes = self.0.config.monitoring.cell_selection;
@@ -111,7 +111,7 @@ impl Attaching<'_, '_> {
         CellEntry(self.0).set_serving_leg(leg);
         let state = &mut *self.0.state;
         state.stage = Stage::Attaching { leg };
-        state.link.begin_anew(env.now, &self.0.config.monitoring);
+        state.link.reset(env.now, &self.0.config.monitoring);
         let row_cell = |row: &mut HandoverRow| {
             row.entered_s = seconds(env.now);
             if row.procedure == Procedure::Attach {
@@ -133,7 +133,7 @@ impl Attaching<'_, '_> {
             if attach.has_expired(env.now) {
                 return self.fail(env);
             }
-            if attach.answers(env.now) {
+            if attach.is_answer_due(env.now) {
                 self.send_answer(leg, env);
             }
         }
@@ -186,7 +186,7 @@ impl Attaching<'_, '_> {
         let Some(attach) = &self.0.state.attach else {
             return;
         };
-        let standing = attach.standing();
+        let standing = attach.registration();
         if round == Round::Setup {
             self.0.record_event(RrcEvent::SetupComplete, env);
         }
@@ -226,7 +226,7 @@ impl Attaching<'_, '_> {
         if !is_answer {
             return self.send_request(round, env);
         }
-        let (standing, cell) = (attach.standing(), attach.cell());
+        let (standing, cell) = (attach.registration(), attach.cell());
         let Some(next) = round.next(standing) else {
             attach.on_path();
             // If the UE is now at another base station, that one has requested the path switch.
@@ -284,12 +284,12 @@ impl Attaching<'_, '_> {
             self.0.service.leave_leg(leg);
             leave_signalling(self.0, env);
             let monitoring = &self.0.config.monitoring;
-            self.0.state.link.begin_anew(env.now, monitoring);
+            self.0.state.link.reset(env.now, monitoring);
         }
         let Some(attach) = &mut self.0.state.attach else {
             return;
         };
-        let is_first = !attach.standing().is_registered;
+        let is_first = !attach.registration().is_registered;
         let at = env
             .now
             .saturating_add(attach.fail(had_setup, super::failure::SEARCH_PERIOD));

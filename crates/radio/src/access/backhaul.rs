@@ -81,15 +81,15 @@ impl Managed<'_> {
                 let what = (RrcEvent::HandoverRefused, HandoverOutcome::Refused);
                 self.end_refused(target, what, env);
             }
-            Act::Expired(target) => {
+            Act::AnswerExpired(target) => {
                 let what = (RrcEvent::PreparationExpired, HandoverOutcome::Cancelled);
                 self.end_refused(target, what, env);
             }
-            Act::GivenUp => self.give_up(env),
-            Act::Copy(target) => self.begin_bicasting(target, env),
-            Act::EndCopies => self.end_bicasting(env),
+            Act::DepartureExpired => self.give_up(env),
+            Act::StartBicast(target) => self.begin_bicasting(target, env),
+            Act::EndBicast => self.end_bicasting(env),
             Act::SwitchPath => self.switch_path(env),
-            Act::MoveData { from, cell, delay } => {
+            Act::ForwardData { from, cell, delay } => {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([from, to], delay);
                 Conditional(self).end_copies(env);
@@ -100,13 +100,13 @@ impl Managed<'_> {
                     Conditional(self).release_markers(env);
                 }
             }
-            Act::Configure => Conditional(self).configure(env),
+            Act::SendCandidates => Conditional(self).configure(env),
             Act::ResumeData => self.resume(env),
             Act::HasStatus => Daps(self).tell(env),
             Act::HasContext => self.finish_reestablishment(env),
             Act::SecondaryNode(act) => Scg(self).carry_out(act, env),
-            Act::Note(Some(cell), event) => record_cell_event((ue, cell), event, env),
-            Act::Note(None, event) => self.record_event(event, env),
+            Act::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
+            Act::RecordEvent(None, event) => self.record_event(event, env),
         }
     }
 

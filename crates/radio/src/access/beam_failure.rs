@@ -14,7 +14,7 @@ use crate::air::beams::Beamed;
 use crate::config::{Env, LegId};
 use crate::rrc::beam_failure::BeamWatch;
 use crate::rrc::pace;
-use crate::rrc::random_access::{CellAccess, Progress, Step};
+use crate::rrc::random_access::{AccessStep, CellAccess, Progress};
 use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
 
 /// Interval between two SS/PBCH blocks, for cells without measured beams.
@@ -42,7 +42,7 @@ impl Beams<'_, '_> {
     /// Starts beam monitoring in a new cell.
     pub(super) fn start_monitoring(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         if let Some(watch) = &mut self.0.state.beams {
-            watch.begin_anew(env.now, check_interval(self.0.service, cell));
+            watch.reset(env.now, check_interval(self.0.service, cell));
         }
     }
 
@@ -53,7 +53,7 @@ impl Beams<'_, '_> {
             return false;
         };
         let was_recovering = watch.is_recovering();
-        watch.begin_anew(env.now, None);
+        watch.reset(env.now, None);
         if let Some((leg, _)) = self.leg() {
             Beamed(&mut self.0.service.stack.air).hold_beams(leg, env.now, false);
         }
@@ -153,10 +153,10 @@ impl Beams<'_, '_> {
         recovery.choose(monitoring, candidate.rsrp_dbm);
         let mut sent = 0;
         let arrives = |step| {
-            sent += u32::from(step == Step::Preamble);
+            sent += u32::from(step == AccessStep::Preamble);
             match step {
-                Step::Preamble | Step::Message3 => up,
-                Step::Response | Step::Resolution => down,
+                AccessStep::Preamble | AccessStep::Message3 => up,
+                AccessStep::Response | AccessStep::Resolution => down,
             }
         };
         let access = CellAccess {

@@ -17,7 +17,7 @@ use crate::air::share_power;
 use crate::cell::CellMac;
 use crate::config::{Aggregation, Env, LegId, MobilityConfig, RadioError};
 use crate::leg::LegConfig;
-use crate::rrc::mobility::{Measured, Message, UeMobility};
+use crate::rrc::mobility::{MeasurementReport, Message, UeMobility};
 use fadeout_core::{CellId, Direction, Hertz, Probe, RrcEvent, UeId};
 
 /// Checks the cells that may become secondary cells. They need the technology and the DRX of the
@@ -169,18 +169,18 @@ impl Aggregated<'_, '_> {
         for cell in new {
             record_cell_event((self.0.ue, *cell), RrcEvent::ReconfigurationSent, env);
         }
-        self.0.state.secondaries.on_sent(all);
+        self.0.state.secondary_cell_change.on_sent(all);
         self.0
             .send(Direction::Downlink, Message::Secondaries(all), env);
     }
 
     /// Handles a report of event A6 at the base station. On each carrier, the strongest reported
     /// cell that is allowed replaces the current secondary cell.
-    pub(super) fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_report(&mut self, report: &MeasurementReport, env: &mut Env<'_, impl Probe>) {
         let Some(primary) = self.0.service.stack.serving_cell(self.0.ue) else {
             return;
         };
-        if self.0.state.secondaries.is_changing() || !self.0.state.is_connected() {
+        if self.0.state.secondary_cell_change.is_changing() || !self.0.state.is_connected() {
             return;
         }
         let before = self.aggregation();
@@ -221,12 +221,16 @@ impl Aggregated<'_, '_> {
         self.set_aggregation(kept);
         let cell = self.0.service.stack.legs[primary.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
-        self.0.state.secondaries.on_received(env.now, generation);
+        self.0
+            .state
+            .secondary_cell_change
+            .on_received(env.now, generation);
     }
 
     /// Sends the UE's confirmation as soon as its secondary cells are ready.
     pub(super) fn answer(&mut self, env: &mut Env<'_, impl Probe>) {
-        if self.0.state.is_connected() && self.0.state.secondaries.answers(env.now) {
+        if self.0.state.is_connected() && self.0.state.secondary_cell_change.is_answer_due(env.now)
+        {
             self.0
                 .send(Direction::Uplink, Message::SecondariesReady, env);
         }
@@ -234,7 +238,7 @@ impl Aggregated<'_, '_> {
 
     /// Adds the new cells after the base station has received the UE's confirmation.
     pub(super) fn on_ready(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Some(all) = self.0.state.secondaries.on_answer() {
+        if let Some(all) = self.0.state.secondary_cell_change.on_answer() {
             self.add(all, env);
         }
     }

@@ -22,8 +22,8 @@ use crate::bearer::early::{CopyCandidate, early};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
 use crate::rrc::conditional::{Candidates, processing};
-use crate::rrc::granted::Entry;
-use crate::rrc::mobility::{Measured, Message, Stage};
+use crate::rrc::granted::EntryAccess;
+use crate::rrc::mobility::{MeasurementReport, Message, Stage};
 use crate::rrc::policy::{HandoverPolicy, Report};
 use crate::rrc::random_access::RandomAccess;
 use crate::rrc::record::row_of;
@@ -45,7 +45,7 @@ impl Conditional<'_, '_> {
     /// chooses, one by one.
     pub(super) fn on_report(
         &mut self,
-        (event, report): (EventKind, &Measured),
+        (event, report): (EventKind, &MeasurementReport),
         env: &mut Env<'_, impl Probe>,
     ) {
         let config = self.0.config;
@@ -85,7 +85,9 @@ impl Conditional<'_, '_> {
         if !wanted.cells().is_empty() {
             self.0.with_network(env, |network, step| {
                 let wanted = wanted.cells();
-                network.candidacy.want(source, wanted, conditional, step);
+                network
+                    .candidacy
+                    .request_candidates(source, wanted, conditional, step);
             });
         }
     }
@@ -183,7 +185,7 @@ impl Conditional<'_, '_> {
                 .send(Direction::Uplink, Message::CandidatesReady, env);
         }
         self.expect();
-        let met = self.0.state.survey.conditions.take_met(env.now);
+        let met = self.0.state.survey.conditions.take_departure(env.now);
         if let Some(position) = met {
             self.execute(cells[position], env);
         }
@@ -223,7 +225,7 @@ impl Conditional<'_, '_> {
         if is_commanded {
             // A handover command is under way or in preparation. The UE leaves first, so that
             // handover is cancelled.
-            self.0.state.network.begin_anew();
+            self.0.state.network.cancel_handover();
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
         self.0.begin_row(row, env);
@@ -245,7 +247,7 @@ impl Conditional<'_, '_> {
         let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
         self.0.state.stage = Stage::Entering {
             leg,
-            access: Entry::Random(access),
+            access: EntryAccess::Random(access),
             until: env.now.saturating_add(times.t304),
             procedure,
         };
@@ -277,7 +279,7 @@ impl Conditional<'_, '_> {
 
     /// Returns true if the base station of a cell answers the UE's preambles.
     pub(super) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
-        !is_to_candidate(procedure) || self.0.state.network.candidacy.is_held(cell)
+        !is_to_candidate(procedure) || self.0.state.network.candidacy.has_reservation(cell)
     }
 
     /// Handles the UE's complete message at the base station of a cell. Returns true if downlink

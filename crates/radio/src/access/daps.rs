@@ -27,9 +27,9 @@ use crate::config::{CellConfig, Env, Fate, LegId, MobilityConfig, RadioError};
 use crate::leg::{LegConfig, LogicalChannels};
 use crate::pdcp::Delivery;
 use crate::rlc::Mode;
-use crate::rrc::daps::{Dual, Entering};
-use crate::rrc::granted::Entry;
-use crate::rrc::mobility::{Message, Secondaries, Stage};
+use crate::rrc::daps::{DapsEntry, DapsStage};
+use crate::rrc::granted::EntryAccess;
+use crate::rrc::mobility::{Message, SecondaryCellChange, Stage};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{
     CellId, Direction, DrbId, HandoverOutcome, Hertz, Motion, Probe, Procedure, RrcEvent, UeId,
@@ -146,16 +146,16 @@ impl Daps<'_, '_> {
         let until = env.now.saturating_add(procedure.t304);
         let access = RandomAccess::new(self.0.access_in(target), ready_at, true);
         if let Some(leg) = self.0.join(target) {
-            self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
+            self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
         }
     }
 
     /// Runs the next step of random access in the target.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let Some(Dual::Entering(entering)) = self.0.state.dual else {
+        let Some(DapsStage::Entering(entering)) = self.0.state.daps else {
             return;
         };
-        let Entering { leg, until, .. } = entering;
+        let DapsEntry { leg, until, .. } = entering;
         let mut access = entering.access;
         if until <= env.now {
             return self.fall_back(leg, env);
@@ -171,7 +171,7 @@ impl Daps<'_, '_> {
             }
             Progress::Running => {}
         }
-        self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
+        self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
     }
 
     /// Handles the expiry of T304 while the link to the source still works. The UE stays there and
@@ -182,13 +182,13 @@ impl Daps<'_, '_> {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
         self.0.service.leave_leg(leg);
-        self.0.state.dual = None;
+        self.0.state.daps = None;
         self.0.send(Direction::Uplink, Message::AccessFailed, env);
     }
 
     /// Handles the UE's report that it stays in the source.
     pub(super) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.0.state.network.begin_anew();
+        self.0.state.network.cancel_handover();
         self.0.record_event(RrcEvent::SourceResumed, env);
         self.0.fail_row(HandoverOutcome::Failed, env);
         self.end();
@@ -214,9 +214,9 @@ impl Daps<'_, '_> {
             .update_row(|row| row.left_s = seconds(env.now));
         Beams(self.0).stop_monitoring(env);
         self.0.state.messages.clear();
-        self.0.state.secondaries = Secondaries::default();
+        self.0.state.secondary_cell_change = SecondaryCellChange::default();
         let monitoring = &self.0.config.monitoring;
-        self.0.state.link.begin_anew(env.now, monitoring);
+        self.0.state.link.reset(env.now, monitoring);
         let stack = &mut self.0.service.stack;
         let LegConfig { number, cell, .. } = &mut stack.legs[source.index()].config;
         *number = SOURCE_LEG;
@@ -236,7 +236,7 @@ impl Daps<'_, '_> {
             let channels = &mut stack.legs[source.index()].channels;
             channels.add(bearer, drb.config());
         });
-        self.0.state.dual = Some(Dual::Both { source });
+        self.0.state.daps = Some(DapsStage::Both { source });
         self.0.enter(leg, env);
         self.each(|bearer, stack| {
             stack.arm(env.now, bearer, Direction::Downlink);
@@ -254,7 +254,7 @@ impl Daps<'_, '_> {
         self.0.state.record.update_row(|row| source = row.source);
         self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).on_complete(env.now));
         self.0.with_network(env, |network, step| {
-            network.candidacy.come_from(source);
+            network.candidacy.set_source(source);
             network.candidacy.on_executed(cell, step);
         });
         self.each_served(|bearer, service| service.flow_on(bearer, env));
@@ -264,7 +264,7 @@ impl Daps<'_, '_> {
     /// Handles the source's notice that the UE has entered the target. Returns true if both cells
     /// serve the UE.
     pub(super) fn hand(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
-        if !matches!(self.0.state.dual, Some(Dual::Both { .. })) {
+        if !matches!(self.0.state.daps, Some(DapsStage::Both { .. })) {
             return false;
         }
         self.0.record_event(RrcEvent::HandoverSuccess, env);
@@ -277,7 +277,8 @@ impl Daps<'_, '_> {
     /// Sends the command to release the source, once the target has the COUNT values from the
     /// source.
     pub(super) fn tell(&mut self, env: &mut Env<'_, impl Probe>) {
-        if matches!(self.0.state.dual, Some(Dual::Both { .. })) && self.0.state.is_connected() {
+        if matches!(self.0.state.daps, Some(DapsStage::Both { .. })) && self.0.state.is_connected()
+        {
             self.0
                 .send(Direction::Downlink, Message::ReleaseSource, env);
         }
@@ -285,10 +286,10 @@ impl Daps<'_, '_> {
 
     /// Releases the source, on command of the network or after the source has stopped answering.
     pub(super) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
-        let Some(Dual::Both { source }) = self.0.state.dual else {
+        let Some(DapsStage::Both { source }) = self.0.state.daps else {
             return;
         };
-        self.0.state.dual = None;
+        self.0.state.daps = None;
         self.leave_source(source, env);
         self.each(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
@@ -302,7 +303,8 @@ impl Daps<'_, '_> {
     /// Handles the failure of a leg. If the target serves the UE and the leg is that of the source,
     /// releases the source and returns true.
     pub(super) fn lose_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
-        let is_source = matches!(self.0.state.dual, Some(Dual::Both { source }) if source == leg);
+        let is_source =
+            matches!(self.0.state.daps, Some(DapsStage::Both { source }) if source == leg);
         if is_source {
             self.release(env);
         }
@@ -312,18 +314,18 @@ impl Daps<'_, '_> {
     /// Handles the failure of the serving cell's link. If that cell is the source, the UE continues
     /// its entry into the target without it. Returns true if so.
     pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
-        match self.0.state.dual.take() {
-            Some(Dual::Entering(Entering { leg, access, until })) => {
+        match self.0.state.daps.take() {
+            Some(DapsStage::Entering(DapsEntry { leg, access, until })) => {
                 self.leave(env);
                 self.0.state.stage = Stage::Entering {
                     leg,
-                    access: Entry::Random(access),
+                    access: EntryAccess::Random(access),
                     until,
                     procedure: Procedure::Daps,
                 };
                 true
             }
-            Some(Dual::Both { source }) => {
+            Some(DapsStage::Both { source }) => {
                 self.leave_source(source, env);
                 self.each(|bearer, stack| {
                     daps(&mut stack.bearers[bearer.index()]).on_target_failed(env.now);

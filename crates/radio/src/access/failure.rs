@@ -13,9 +13,9 @@ use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::attach::Unsuited;
 use crate::rrc::contention::{Contention, Contest, Drawn};
-use crate::rrc::granted::Entry;
+use crate::rrc::granted::EntryAccess;
 use crate::rrc::mobility::Stage;
-use crate::rrc::random_access::{CellAccess, Progress, RandomAccess, Step};
+use crate::rrc::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
 use crate::rrc::record::row_of;
 use fadeout_core::{
     Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
@@ -63,7 +63,7 @@ impl Managed<'_> {
     /// Starts cell selection after a failure.
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
-        self.state.network.begin_anew();
+        self.state.network.cancel_handover();
         Scg(self).abandon(env);
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
@@ -128,7 +128,7 @@ impl Managed<'_> {
             .record
             .update_row(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(self.access_in(cell), env.now, false);
-        let access = Entry::Random(access);
+        let access = EntryAccess::Random(access);
         self.state.stage = Stage::Entering {
             leg,
             access,
@@ -157,8 +157,10 @@ impl Managed<'_> {
             return;
         }
         let progress = match &mut access {
-            Entry::Random(access) => advance(self, (leg, access), procedure, motion, env),
-            Entry::Granted(access) => Skipping(self).advance((leg, access), procedure, motion, env),
+            EntryAccess::Random(access) => advance(self, (leg, access), procedure, motion, env),
+            EntryAccess::Granted(access) => {
+                Skipping(self).advance((leg, access), procedure, motion, env)
+            }
         };
         match progress {
             Progress::Running => {}
@@ -167,10 +169,10 @@ impl Managed<'_> {
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
                 let cell = self.service.stack.legs[leg.index()].config.cell;
-                access = Entry::Random(RandomAccess::new(self.access_in(cell), now, is_free));
+                access = EntryAccess::Random(RandomAccess::new(self.access_in(cell), now, is_free));
             }
             Progress::Done => {
-                let is_told = matches!(access, Entry::Granted(_));
+                let is_told = matches!(access, EntryAccess::Granted(_));
                 return self.on_access(leg, (procedure, until, is_told), env);
             }
         }
@@ -243,7 +245,7 @@ impl Managed<'_> {
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.record_event(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
-        self.state.network.begin_anew();
+        self.state.network.cancel_handover();
         if let Some(attach) = &mut self.state.attach {
             attach.stop();
         }
@@ -332,10 +334,10 @@ pub(super) fn step_access<M: Motion>(
         up && up_db - below_full_db >= least_db
     };
     let mut arrives = |step| match step {
-        Step::Preamble => preamble_arrives(),
-        Step::Response => down,
-        Step::Message3 => up && contest != Contest::Nobody,
-        Step::Resolution => {
+        AccessStep::Preamble => preamble_arrives(),
+        AccessStep::Response => down,
+        AccessStep::Message3 => up && contest != Contest::Nobody,
+        AccessStep::Resolution => {
             has_lost = down && contest == Contest::Lost;
             down && contest == Contest::Won
         }
@@ -345,7 +347,7 @@ pub(super) fn step_access<M: Motion>(
     if has_lost {
         access.lose(now);
         progress = access.on_wake(now, in_cell, draws, |step| match step {
-            Step::Preamble => preamble_arrives(),
+            AccessStep::Preamble => preamble_arrives(),
             _ => false,
         });
     }

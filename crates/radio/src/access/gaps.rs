@@ -4,7 +4,7 @@ use super::managed::{CellKind, Managed};
 use super::service::Service;
 use crate::config::{Aggregation, Env, Gaps, LegId, MOST_SECONDARY_CELLS, MeasurementGaps};
 use crate::rrc::filter::Level;
-use crate::rrc::turns::{Turns, inter_frequency_period};
+use crate::rrc::gap_carriers::{GapCarriers, inter_frequency_period};
 use fadeout_core::{MeasurementRow, Probe, UeId};
 
 /// Removes samples that the UE could not take. Carriers of its serving cells need no gap. Each gap
@@ -23,7 +23,7 @@ pub(super) fn measure_in_gap(
         samples,
         ..
     } = managed;
-    let (Some(turns), Some(gaps)) = (&mut state.turns, &config.gaps) else {
+    let (Some(carriers), Some(gaps)) = (&mut state.gap_carriers, &config.gaps) else {
         return;
     };
     let mut served = [serving; MOST_SECONDARY_CELLS + 1];
@@ -31,13 +31,13 @@ pub(super) fn measure_in_gap(
         *place = cells.binary_search(cell).unwrap_or(serving);
     }
     let period = |cell: usize| inter_frequency_period(kinds[cell].generation, gaps.period);
-    let taken = turns.assign_gap(env.now, &served, period);
+    let taken = carriers.assign_gap(env.now, &served, period);
     for (position, sample) in samples.iter_mut().enumerate() {
-        if served.iter().any(|&cell| turns.share(cell, position)) {
+        if served.iter().any(|&cell| carriers.share(cell, position)) {
             continue;
         }
         let sample = std::mem::replace(sample, Level::NONE);
-        let over = taken.filter(|&(carrier, _)| turns.is_on(position, carrier));
+        let over = taken.filter(|&(carrier, _)| carriers.is_on(position, carrier));
         let Some((_, over)) = over else { continue };
         state.survey.on_sample(position, sample, over);
         if env.probe.wants_measurements(*ue) {
@@ -62,7 +62,7 @@ impl Service {
         legs: impl Iterator<Item = LegId>,
         kinds: &[CellKind],
         gaps: Option<&MeasurementGaps>,
-    ) -> Option<Turns> {
+    ) -> Option<GapCarriers> {
         let gaps = gaps?;
         let mut carriers: Vec<CellKind> = Vec::new();
         let number = |kind: &CellKind| {
@@ -77,7 +77,7 @@ impl Service {
             return None;
         }
         legs.for_each(|leg| self.set_gaps(leg, gaps));
-        Some(Turns::new(numbers))
+        Some(GapCarriers::new(numbers))
     }
 
     /// Configures the measurement gaps of the UE on a leg.

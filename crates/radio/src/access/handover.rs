@@ -24,7 +24,7 @@ use super::stack::Stack;
 use super::utra::Utran;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
-use crate::rrc::mobility::{Message, Secondaries, Stage};
+use crate::rrc::mobility::{Message, SecondaryCellChange, Stage};
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::record::row_of;
@@ -65,7 +65,7 @@ impl Managed<'_> {
         self.begin_row(row, env);
         record_cell_event((self.ue, target), RrcEvent::HandoverRequest, env);
         self.with_network(env, |network, step| {
-            network.ask_target((source, target), step);
+            network.request_handover((source, target), step);
         });
         if self.config.daps {
             return;
@@ -198,7 +198,7 @@ impl Managed<'_> {
             return;
         };
         self.with_network(env, |network, step| {
-            network.transfer_status((source, target), step);
+            network.send_status_transfer((source, target), step);
         });
         if self.config.daps {
             return Daps(self).begin([source, target], env);
@@ -221,7 +221,7 @@ impl Managed<'_> {
     /// Cancels a handover whose UE has not left the source in time. The source continues to serve
     /// the UE.
     pub(super) fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
-        if !self.state.is_connected() || self.state.dual.is_some() {
+        if !self.state.is_connected() || self.state.daps.is_some() {
             return;
         }
         // A command that arrives later must have no effect.
@@ -310,8 +310,8 @@ impl Managed<'_> {
         }
         Utran(self).leave();
         self.state.messages.clear();
-        self.state.secondaries = Secondaries::default();
-        self.state.link.begin_anew(env.now, &self.config.monitoring);
+        self.state.secondary_cell_change = SecondaryCellChange::default();
+        self.state.link.reset(env.now, &self.config.monitoring);
         if let Some(ltm) = &mut self.state.ltm {
             ltm.on_left();
         }
@@ -355,7 +355,7 @@ impl Managed<'_> {
             .config
             .gaps
             .as_ref()
-            .filter(|_| self.state.turns.is_some())
+            .filter(|_| self.state.gap_carriers.is_some())
         {
             self.service.set_gaps(leg, gaps);
         }
@@ -371,7 +371,7 @@ impl Managed<'_> {
     /// Handles the UE's complete message at the base station.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.record_event(RrcEvent::CompleteReceived, env);
-        if self.state.dual.is_none() {
+        if self.state.daps.is_none() {
             self.notify_listeners(LinkInfo::BlockageEnded);
         }
         Rates(self).report_rate(env.now);
@@ -393,7 +393,7 @@ impl Managed<'_> {
                 self.state.record.on_done(env.now);
             }
         } else {
-            self.with_network(env, |network, step| network.ask_core(cell, step));
+            self.with_network(env, |network, step| network.request_path_switch(cell, step));
         }
         Aggregated(self).offer(env);
     }

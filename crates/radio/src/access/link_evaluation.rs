@@ -133,7 +133,7 @@ impl Managed<'_> {
         let may_wait = self.config.may_skip_evaluations() && !self.service.may_sleep(leg);
         let mut air = Watched(&mut self.service.stack.air);
         let link = &mut self.state.link;
-        let enough = link.enough();
+        let enough = link.sufficient_sinr();
         let least = may_wait.then(|| air.least_quality(leg, evaluation, enough, motion));
         match least.filter(|&(sinr, is_found)| is_found || sinr >= enough) {
             Some((sinr, is_found)) => link.record_sinr(sinr, is_found),
@@ -144,7 +144,7 @@ impl Managed<'_> {
         let mut indication = None;
         if !may_wait || !link.is_settled() {
             compute_skipped((leg, link), (env.now, monitoring), air, motion);
-            indication = link.judge(env.now, monitoring, over);
+            indication = link.count_indication(env.now, monitoring, over);
         }
         if may_wait {
             let grid = (monitoring.period, MOST_EVALUATIONS);
@@ -152,7 +152,7 @@ impl Managed<'_> {
             if link.next_at() >= until {
                 compute_skipped((leg, link), (env.now, monitoring), air, motion);
             }
-            link.wait(until, monitoring);
+            link.skip_evaluations(until, monitoring);
         }
         match indication {
             Some(Indication::OutOfSync) => self.record_event(RrcEvent::OutOfSync, env),
@@ -169,9 +169,9 @@ fn compute_skipped<M: Motion>(
     air: &mut Air,
     motion: &mut M,
 ) {
-    while let Some(back) = link.unknown() {
+    while let Some(back) = link.latest_inexact() {
         let at = now - config.period * back as u64;
         let sinr = Watched(air).quality(leg, LinkEvaluation { at, back }, motion);
-        link.fill(back, sinr);
+        link.set_exact_sinr(back, sinr);
     }
 }

@@ -15,7 +15,7 @@ use crate::air::Round;
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{EarlySync, Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
-use crate::rrc::granted::Entry;
+use crate::rrc::granted::EntryAccess;
 use crate::rrc::ltm::Decision;
 use crate::rrc::mobility::{Message, Stage};
 use crate::rrc::random_access::RandomAccess;
@@ -91,7 +91,7 @@ impl Switched<'_, '_> {
         let (ue, now) = (self.0.ue, env.now);
         let is_idle = self.0.state.survey.conditions.is_idle();
         let ltm = self.0.state.ltm.as_mut();
-        if is_idle || !ltm.is_some_and(|ltm| ltm.reports(now, config.report_period)) {
+        if is_idle || !ltm.is_some_and(|ltm| ltm.is_report_due(now, config.report_period)) {
             return;
         }
         let stack = &mut self.0.service.stack;
@@ -145,7 +145,7 @@ impl Switched<'_, '_> {
             Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
                 let occasion = self.0.access_in(cell).occasion_from(at);
                 if let Some(ltm) = &mut self.0.state.ltm {
-                    ltm.order(cell, occasion);
+                    ltm.record_order(cell, occasion);
                 }
             }
             Decision::Order(..) => {}
@@ -219,7 +219,9 @@ impl Switched<'_, '_> {
         let ready_at = now.saturating_add(config.interruption());
         let access = match timing.filter(|_| config.early == EarlySync::Both) {
             Some(timing) => Skipping(self.0).entry_with(target, timing.round_trip, ready_at),
-            None => Entry::Random(RandomAccess::new(self.0.access_in(target), ready_at, true)),
+            None => {
+                EntryAccess::Random(RandomAccess::new(self.0.access_in(target), ready_at, true))
+            }
         };
         self.0.state.stage = Stage::Entering {
             leg,
@@ -238,7 +240,7 @@ impl Switched<'_, '_> {
             .state
             .ltm
             .as_mut()
-            .and_then(|ltm| ltm.take_order(now));
+            .and_then(|ltm| ltm.take_due_preamble(now));
         let Some(cell) = ordered else { return };
         let serving = self.0.service.stack.serving_cell(ue);
         let Some(leg) = self.0.join(cell).filter(|_| serving != Some(cell)) else {
@@ -248,7 +250,7 @@ impl Switched<'_, '_> {
         let least_db = self.0.config.monitoring.q_out.0;
         let is_heard = self.0.service.is_heard(leg, least_db, motion, now);
         self.0.service.leave_leg(leg);
-        let is_held = self.0.state.network.candidacy.is_held(cell);
+        let is_held = self.0.state.network.candidacy.has_reservation(cell);
         if is_heard[Direction::Uplink.index()] && is_held {
             let air = &mut self.0.service.stack.air;
             let round_trip = round_trip(air, (ue, cell), now, motion);
@@ -289,7 +291,7 @@ impl Switched<'_, '_> {
         self.0.with_network(env, |network, step| {
             network
                 .candidacy
-                .follow([source, cell], lacks_candidates, step);
+                .on_switched([source, cell], lacks_candidates, step);
         });
     }
 }

@@ -16,7 +16,7 @@ use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
-use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
+use crate::rrc::mobility::{MeasurementReport, Message, Stage, UeMobility};
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy, Report};
 use crate::rrc::random_access::CellAccess;
@@ -180,7 +180,7 @@ impl Managed<'_> {
     }
 
     /// Handles a measurement report at the source: the policy chooses the target.
-    fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
+    fn on_report(&mut self, report: &MeasurementReport, env: &mut Env<'_, impl Probe>) {
         let best = report.cells().first().unwrap_or(&report.serving).cell;
         record_cell_event((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
@@ -264,7 +264,7 @@ pub(super) fn is_changing(managed: &Managed<'_>) -> bool {
         .iter();
     !matches!(state.stage, Stage::Connected)
         || state.network.is_busy()
-        || state.dual.is_some()
+        || state.daps.is_some()
         || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
         || bearers.any(|bearer| {
             let drb = &managed.service.stack.bearers[bearer.index()];

@@ -8,11 +8,11 @@ use super::scg::Scg;
 use crate::air::{Air, Bounded, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
-use crate::rrc::gate::Rise;
+use crate::rrc::level_bounds::LevelBound;
+use crate::rrc::measurement_places::MeasurementPlaces;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
-use crate::rrc::trail::Trail;
 use fadeout_core::{CellId, MeasurementRow, Motion, Point, Probe, RrcEvent, Span, Time, UeId};
 
 impl Managed<'_> {
@@ -57,7 +57,7 @@ impl Managed<'_> {
         look.samples.clear();
         look.samples.resize(look.cells.len(), nothing);
         look.visited.clear();
-        let is_bounded = look.state.trail.is_some() && !wants_all;
+        let is_bounded = look.state.places.is_some() && !wants_all;
         if is_bounded {
             look.measure_where_needed(serving, over, motion);
         } else {
@@ -80,7 +80,7 @@ impl Managed<'_> {
         let of = meaning((cells, kinds), serving, policy, loads);
         let levels = (serving, &samples[..]);
         let survey = &mut state.survey;
-        let among = (&visited[..], state.gate.shadows_db());
+        let among = (&visited[..], state.level_bounds.shadows_db());
         survey.on_samples(among, (env.now, over), levels, of, |position, holds| {
             let event = match holds {
                 true => RrcEvent::ConditionEntered,
@@ -128,34 +128,38 @@ fn lower_lines<M: Motion>(
     (serving, secondaries): (usize, &Aggregation),
     motion: &M,
 ) {
-    let UeMobility { survey, gate, .. } = &mut *managed.state;
-    let Some(place) = gate.place() else {
+    let UeMobility {
+        survey,
+        level_bounds,
+        ..
+    } = &mut *managed.state;
+    let Some(place) = level_bounds.place() else {
         return;
     };
     let air = &mut managed.service.stack.air;
     for &position in managed.visited.iter() {
         let cell = managed.cells[position];
         let is_needed = position == serving || secondaries.cells().contains(&cell);
-        if is_needed || !survey.is_at_rest(position) {
+        if is_needed || !survey.is_out(position) {
             continue;
         }
         let way = (managed.ue, cell);
         let Some(rise) = Bounded(air).rise(way, place, motion) else {
             continue;
         };
-        let (number, is_new) = gate.site(rise.shadow, position);
+        let (number, is_new) = level_bounds.site(rise.shadow, position);
         if is_new {
-            let site = gate.site_mut(number);
+            let site = level_bounds.site_mut(number);
             site.shadowing_db = Bounded(air).shadowing_db(way, place);
             survey.add_site(site.shadowing_db[0]);
         }
-        if let Some(most_db) = survey.most_at_rest(position, number) {
-            let rise = Rise {
+        if let Some(most_db) = survey.upper_bound_if_out(position, number) {
+            let rise = LevelBound {
                 level_dbm: rise.level_dbm,
                 db_per_m: rise.db_per_m,
                 within_m: rise.within_m,
             };
-            gate.lower((position, managed.cells.len()), (&rise, number), most_db);
+            level_bounds.set_bound((position, managed.cells.len()), (&rise, number), most_db);
         }
     }
 }
@@ -202,7 +206,7 @@ impl Look<'_> {
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
         let place = Bounded(self.air).place(self.ue, self.now, motion);
         let Look { ue, cells, air, .. } = self;
-        self.state.gate.go_to(place, |site| {
+        self.state.level_bounds.move_to(place, |site| {
             let way = (*ue, cells[site.position]);
             Bounded(air).shadowing_db(way, place)
         });
@@ -236,26 +240,32 @@ impl Look<'_> {
             self.measure_one(position, round, motion);
             self.replay(position, serving, motion);
         }
-        if let Some(trail) = &mut self.state.trail {
-            trail.push(over, place);
+        if let Some(places) = &mut self.state.places {
+            places.push(over, place);
         }
     }
 
     /// Lists the cells to evaluate: the serving cell, secondary cells, and cells whose bound does
     /// not exclude an event.
     fn visit(&mut self, serving: usize) {
-        let UeMobility { gate, survey, .. } = &*self.state;
+        let UeMobility {
+            level_bounds,
+            survey,
+            ..
+        } = &*self.state;
         let least_db = &mut *self.least_db;
         least_db.clear();
         if self.has_lines {
             let known = (serving, &self.samples[..]);
-            survey.least_entering(known, &gate.shadows_db(), least_db);
+            survey.least_entering(known, &level_bounds.shadows_db(), least_db);
         }
         let secondaries = self.secondaries;
         let is_secondary = |position: usize| secondaries.cells().contains(&self.cells[position]);
         let all = 0..self.cells.len();
         let needed = all.filter(|&position| {
-            position == serving || !gate.is_below(position, least_db) || is_secondary(position)
+            position == serving
+                || !level_bounds.is_below(position, least_db)
+                || is_secondary(position)
         });
         self.visited.extend(needed);
     }
@@ -263,9 +273,13 @@ impl Look<'_> {
     /// Removes the bound of a cell that is evaluated again. The bound limits the unknown filtered
     /// values of the cell.
     fn lift(&mut self, position: usize) {
-        let UeMobility { gate, survey, .. } = &mut *self.state;
-        if let Some(most) = gate.lift(position) {
-            survey.reopen(position, most);
+        let UeMobility {
+            level_bounds,
+            survey,
+            ..
+        } = &mut *self.state;
+        if let Some(most) = level_bounds.remove_bound(position) {
+            survey.restore_bounds(position, most);
         }
     }
 
@@ -276,7 +290,7 @@ impl Look<'_> {
         motion: &mut M,
     ) {
         let way = (self.ue, self.cells[position]);
-        let known = |shadow| self.state.gate.shadowing_db(shadow);
+        let known = |shadow| self.state.level_bounds.shadowing_db(shadow);
         match Bounded(self.air).bound_level(way, place, motion, known) {
             Some([low, high]) => self.samples[position] = Level { low, high },
             None => self.look_at(position, round, motion),
@@ -306,30 +320,34 @@ impl Look<'_> {
     fn is_open(&self, position: usize, serving: usize) -> bool {
         let of = meaning((self.cells, self.kinds), serving, self.policy, self.loads);
         let known = (serving, &self.samples[..]);
-        self.state.survey.is_open(known, position, of)
+        self.state.survey.needs_exact_level(known, position, of)
     }
 
     /// Computes skipped earlier measurements of a cell, as far back as needed to decide its events.
     fn replay<M: Motion>(&mut self, position: usize, serving: usize, motion: &mut M) {
-        let places = self.state.trail.as_ref().map_or(0, Trail::len);
+        let places = self.state.places.as_ref().map_or(0, MeasurementPlaces::len);
         self.past.clear();
         self.past.resize(places, (Span::ZERO, 0.0));
         let (mut known_from, mut depth) = (places, 0);
         while known_from > 0 && self.is_open(position, serving) {
-            let UeMobility { trail, survey, .. } = &mut *self.state;
-            let Some(trail) = trail else {
+            let UeMobility {
+                places: stored,
+                survey,
+                ..
+            } = &mut *self.state;
+            let Some(stored) = stored else {
                 return;
             };
-            depth = (2 * depth).max(trail.first_guess());
+            depth = (2 * depth).max(stored.first_guess());
             let from = places.saturating_sub(depth);
             let found = &mut self.past[from..known_from];
-            for (sample, (over, _)) in found.iter_mut().zip(trail.places(from..known_from)) {
+            for (sample, (over, _)) in found.iter_mut().zip(stored.places(from..known_from)) {
                 sample.0 = over;
             }
             let mut found = found.iter_mut();
             self.air.levels_at(
                 (self.ue, self.cells[position]),
-                trail.places(from..known_from).map(|(_, place)| place),
+                stored.places(from..known_from).map(|(_, place)| place),
                 (self.now, &mut *motion),
                 |level_dbm| {
                     if let Some((_, sample)) = found.next() {
@@ -337,7 +355,7 @@ impl Look<'_> {
                     }
                 },
             );
-            survey.replay(position, (&self.past[from..], trail.before(from)));
+            survey.replay(position, (&self.past[from..], stored.before(from)));
             known_from = from;
         }
     }

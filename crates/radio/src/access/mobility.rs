@@ -222,10 +222,10 @@ impl RadioAccess {
             }
             let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
             let ever = state.legs.iter().map(|&(_, leg)| leg);
-            state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
+            state.gap_carriers = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
             if let Some(watch) = &mut state.beams {
                 let period = beam_failure::check_interval(&self.service, cell);
-                watch.begin_anew(Time::ZERO, period);
+                watch.reset(Time::ZERO, period);
                 Beamed(&mut self.service.stack.air).tell_of_beams(ue);
             }
             carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);

@@ -64,7 +64,7 @@ pub use crate::config::{
 };
 pub use crate::plan::StretchedPeriod;
 pub use crate::rrc::attach::{Unattached, Unsuited};
-pub use crate::rrc::backhaul::Place;
+pub use crate::rrc::backhaul::NetworkNode;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };

@@ -1,6 +1,6 @@
 //! Requests of mobility management to the network around the radio, and arrivals from that network.
 
-use crate::rrc::backhaul::Place;
+use crate::rrc::backhaul::NetworkNode;
 use fadeout_core::{CellId, DrbId, FlowId, LinkInfo, PacketId, PdcpNumber, UeId};
 
 /// Change of a route, or a transmission over links, that mobility management asks the caller for.
@@ -66,9 +66,9 @@ pub enum Move {
         /// Number of the message, unique among all messages.
         number: u64,
         /// Sender of the message.
-        from: Place,
+        from: NetworkNode,
         /// Destination of the message.
-        to: Place,
+        to: NetworkNode,
         /// Bytes of the IP packet.
         size: u32,
     },

@@ -10,7 +10,7 @@ use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{AirInterface, Env, FirstGrant, LegId, MobilityConfig, RadioError};
 use crate::config::{RachLess, TargetTiming};
-use crate::rrc::granted::{Entry, GrantStep, GrantTimes, GrantedAccess};
+use crate::rrc::granted::{EntryAccess, GrantStep, GrantTimes, GrantedAccess};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
@@ -77,28 +77,30 @@ pub(super) struct Skipping<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Skipping<'_, '_> {
     /// Returns the kind of entry into the target of a handover command, from `ready_at` on.
-    pub(super) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> Entry {
+    pub(super) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> EntryAccess {
         let skips =
             |rach_less: &&RachLess| may_skip(rach_less, self.0.config, &self.0.service.cells, ends);
         match self.0.config.rach_less.as_ref().filter(skips) {
-            None => Entry::Random(RandomAccess::new(self.0.access_in(ends[1]), ready_at, true)),
+            None => {
+                EntryAccess::Random(RandomAccess::new(self.0.access_in(ends[1]), ready_at, true))
+            }
             Some(&RachLess { timing, grant }) => {
                 let advance = match timing {
                     TargetTiming::Zero => Some(Span::ZERO),
                     TargetTiming::Source => None,
                 };
                 let frame = self.0.access_in(ends[1]).frame;
-                Entry::Granted(GrantedAccess::new((grant, advance), ready_at, frame))
+                EntryAccess::Granted(GrantedAccess::new((grant, advance), ready_at, frame))
             }
         }
     }
 
     /// Returns an entry without random access into a cell whose timing advance the UE already has.
     /// The cell sends the first grant on PDCCH.
-    pub(super) fn entry_with(&self, cell: CellId, advance: Span, ready_at: Time) -> Entry {
+    pub(super) fn entry_with(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
         let way = (FirstGrant::ON_PDCCH, Some(advance));
         let frame = self.0.access_in(cell).frame;
-        Entry::Granted(GrantedAccess::new(way, ready_at, frame))
+        EntryAccess::Granted(GrantedAccess::new(way, ready_at, frame))
     }
 
     /// Runs the steps of an entry without random access that are due on a leg.

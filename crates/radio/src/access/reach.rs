@@ -28,7 +28,7 @@ pub fn unconnected(access: &RadioAccess) -> impl Iterator<Item = (UeId, Option<U
             Stage::Released { .. } | Stage::Selecting { .. }
         );
         let attach = state.attach.as_ref();
-        let is_lost = is_released && attach.is_none_or(|it| it.standing().is_registered);
+        let is_lost = is_released && attach.is_none_or(|it| it.registration().is_registered);
         is_lost.then_some((ue, state.unsuited))
     })
 }

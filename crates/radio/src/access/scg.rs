@@ -2,7 +2,7 @@
 //! network, and the UE's entry into its cell.
 //!
 //! ```text
-//! report ─► on_addable ─► request, accept ─► act: Tell ─► on_told ─► begin_access ─► on_entered
+//! report ─► on_addable ─► request, accept ─► SendOrder ─► on_told ─► begin_access ─► on_entered
 //! report ─► transfer, required ─► …            │             │ leave: UE's end of the old leg
 //! failure ─► on_failed ─► …                    │ hold        └► answer ─► on_answer: other end
 //! handover ─► plan ─► … ─► command ─► release ─► enter ─► begin_access
@@ -26,11 +26,11 @@ use crate::config::{
     SecondaryAtHandover,
 };
 use crate::rlc::Generation;
-use crate::rrc::mobility::{Measured, Message, UeMobility};
+use crate::rrc::mobility::{MeasurementReport, Message, UeMobility};
 use crate::rrc::network::Step;
 use crate::rrc::secondary_node::{
-    GROUP, NodeAct, NodeMessage, Order, Purpose, Remedy, SecondaryNetwork, SecondaryNode, UeSide,
-    Wish,
+    CELL_GROUP_BYTES, FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason,
+    ScgState, SecondaryNetwork, SecondaryNode,
 };
 use crate::rrc::survey::Survey;
 use fadeout_core::{
@@ -153,21 +153,21 @@ pub(super) fn begin(
     let period = config.measurement_period;
     let survey = |events: &[MeasurementEvent]| Survey::new((events, cells), Time::NEVER, period);
     // The UE measures all its cells each time, so past positions are not needed.
-    state.trail = None;
+    state.places = None;
     state.secondary_node = Some(Box::new(SecondaryNode {
-        adding: survey(&node.adding),
-        about: survey(&node.about),
+        addition_survey: survey(&node.addition_events),
+        pscell_survey: survey(&node.pscell_events),
         config: node.clone(),
         generation,
         network,
-        ue: match cell {
-            Some(_) => UeSide::Serving,
-            None => UeSide::Alone,
+        leg_state: match cell {
+            Some(_) => ScgState::Serving,
+            None => ScgState::Alone,
         },
         answer: None,
-        heard: 0,
+        last_order: 0,
         record: None,
-        silent_since: None,
+        without_leg_since: None,
     }));
 }
 
@@ -241,9 +241,9 @@ impl Scg<'_, '_> {
         let mut best: Option<(f64, CellId)> = None;
         for (position, &cell) in self.0.cells.iter().enumerate() {
             let level = node
-                .about
+                .pscell_survey
                 .filtered(position)
-                .or(node.adding.filtered(position));
+                .or(node.addition_survey.filtered(position));
             if let Some(level) = level
                 && self.may_be(position, master)
                 && best.is_none_or(|(before, _)| level > before)
@@ -283,10 +283,18 @@ impl Scg<'_, '_> {
         };
         let pscell = node.network.cell();
         let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
-        let (meant, other, place) = match (node.ue, place) {
-            (UeSide::Serving, Some(place)) => (Some(&mut node.about), &mut node.adding, place),
-            (UeSide::Alone, _) => (Some(&mut node.adding), &mut node.about, serving),
-            _ => (None, &mut node.about, serving),
+        let (meant, other, place) = match (node.leg_state, place) {
+            (ScgState::Serving, Some(place)) => (
+                Some(&mut node.pscell_survey),
+                &mut node.addition_survey,
+                place,
+            ),
+            (ScgState::Alone, _) => (
+                Some(&mut node.addition_survey),
+                &mut node.pscell_survey,
+                serving,
+            ),
+            _ => (None, &mut node.pscell_survey, serving),
         };
         let feed = |survey: &mut Survey| {
             for (position, &sample) in samples.iter().enumerate() {
@@ -306,7 +314,7 @@ impl Scg<'_, '_> {
                     record_cell_event((*ue, cells[position]), event, env);
                 }
             }),
-            None => feed(&mut node.adding),
+            None => feed(&mut node.addition_survey),
         }
     }
 
@@ -322,9 +330,9 @@ impl Scg<'_, '_> {
         while let Some(node) = self.node() {
             let pscell = node.network.cell();
             let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
-            let (survey, place, is_about) = match (node.ue, place) {
-                (UeSide::Serving, Some(place)) => (&mut node.about, place, true),
-                (UeSide::Alone, _) => (&mut node.adding, here, false),
+            let (survey, place, is_pscell) = match (node.leg_state, place) {
+                (ScgState::Serving, Some(place)) => (&mut node.pscell_survey, place, true),
+                (ScgState::Alone, _) => (&mut node.addition_survey, here, false),
                 _ => return,
             };
             if number == survey.events() {
@@ -335,7 +343,7 @@ impl Scg<'_, '_> {
             let Some(report) = report else { continue };
             let best = report.cells().first().unwrap_or(&report.serving).cell;
             record_cell_event((self.0.ue, best), RrcEvent::ReportSent, env);
-            let message = NodeMessage::Report { is_about, report };
+            let message = NodeMessage::Report { is_pscell, report };
             self.0.send(Direction::Uplink, Message::Node(message), env);
         }
     }
@@ -343,24 +351,29 @@ impl Scg<'_, '_> {
     /// Handles an RRC message about the secondary node.
     pub(super) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
         match message {
-            NodeMessage::Report { is_about, report } => self.on_report(is_about, &report, env),
+            NodeMessage::Report { is_pscell, report } => self.on_report(is_pscell, &report, env),
             NodeMessage::Order { order, number } => self.on_told(order, number, env),
             NodeMessage::Answer(number) => self.on_answer(number, env),
             NodeMessage::AccessFailed(cell) => {
                 record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
                 self.with_node(env, |network, step| {
-                    network.on_failure(Remedy::Release, step);
+                    network.on_failure(FailureReaction::Release, step);
                 });
             }
         }
     }
 
-    fn on_report(&mut self, is_about: bool, report: &Measured, env: &mut Env<'_, impl Probe>) {
+    fn on_report(
+        &mut self,
+        is_pscell: bool,
+        report: &MeasurementReport,
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let best = report.cells().first().map(|reported| reported.cell);
         let about = best.unwrap_or(report.serving.cell);
         record_cell_event((self.0.ue, about), RrcEvent::ReportReceived, env);
         let Some(node) = self.node() else { return };
-        if !is_about {
+        if !is_pscell {
             if let Some(target) = best {
                 self.with_node(env, |network, step| network.on_addable(target, step));
             }
@@ -370,9 +383,9 @@ impl Scg<'_, '_> {
         if node.network.pscell() != Some(report.serving.cell) {
             return;
         }
-        let wish = match (node.about.kind(report.event), best) {
-            (Some(EventKind::A2 { .. }), _) => Wish::Release,
-            (_, Some(target)) => Wish::Change(target),
+        let wish = match (node.pscell_survey.kind(report.event), best) {
+            (Some(EventKind::A2 { .. }), _) => NodeDecision::Release,
+            (_, Some(target)) => NodeDecision::Change(target),
             _ => return,
         };
         self.with_node(env, |network, step| network.on_report(wish, step));
@@ -388,7 +401,7 @@ impl Scg<'_, '_> {
     /// Carries out a decision of the network's state machine.
     pub(super) fn carry_out(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
         match act {
-            NodeAct::Tell { order, number } => {
+            NodeAct::SendOrder { order, number } => {
                 let cell = match order {
                     Order::Enter(cell) => Some(cell),
                     Order::Release => self.node().and_then(|node| node.network.cell()),
@@ -405,19 +418,19 @@ impl Scg<'_, '_> {
                     .send(Direction::Downlink, Message::Node(message), env);
                 self.stir(env);
             }
-            NodeAct::Began { target, purpose } => self.begin_row(target, purpose, env),
-            NodeAct::Ended { is_refused: true } => self.end_row(HandoverOutcome::Refused, env),
-            NodeAct::Ended { is_refused: false } => {
+            NodeAct::BeginChange { target, reason } => self.begin_row(target, reason, env),
+            NodeAct::Failed { is_refused: true } => self.end_row(HandoverOutcome::Refused, env),
+            NodeAct::Failed { is_refused: false } => {
                 self.end_row(HandoverOutcome::Cancelled, env);
             }
-            NodeAct::GoOn(master) => self.0.command(master, env),
+            NodeAct::CommandHandover(master) => self.0.command(master, env),
         }
     }
 
     fn begin_row(
         &mut self,
         target: Option<CellId>,
-        purpose: Purpose,
+        reason: RequestReason,
         env: &mut Env<'_, impl Probe>,
     ) {
         self.end_row(HandoverOutcome::Cancelled, env);
@@ -441,7 +454,7 @@ impl Scg<'_, '_> {
         let now_s = seconds(env.now);
         node.record = Some(SecondaryChangeRow {
             kind,
-            cause: purpose.cause(),
+            cause: reason.cause(),
             target: target.or(before).unwrap_or(master),
             triggered_s: now_s,
             requested_s: if target.is_some() { now_s } else { f64::NAN },
@@ -486,14 +499,14 @@ impl Scg<'_, '_> {
             .unwrap_or_default();
         let best = self.best(master);
         let Some(node) = self.node() else { return };
-        node.silent_since = Some(found_at);
+        node.without_leg_since = Some(found_at);
         let Some(cell) = node.network.cell() else {
             return;
         };
         let remedy = match node.config.after_failure {
-            SecondaryAfterFailure::Release => Remedy::Release,
-            SecondaryAfterFailure::Restore => Remedy::Enter(cell),
-            SecondaryAfterFailure::Strongest => Remedy::Enter(best.unwrap_or(cell)),
+            SecondaryAfterFailure::Release => FailureReaction::Release,
+            SecondaryAfterFailure::Restore => FailureReaction::Enter(cell),
+            SecondaryAfterFailure::Strongest => FailureReaction::Enter(best.unwrap_or(cell)),
         };
         self.with_node(env, |network, step| network.on_failure(remedy, step));
     }
@@ -505,7 +518,7 @@ impl Scg<'_, '_> {
         let Some(node) = self.node() else {
             return false;
         };
-        let is_there = matches!(node.ue, UeSide::Serving) && !node.network.is_busy();
+        let is_there = matches!(node.leg_state, ScgState::Serving) && !node.network.is_busy();
         let Some(cell) = node.network.pscell().filter(|_| is_there) else {
             return false;
         };
@@ -521,7 +534,9 @@ impl Scg<'_, '_> {
         let Some(cell) = wanted.filter(fits) else {
             return false;
         };
-        self.with_node(env, |network, step| network.plan(target, cell, step));
+        self.with_node(env, |network, step| {
+            network.prepare_handover(target, cell, step);
+        });
         true
     }
 
@@ -529,7 +544,7 @@ impl Scg<'_, '_> {
     pub(super) fn bytes_beside(&mut self, message: Message) -> u32 {
         let planned = self.node().and_then(|node| node.network.planned());
         match (message, planned) {
-            (Message::Command(_), Some(_)) => GROUP,
+            (Message::Command(_), Some(_)) => CELL_GROUP_BYTES,
             _ => 0,
         }
     }

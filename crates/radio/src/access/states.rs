@@ -6,7 +6,7 @@ use super::stack::Stack;
 use crate::cell::CellMac;
 use crate::config::Env;
 use crate::rrc::UeRrc;
-use crate::rrc::states::{Connection, Entry};
+use crate::rrc::states::{Admission, Connection};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RrcEvent, RrcRow, Time, UeId, Wake};
 
@@ -75,11 +75,11 @@ impl States {
         let cell = stack.serving_cell(ue).unwrap_or_default();
         let frame = &cells[cell.index()].plan.frame;
         let entry = released.connection.on_packet(now, direction, frame);
-        if entry == Entry::Open {
+        if entry == Admission::Open {
             return true;
         }
         released.held.push((bearer, direction, packet));
-        if let Entry::Return { paged_at, open_at } = entry {
+        if let Admission::Return { paged_at, open_at } = entry {
             if let Some(at) = paged_at {
                 stack.events.schedule(at, Event::Paged(ue));
             }

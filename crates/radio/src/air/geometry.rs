@@ -116,7 +116,7 @@ pub fn geometry<M: Motion>(
         }
         let best = match described.serving {
             Serving::Cell(cell) => heard.get(cell.index()).copied(),
-            Serving::Strongest | Serving::StrongestBeside(_) => {
+            Serving::Strongest | Serving::StrongestOnCarrier(_) => {
                 heard.iter().copied().reduce(|best, one| {
                     if one.power_mw > best.power_mw {
                         one

@@ -230,7 +230,7 @@ impl Air {
                         air.add_carrier(id, pscell)?;
                     }
                 }
-                Serving::StrongestBeside(cell) => {
+                Serving::StrongestOnCarrier(cell) => {
                     air.add_carrier(id, cell)?;
                 }
                 Serving::Strongest => {

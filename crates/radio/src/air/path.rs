@@ -225,7 +225,7 @@ impl PathChannel {
 
     /// Prepares the channel for more than its mean gain.
     pub(super) fn bring_near(&mut self) {
-        self.channel.bring_near();
+        self.channel.make_full();
     }
 
     /// Replaces the channel's gain with a recording.

@@ -29,7 +29,7 @@ impl Channels {
 
     /// Returns the channel between a UE and cell `id`. `penetration` is the loss of walls around
     /// the UE. `cells` must be all cells. The channel gives its mean gain only, until
-    /// [`LinkChannel::bring_near`] is called.
+    /// [`LinkChannel::make_full`] is called.
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
@@ -42,7 +42,7 @@ impl Channels {
         let key = link_key(cells.clone().map(|cell| cell.site), id, ue.0);
         let mut cells = cells;
         let cell = cells.nth(id.index()).expect("a cell has its number");
-        Ok(self.environment(cell)?.link_aside(key, penetration))
+        Ok(self.environment(cell)?.reduced_link(key, penetration))
     }
 
     fn environment(&mut self, cell: &CellConfig) -> Result<&Environment, ConfigError> {

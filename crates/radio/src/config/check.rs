@@ -43,7 +43,7 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
         }
         Err(error(what, &id.0, format!("a cell below {}", cells.len())))
     };
-    if let Serving::Cell(id) | Serving::StrongestBeside(id) = ue.serving {
+    if let Serving::Cell(id) | Serving::StrongestOnCarrier(id) = ue.serving {
         is_there("serving cell", id)?;
     }
     if let Some(id) = ue.pscell {

@@ -55,13 +55,13 @@ pub(crate) struct Gaps {
 /// Time after a gap in which a UE of LTE does not send: one subframe.
 ///
 /// Standard: TS 36.133 §8.1.2.1.
-const BEHIND: Span = Span::from_millis(1);
+const AFTER_GAP: Span = Span::from_millis(1);
 
 impl Gaps {
     /// Returns the gaps of a UE in a cell whose slots have length `slot`.
     pub(crate) fn new(gaps: &MeasurementGaps, ue: UeId, (slot, is_nr): (Span, bool)) -> Gaps {
         let length = gaps.length.as_nanos();
-        let behind = if is_nr { 0 } else { BEHIND.as_nanos() };
+        let behind = if is_nr { 0 } else { AFTER_GAP.as_nanos() };
         let mut lengths = [length; 2];
         lengths[Direction::Uplink.index()] += behind;
         Gaps {
@@ -88,7 +88,7 @@ impl Gaps {
     }
 
     /// Returns the first slot after the gap that contains `at`. `None` if `at` is in no gap.
-    pub(crate) fn behind(&self, at: Time) -> Option<u64> {
+    pub(crate) fn slot_after_gap(&self, at: Time) -> Option<u64> {
         let phase = self.phase(at.as_nanos());
         let length = self.lengths[Direction::Uplink.index()];
         let left = length.checked_sub(phase).filter(|&left| left > 0)?;
@@ -142,10 +142,10 @@ mod tests {
         let clear = |slot| gaps.clear_from(slot, Direction::Downlink);
         assert_eq!([9, 10, 15, 16, 49, 50].map(clear), [9, 16, 16, 16, 49, 56]);
         let at = |micros| Time::ZERO + Span::from_micros(micros);
-        assert_eq!(gaps.behind(at(9_999)), None);
-        assert_eq!(gaps.behind(at(10_000)), Some(16));
-        assert_eq!(gaps.behind(at(15_499)), Some(16));
-        assert_eq!(gaps.behind(at(15_500)), None);
+        assert_eq!(gaps.slot_after_gap(at(9_999)), None);
+        assert_eq!(gaps.slot_after_gap(at(10_000)), Some(16));
+        assert_eq!(gaps.slot_after_gap(at(15_499)), Some(16));
+        assert_eq!(gaps.slot_after_gap(at(15_500)), None);
     }
 
     #[test]

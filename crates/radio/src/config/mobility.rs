@@ -71,7 +71,7 @@ pub struct MobilityConfig {
 
 fadeout_core::parameters! {
     /// Default parameters of mobility management, with the names of the scenario's keys.
-    struct Keys {
+    struct MobilityKeys {
         /// One-way delay between base stations.
         station_delay: Span = span("5 ms"),
         /// One-way delay between a base station and the core network.
@@ -146,7 +146,7 @@ pub(crate) enum Route {
 
 impl MobilityConfig {
     /// Parameters that a scenario may give as keys of its mobility management.
-    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+    pub const PARAMETERS: &'static [Parameter] = MobilityKeys::PARAMETERS;
 
     /// Returns a configuration for tests, without events and base stations.
     #[cfg(test)]
@@ -244,7 +244,7 @@ impl MobilityConfig {
     }
 
     /// True if the base stations of two cells exchange messages over simulated links.
-    pub(crate) fn speak_over_links(&self, one: CellId, other: CellId) -> bool {
+    pub(crate) fn exchange_over_links(&self, one: CellId, other: CellId) -> bool {
         self.has_links() && !self.is_one_station(one, other)
     }
 
@@ -396,7 +396,7 @@ pub struct Monitoring {
 impl Default for Monitoring {
     /// Standard: TR 36.839.
     fn default() -> Monitoring {
-        let keys = Keys::default();
+        let keys = MobilityKeys::default();
         Monitoring {
             period: Span::from_millis(10),
             q_out: keys.q_out,
@@ -452,7 +452,7 @@ impl AccessConfig {
 
 impl Default for AccessConfig {
     fn default() -> AccessConfig {
-        let keys = Keys::default();
+        let keys = MobilityKeys::default();
         AccessConfig {
             occasion_period: keys.preamble_period,
             response_delay: Span::from_millis(3),
@@ -519,7 +519,7 @@ impl ProcedureConfig {
 impl Default for ProcedureConfig {
     /// Standard: TS 36.133 §5.1.2.1.
     fn default() -> ProcedureConfig {
-        let keys = Keys::default();
+        let keys = MobilityKeys::default();
         ProcedureConfig {
             station_delay: keys.station_delay,
             core_delay: keys.core_delay,

@@ -7,10 +7,10 @@
 
 mod beam_failure;
 mod bearer;
-mod beside;
 mod cell;
 mod channels;
 mod check;
+mod co_sited;
 mod conditional;
 mod env;
 mod error;
@@ -30,13 +30,13 @@ mod ue;
 
 pub use beam_failure::{BeamMonitoring, DedicatedRecovery};
 pub use bearer::BearerConfig;
-pub(crate) use beside::co_sited;
 pub use cell::{
     Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,
 };
 pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
+pub(crate) use co_sited::co_sited;
 pub use conditional::{ConditionalConfig, MOST_CANDIDATES};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;

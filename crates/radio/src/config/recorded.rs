@@ -53,7 +53,7 @@ pub(crate) fn check_recorded(
         }
         let may_serve: Vec<CellId> = match ue.serving {
             Serving::Cell(cell) => std::iter::once(cell).chain(ue.pscell).collect(),
-            Serving::Strongest | Serving::StrongestBeside(_) => {
+            Serving::Strongest | Serving::StrongestOnCarrier(_) => {
                 (0..cells as u32).map(CellId).collect()
             }
         };

@@ -10,10 +10,10 @@ use fadeout_core::Span;
 pub struct SecondaryNodeConfig {
     /// Events A4 or B1 that UEs without a secondary node report. The network adds the strongest
     /// reported cell.
-    pub adding: Vec<MeasurementEvent>,
+    pub addition_events: Vec<MeasurementEvent>,
     /// Events that UEs with a secondary node report about the PSCell. A2 releases the PSCell, A3
     /// and A5 change it.
-    pub about: Vec<MeasurementEvent>,
+    pub pscell_events: Vec<MeasurementEvent>,
     /// Treatment of the secondary node in a handover of the master node's cell.
     pub at_handover: SecondaryAtHandover,
     /// Treatment of the secondary node after a failure of its link.

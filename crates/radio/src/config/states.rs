@@ -36,7 +36,7 @@ pub struct StatesConfig {
 
 fadeout_core::parameters! {
     /// Default parameters of RRC states, with the names of the scenario's keys.
-    struct Keys {
+    struct StatesKeys {
         /// Time without data after which the connection is released.
         inactivity: Span = span("10 s"),
         /// RRC state to which the connection is released.
@@ -60,7 +60,7 @@ fadeout_core::parameters! {
 
 impl Default for StatesConfig {
     fn default() -> StatesConfig {
-        let keys = Keys::default();
+        let keys = StatesKeys::default();
         StatesConfig {
             inactivity: keys.inactivity,
             released_to: keys.state,
@@ -78,7 +78,7 @@ impl Default for StatesConfig {
 
 impl StatesConfig {
     /// Parameters that a scenario may give as keys of a UE's `rrc-states`.
-    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+    pub const PARAMETERS: &'static [Parameter] = StatesKeys::PARAMETERS;
 
     /// Returns the time from the end of random access to the first data.
     pub fn procedure(&self) -> Span {

@@ -135,7 +135,7 @@ pub enum Serving {
     Strongest,
     /// The cell that the UE receives with the highest power among the cells on the carrier of this
     /// one. Cells on other carriers are known to be weaker and are not evaluated.
-    StrongestBeside(CellId),
+    StrongestOnCarrier(CellId),
 }
 
 /// SINR over the whole bandwidth.
@@ -149,7 +149,7 @@ pub struct FixedSinr {
 
 fadeout_core::parameters! {
     /// Default parameters of a UE.
-    struct Keys {
+    struct UeKeys {
         /// Maximum transmit power (power class 3, TS 36.101 and 38.101-1).
         tx_power: f64 = number((-200.0, 200.0, "dBm"), "23"),
         /// Noise figure of the UE's receiver (TR 36.942).
@@ -174,11 +174,11 @@ impl UeConfig {
     }
 
     /// Parameters that a scenario may give as keys of a UE.
-    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+    pub const PARAMETERS: &'static [Parameter] = UeKeys::PARAMETERS;
 
     /// Returns a UE with default parameters, served by the strongest cell.
     pub fn new(node: NodeId) -> UeConfig {
-        let keys = Keys::default();
+        let keys = UeKeys::default();
         UeConfig {
             node,
             serving: Serving::Strongest,

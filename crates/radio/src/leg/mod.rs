@@ -328,7 +328,7 @@ impl Leg {
     #[inline]
     pub(crate) fn answered_from(&self, decoded_at: Time, again_from: u64) -> u64 {
         let gaps = self.gaps.as_ref();
-        let behind = gaps.and_then(|gaps| gaps.behind(decoded_at));
+        let behind = gaps.and_then(|gaps| gaps.slot_after_gap(decoded_at));
         behind.map_or(again_from, |slot| again_from.max(slot))
     }
 

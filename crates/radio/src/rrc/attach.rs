@@ -15,7 +15,7 @@
 //! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3,
 //! §5.3.4; TS 38.331 §5.3.3, §5.3.4.
 
-use super::backhaul::{Place, Signal, Wire};
+use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::network::{REPEAT, Step};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, Span, Time};
@@ -70,37 +70,37 @@ pub(crate) enum Round {
 
 /// Registration status of a UE in its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct Registration {
     pub generation: Generation,
     /// True if the core knows the UE and has NAS keys for it.
     pub is_registered: bool,
 }
 
-impl Standing {
-    fn has_session_apart(self) -> bool {
+impl Registration {
+    fn requests_session(self) -> bool {
         self.generation == Generation::Nr && !self.is_registered
     }
 }
 
 impl Round {
     /// Returns the next round. `None` after the last.
-    pub(crate) fn next(self, standing: Standing) -> Option<Round> {
+    pub(crate) fn next(self, registration: Registration) -> Option<Round> {
         Some(match self {
-            Round::Setup if standing.is_registered => Round::Security,
+            Round::Setup if registration.is_registered => Round::Security,
             Round::Setup => Round::Authentication,
             Round::Authentication => Round::NasSecurity,
             Round::NasSecurity => Round::Security,
-            Round::Security if standing.has_session_apart() => Round::Acceptance,
+            Round::Security if registration.requests_session() => Round::Acceptance,
             Round::Security | Round::Acceptance => Round::Bearers,
             Round::Bearers => return None,
         })
     }
 
     /// True if the core starts the round, false if the base station does.
-    pub(crate) fn is_of_core(self, standing: Standing) -> bool {
+    pub(crate) fn is_of_core(self, registration: Registration) -> bool {
         match self {
             Round::Authentication | Round::NasSecurity | Round::Security => true,
-            Round::Bearers => standing.has_session_apart(),
+            Round::Bearers => registration.requests_session(),
             Round::Setup | Round::Acceptance => false,
         }
     }
@@ -183,7 +183,7 @@ pub enum Unattached {
 /// State of the attach procedure of a UE. The same procedure follows the loss of a connection.
 #[derive(Debug)]
 pub(crate) struct Attach {
-    standing: Standing,
+    registration: Registration,
     /// Number of consecutive failed attempts.
     attempts: u32,
     /// Number of all failed attempts, and true if the latest one reached RRC's setup.
@@ -199,7 +199,7 @@ pub(crate) struct Attach {
     /// Message or answer between base station and core, with the time of its arrival. If simulated
     /// links carry it, the time is that of its repetition.
     under_way: Option<(Round, bool, Time)>,
-    wire: Wire,
+    wire: NetworkMessages,
     /// True until the core is informed of the UE's bearers.
     is_path_awaited: bool,
 }
@@ -207,7 +207,7 @@ pub(crate) struct Attach {
 impl Attach {
     pub(crate) fn new(generation: Generation) -> Attach {
         Attach {
-            standing: Standing {
+            registration: Registration {
                 generation,
                 is_registered: false,
             },
@@ -219,13 +219,13 @@ impl Attach {
             answers_at: Time::NEVER,
             guard_at: Time::NEVER,
             under_way: None,
-            wire: Wire::default(),
+            wire: NetworkMessages::default(),
             is_path_awaited: false,
         }
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        self.standing
+    pub(crate) fn registration(&self) -> Registration {
+        self.registration
     }
 
     /// Returns the cell in which the UE attaches.
@@ -250,7 +250,7 @@ impl Attach {
         begins_at: Option<Time>,
         unsuited: Option<Unsuited>,
     ) -> Option<Unattached> {
-        if self.standing.is_registered {
+        if self.registration.is_registered {
             return None;
         }
         let begins_at = begins_at.filter(|_| !self.is_selecting);
@@ -265,8 +265,8 @@ impl Attach {
     /// Starts the guard timer of NAS, because the UE has selected a cell.
     pub(crate) fn on_selected(&mut self, now: Time) {
         self.is_selecting = false;
-        self.guard_at = now.saturating_add(match self.standing.is_registered {
-            true => service_timer(self.standing.generation),
+        self.guard_at = now.saturating_add(match self.registration.is_registered {
+            true => service_timer(self.registration.generation),
             false => T3410,
         });
     }
@@ -275,19 +275,19 @@ impl Attach {
     pub(crate) fn on_setup(&mut self, (cell, generation): (CellId, Generation), now: Time) {
         self.on_path();
         self.cell = cell;
-        self.standing.generation = generation;
+        self.registration.generation = generation;
         self.on_question(Round::Setup, now);
     }
 
     /// Records that the UE has received a message. Its answer follows after the processing time.
     pub(crate) fn on_question(&mut self, round: Round, now: Time) {
         self.round = round;
-        let takes = round.processing(self.standing.generation);
+        let takes = round.processing(self.registration.generation);
         self.answers_at = now.saturating_add(takes);
     }
 
     /// Returns true once, when the UE's answer is due.
-    pub(crate) fn answers(&mut self, now: Time) -> bool {
+    pub(crate) fn is_answer_due(&mut self, now: Time) -> bool {
         let is_due = self.answers_at <= now;
         if is_due {
             self.answers_at = Time::NEVER;
@@ -302,7 +302,7 @@ impl Attach {
 
     /// Records that the UE has its bearers and is registered.
     pub(crate) fn on_bearers(&mut self) {
-        self.standing.is_registered = true;
+        self.registration.is_registered = true;
         self.attempts = 0;
         self.guard_at = Time::NEVER;
         self.is_path_awaited = true;
@@ -328,7 +328,7 @@ impl Attach {
     pub(crate) fn fail(&mut self, had_setup: bool, usual: Span) -> Span {
         self.stop();
         self.failed = (self.failed.0 + 1, had_setup);
-        if self.standing.is_registered {
+        if self.registration.is_registered {
             return usual;
         }
         self.attempts += 1;
@@ -349,14 +349,14 @@ impl Attach {
     /// Sends a message from the core to the base station, or an answer from the base station to the
     /// core.
     pub(crate) fn send(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
-        let station = Place::Station(step.config.station(self.cell));
+        let station = NetworkNode::Station(step.config.station(self.cell));
         let ends = match is_answer {
-            true => [station, Place::Core],
-            false => [Place::Core, station],
+            true => [station, NetworkNode::Core],
+            false => [NetworkNode::Core, station],
         };
         let takes = match step.config.has_links() {
             true => {
-                let signal = Signal::Attach { round, is_answer };
+                let signal = NetworkSignal::Attach { round, is_answer };
                 self.wire.send_between(signal, ends, step);
                 REPEAT
             }
@@ -368,7 +368,8 @@ impl Attach {
     /// Returns the round of a message that arrived over links, and true if it is an answer. `None`
     /// if the message is not awaited.
     pub(crate) fn on_message(&mut self, number: u64) -> Option<(Round, bool)> {
-        let Signal::Attach { round, is_answer } = self.wire.take_arrived(number)?.signal else {
+        let NetworkSignal::Attach { round, is_answer } = self.wire.take_arrived(number)?.signal
+        else {
             return None;
         };
         // A repeated message may arrive twice.
@@ -395,12 +396,12 @@ mod tests {
     use super::*;
 
     fn rounds(generation: Generation, is_registered: bool) -> Vec<(Round, bool)> {
-        let standing = Standing {
+        let registration = Registration {
             generation,
             is_registered,
         };
-        let all = std::iter::successors(Some(Round::Setup), |round| round.next(standing));
-        all.map(|round| (round, round.is_of_core(standing)))
+        let all = std::iter::successors(Some(Round::Setup), |round| round.next(registration));
+        all.map(|round| (round, round.is_of_core(registration)))
             .collect()
     }
 
@@ -441,8 +442,8 @@ mod tests {
             assert!(attach.has_expired(at(15_000)) && !attach.has_expired(at(14_999)));
             attach.on_question(Round::Bearers, at(100));
             assert_eq!(attach.wake_at(), at(100 + ms));
-            assert!(!attach.answers(at(99 + ms)) && attach.answers(at(100 + ms)));
-            assert!(!attach.answers(at(500)));
+            assert!(!attach.is_answer_due(at(99 + ms)) && attach.is_answer_due(at(100 + ms)));
+            assert!(!attach.is_answer_due(at(500)));
         }
     }
 

@@ -18,7 +18,7 @@ use fadeout_core::CellId;
 
 /// Origin or destination of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum NetworkNode {
     /// A base station, by its number.
     Station(u32),
     /// The core: MME and serving gateway, or AMF and UPF.
@@ -27,7 +27,7 @@ pub enum Place {
 
 /// Content of a message between base stations, or between a base station and the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub(crate) enum NetworkSignal {
     /// Handover Request: the source asks the target cell to accept the UE.
     Request(CellId),
     /// Handover Request Acknowledge: the target cell accepts the UE.
@@ -63,47 +63,49 @@ pub(crate) enum Signal {
     Attach { round: Round, is_answer: bool },
 }
 
-impl Signal {
+impl NetworkSignal {
     /// Returns the size in bytes of the IP packet with SCTP's header. Sizes are typical values, not
     /// those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
             // These messages have the UE's context and RRC's containers.
-            Signal::Request(_) | Signal::Context => 600,
-            Signal::Acknowledge(_) => 300,
-            Signal::PathSwitch(_) | Signal::PathSwitched | Signal::ContextRequest => 150,
-            Signal::Refuse(_)
-            | Signal::Release
-            | Signal::StatusTransfer
-            | Signal::EarlyStatus
-            | Signal::Bicast(_)
-            | Signal::BicastEnd
-            | Signal::Cancel { .. }
-            | Signal::Withdraw { .. }
-            | Signal::Success(_) => 100,
-            Signal::Attach { round, is_answer } => round.wired_size(is_answer),
+            NetworkSignal::Request(_) | NetworkSignal::Context => 600,
+            NetworkSignal::Acknowledge(_) => 300,
+            NetworkSignal::PathSwitch(_)
+            | NetworkSignal::PathSwitched
+            | NetworkSignal::ContextRequest => 150,
+            NetworkSignal::Refuse(_)
+            | NetworkSignal::Release
+            | NetworkSignal::StatusTransfer
+            | NetworkSignal::EarlyStatus
+            | NetworkSignal::Bicast(_)
+            | NetworkSignal::BicastEnd
+            | NetworkSignal::Cancel { .. }
+            | NetworkSignal::Withdraw { .. }
+            | NetworkSignal::Success(_) => 100,
+            NetworkSignal::Attach { round, is_answer } => round.wired_size(is_answer),
         }
     }
 }
 
 /// A message that is being transmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wired {
+pub(crate) struct NetworkMessage {
     number: u64,
-    pub signal: Signal,
+    pub signal: NetworkSignal,
     /// Place at which the message arrives next.
-    pub next: Place,
+    pub next: NetworkNode,
     /// Destination of the message.
-    pub to: Place,
+    pub to: NetworkNode,
 }
 
 /// Messages about a UE that are being transmitted or are lost.
 #[derive(Debug, Default)]
-pub(crate) struct Wire(Vec<Wired>);
+pub(crate) struct NetworkMessages(Vec<NetworkMessage>);
 
-impl Wire {
-    pub(crate) fn add(&mut self, number: u64, signal: Signal, [next, to]: [Place; 2]) {
-        self.0.push(Wired {
+impl NetworkMessages {
+    pub(crate) fn add(&mut self, number: u64, signal: NetworkSignal, [next, to]: [NetworkNode; 2]) {
+        self.0.push(NetworkMessage {
             number,
             signal,
             next,
@@ -112,8 +114,8 @@ impl Wire {
     }
 
     /// Removes and returns a message that has arrived. `None` if the message was cancelled.
-    pub(crate) fn take_arrived(&mut self, number: u64) -> Option<Wired> {
-        let place = self.0.iter().position(|wired| wired.number == number)?;
+    pub(crate) fn take_arrived(&mut self, number: u64) -> Option<NetworkMessage> {
+        let place = self.0.iter().position(|message| message.number == number)?;
         Some(self.0.swap_remove(place))
     }
 
@@ -129,14 +131,17 @@ mod tests {
 
     #[test]
     fn a_message_arrives_once_and_not_after_its_procedure() {
-        let mut wire = Wire::default();
-        let places = [Place::Core, Place::Station(3)];
-        wire.add(4, Signal::Release, places);
-        wire.add(5, Signal::PathSwitched, places);
+        let mut wire = NetworkMessages::default();
+        let places = [NetworkNode::Core, NetworkNode::Station(3)];
+        wire.add(4, NetworkSignal::Release, places);
+        wire.add(5, NetworkSignal::PathSwitched, places);
         let there = wire
             .take_arrived(5)
-            .map(|wired| (wired.signal, wired.next, wired.to));
-        assert_eq!(there, Some((Signal::PathSwitched, places[0], places[1])));
+            .map(|message| (message.signal, message.next, message.to));
+        assert_eq!(
+            there,
+            Some((NetworkSignal::PathSwitched, places[0], places[1]))
+        );
         assert_eq!(wire.take_arrived(5), None);
         wire.cancel_all();
         assert_eq!(wire.take_arrived(4), None);

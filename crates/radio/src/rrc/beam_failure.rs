@@ -31,7 +31,7 @@ pub(crate) struct BeamRecovery {
 }
 
 impl BeamWatch {
-    /// Returns a state without detection, until [`BeamWatch::begin_anew`].
+    /// Returns a state without detection, until [`BeamWatch::reset`].
     pub(crate) fn new() -> BeamWatch {
         BeamWatch {
             next_at: Time::NEVER,
@@ -43,7 +43,7 @@ impl BeamWatch {
 
     /// Resets the detection for a new serving cell. The UE evaluates its beams each `period`.
     /// `None` if the cell has no beam failure detection.
-    pub(crate) fn begin_anew(&mut self, now: Time, period: Option<Span>) {
+    pub(crate) fn reset(&mut self, now: Time, period: Option<Span>) {
         *self = BeamWatch::new();
         if let Some(period) = period {
             self.next_at = next_multiple(now, period);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::config::{AccessConfig, DedicatedRecovery};
     use crate::rrc::random_access::tests::fdd;
-    use crate::rrc::random_access::{Progress, Step};
+    use crate::rrc::random_access::{AccessStep, Progress};
     use fadeout_core::Dbm;
     use fadeout_core::random::Stream;
 
@@ -166,14 +166,14 @@ mod tests {
         }),
     };
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     /// Returns the time in ms at which recovery begins, with one evaluation each 20 ms.
     fn begins(config: &BeamMonitoring, failures: &[bool]) -> Option<u64> {
         let mut watch = BeamWatch::new();
-        watch.begin_anew(Time::ZERO, Some(PERIOD));
+        watch.reset(Time::ZERO, Some(PERIOD));
         let (access, frame) = (AccessConfig::default(), fdd());
         let cell = CellAccess {
             config: &access,
@@ -216,8 +216,8 @@ mod tests {
     /// the given level. Returns the steps with their times in ms.
     fn recover(
         candidate_dbm: f64,
-        mut arrives: impl FnMut(u64, Step) -> bool,
-    ) -> (Vec<(u64, Step)>, Progress) {
+        mut arrives: impl FnMut(u64, AccessStep) -> bool,
+    ) -> (Vec<(u64, AccessStep)>, Progress) {
         let access = AccessConfig {
             backoff: Span::ZERO,
             ..AccessConfig::default()
@@ -229,7 +229,7 @@ mod tests {
         };
         let mut watch = BeamWatch::new();
         for ms in [20, 40, 60] {
-            watch.on_evaluation((at(ms), PERIOD), (&CONFIG, cell), true);
+            watch.on_evaluation((at_ms(ms), PERIOD), (&CONFIG, cell), true);
         }
         let (mut steps, mut expired) = (Vec::new(), 0);
         let mut draws = Stream::new(1, "test.beams", 0);
@@ -245,7 +245,7 @@ mod tests {
             if progress != Progress::Running {
                 assert_eq!(
                     expired,
-                    u32::from(now > at(100)),
+                    u32::from(now > at_ms(100)),
                     "at {} ms",
                     now.as_millis()
                 );
@@ -259,7 +259,10 @@ mod tests {
     #[test]
     fn a_candidate_above_the_threshold_needs_the_response_alone() {
         let (steps, progress) = recover(-110.0, |_, _| true);
-        assert_eq!(steps, [(60, Step::Preamble), (63, Step::Response)]);
+        assert_eq!(
+            steps,
+            [(60, AccessStep::Preamble), (63, AccessStep::Response)]
+        );
         assert_eq!(progress, Progress::Done);
         let (steps, progress) = recover(-110.1, |_, _| true);
         assert_eq!((steps.len(), progress), (4, Progress::Done));
@@ -269,9 +272,11 @@ mod tests {
     fn after_the_recovery_timer_preambles_are_drawn() {
         // Dedicated preambles at 60 and 80 ms are lost. The timer expires at 100 ms.
         let (steps, progress) = recover(-90.0, |ms, _| ms >= 100);
-        let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
+        let preambles = steps
+            .iter()
+            .filter(|(_, step)| *step == AccessStep::Preamble);
         assert!(preambles.map(|&(ms, _)| ms).eq([60, 80, 100]));
-        assert_eq!(steps.last(), Some(&(115, Step::Resolution)));
+        assert_eq!(steps.last(), Some(&(115, AccessStep::Resolution)));
         assert_eq!(progress, Progress::Done);
     }
 

@@ -12,7 +12,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.423 §8.2.1, §8.2.3, §8.2.8, §8.2.9.
 
-use super::backhaul::{Place, Signal, Wire};
+use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::conditional::Candidates;
 use super::network::{Act, REPEAT, Step};
 use crate::config::ConditionalConfig;
@@ -24,26 +24,26 @@ pub(crate) struct Candidacy {
     /// Cell whose base station prepares the candidates.
     source: CellId,
     /// Candidates that the source has asked, the oldest first.
-    known: Vec<Known>,
+    candidates: Vec<SourceCandidate>,
     /// True if the UE must receive a changed list of candidates.
-    is_stale: bool,
+    is_list_outdated: bool,
     /// Time of the latest list of candidates for the UE. `None` if it had none.
     list_sent_at: Option<Time>,
     /// Reservations of candidates for the UE.
-    rooms: Vec<Room>,
+    reservations: Vec<Reservation>,
     /// Candidates that decide about a request, each with the time of its decision.
     deciding: Vec<(CellId, Time)>,
     /// Messages with a fixed delay, each with its arrival time, in no order.
-    delayed: Vec<(Time, Signal)>,
-    success: Option<Success>,
+    delayed: Vec<(Time, NetworkSignal)>,
+    success: Option<SuccessNotification>,
     /// Time at which the target has the forwarded data, if no link carries it.
     resumes_at: Time,
-    wire: Wire,
+    wire: NetworkMessages,
 }
 
 /// State of a candidate at its source.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct SourceCandidate {
     cell: CellId,
     /// Time of the source's request.
     asked_at: Time,
@@ -54,7 +54,7 @@ struct Known {
     has_copies: bool,
 }
 
-impl Known {
+impl SourceCandidate {
     fn is_prepared(&self) -> bool {
         self.answer_by.is_never()
     }
@@ -62,7 +62,7 @@ impl Known {
 
 /// Notification that the UE has entered a candidate, repeated until the source answers.
 #[derive(Debug, Clone, Copy)]
-struct Success {
+struct SuccessNotification {
     cell: CellId,
     /// Time of the next repetition.
     again_at: Time,
@@ -72,7 +72,7 @@ struct Success {
 
 /// Reservation of a candidate for the UE.
 #[derive(Debug, Clone, Copy)]
-struct Room {
+struct Reservation {
     source: CellId,
     cell: CellId,
     until: Time,
@@ -88,12 +88,15 @@ impl Candidacy {
 
     /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
-        let answers = self.known.iter().map(|known| known.answer_by);
-        let rooms = self.rooms.iter().map(|room| room.until);
+        let answers = self.candidates.iter().map(|candidate| candidate.answer_by);
+        let reservations = self
+            .reservations
+            .iter()
+            .map(|reservation| reservation.until);
         let decisions = self.deciding.iter().map(|&(_, at)| at);
         let delayed = self.delayed.iter().map(|&(at, _)| at);
         let again = self.success.iter().map(|success| success.again_at);
-        let times = answers.chain(rooms).chain(decisions).chain(delayed);
+        let times = answers.chain(reservations).chain(decisions).chain(delayed);
         let next = times.chain(again).min().unwrap_or(Time::NEVER);
         next.min(self.resumes_at)
     }
@@ -106,8 +109,11 @@ impl Candidacy {
     /// Returns the candidates that have accepted the UE.
     pub(crate) fn prepared(&self) -> Candidates {
         let mut all = Candidates::NONE;
-        let prepared = self.known.iter().filter(|known| known.is_prepared());
-        prepared.for_each(|known| all.add(known.cell));
+        let prepared = self
+            .candidates
+            .iter()
+            .filter(|candidate| candidate.is_prepared());
+        prepared.for_each(|candidate| all.add(candidate.cell));
         all
     }
 
@@ -118,18 +124,23 @@ impl Candidacy {
 
     /// Returns the time of the source's request to a candidate. `None` if the cell is no candidate.
     pub(crate) fn asked_at(&self, cell: CellId) -> Option<Time> {
-        let known = self.known.iter().find(|known| known.cell == cell);
-        known.map(|known| known.asked_at)
+        let candidate = self
+            .candidates
+            .iter()
+            .find(|candidate| candidate.cell == cell);
+        candidate.map(|candidate| candidate.asked_at)
     }
 
     /// True if a cell reserves resources for the UE.
-    pub(crate) fn is_held(&self, cell: CellId) -> bool {
-        self.rooms.iter().any(|room| room.cell == cell)
+    pub(crate) fn has_reservation(&self, cell: CellId) -> bool {
+        self.reservations
+            .iter()
+            .any(|reservation| reservation.cell == cell)
     }
 
     /// Requests these candidates, the best first. Older candidates that are not in the list are
     /// cancelled if the maximum number is exceeded.
-    pub(crate) fn want(
+    pub(crate) fn request_candidates(
         &mut self,
         source: CellId,
         wanted: &[CellId],
@@ -142,84 +153,91 @@ impl Candidacy {
         }
         let wanted = &wanted[..wanted.len().min(config.most_candidates)];
         for &cell in wanted {
-            if self.known.iter().any(|known| known.cell == cell) {
+            if self
+                .candidates
+                .iter()
+                .any(|candidate| candidate.cell == cell)
+            {
                 continue;
             }
-            if self.known.len() >= config.most_candidates {
-                let is_other = |known: &Known| !wanted.contains(&known.cell);
-                let Some(place) = self.known.iter().position(is_other) else {
+            if self.candidates.len() >= config.most_candidates {
+                let is_other = |candidate: &SourceCandidate| !wanted.contains(&candidate.cell);
+                let Some(place) = self.candidates.iter().position(is_other) else {
                     return;
                 };
-                let left = self.known.remove(place);
+                let left = self.candidates.remove(place);
                 self.cancel(left.cell, step);
-                self.is_stale |= left.is_prepared();
+                self.is_list_outdated |= left.is_prepared();
             }
-            step.act(Act::Note(Some(cell), RrcEvent::HandoverRequest));
-            self.known.push(Known {
+            step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverRequest));
+            self.candidates.push(SourceCandidate {
                 cell,
                 asked_at: step.now,
                 answer_by: step.after(step.config.procedure.preparation),
                 has_copies: false,
             });
-            self.send(Signal::Request(cell), [source, cell], step);
+            self.send(NetworkSignal::Request(cell), [source, cell], step);
         }
-        self.configure(step);
+        self.send_candidates(step);
     }
 
     /// Sets the source of a handover that has no candidates but its target.
-    pub(crate) fn come_from(&mut self, source: CellId) {
+    pub(crate) fn set_source(&mut self, source: CellId) {
         self.source = source;
     }
 
     /// Handles the UE's entry into a candidate: its reservation ends. The candidate's base station
     /// notifies the source.
     pub(crate) fn on_executed(&mut self, cell: CellId, step: &mut Step<'_>) {
-        self.give_back(|room| room.cell == cell, step);
-        self.success = Some(Success {
+        self.end_reservations(|reservation| reservation.cell == cell, step);
+        self.success = Some(SuccessNotification {
             cell,
             again_at: step.after(REPEAT),
             is_known: false,
         });
-        self.send(Signal::Success(cell), [cell, self.source], step);
+        self.send(NetworkSignal::Success(cell), [cell, self.source], step);
     }
 
     /// Handles a UE's switch to a candidate of the same base station, which keeps the other
-    /// candidates. The cell that the UE left becomes a candidate. `lacks_candidates` is true if the UE
-    /// does not know the latest list.
+    /// candidates. The cell that the UE left becomes a candidate. `lacks_candidates` is true if the
+    /// UE does not know the latest list.
     ///
     /// Standard: TS 38.300 §9.2.3.5.2.
-    pub(crate) fn follow(
+    pub(crate) fn on_switched(
         &mut self,
         [source, cell]: [CellId; 2],
         lacks_candidates: bool,
         step: &mut Step<'_>,
     ) {
-        self.give_back(|room| room.cell == cell, step);
-        self.known.retain(|known| known.cell != cell);
+        self.end_reservations(|reservation| reservation.cell == cell, step);
+        self.candidates.retain(|candidate| candidate.cell != cell);
         self.source = cell;
-        for room in &mut self.rooms {
-            room.source = cell;
+        for reservation in &mut self.reservations {
+            reservation.source = cell;
         }
-        let is_known = self.known.iter().any(|known| known.cell == source);
+        let is_known = self
+            .candidates
+            .iter()
+            .any(|candidate| candidate.cell == source);
         if let Some(config) = &step.config.conditional
             && source != cell
             && !is_known
         {
-            self.known.push(Known {
+            self.candidates.push(SourceCandidate {
                 cell: source,
                 asked_at: step.now,
                 answer_by: Time::NEVER,
                 has_copies: false,
             });
             step.held[source.index()] += 1;
-            self.rooms.push(Room {
+            self.reservations.push(Reservation {
                 source: cell,
                 cell: source,
                 until: step.after(config.hold),
             });
         }
-        self.is_stale |= lacks_candidates;
-        self.configure(step);
+        self.is_list_outdated |= lacks_candidates;
+        self.send_candidates(step);
     }
 
     /// Stops the notification of the source, because the link to the UE is lost.
@@ -230,36 +248,44 @@ impl Candidacy {
 
     /// Cancels all candidates, because the UE has left the source for another cell.
     pub(crate) fn cancel_all(&mut self, step: &mut Step<'_>) {
-        self.is_stale = false;
-        while let Some(known) = self.known.pop() {
-            self.cancel(known.cell, step);
+        self.is_list_outdated = false;
+        while let Some(candidate) = self.candidates.pop() {
+            self.cancel(candidate.cell, step);
         }
     }
 
     fn cancel(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
-        let signal = Signal::Cancel { source, cell };
+        let signal = NetworkSignal::Cancel { source, cell };
         self.send(signal, [source, cell], step);
     }
 
     /// Ends the reservations that satisfy `is_it`. Returns true if there were any.
-    fn give_back(&mut self, is_it: impl Fn(&Room) -> bool, step: &mut Step<'_>) -> bool {
-        let before = self.rooms.len();
-        for room in self.rooms.iter().filter(|room| is_it(room)) {
-            let held = &mut step.held[room.cell.index()];
+    fn end_reservations(
+        &mut self,
+        is_it: impl Fn(&Reservation) -> bool,
+        step: &mut Step<'_>,
+    ) -> bool {
+        let before = self.reservations.len();
+        for reservation in self
+            .reservations
+            .iter()
+            .filter(|reservation| is_it(reservation))
+        {
+            let held = &mut step.held[reservation.cell.index()];
             *held = held.saturating_sub(1);
         }
-        self.rooms.retain(|room| !is_it(room));
-        self.rooms.len() < before
+        self.reservations.retain(|reservation| !is_it(reservation));
+        self.reservations.len() < before
     }
 
     /// Sends the UE its candidates, when all of them have answered.
-    fn configure(&mut self, step: &mut Step<'_>) {
-        if self.is_stale && self.known.iter().all(Known::is_prepared) {
-            self.is_stale = false;
+    fn send_candidates(&mut self, step: &mut Step<'_>) {
+        if self.is_list_outdated && self.candidates.iter().all(SourceCandidate::is_prepared) {
+            self.is_list_outdated = false;
             self.list_sent_at = Some(step.now);
             self.announce_copies(step);
-            step.act(Act::Configure);
+            step.act(Act::SendCandidates);
         }
     }
 
@@ -272,12 +298,12 @@ impl Candidacy {
             return;
         }
         let source = self.source;
-        for place in 0..self.known.len() {
-            let known = &mut self.known[place];
-            let is_near = step.config.is_one_station(source, known.cell);
-            if !std::mem::replace(&mut known.has_copies, true) && !is_near {
-                let ends = [source, known.cell];
-                self.send(Signal::EarlyStatus, ends, step);
+        for place in 0..self.candidates.len() {
+            let candidate = &mut self.candidates[place];
+            let is_near = step.config.is_one_station(source, candidate.cell);
+            if !std::mem::replace(&mut candidate.has_copies, true) && !is_near {
+                let ends = [source, candidate.cell];
+                self.send(NetworkSignal::EarlyStatus, ends, step);
             }
         }
     }
@@ -290,25 +316,34 @@ impl Candidacy {
         }
         while let Some(place) = self.deciding.iter().position(|(_, at)| *at <= step.now) {
             let (cell, _) = self.deciding.remove(place);
-            self.decide(cell, step);
+            self.decide_request(cell, step);
         }
-        while let Some(place) = (self.known.iter()).position(|known| known.answer_by <= step.now) {
-            let cell = self.known.remove(place).cell;
-            step.act(Act::Note(Some(cell), RrcEvent::PreparationExpired));
+        while let Some(place) =
+            (self.candidates.iter()).position(|candidate| candidate.answer_by <= step.now)
+        {
+            let cell = self.candidates.remove(place).cell;
+            step.act(Act::RecordEvent(Some(cell), RrcEvent::PreparationExpired));
             self.cancel(cell, step);
-            self.configure(step);
+            self.send_candidates(step);
         }
-        while let Some(place) = self.rooms.iter().position(|room| room.until <= step.now) {
-            let Room { source, cell, .. } = self.rooms[place];
-            self.give_back(|room| (room.source, room.cell) == (source, cell), step);
-            step.act(Act::Note(Some(cell), RrcEvent::CandidateCancelled));
-            let signal = Signal::Withdraw { source, cell };
+        while let Some(place) = self
+            .reservations
+            .iter()
+            .position(|reservation| reservation.until <= step.now)
+        {
+            let Reservation { source, cell, .. } = self.reservations[place];
+            self.end_reservations(
+                |reservation| (reservation.source, reservation.cell) == (source, cell),
+                step,
+            );
+            step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidateCancelled));
+            let signal = NetworkSignal::Withdraw { source, cell };
             self.send(signal, [cell, source], step);
         }
         if let Some(success) = self.success.as_mut().filter(|it| it.again_at <= step.now) {
             success.again_at = step.after(REPEAT);
             let cell = success.cell;
-            self.send(Signal::Success(cell), [cell, self.source], step);
+            self.send(NetworkSignal::Success(cell), [cell, self.source], step);
         }
         if self.resumes_at <= step.now {
             self.resumes_at = Time::NEVER;
@@ -318,76 +353,79 @@ impl Candidacy {
 
     /// Handles a message that has arrived over links, if it is about conditional handover.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
-        let Some(wired) = self.wire.take_arrived(number) else {
+        let Some(message) = self.wire.take_arrived(number) else {
             return;
         };
-        if wired.next != wired.to {
+        if message.next != message.to {
             // The core forwards the message.
             return self
                 .wire
-                .send_hop(wired.signal, wired.next, [wired.to; 2], step);
+                .send_hop(message.signal, message.next, [message.to; 2], step);
         }
-        self.on_signal(wired.signal, step);
+        self.on_signal(message.signal, step);
     }
 
     /// Handles a candidate's decision about a request.
-    fn decide(&mut self, cell: CellId, step: &mut Step<'_>) {
+    fn decide_request(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
         let has_room = step.has_room(cell);
         let answer = match (has_room, &step.config.conditional) {
             (true, Some(config)) => {
-                self.give_back(|room| room.cell == cell, step);
+                self.end_reservations(|reservation| reservation.cell == cell, step);
                 step.held[cell.index()] += 1;
-                self.rooms.push(Room {
+                self.reservations.push(Reservation {
                     source,
                     cell,
                     until: step.after(config.hold),
                 });
-                Signal::Acknowledge(cell)
+                NetworkSignal::Acknowledge(cell)
             }
-            _ => Signal::Refuse(cell),
+            _ => NetworkSignal::Refuse(cell),
         };
         self.send(answer, [cell, source], step);
     }
 
-    fn on_signal(&mut self, signal: Signal, step: &mut Step<'_>) {
+    fn on_signal(&mut self, signal: NetworkSignal, step: &mut Step<'_>) {
         match signal {
-            Signal::Request(cell) => {
+            NetworkSignal::Request(cell) => {
                 let at = step.after(step.config.procedure.admission);
                 self.deciding.push((cell, at));
             }
-            Signal::Acknowledge(cell) => {
-                let mut known = self.known.iter_mut();
-                match known.find(|known| known.cell == cell) {
-                    Some(known) => {
-                        known.answer_by = Time::NEVER;
-                        self.is_stale = true;
-                        step.act(Act::Note(Some(cell), RrcEvent::CandidatePrepared));
-                        self.configure(step);
+            NetworkSignal::Acknowledge(cell) => {
+                let mut candidates = self.candidates.iter_mut();
+                match candidates.find(|candidate| candidate.cell == cell) {
+                    Some(candidate) => {
+                        candidate.answer_by = Time::NEVER;
+                        self.is_list_outdated = true;
+                        step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidatePrepared));
+                        self.send_candidates(step);
                     }
                     // The source has stopped waiting for this candidate.
                     None => self.cancel(cell, step),
                 }
             }
-            Signal::Refuse(cell) => {
-                self.known.retain(|known| known.cell != cell);
-                step.act(Act::Note(Some(cell), RrcEvent::HandoverRefused));
-                self.configure(step);
+            NetworkSignal::Refuse(cell) => {
+                self.candidates.retain(|candidate| candidate.cell != cell);
+                step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverRefused));
+                self.send_candidates(step);
             }
-            Signal::Cancel { source, cell } => {
+            NetworkSignal::Cancel { source, cell } => {
                 self.deciding.retain(|&(other, _)| other != cell);
-                if self.give_back(|room| (room.source, room.cell) == (source, cell), step) {
-                    step.act(Act::Note(Some(cell), RrcEvent::CandidateCancelled));
+                if self.end_reservations(
+                    |reservation| (reservation.source, reservation.cell) == (source, cell),
+                    step,
+                ) {
+                    step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidateCancelled));
                 }
             }
-            Signal::Withdraw { source, cell } if source == self.source => {
-                let before = self.known.len();
-                self.known.retain(|known| known.cell != cell);
-                self.is_stale |= self.known.len() < before;
-                self.configure(step);
+            NetworkSignal::Withdraw { source, cell } if source == self.source => {
+                let before = self.candidates.len();
+                self.candidates.retain(|candidate| candidate.cell != cell);
+                self.is_list_outdated |= self.candidates.len() < before;
+                self.send_candidates(step);
             }
-            Signal::Success(cell) => self.on_success(cell, step),
-            Signal::StatusTransfer => {
+            NetworkSignal::Success(cell) => self.on_success(cell, step),
+            NetworkSignal::StatusTransfer => {
                 let was_awaited = self.success.take().is_some();
                 if was_awaited && step.config.daps {
                     step.act(Act::HasStatus);
@@ -401,9 +439,13 @@ impl Candidacy {
     /// the other candidates.
     fn on_success(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
-        if self.known.iter().any(|known| known.cell == cell) {
-            step.act(Act::Note(Some(cell), RrcEvent::HandoverSuccess));
-            self.known.retain(|known| known.cell != cell);
+        if self
+            .candidates
+            .iter()
+            .any(|candidate| candidate.cell == cell)
+        {
+            step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverSuccess));
+            self.candidates.retain(|candidate| candidate.cell != cell);
             self.cancel_all(step);
         }
         // The notification may be a repetition after a lost answer, or the UE may have left that
@@ -413,24 +455,24 @@ impl Candidacy {
         let first = awaited.find(|success| success.cell == cell && !success.is_known);
         if let Some(success) = first.filter(|_| is_there) {
             success.is_known = true;
-            let delay = match step.config.speak_over_links(source, cell) {
+            let delay = match step.config.exchange_over_links(source, cell) {
                 true => Span::ZERO,
                 false => step.config.station_delay(source, cell),
             };
             let from = step.config.station(source);
-            step.act(Act::MoveData { from, cell, delay });
+            step.act(Act::ForwardData { from, cell, delay });
             match delay == Span::ZERO {
                 true => step.act(Act::ResumeData),
                 false => self.resumes_at = step.after(delay),
             }
         }
-        self.send(Signal::StatusTransfer, [source, cell], step);
+        self.send(NetworkSignal::StatusTransfer, [source, cell], step);
     }
 
     /// Sends a message from the base station of one cell to that of another.
-    fn send(&mut self, signal: Signal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
-        if step.config.speak_over_links(from, to) {
-            let ends = [from, to].map(|cell| Place::Station(step.config.station(cell)));
+    fn send(&mut self, signal: NetworkSignal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
+        if step.config.exchange_over_links(from, to) {
+            let ends = [from, to].map(|cell| NetworkNode::Station(step.config.station(cell)));
             self.wire.send_between(signal, ends, step);
         } else {
             let at = step.after(step.config.station_delay(from, to));

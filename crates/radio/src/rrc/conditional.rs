@@ -59,8 +59,8 @@ pub(crate) struct Conditions {
     /// True if the UE has recovered from a link failure by a candidate.
     has_recovered: bool,
     /// Time at which all conditions of some candidate are fulfilled, if no sample changes that.
-    met_at: Time,
-    /// Value of `met_at` at the last call of [`Conditions::take_changed_departure`].
+    departure_at: Time,
+    /// Value of `departure_at` at the last call of [`Conditions::take_changed_departure`].
     last_departure: Time,
 }
 
@@ -71,12 +71,12 @@ struct Condition {
     filter: Filter,
     /// Sample period that the filter is computed for.
     period: Span,
-    cells: Vec<(Level, Stand)>,
+    cells: Vec<(Level, ConditionState)>,
 }
 
 /// State of a condition for one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stand {
+enum ConditionState {
     Out,
     /// The entering condition holds. The condition is fulfilled from this time on.
     Entering(Time),
@@ -85,25 +85,25 @@ enum Stand {
     Leaving(Time),
 }
 
-impl Stand {
+impl ConditionState {
     /// Returns the earliest time at which the condition is fulfilled, or `now` if it is.
     fn fulfilled_at(self, now: Time) -> Time {
         match self {
-            Stand::Out => Time::NEVER,
-            Stand::Entering(at) => at.max(now),
-            Stand::Fulfilled => now,
-            Stand::Leaving(until) if now < until => now,
-            Stand::Leaving(_) => Time::NEVER,
+            ConditionState::Out => Time::NEVER,
+            ConditionState::Entering(at) => at.max(now),
+            ConditionState::Fulfilled => now,
+            ConditionState::Leaving(until) if now < until => now,
+            ConditionState::Leaving(_) => Time::NEVER,
         }
     }
 
     /// Returns the state after the timers that expire before `now`. A sample at the time of a timer
     /// precedes the timer.
-    fn settled(self, now: Time) -> Stand {
+    fn settled(self, now: Time) -> ConditionState {
         match self {
-            Stand::Entering(at) if at < now => Stand::Fulfilled,
-            Stand::Leaving(until) if until < now => Stand::Out,
-            stand => stand,
+            ConditionState::Entering(at) if at < now => ConditionState::Fulfilled,
+            ConditionState::Leaving(until) if until < now => ConditionState::Out,
+            state => state,
         }
     }
 }
@@ -113,25 +113,25 @@ impl Condition {
         Condition {
             filter: Filter::new(event.filter, period),
             period,
-            cells: vec![(Level::NONE, Stand::Out); cells],
+            cells: vec![(Level::NONE, ConditionState::Out); cells],
             event,
         }
     }
 
     /// Evaluates the condition of a neighbour. The filtered values of both cells must be exact.
-    fn judge(&mut self, now: Time, [serving, position]: [usize; 2]) {
+    fn evaluate(&mut self, now: Time, [serving, position]: [usize; 2]) {
         let [of_serving, value] = [serving, position].map(|cell| self.cells[cell].0.low);
         let (kind, hysteresis) = (self.event.kind, self.event.hysteresis_db);
-        let stand = &mut self.cells[position].1;
+        let state = &mut self.cells[position].1;
         let ends_at = now.saturating_add(self.event.time_to_trigger);
         let enters = || kind.enters(of_serving, value, hysteresis);
         let leaves = || kind.leaves(of_serving, value, hysteresis);
-        *stand = match stand.settled(now) {
-            Stand::Out if enters() => Stand::Entering(ends_at),
-            Stand::Entering(_) if !enters() => Stand::Out,
-            Stand::Fulfilled if leaves() => Stand::Leaving(ends_at),
-            Stand::Leaving(_) if !leaves() => Stand::Fulfilled,
-            stand => stand,
+        *state = match state.settled(now) {
+            ConditionState::Out if enters() => ConditionState::Entering(ends_at),
+            ConditionState::Entering(_) if !enters() => ConditionState::Out,
+            ConditionState::Fulfilled if leaves() => ConditionState::Leaving(ends_at),
+            ConditionState::Leaving(_) if !leaves() => ConditionState::Fulfilled,
+            state => state,
         };
     }
 }
@@ -145,7 +145,7 @@ impl Conditions {
             candidates: Vec::new(),
             received: None,
             has_recovered: false,
-            met_at: Time::NEVER,
+            departure_at: Time::NEVER,
             last_departure: Time::NEVER,
         }
     }
@@ -168,13 +168,13 @@ impl Conditions {
         self.candidates.extend(candidates);
         self.candidates.sort_unstable();
         for condition in &mut self.conditions {
-            for (position, (_, stand)) in condition.cells.iter_mut().enumerate() {
+            for (position, (_, state)) in condition.cells.iter_mut().enumerate() {
                 if !self.candidates.contains(&position) {
-                    *stand = Stand::Out;
+                    *state = ConditionState::Out;
                 }
             }
         }
-        self.note_met(now);
+        self.update_departure(now);
     }
 
     /// Removes all candidates, because the UE has another serving cell or none.
@@ -210,7 +210,11 @@ impl Conditions {
 
     /// True if the filtered level of the serving cell or of a candidate would be inexact after
     /// `samples`.
-    pub(crate) fn is_open(&self, (serving, samples): (usize, &[Level]), position: usize) -> bool {
+    pub(crate) fn needs_exact_level(
+        &self,
+        (serving, samples): (usize, &[Level]),
+        position: usize,
+    ) -> bool {
         let is_meant = position == serving || self.candidates.contains(&position);
         let is_unknown = |condition: &Condition| {
             let before = condition.cells[position].0;
@@ -232,8 +236,8 @@ impl Conditions {
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         for condition in &mut self.conditions {
             let filtered = &mut condition.cells[position].0;
-            let of = (condition.event.filter, condition.period);
-            *filtered = condition.filter.replay(of, samples, *filtered);
+            let defined_for = (condition.event.filter, condition.period);
+            *filtered = condition.filter.replay(defined_for, samples, *filtered);
         }
     }
 
@@ -253,25 +257,25 @@ impl Conditions {
                 *filtered = condition.filter.next_level(*filtered, sample);
             }
             for &position in self.candidates.iter().filter(|&&it| it != serving) {
-                condition.judge(now, [serving, position]);
+                condition.evaluate(now, [serving, position]);
             }
         }
-        self.note_met(now);
+        self.update_departure(now);
     }
 
-    fn note_met(&mut self, now: Time) {
+    fn update_departure(&mut self, now: Time) {
         let all = self.candidates.iter();
-        let all = all.map(|&position| self.met_at_of(position, now));
-        self.met_at = all.min().unwrap_or(Time::NEVER);
+        let all = all.map(|&position| self.departure_at_of(position, now));
+        self.departure_at = all.min().unwrap_or(Time::NEVER);
     }
 
     /// Returns the time at which all conditions of a candidate are fulfilled, if no sample changes
     /// that.
-    fn met_at_of(&self, position: usize, now: Time) -> Time {
-        let stands = || self.conditions.iter().map(|it| it.cells[position].1);
-        let at = stands().map(|stand| stand.fulfilled_at(now)).max();
+    fn departure_at_of(&self, position: usize, now: Time) -> Time {
+        let states = || self.conditions.iter().map(|it| it.cells[position].1);
+        let at = states().map(|state| state.fulfilled_at(now)).max();
         let at = at.unwrap_or(Time::NEVER);
-        let lasts = stands().all(|stand| stand.fulfilled_at(at) <= at);
+        let lasts = states().all(|state| state.fulfilled_at(at) <= at);
         if lasts { at } else { Time::NEVER }
     }
 
@@ -279,25 +283,26 @@ impl Conditions {
     /// candidate.
     pub(crate) fn wake_at(&self) -> Time {
         let received_at = self.received.map_or(Time::NEVER, |(at, _)| at);
-        received_at.min(self.met_at)
+        received_at.min(self.departure_at)
     }
 
     /// Returns the expected time of departure, if it has changed since the last call.
     /// [`Time::NEVER`] if no departure is expected. `None` without a change.
     pub(crate) fn take_changed_departure(&mut self) -> Option<Time> {
-        let is_new = std::mem::replace(&mut self.last_departure, self.met_at) != self.met_at;
-        is_new.then_some(self.met_at)
+        let is_new =
+            std::mem::replace(&mut self.last_departure, self.departure_at) != self.departure_at;
+        is_new.then_some(self.departure_at)
     }
 
     /// Returns the strongest candidate whose conditions are all fulfilled, or the first one of
     /// equals. `None` if no departure is due. The candidate is returned once.
-    pub(crate) fn take_met(&mut self, now: Time) -> Option<usize> {
-        if self.met_at > now {
+    pub(crate) fn take_departure(&mut self, now: Time) -> Option<usize> {
+        if self.departure_at > now {
             return None;
         }
-        self.met_at = Time::NEVER;
+        self.departure_at = Time::NEVER;
         let met = self.candidates.iter().copied();
-        let met = met.filter(|&position| self.met_at_of(position, now) <= now);
+        let met = met.filter(|&position| self.departure_at_of(position, now) <= now);
         let level = |position: usize| self.conditions[0].cells[position].0.low;
         met.fold(None, |best, position| match best {
             Some(best) if level(best) >= level(position) => Some(best),
@@ -311,7 +316,7 @@ mod tests {
     use super::*;
     use crate::config::{EventKind, Scope};
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -343,14 +348,14 @@ mod tests {
     ) -> Option<(u64, usize)> {
         let cells = samples[0].1.len();
         let mut conditions = Conditions::new(events, Span::from_millis(10), cells);
-        conditions.set_candidates(at(0), candidates.iter().copied());
+        conditions.set_candidates(at_ms(0), candidates.iter().copied());
         for (number, &(ms, levels)) in samples.iter().enumerate() {
             let levels: Vec<Level> = levels.iter().map(|&level| level.into()).collect();
-            conditions.on_samples(at(ms), 0, &levels);
+            conditions.on_samples(at_ms(ms), 0, &levels);
             let next = samples.get(number + 1).map_or(100_000, |next| next.0);
-            if conditions.wake_at() < at(next) {
+            if conditions.wake_at() < at_ms(next) {
                 let now = conditions.wake_at();
-                let position = conditions.take_met(now)?;
+                let position = conditions.take_departure(now)?;
                 return Some((now.as_nanos() / 1_000_000, position));
             }
         }
@@ -423,17 +428,17 @@ mod tests {
         let levels = [-90.0, -80.0, -70.0].map(Level::from);
         let mut named = Candidates::NONE;
         named.add(CellId(7));
-        conditions.on_received(at(20), named);
-        assert_eq!(conditions.wake_at(), at(20));
-        assert_eq!(conditions.take_received(at(19)), None);
-        assert_eq!(conditions.take_received(at(20)), Some(named));
-        conditions.set_candidates(at(20), [1].into_iter());
-        conditions.on_samples(at(30), 0, &levels);
+        conditions.on_received(at_ms(20), named);
+        assert_eq!(conditions.wake_at(), at_ms(20));
+        assert_eq!(conditions.take_received(at_ms(19)), None);
+        assert_eq!(conditions.take_received(at_ms(20)), Some(named));
+        conditions.set_candidates(at_ms(20), [1].into_iter());
+        conditions.on_samples(at_ms(30), 0, &levels);
         // The time to trigger of the first candidate continues when another candidate is added.
-        conditions.set_candidates(at(40), [1, 2].into_iter());
-        conditions.on_samples(at(40), 0, &levels);
-        assert_eq!(conditions.wake_at(), at(70));
-        assert_eq!(conditions.take_met(at(70)), Some(1));
+        conditions.set_candidates(at_ms(40), [1, 2].into_iter());
+        conditions.on_samples(at_ms(40), 0, &levels);
+        assert_eq!(conditions.wake_at(), at_ms(70));
+        assert_eq!(conditions.take_departure(at_ms(70)), Some(1));
         assert!(conditions.recovers_in(2), "a failure may");
         assert!(!conditions.recovers_in(1), "once");
         conditions.clear();
@@ -445,19 +450,25 @@ mod tests {
     fn a_departure_is_news_when_it_is_expected_and_when_it_is_not_any_more() {
         let event = [condition(A3, 100)];
         let mut conditions = Conditions::new(&event, Span::from_millis(40), 2);
-        conditions.set_candidates(at(0), [1].into_iter());
+        conditions.set_candidates(at_ms(0), [1].into_iter());
         let change = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
-            conditions.on_samples(at(ms), 0, &levels.map(Level::from));
+            conditions.on_samples(at_ms(ms), 0, &levels.map(Level::from));
             conditions.take_changed_departure()
         };
         assert_eq!(change(&mut conditions, 0, [-80.0, -80.0]), None);
-        assert_eq!(change(&mut conditions, 40, [-90.0, -80.0]), Some(at(140)));
+        assert_eq!(
+            change(&mut conditions, 40, [-90.0, -80.0]),
+            Some(at_ms(140))
+        );
         assert_eq!(change(&mut conditions, 80, [-90.0, -80.0]), None, "no news");
         assert_eq!(
             change(&mut conditions, 120, [-80.0, -80.0]),
             Some(Time::NEVER)
         );
-        assert_eq!(change(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
+        assert_eq!(
+            change(&mut conditions, 160, [-90.0, -80.0]),
+            Some(at_ms(260))
+        );
         // The UE has departed. Another notice informs of that, not this one.
         conditions.clear();
         assert_eq!(conditions.take_changed_departure(), None);
@@ -475,20 +486,23 @@ mod tests {
             high: -110.0,
         };
         let levels = [Level::from(-90.0), bound, bound];
-        assert!(!conditions.is_open((0, &levels), 1), "no candidates");
-        conditions.on_samples(at(0), 0, &levels);
-        conditions.set_candidates(at(0), [1].into_iter());
+        assert!(
+            !conditions.needs_exact_level((0, &levels), 1),
+            "no candidates"
+        );
+        conditions.on_samples(at_ms(0), 0, &levels);
+        conditions.set_candidates(at_ms(0), [1].into_iter());
         let open = |conditions: &Conditions, levels: &[Level]| {
-            [0, 1, 2].map(|position| conditions.is_open((0, levels), position))
+            [0, 1, 2].map(|position| conditions.needs_exact_level((0, levels), position))
         };
         assert_eq!(open(&conditions, &levels), [false, true, false]);
         // An exact sample does not suffice, because the filtered value before it is not exact.
         let known = [-90.0, -115.0, -115.0].map(Level::from);
-        assert!(conditions.is_open((0, &known), 1));
+        assert!(conditions.needs_exact_level((0, &known), 1));
         conditions.replay(1, (&[(Span::from_millis(200), -112.0)], Before::Nothing));
-        assert!(!conditions.is_open((0, &known), 1));
+        assert!(!conditions.needs_exact_level((0, &known), 1));
         conditions.set_period(Span::from_millis(400));
-        conditions.on_samples(at(400), 0, &known);
+        conditions.on_samples(at_ms(400), 0, &known);
         // The filter weight is a = 1/2 for 200 ms, so a quarter of the 3 dB step remains after 400
         // ms.
         assert!((conditions.conditions[0].cells[1].0.low + 114.25).abs() < 1e-9);

@@ -109,13 +109,13 @@ mod tests {
 
     const CONFIG: AccessConfig = crate::rrc::random_access::tests::AT_ONCE;
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     fn drawn(ue: u32, number: u32, sinr_db: f64) -> Drawn {
         Drawn {
-            at: at(10),
+            at: at_ms(10),
             cell: CellId(3),
             ue: UeId(ue),
             number,
@@ -144,7 +144,7 @@ mod tests {
         );
         // A preamble at another occasion or in another cell does not collide.
         let (mut later, mut elsewhere) = (drawn(1, 7, 12.0), drawn(2, 7, 12.0));
-        (later.at, elsewhere.cell) = (at(20), CellId(4));
+        (later.at, elsewhere.cell) = (at_ms(20), CellId(4));
         assert_eq!(
             outcomes(&[drawn(0, 7, 12.0), later, elsewhere], 11.0),
             [Won; 3]
@@ -156,7 +156,7 @@ mod tests {
         let mut contention = Contention::default();
         for n in 0..1000 {
             let one = Drawn {
-                at: at(10 * n),
+                at: at_ms(10 * n),
                 ..drawn(0, 7, 12.0)
             };
             contention.send(one, &CONFIG);
@@ -172,7 +172,7 @@ mod tests {
         let (ues, rounds) = (20_u32, 2000);
         let mut collided = 0;
         for round in 0..rounds {
-            let draw = |ue| Contention::draw(1, UeId(ue), at(10 * round), &CONFIG);
+            let draw = |ue| Contention::draw(1, UeId(ue), at_ms(10 * round), &CONFIG);
             let all: Vec<u32> = (0..ues).map(draw).collect();
             let is_alone = |one: &&u32| all.iter().filter(|other| other == one).count() == 1;
             collided += ues as usize - all.iter().filter(is_alone).count();

@@ -9,28 +9,28 @@ use fadeout_core::Time;
 
 /// Stage of a handover with DAPS.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Dual {
+pub(crate) enum DapsStage {
     /// The UE is in the source and enters the target.
-    Entering(Entering),
+    Entering(DapsEntry),
     /// The UE is in the target, and the source's leg still serves it.
     Both { source: LegId },
 }
 
 /// Random access of the UE in the target.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entering {
+pub(crate) struct DapsEntry {
     pub leg: LegId,
     pub access: RandomAccess,
     /// Time at which T304 expires.
     pub until: Time,
 }
 
-impl Dual {
+impl DapsStage {
     /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         match self {
-            Dual::Entering(Entering { access, until, .. }) => access.wake_at().min(*until),
-            Dual::Both { .. } => Time::NEVER,
+            DapsStage::Entering(DapsEntry { access, until, .. }) => access.wake_at().min(*until),
+            DapsStage::Both { .. } => Time::NEVER,
         }
     }
 }

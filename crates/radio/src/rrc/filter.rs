@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// `Trail` relies on this property.
+    /// `MeasurementPlaces` relies on this property.
     #[test]
     fn after_as_many_samples_as_a_filter_remembers_nothing_is_left_of_what_was_before() {
         for (k, ms) in [(0, 200), (1, 40), (4, 40), (4, 200), (8, 200), (11, 320)] {

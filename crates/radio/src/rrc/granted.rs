@@ -112,9 +112,9 @@ impl GrantedAccess {
                 (GrantStep::Answer, true) => return Progress::Done,
                 (GrantStep::Grant, true) => (times.data_at(at), GrantStep::Data),
                 (GrantStep::Data, true) => (times.answered_at(at), GrantStep::Answer),
-                (GrantStep::Data, false) => return self.begin_anew(times.answered_at(at), times),
+                (GrantStep::Data, false) => return self.retry_from(times.answered_at(at), times),
                 (GrantStep::Grant | GrantStep::Answer, false) => {
-                    return self.begin_anew(at.saturating_add(Span::from_nanos(1)), times);
+                    return self.retry_from(at.saturating_add(Span::from_nanos(1)), times);
                 }
             };
         }
@@ -122,7 +122,7 @@ impl GrantedAccess {
     }
 
     /// Takes the next opportunity from `from` on, which is after the failed one.
-    fn begin_anew(&mut self, from: Time, times: &GrantTimes<'_>) -> Progress {
+    fn retry_from(&mut self, from: Time, times: &GrantTimes<'_>) -> Progress {
         *self = GrantedAccess::new((self.grant, self.advance), from, times.frame);
         Progress::Running
     }
@@ -130,19 +130,19 @@ impl GrantedAccess {
 
 /// Entry of a UE into a cell.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Entry {
+pub(crate) enum EntryAccess {
     /// Entry by random access.
     Random(RandomAccess),
     /// Entry without random access.
     Granted(GrantedAccess),
 }
 
-impl Entry {
+impl EntryAccess {
     /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         match self {
-            Entry::Random(access) => access.wake_at(),
-            Entry::Granted(access) => access.wake_at(),
+            EntryAccess::Random(access) => access.wake_at(),
+            EntryAccess::Granted(access) => access.wake_at(),
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     use crate::phy::lte_tdd::LteTdd;
     use crate::rrc::random_access::tests::fdd;
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -181,7 +181,7 @@ mod tests {
         grant: FirstGrant,
         mut arrives: impl FnMut(usize) -> bool,
     ) -> Vec<(u64, GrantStep)> {
-        let mut access = GrantedAccess::new((grant, None), at(12), frame);
+        let mut access = GrantedAccess::new((grant, None), at_ms(12), frame);
         let mut steps = Vec::new();
         loop {
             let now = access.wake_at();

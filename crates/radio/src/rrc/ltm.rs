@@ -108,7 +108,7 @@ impl Ltm {
     /// True if the UE reports now. Reports are due at multiples of `period`, which is not zero.
     ///
     /// Standard: TS 38.214 §5.2.1.4.
-    pub(crate) fn reports(&mut self, now: Time, period: Span) -> bool {
+    pub(crate) fn is_report_due(&mut self, now: Time, period: Span) -> bool {
         if now < self.report_at {
             return false;
         }
@@ -173,12 +173,12 @@ impl Ltm {
     }
 
     /// Records the UE's order for a preamble, which it sends at `occasion`.
-    pub(crate) fn order(&mut self, cell: CellId, occasion: Time) {
+    pub(crate) fn record_order(&mut self, cell: CellId, occasion: Time) {
         self.ordered = Some((cell, occasion));
     }
 
     /// Returns the cell of a preamble once, when the preamble is due. `None` before.
-    pub(crate) fn take_order(&mut self, now: Time) -> Option<CellId> {
+    pub(crate) fn take_due_preamble(&mut self, now: Time) -> Option<CellId> {
         let ordered = self.ordered.take_if(|(_, at)| *at <= now);
         ordered.map(|(cell, _)| cell)
     }
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use fadeout_core::Decibel;
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -265,7 +265,7 @@ mod tests {
         let config = config(EarlySync::None);
         let mut ltm = Ltm::new();
         let decide = |ltm: &mut Ltm, ms, levels: &[(CellId, f64)]| {
-            ltm.on_report(at(ms), -90.0, levels, &config)
+            ltm.on_report(at_ms(ms), -90.0, levels, &config)
         };
         assert_eq!(
             decide(&mut ltm, 0, &[(A, -86.9), (B, -80.0)]),
@@ -279,7 +279,7 @@ mod tests {
         let third = decide(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
         assert_eq!(third, Decision::Switch(A));
         assert!(ltm.is_switching());
-        assert_eq!(ltm.wake_at(false), at(100));
+        assert_eq!(ltm.wake_at(false), at_ms(100));
         for ms in [60, 80, 99] {
             assert_eq!(
                 decide(&mut ltm, ms, &[(A, -80.0)]),
@@ -287,8 +287,12 @@ mod tests {
                 "one at a time"
             );
         }
-        assert_eq!(ltm.take_expired(at(99)), None);
-        assert_eq!(ltm.take_expired(at(100)), Some(A), "the command was lost");
+        assert_eq!(ltm.take_expired(at_ms(99)), None);
+        assert_eq!(
+            ltm.take_expired(at_ms(100)),
+            Some(A),
+            "the command was lost"
+        );
         assert_eq!(
             decide(&mut ltm, 100, &[(A, -80.0)]),
             Decision::Switch(A),
@@ -302,50 +306,56 @@ mod tests {
         let mut ltm = Ltm::new();
         let both = [(A, -80.0), (B, -79.0)];
         for ms in [0, 20] {
-            assert_eq!(ltm.on_report(at(ms), -90.0, &both, &config), Decision::Stay);
+            assert_eq!(
+                ltm.on_report(at_ms(ms), -90.0, &both, &config),
+                Decision::Stay
+            );
         }
         // B was withdrawn and prepared again, so its count starts anew.
-        let only = ltm.on_report(at(40), -90.0, &both[..1], &config);
+        let only = ltm.on_report(at_ms(40), -90.0, &both[..1], &config);
         assert_eq!(only, Decision::Switch(A));
         ltm.on_left();
         assert!(!ltm.is_switching() && ltm.wake_at(false).is_never());
         for ms in [60, 80] {
-            assert_eq!(ltm.on_report(at(ms), -90.0, &both, &config), Decision::Stay);
+            assert_eq!(
+                ltm.on_report(at_ms(ms), -90.0, &both, &config),
+                Decision::Stay
+            );
         }
-        let strongest = ltm.on_report(at(100), -90.0, &both, &config);
+        let strongest = ltm.on_report(at_ms(100), -90.0, &both, &config);
         assert_eq!(strongest, Decision::Switch(B));
     }
 
     #[test]
     fn the_ue_leaves_three_milliseconds_behind_its_feedback() {
         let mut ltm = Ltm::new();
-        ltm.on_command(A, at(54));
-        assert_eq!(ltm.wake_at(false), at(57));
-        assert_eq!(ltm.take_leaving(at(56)), None);
-        assert_eq!(ltm.take_leaving(at(57)), Some(A));
-        assert_eq!(ltm.take_leaving(at(58)), None);
+        ltm.on_command(A, at_ms(54));
+        assert_eq!(ltm.wake_at(false), at_ms(57));
+        assert_eq!(ltm.take_leaving(at_ms(56)), None);
+        assert_eq!(ltm.take_leaving(at_ms(57)), Some(A));
+        assert_eq!(ltm.take_leaving(at_ms(58)), None);
     }
 
     #[test]
     fn a_timing_advance_is_ordered_when_a_candidate_comes_near_and_holds_for_its_time() {
         let config = config(EarlySync::Both);
         let mut ltm = Ltm::new();
-        let far = ltm.on_report(at(0), -90.0, &[(A, -93.0)], &config);
+        let far = ltm.on_report(at_ms(0), -90.0, &[(A, -93.0)], &config);
         assert_eq!(far, Decision::Stay, "exactly 6 dB below");
-        let near = ltm.on_report(at(20), -90.0, &[(A, -92.0)], &config);
-        assert_eq!(near, Decision::Order(A, at(24)));
-        ltm.order(A, at(30));
-        assert_eq!(ltm.wake_at(false), at(30));
-        let again = ltm.on_report(at(28), -90.0, &[(A, -92.0)], &config);
+        let near = ltm.on_report(at_ms(20), -90.0, &[(A, -92.0)], &config);
+        assert_eq!(near, Decision::Order(A, at_ms(24)));
+        ltm.record_order(A, at_ms(30));
+        assert_eq!(ltm.wake_at(false), at_ms(30));
+        let again = ltm.on_report(at_ms(28), -90.0, &[(A, -92.0)], &config);
         assert_eq!(again, Decision::Stay, "one is under way");
-        assert_eq!(ltm.take_order(at(30)), Some(A));
-        ltm.on_preamble(at(30), A, Span::from_nanos(700));
-        let known = |ltm: &Ltm, ms| ltm.timing(A, at(ms)).map(|it| it.round_trip.as_nanos());
+        assert_eq!(ltm.take_due_preamble(at_ms(30)), Some(A));
+        ltm.on_preamble(at_ms(30), A, Span::from_nanos(700));
+        let known = |ltm: &Ltm, ms| ltm.timing(A, at_ms(ms)).map(|it| it.round_trip.as_nanos());
         assert_eq!(known(&ltm, 31), Some(700));
         assert_eq!(known(&ltm, 1309), Some(700));
         assert_eq!(known(&ltm, 1310), None);
-        let late = ltm.on_report(at(1310), -90.0, &[(A, -92.0)], &config);
-        assert_eq!(late, Decision::Order(A, at(1314)));
+        let late = ltm.on_report(at_ms(1310), -90.0, &[(A, -92.0)], &config);
+        assert_eq!(late, Decision::Order(A, at_ms(1314)));
     }
 
     #[test]
@@ -354,9 +364,9 @@ mod tests {
         let period = Span::from_millis(20);
         assert!(ltm.wake_at(false).is_never());
         // The first candidates exist at 43 ms.
-        assert!(!ltm.reports(at(43), period));
-        assert_eq!(ltm.wake_at(true), at(60));
-        assert!(!ltm.reports(at(59), period) && ltm.reports(at(60), period));
-        assert_eq!(ltm.wake_at(true), at(80));
+        assert!(!ltm.is_report_due(at_ms(43), period));
+        assert_eq!(ltm.wake_at(true), at_ms(60));
+        assert!(!ltm.is_report_due(at_ms(59), period) && ltm.is_report_due(at_ms(60), period));
+        assert_eq!(ltm.wake_at(true), at_ms(80));
     }
 }

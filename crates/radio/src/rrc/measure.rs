@@ -88,13 +88,13 @@ impl EventKind {
 
 /// State of a cell in one event.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Watched {
+struct WatchedCell {
     filtered: Level,
-    state: State,
+    state: ReportState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ReportState {
     /// The event is not entered.
     Out,
     /// The entering condition holds. The cell is reported at this time if the condition still
@@ -105,12 +105,12 @@ enum State {
     In(Time, u32),
 }
 
-impl State {
+impl ReportState {
     /// Returns the time of the next report.
     fn wake_at(self) -> Time {
         match self {
-            State::Out => Time::NEVER,
-            State::Entering(at) | State::In(at, _) => at,
+            ReportState::Out => Time::NEVER,
+            ReportState::Entering(at) | ReportState::In(at, _) => at,
         }
     }
 }
@@ -123,7 +123,7 @@ pub(crate) struct EventState {
     /// Sample period that the filter is computed for.
     period: Span,
     /// States of the cells, by position in the UE's list.
-    cells: Vec<Watched>,
+    cells: Vec<WatchedCell>,
     /// For A6 only: the secondary cell on the carrier of each cell, by position.
     references: Vec<Option<u32>>,
     /// Time of the next report.
@@ -135,9 +135,9 @@ pub(crate) struct EventState {
 impl EventState {
     /// Returns the state of an event over `cells` cells that are measured each `period`.
     pub(crate) fn new(event: MeasurementEvent, period: Span, cells: usize) -> EventState {
-        let unknown = Watched {
+        let unknown = WatchedCell {
             filtered: Level::NONE,
-            state: State::Out,
+            state: ReportState::Out,
         };
         EventState {
             filter: Filter::new(event.filter, period),
@@ -183,7 +183,7 @@ impl EventState {
     /// True if the level of a cell must be known exactly, but `samples` gives bounds only. Exact
     /// levels are needed for the serving and secondary cells, for reported cells, and for cells
     /// that may enter the event. `offset_db` is `None` for a cell that the event does not apply to.
-    pub(crate) fn is_open(
+    pub(crate) fn needs_exact_level(
         &self,
         (serving, samples): (usize, &[Level]),
         position: usize,
@@ -195,7 +195,7 @@ impl EventState {
             return false;
         }
         let compared = self.compared(serving, position);
-        if position == serving || compared == Some(position) || watched.state != State::Out {
+        if position == serving || compared == Some(position) || watched.state != ReportState::Out {
             return true;
         }
         let Some(compared) = compared else {
@@ -249,7 +249,7 @@ impl EventState {
 
     /// Sets the bounds of a cell that was not measured lately. `most_db` is an upper bound of its
     /// filtered level without shadowing.
-    pub(crate) fn reopen(&mut self, position: usize, (most_db, site): (f64, usize)) {
+    pub(crate) fn restore_bounds(&mut self, position: usize, (most_db, site): (f64, usize)) {
         self.cells[position].filtered = Level {
             low: Level::ANY.low,
             high: most_db - self.shadows_db[site],
@@ -257,15 +257,15 @@ impl EventState {
     }
 
     /// True if the condition does not hold for a cell.
-    pub(crate) fn is_at_rest(&self, position: usize) -> bool {
-        self.cells[position].state == State::Out
+    pub(crate) fn is_out(&self, position: usize) -> bool {
+        self.cells[position].state == ReportState::Out
     }
 
     /// Returns an upper bound of a cell's filtered level without shadowing. `None` while the
     /// condition holds or the cell is reported.
-    pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
+    pub(crate) fn upper_bound_if_out(&self, position: usize, site: usize) -> Option<f64> {
         let watched = &self.cells[position];
-        let is_out = watched.state == State::Out && !watched.filtered.is_none();
+        let is_out = watched.state == ReportState::Out && !watched.filtered.is_none();
         is_out.then(|| watched.filtered.high + self.shadows_db[site])
     }
 
@@ -285,18 +285,18 @@ impl EventState {
         for (position, (watched, reference)) in cells.enumerate() {
             let now = secondary_of(position).map(|it| it as u32);
             if std::mem::replace(reference, now) != now {
-                watched.state = State::Out;
+                watched.state = ReportState::Out;
             }
         }
-        self.note_wake();
+        self.update_wake_at();
     }
 
     /// Computes the filtered value of a cell again from its last samples, each with the time since
     /// the previous sample.
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         let filtered = &mut self.cells[position].filtered;
-        let of = (self.event.filter, self.period);
-        *filtered = self.filter.replay(of, samples, *filtered);
+        let defined_for = (self.event.filter, self.period);
+        *filtered = self.filter.replay(defined_for, samples, *filtered);
     }
 
     /// Handles a sample of one cell, `over` after its previous sample.
@@ -308,8 +308,8 @@ impl EventState {
     /// Handles samples of all cells in dBm. A cell without a sample keeps its value. The condition
     /// of each cell is evaluated. A time to trigger ends as soon as the entering condition fails,
     /// and reports end when the leaving condition holds. `changed` is called for each cell whose
-    /// condition begins or ends. `of` returns the offset in dB of a neighbour that the event
-    /// applies to.
+    /// condition begins or ends. `offset_db_of` returns the offset in dB of a neighbour that
+    /// the event applies to.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
     #[cfg(test)]
@@ -318,12 +318,12 @@ impl EventState {
         now: Time,
         serving: usize,
         samples: &[f64],
-        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+        offset_db_of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         changed: impl FnMut(usize, bool),
     ) {
         let samples: Vec<Level> = samples.iter().map(|&sample| sample.into()).collect();
         let visited: Vec<usize> = (0..samples.len()).collect();
-        self.on_samples_of(&visited, now, (serving, &samples), of, changed);
+        self.on_samples_of(&visited, now, (serving, &samples), offset_db_of, changed);
     }
 
     /// Filters the present shadowing of the sites, in dB.
@@ -340,7 +340,7 @@ impl EventState {
         visited: &[usize],
         now: Time,
         (serving, samples): (usize, &[Level]),
-        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+        offset_db_of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         for &position in visited {
@@ -364,7 +364,7 @@ impl EventState {
             let compared = compared.filter(|&it| it != position || it == serving);
             let offset_db = match (is_about_it, kind.has_neighbour()) {
                 (false, _) => None,
-                (true, true) => of(&self.event, position),
+                (true, true) => offset_db_of(&self.event, position),
                 (true, false) => Some(0.0),
             };
             let (Some(compared), Some(offset_db)) = (compared, offset_db) else {
@@ -377,14 +377,18 @@ impl EventState {
             // event.
             let value = watched.filtered.high + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
-            let was_out = watched.state == State::Out;
+            let was_out = watched.state == ReportState::Out;
             watched.state = match watched.state {
-                State::Out if enters() => State::Entering(now.saturating_add(time_to_trigger)),
-                State::Entering(_) if !enters() => State::Out,
-                State::In(..) if kind.leaves(of_serving, value, hysteresis_db) => State::Out,
+                ReportState::Out if enters() => {
+                    ReportState::Entering(now.saturating_add(time_to_trigger))
+                }
+                ReportState::Entering(_) if !enters() => ReportState::Out,
+                ReportState::In(..) if kind.leaves(of_serving, value, hysteresis_db) => {
+                    ReportState::Out
+                }
                 state => state,
             };
-            let is_out = watched.state == State::Out;
+            let is_out = watched.state == ReportState::Out;
             self.wake_at = self.wake_at.min(watched.state.wake_at());
             if was_out != is_out {
                 changed(position, !is_out);
@@ -400,7 +404,7 @@ impl EventState {
     /// Returns the reported cells with their filtered values.
     pub(crate) fn triggered(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let cells = self.cells.iter().enumerate();
-        let reported = cells.filter(|(_, watched)| matches!(watched.state, State::In(..)));
+        let reported = cells.filter(|(_, watched)| matches!(watched.state, ReportState::In(..)));
         reported.map(|(position, watched)| (position, watched.filtered.low))
     }
 
@@ -410,18 +414,18 @@ impl EventState {
         let most = self.event.report_amount.unwrap_or(u32::MAX);
         for (position, watched) in self.cells.iter_mut().enumerate() {
             let sent = match watched.state {
-                State::Entering(at) if at <= now => 0,
-                State::In(at, sent) if at <= now => sent,
+                ReportState::Entering(at) if at <= now => 0,
+                ReportState::In(at, sent) if at <= now => sent,
                 _ => continue,
             };
             let next = match sent + 1 < most {
                 true => now.saturating_add(interval),
                 false => Time::NEVER,
             };
-            watched.state = State::In(next, sent.saturating_add(1));
+            watched.state = ReportState::In(next, sent.saturating_add(1));
             report(position);
         }
-        self.note_wake();
+        self.update_wake_at();
     }
 
     /// Returns the time of the next report.
@@ -429,7 +433,7 @@ impl EventState {
         self.wake_at
     }
 
-    fn note_wake(&mut self) {
+    fn update_wake_at(&mut self) {
         let at = self.cells.iter().map(|watched| watched.state.wake_at());
         self.wake_at = at.min().unwrap_or(Time::NEVER);
     }
@@ -437,7 +441,7 @@ impl EventState {
     /// Evaluates all conditions anew for a new serving cell, with the filtered values as they are.
     pub(crate) fn on_new_serving_cell(&mut self) {
         for watched in &mut self.cells {
-            watched.state = State::Out;
+            watched.state = ReportState::Out;
         }
         self.wake_at = Time::NEVER;
     }

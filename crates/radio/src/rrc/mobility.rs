@@ -8,18 +8,18 @@
 use super::attach::{Attach, Round, Unsuited};
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
-use super::daps::Dual;
-use super::gate::Gate;
-use super::granted::Entry;
+use super::daps::DapsStage;
+use super::gap_carriers::GapCarriers;
+use super::granted::EntryAccess;
+use super::level_bounds::LevelBounds;
 use super::ltm::Ltm;
+use super::measurement_places::MeasurementPlaces;
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
 use super::record::Record;
 use super::secondary_node::{NodeMessage, SecondaryNode};
 use super::survey::Survey;
-use super::trail::Trail;
-use super::turns::Turns;
 use crate::config::{Aggregation, LegId, MeasurementEvent, MobilityConfig};
 use crate::rlc::Generation;
 use fadeout_core::random::Stream;
@@ -31,23 +31,23 @@ pub(crate) struct UeMobility {
     pub stage: Stage,
     pub survey: Survey,
     /// Places of the UE's latest measurements. `None` if every cell is measured each time.
-    pub trail: Option<Trail>,
+    pub places: Option<MeasurementPlaces>,
     /// Bounds that show which neighbours need no measurement.
-    pub gate: Gate,
+    pub level_bounds: LevelBounds,
     /// Order of the carriers that the UE measures in gaps. `None` if the UE has no measurement
     /// gaps.
-    pub turns: Option<Turns>,
+    pub gap_carriers: Option<GapCarriers>,
     pub link: LinkWatch,
     /// Beam failure detection. `None` if it is not configured.
     pub beams: Option<Box<BeamWatch>>,
     pub network: Network,
     pub messages: RrcMessages,
-    pub secondaries: Secondaries,
+    pub secondary_cell_change: SecondaryCellChange,
     /// State of the secondary node, or of the search for one. `None` if the network does not manage
     /// secondary nodes.
     pub secondary_node: Option<Box<SecondaryNode>>,
     /// State of a handover with DAPS. `None` outside such a handover.
-    pub dual: Option<Dual>,
+    pub daps: Option<DapsStage>,
     /// L1/L2-triggered mobility. `None` if it is not configured.
     pub ltm: Option<Box<Ltm>>,
     /// Attach procedure of a UE that was idle at the start. `None` for other UEs.
@@ -75,7 +75,7 @@ pub(crate) enum Stage {
     /// Entry into a cell on this leg, until T304 or T301 expires.
     Entering {
         leg: LegId,
-        access: Entry,
+        access: EntryAccess,
         until: Time,
         procedure: Procedure,
     },
@@ -98,7 +98,7 @@ const MOST_REPORTED: usize = 8;
 
 /// Content of a measurement report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct MeasurementReport {
     /// Number of the measurement event.
     pub event: u16,
     pub serving: ReportedCell,
@@ -106,9 +106,9 @@ pub(crate) struct Measured {
     cells: [ReportedCell; MOST_REPORTED],
 }
 
-impl Measured {
-    pub(crate) fn new(event: u16, serving: ReportedCell) -> Measured {
-        Measured {
+impl MeasurementReport {
+    pub(crate) fn new(event: u16, serving: ReportedCell) -> MeasurementReport {
+        MeasurementReport {
             event,
             serving,
             count: 0,
@@ -140,7 +140,7 @@ impl Measured {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Message {
     /// MeasurementReport.
-    Report(Measured),
+    Report(MeasurementReport),
     /// RRCReconfiguration with reconfigurationWithSync.
     Command(CellId),
     /// RRCReconfigurationComplete.
@@ -195,7 +195,7 @@ impl Message {
 
 /// State of a change of secondary cells.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Secondaries {
+pub(crate) struct SecondaryCellChange {
     /// Secondary cells that the base station has sent to the UE, until it has the answer.
     sent: Option<Aggregation>,
     /// Time of the UE's answer, after its processing.
@@ -212,7 +212,7 @@ pub(crate) fn secondary_processing(generation: Generation) -> Span {
     }
 }
 
-impl Secondaries {
+impl SecondaryCellChange {
     /// True if the base station waits for an answer.
     pub(crate) fn is_changing(&self) -> bool {
         self.sent.is_some()
@@ -230,7 +230,7 @@ impl Secondaries {
     }
 
     /// Returns true once, when the UE's answer is due.
-    pub(crate) fn answers(&mut self, now: Time) -> bool {
+    pub(crate) fn is_answer_due(&mut self, now: Time) -> bool {
         self.answer_at.take_if(|at| *at <= now).is_some()
     }
 
@@ -306,12 +306,12 @@ impl UeMobility {
         UeMobility {
             stage: Stage::Connected,
             survey,
-            trail: config
+            places: config
                 .may_bound()
-                .then(|| Trail::new(&filtered, period))
+                .then(|| MeasurementPlaces::new(&filtered, period))
                 .flatten(),
-            gate: Gate::new(),
-            turns: None,
+            level_bounds: LevelBounds::new(),
+            gap_carriers: None,
             link: LinkWatch::new(
                 Time::ZERO.saturating_add(config.monitoring.period),
                 &config.monitoring,
@@ -319,9 +319,9 @@ impl UeMobility {
             beams: config.beam_failure.map(|_| Box::new(BeamWatch::new())),
             network: Network::new(config.station(cell)),
             messages: RrcMessages::default(),
-            secondaries: Secondaries::default(),
+            secondary_cell_change: SecondaryCellChange::default(),
             secondary_node: None,
-            dual: None,
+            daps: None,
             ltm: config.ltm.map(|_| Box::new(Ltm::new())),
             attach: None,
             unsuited: None,
@@ -356,9 +356,9 @@ impl UeMobility {
                 .link
                 .fails_at()
                 .min(self.survey.report_at())
-                .min(self.secondaries.answer_at())
-                .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
-                .min((self.secondary_node.as_ref()).map_or(Time::NEVER, |it| it.speaks_at()))
+                .min(self.secondary_cell_change.answer_at())
+                .min(self.daps.as_ref().map_or(Time::NEVER, DapsStage::wake_at))
+                .min((self.secondary_node.as_ref()).map_or(Time::NEVER, |it| it.message_at()))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
                 .min(self.survey.conditions.wake_at())
                 .min(self.switch_at()),
@@ -403,15 +403,15 @@ mod tests {
     fn a_ue_answers_once_after_the_processing_of_its_generation() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         for (generation, ms) in [(Generation::Lte, 20), (Generation::Nr, 16)] {
-            let mut secondaries = Secondaries::default();
-            assert!(!secondaries.answers(at(1000)) && secondaries.answer_at().is_never());
-            secondaries.on_sent(Aggregation::NONE);
-            secondaries.on_received(at(100), generation);
-            assert_eq!(secondaries.answer_at(), at(100 + ms));
-            assert!(!secondaries.answers(at(99 + ms)) && secondaries.is_changing());
-            assert!(secondaries.answers(at(100 + ms)) && !secondaries.answers(at(500)));
-            assert_eq!(secondaries.on_answer(), Some(Aggregation::NONE));
-            assert!(!secondaries.is_changing());
+            let mut change = SecondaryCellChange::default();
+            assert!(!change.is_answer_due(at(1000)) && change.answer_at().is_never());
+            change.on_sent(Aggregation::NONE);
+            change.on_received(at(100), generation);
+            assert_eq!(change.answer_at(), at(100 + ms));
+            assert!(!change.is_answer_due(at(99 + ms)) && change.is_changing());
+            assert!(change.is_answer_due(at(100 + ms)) && !change.is_answer_due(at(500)));
+            assert_eq!(change.on_answer(), Some(Aggregation::NONE));
+            assert!(!change.is_changing());
         }
     }
 
@@ -421,7 +421,7 @@ mod tests {
             cell: CellId(cell),
             rsrp_dbm,
         };
-        let mut report = Measured::new(0, cell(99, -100.0));
+        let mut report = MeasurementReport::new(0, cell(99, -100.0));
         for number in 0..20 {
             report.add(cell(number, -90.0 - f64::from(number * 7 % 20)));
         }
@@ -430,7 +430,7 @@ mod tests {
             levels,
             (0..8).map(|n| -90.0 - f64::from(n)).collect::<Vec<_>>()
         );
-        let mut equal = Measured::new(0, cell(99, -100.0));
+        let mut equal = MeasurementReport::new(0, cell(99, -100.0));
         (0..3).for_each(|number| equal.add(cell(number, -80.0)));
         let order: Vec<u32> = equal.cells().iter().map(|it| it.cell.0).collect();
         assert_eq!(order, [0, 1, 2]);

@@ -9,9 +9,9 @@
 //! fails too, after T310 plus T311, or after T310 on a secondary leg.
 //!
 //! With mobility management, [`survey`], [`measure`] and [`filter`] determine the UE's reports.
-//! [`pace`] gives the times of measurements, and [`turns`] the carrier of each measurement gap.
-//! [`trail`] stores where the UE measured, and [`gate`] which neighbours it may skip. [`monitor`]
-//! detects link failures.
+//! [`pace`] gives the times of measurements. [`gap_carriers`] gives the carrier of each measurement
+//! gap. [`measurement_places`] stores where the UE measured, and [`level_bounds`] which neighbours
+//! it may skip. [`monitor`] detects link failures.
 //!
 //! [`policy`] chooses the target of a handover. [`network`] holds the procedures of base stations
 //! and the core. [`random_access`] and [`granted`] hold the UE's entry into a cell, and [`attach`]
@@ -30,10 +30,12 @@ pub(crate) mod conditional;
 pub(crate) mod contention;
 pub(crate) mod daps;
 pub(crate) mod filter;
-pub(crate) mod gate;
+pub(crate) mod gap_carriers;
 pub(crate) mod granted;
+pub(crate) mod level_bounds;
 pub(crate) mod ltm;
 pub(crate) mod measure;
+pub(crate) mod measurement_places;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
 pub(crate) mod network;
@@ -44,8 +46,6 @@ pub(crate) mod record;
 pub(crate) mod secondary_node;
 pub(crate) mod states;
 pub(crate) mod survey;
-pub(crate) mod trail;
-pub(crate) mod turns;
 
 use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
@@ -125,7 +125,7 @@ impl UeRrc {
     pub(crate) fn start(&self) -> Start {
         match self.config.serving {
             Serving::Cell(cell) => Start::Connect(cell, self.config.pscell),
-            Serving::Strongest | Serving::StrongestBeside(_) => Start::Measure,
+            Serving::Strongest | Serving::StrongestOnCarrier(_) => Start::Measure,
         }
     }
 

@@ -50,7 +50,7 @@ impl Quality {
     }
 
     /// Discards the evaluations, because another link begins.
-    fn begin_anew(&mut self) {
+    fn reset(&mut self) {
         (self.count, self.next) = (0, 0);
     }
 
@@ -110,9 +110,9 @@ pub(crate) struct LinkMonitor {
     out_of_sync: u32,
     in_sync: u32,
     /// Time at which T310 expires.
-    expires_at: Time,
+    t310_expires_at: Time,
     /// Time at which T312 expires.
-    hurried_at: Time,
+    t312_expires_at: Time,
 }
 
 impl LinkMonitor {
@@ -120,8 +120,8 @@ impl LinkMonitor {
         LinkMonitor {
             out_of_sync: 0,
             in_sync: 0,
-            expires_at: Time::NEVER,
-            hurried_at: Time::NEVER,
+            t310_expires_at: Time::NEVER,
+            t312_expires_at: Time::NEVER,
         }
     }
 
@@ -132,9 +132,9 @@ impl LinkMonitor {
     pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
         if let Some(t312) = config.t312
             && self.is_in_trouble()
-            && self.hurried_at.is_never()
+            && self.t312_expires_at.is_never()
         {
-            self.hurried_at = now.saturating_add(t312);
+            self.t312_expires_at = now.saturating_add(t312);
         }
     }
 
@@ -145,16 +145,16 @@ impl LinkMonitor {
             Indication::OutOfSync => {
                 self.in_sync = 0;
                 self.out_of_sync += 1;
-                if self.expires_at.is_never() && self.out_of_sync >= config.n310 {
-                    self.expires_at = now.saturating_add(config.t310);
+                if self.t310_expires_at.is_never() && self.out_of_sync >= config.n310 {
+                    self.t310_expires_at = now.saturating_add(config.t310);
                 }
             }
             Indication::InSync => {
                 self.out_of_sync = 0;
                 self.in_sync += 1;
                 if self.in_sync >= config.n311 {
-                    self.expires_at = Time::NEVER;
-                    self.hurried_at = Time::NEVER;
+                    self.t310_expires_at = Time::NEVER;
+                    self.t312_expires_at = Time::NEVER;
                 }
             }
         }
@@ -163,7 +163,7 @@ impl LinkMonitor {
             "a run of indications is of both sorts"
         );
         debug_assert!(
-            self.hurried_at.is_never() || self.is_in_trouble(),
+            self.t312_expires_at.is_never() || self.is_in_trouble(),
             "T312 runs without T310"
         );
     }
@@ -175,7 +175,7 @@ impl LinkMonitor {
 
     /// True if T310 runs.
     pub(crate) fn is_in_trouble(&self) -> bool {
-        !self.expires_at.is_never()
+        !self.t310_expires_at.is_never()
     }
 
     /// True if only an out-of-sync indication would change the state.
@@ -185,7 +185,7 @@ impl LinkMonitor {
 
     /// Returns the time at which T310 or T312 expires, whichever is first.
     pub(crate) fn wake_at(&self) -> Time {
-        self.expires_at.min(self.hurried_at)
+        self.t310_expires_at.min(self.t312_expires_at)
     }
 }
 
@@ -231,7 +231,7 @@ impl LinkWatch {
 
     /// Returns the linear SINR from which a lower bound suffices in place of the exact value.
     /// Infinite if exact values are needed.
-    pub(crate) fn enough(&self) -> f64 {
+    pub(crate) fn sufficient_sinr(&self) -> f64 {
         match self.monitor.is_quiet() {
             true => self.quality.needed(SPARE),
             false => f64::INFINITY,
@@ -239,28 +239,28 @@ impl LinkWatch {
     }
 
     /// True if the known evaluations determine that the state does not change now. The link is not
-    /// out of sync, and an in-sync indication would have no effect. Otherwise [`LinkWatch::judge`]
-    /// decides.
+    /// out of sync, and an in-sync indication would have no effect. Otherwise
+    /// [`LinkWatch::count_indication`] decides.
     pub(crate) fn is_settled(&self) -> bool {
         self.monitor.is_quiet() && self.quality.suffices(ROUNDED).is_some()
     }
 
     /// Returns the number of evaluations since the latest one without an exact SINR. `None` if all
     /// are exact.
-    pub(crate) fn unknown(&self) -> Option<usize> {
+    pub(crate) fn latest_inexact(&self) -> Option<usize> {
         let quality = &self.quality;
         (0..quality.count).find(|&back| !quality.is_found[quality.place(back)])
     }
 
     /// Sets the exact linear SINR of the evaluation that is `back` evaluations before the latest.
-    pub(crate) fn fill(&mut self, back: usize, sinr: f64) {
+    pub(crate) fn set_exact_sinr(&mut self, back: usize, sinr: f64) {
         let place = self.quality.place(back);
         (self.quality.latest[place], self.quality.is_found[place]) = (sinr, true);
     }
 
     /// Counts the indication of the evaluations, which must all be exact. Returns the indication if
     /// T310 starts or stops with it. Later evaluations are then not skipped.
-    pub(crate) fn judge(
+    pub(crate) fn count_indication(
         &mut self,
         now: Time,
         config: &Monitoring,
@@ -279,7 +279,7 @@ impl LinkWatch {
 
     /// Skips evaluations as long as [`LinkWatch::is_settled`] surely holds. Skipped evaluations
     /// before `until` can be made later with the same result.
-    pub(crate) fn wait(&mut self, until: Time, config: &Monitoring) {
+    pub(crate) fn skip_evaluations(&mut self, until: Time, config: &Monitoring) {
         if !self.monitor.is_quiet() {
             return;
         }
@@ -305,8 +305,8 @@ impl LinkWatch {
     }
 
     /// Resets the monitoring for a new link. No evaluation is skipped at first.
-    pub(crate) fn begin_anew(&mut self, now: Time, config: &Monitoring) {
-        self.quality.begin_anew();
+    pub(crate) fn reset(&mut self, now: Time, config: &Monitoring) {
+        self.quality.reset();
         self.monitor = LinkMonitor::new();
         if self.is_waiting {
             let evaluations = now.as_nanos() / config.period.as_nanos();

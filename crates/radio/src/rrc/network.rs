@@ -9,7 +9,7 @@
 
 mod wire;
 
-use super::backhaul::{Place, Signal, Wire};
+use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidacy::Candidacy;
 use super::secondary_node::NodeAct;
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
@@ -36,7 +36,7 @@ pub(crate) struct Network {
     /// Time at which the core switches the path, or at which the request is repeated.
     switch_at: Time,
     bicast: Bicast,
-    wire: Wire,
+    wire: NetworkMessages,
     /// State of conditional handovers.
     pub(crate) candidacy: Candidacy,
 }
@@ -50,7 +50,7 @@ enum Preparation {
     /// waits until `at`.
     Requested { target: CellId, at: Time },
     /// Handover command at this time, while the core already sends to both base stations.
-    Doubling { target: CellId, at: Time },
+    Bicasting { target: CellId, at: Time },
     /// Departure of the UE, until this time.
     Commanded { until: Time },
 }
@@ -59,10 +59,10 @@ enum Preparation {
 #[derive(Debug)]
 struct Bicast {
     /// Target cell and time of the source's request to the core. `None` if no request is planned.
-    ask_at: Option<(CellId, Time)>,
+    request_at: Option<(CellId, Time)>,
     /// Requests that travel to the core with a fixed delay, each with its arrival time. `None` in
     /// place of the cell stands for the end of bicast.
-    orders: VecDeque<(Time, Option<CellId>)>,
+    requests: VecDeque<(Time, Option<CellId>)>,
     /// Time at which bicast ends, unless the path is switched before. `None` without bicast.
     until: Option<Time>,
 }
@@ -73,8 +73,8 @@ pub(crate) enum Act {
     /// Send a message.
     Send {
         number: u64,
-        from: Place,
-        to: Place,
+        from: NetworkNode,
+        to: NetworkNode,
         size: u32,
     },
     /// The source knows that the target accepts the UE.
@@ -82,18 +82,18 @@ pub(crate) enum Act {
     /// The source knows that the target refuses the UE.
     Refused(CellId),
     /// The source has waited too long for the target's answer.
-    Expired(CellId),
+    AnswerExpired(CellId),
     /// The source has waited too long for the departure of the UE.
-    GivenUp,
+    DepartureExpired,
     /// Start bicast: the core also sends to the base station of this cell.
-    Copy(CellId),
+    StartBicast(CellId),
     /// End bicast: the core sends to one base station.
-    EndCopies,
+    EndBicast,
     /// Switch the path of the core to the UE's base station.
     SwitchPath,
     /// Forward the data of base station `from`, which had the UE, to the base station of this cell.
     /// This takes the time `delay` if delays are fixed. The core may have switched the path before.
-    MoveData {
+    ForwardData {
         from: u32,
         cell: CellId,
         delay: Span,
@@ -101,7 +101,7 @@ pub(crate) enum Act {
     /// The cell has received the UE's context.
     HasContext,
     /// Send the UE its candidates.
-    Configure,
+    SendCandidates,
     /// Resume the data at the target, which has the forwarded data or is about to receive it.
     ResumeData,
     /// The target has received the source's status transfer.
@@ -109,7 +109,7 @@ pub(crate) enum Act {
     /// Carry out an act about the secondary node.
     SecondaryNode(NodeAct),
     /// Record an event, about this cell or about the serving cell for `None`.
-    Note(Option<CellId>, RrcEvent),
+    RecordEvent(Option<CellId>, RrcEvent),
 }
 
 /// One step of the network: its inputs, and the list for its acts.
@@ -135,8 +135,8 @@ impl Step<'_> {
         self.now.saturating_add(span)
     }
 
-    fn place_of(&self, cell: CellId) -> Place {
-        Place::Station(self.config.station(cell))
+    fn node_of(&self, cell: CellId) -> NetworkNode {
+        NetworkNode::Station(self.config.station(cell))
     }
 
     /// Returns the start rule of bicast to `target`. `None` if the handover has no bicast.
@@ -157,24 +157,24 @@ impl Step<'_> {
 impl Bicast {
     fn new() -> Bicast {
         Bicast {
-            ask_at: None,
-            orders: VecDeque::new(),
+            request_at: None,
+            requests: VecDeque::new(),
             until: None,
         }
     }
 
     fn wake_at(&self) -> Time {
-        let ask_at = self.ask_at.map(|(_, at)| at);
-        let order_at = self.orders.front().map(|&(at, _)| at);
-        let times = [ask_at, order_at, self.until];
+        let request_at = self.request_at.map(|(_, at)| at);
+        let arrives_at = self.requests.front().map(|&(at, _)| at);
+        let times = [request_at, arrives_at, self.until];
         times.into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
     /// Removes and returns the next request that has reached the core by now. `None` if there is
     /// none.
-    fn take_order(&mut self, now: Time) -> Option<(Time, Option<CellId>)> {
-        let is_there = self.orders.front().is_some_and(|&(at, _)| at <= now);
-        is_there.then(|| self.orders.pop_front()).flatten()
+    fn take_request(&mut self, now: Time) -> Option<(Time, Option<CellId>)> {
+        let is_there = self.requests.front().is_some_and(|&(at, _)| at <= now);
+        is_there.then(|| self.requests.pop_front()).flatten()
     }
 }
 
@@ -188,7 +188,7 @@ impl Network {
             admission: None,
             switch_at: Time::NEVER,
             bicast: Bicast::new(),
-            wire: Wire::default(),
+            wire: NetworkMessages::default(),
             candidacy: Candidacy::new(),
         }
     }
@@ -229,7 +229,7 @@ impl Network {
     pub(crate) fn wake_at(&self) -> Time {
         let of_source = match self.preparation {
             Preparation::Idle => Time::NEVER,
-            Preparation::Requested { at, .. } | Preparation::Doubling { at, .. } => at,
+            Preparation::Requested { at, .. } | Preparation::Bicasting { at, .. } => at,
             Preparation::Commanded { until } => until,
         };
         let admission = self.admission.map_or(Time::NEVER, |(_, at)| at);
@@ -247,7 +247,7 @@ impl Network {
     }
 
     /// Cancels the handover under way, because another procedure begins.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn cancel_handover(&mut self) {
         self.preparation = Preparation::Idle;
         self.wire.cancel_all();
     }
@@ -258,12 +258,16 @@ impl Network {
     }
 
     /// Sends the handover request of the source to the target.
-    pub(crate) fn ask_target(&mut self, (source, target): (CellId, CellId), step: &mut Step<'_>) {
+    pub(crate) fn request_handover(
+        &mut self,
+        (source, target): (CellId, CellId),
+        step: &mut Step<'_>,
+    ) {
         let procedure = &step.config.procedure;
-        let at = if step.config.speak_over_links(source, target) {
+        let at = if step.config.exchange_over_links(source, target) {
             self.wire.cancel_all();
-            let ends = [source, target].map(|cell| step.place_of(cell));
-            self.send(Signal::Request(target), ends, step);
+            let ends = [source, target].map(|cell| step.node_of(cell));
+            self.send(NetworkSignal::Request(target), ends, step);
             step.after(procedure.preparation)
         } else {
             let there_and_back = step.config.station_delay(source, target) * 2;
@@ -277,9 +281,9 @@ impl Network {
     fn on_accepted(&mut self, target: CellId, step: &mut Step<'_>) {
         match step.bicast_to(target) {
             Some(BicastStart::Before(span)) => {
-                self.ask_for_copies(target, step);
+                self.request_bicast(target, step);
                 let at = step.after(span);
-                self.preparation = Preparation::Doubling { target, at };
+                self.preparation = Preparation::Bicasting { target, at };
                 self.on_source_due(step);
             }
             _ => step.act(Act::Accepted(target)),
@@ -291,67 +295,67 @@ impl Network {
         let until = step.after(step.config.procedure.overall);
         self.preparation = Preparation::Commanded { until };
         if let Some(BicastStart::After(span)) = step.bicast_to(target) {
-            self.bicast.ask_at = Some((target, step.after(span)));
+            self.bicast.request_at = Some((target, step.after(span)));
         }
     }
 
     /// Requests bicast to `target` from the core.
-    fn ask_for_copies(&mut self, target: CellId, step: &mut Step<'_>) {
+    fn request_bicast(&mut self, target: CellId, step: &mut Step<'_>) {
         let source = self.station(step.config, step.serving);
         match step.config.has_links() {
             true => {
-                let ends = [Place::Station(source), Place::Core];
-                self.send(Signal::Bicast(target), ends, step);
+                let ends = [NetworkNode::Station(source), NetworkNode::Core];
+                self.send(NetworkSignal::Bicast(target), ends, step);
             }
             false => {
                 let at = step.after(step.config.procedure.core_delay);
-                self.bicast.orders.push_back((at, Some(target)));
+                self.bicast.requests.push_back((at, Some(target)));
             }
         }
     }
 
     /// Tells the core that the UE stays in the source, so bicast ends.
-    fn refuse_copies(&mut self, step: &mut Step<'_>) {
-        self.bicast.ask_at = None;
+    fn request_bicast_end(&mut self, step: &mut Step<'_>) {
+        self.bicast.request_at = None;
         if !matches!(step.config.data, DataForwarding::Bicast(_)) {
             return;
         }
         match step.config.has_links() {
             true => {
-                let ends = [Place::Station(self.home), Place::Core];
-                self.send(Signal::BicastEnd, ends, step);
+                let ends = [NetworkNode::Station(self.home), NetworkNode::Core];
+                self.send(NetworkSignal::BicastEnd, ends, step);
             }
             false => {
                 let at = step.after(step.config.procedure.core_delay);
-                self.bicast.orders.push_back((at, None));
+                self.bicast.requests.push_back((at, None));
             }
         }
     }
 
     /// Handles a request at the core: starts bicast to `target`, or ends bicast for `None`.
-    fn on_order(&mut self, target: Option<CellId>, step: &mut Step<'_>) {
+    fn on_bicast_request(&mut self, target: Option<CellId>, step: &mut Step<'_>) {
         let target = target.filter(|&cell| step.config.station(cell) != self.home);
         if self.bicast.until.is_some() {
             self.bicast.until = None;
-            step.act(Act::EndCopies);
+            step.act(Act::EndBicast);
         }
         if let Some(target) = target {
             self.bicast.until = Some(step.after(step.config.procedure.overall));
-            step.act(Act::Copy(target));
+            step.act(Act::StartBicast(target));
         }
     }
 
     /// Sends the sequence numbers from the source to the target, ahead of the forwarded data.
     ///
     /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
-    pub(crate) fn transfer_status(
+    pub(crate) fn send_status_transfer(
         &mut self,
         (source, target): (CellId, CellId),
         step: &mut Step<'_>,
     ) {
-        if step.config.speak_over_links(source, target) && step.config.forwards() {
-            let ends = [source, target].map(|cell| step.place_of(cell));
-            self.send(Signal::StatusTransfer, ends, step);
+        if step.config.exchange_over_links(source, target) && step.config.forwards() {
+            let ends = [source, target].map(|cell| step.node_of(cell));
+            self.send(NetworkSignal::StatusTransfer, ends, step);
         }
     }
 
@@ -360,11 +364,11 @@ impl Network {
         match self.preparation {
             Preparation::Requested { target, at } if at <= step.now => {
                 let Some(source) = step.serving else {
-                    return self.begin_anew();
+                    return self.cancel_handover();
                 };
-                if step.config.speak_over_links(source, target) {
-                    self.begin_anew();
-                    step.act(Act::Expired(target));
+                if step.config.exchange_over_links(source, target) {
+                    self.cancel_handover();
+                    step.act(Act::AnswerExpired(target));
                 } else {
                     self.preparation = Preparation::Idle;
                     match step.has_room(target) {
@@ -373,14 +377,14 @@ impl Network {
                     }
                 }
             }
-            Preparation::Doubling { target, at } if at <= step.now => {
+            Preparation::Bicasting { target, at } if at <= step.now => {
                 self.preparation = Preparation::Idle;
                 step.act(Act::Accepted(target));
             }
             Preparation::Commanded { until } if until <= step.now => {
                 self.preparation = Preparation::Idle;
-                step.act(Act::GivenUp);
-                self.refuse_copies(step);
+                step.act(Act::DepartureExpired);
+                self.request_bicast_end(step);
             }
             _ => {}
         }
@@ -394,12 +398,12 @@ impl Network {
             && at <= step.now
         {
             self.admission = None;
-            self.admit(target, step);
+            self.decide_admission(target, step);
         }
         if self.switch_at <= step.now {
             self.switch_at = Time::NEVER;
             match step.serving {
-                Some(cell) if step.config.has_links() => self.ask_core(cell, step),
+                Some(cell) if step.config.has_links() => self.request_path_switch(cell, step),
                 Some(cell) => self.switch(cell, step),
                 None => {}
             }
@@ -408,38 +412,38 @@ impl Network {
 
     /// Handles a due bicast request of the source, and the due start or end of bicast at the core.
     fn on_bicast_due(&mut self, step: &mut Step<'_>) {
-        if let Some((target, _)) = self.bicast.ask_at.take_if(|(_, at)| *at <= step.now) {
-            self.ask_for_copies(target, step);
+        if let Some((target, _)) = self.bicast.request_at.take_if(|(_, at)| *at <= step.now) {
+            self.request_bicast(target, step);
         }
-        while let Some((_, order)) = self.bicast.take_order(step.now) {
-            self.on_order(order, step);
+        while let Some((_, request)) = self.bicast.take_request(step.now) {
+            self.on_bicast_request(request, step);
         }
         if self.bicast.until.is_some_and(|at| at <= step.now) {
-            self.on_order(None, step);
+            self.on_bicast_request(None, step);
         }
     }
 
     /// Handles the decision of the target about a handover request.
-    fn admit(&mut self, target: CellId, step: &mut Step<'_>) {
-        if self.asked() != Some(target) {
+    fn decide_admission(&mut self, target: CellId, step: &mut Step<'_>) {
+        if self.requested_target() != Some(target) {
             return;
         }
         let answer = match step.has_room(target) {
-            true => Signal::Acknowledge(target),
-            false => Signal::Refuse(target),
+            true => NetworkSignal::Acknowledge(target),
+            false => NetworkSignal::Refuse(target),
         };
-        let source = Place::Station(self.station(step.config, step.serving));
-        self.send(answer, [step.place_of(target), source], step);
+        let source = NetworkNode::Station(self.station(step.config, step.serving));
+        self.send(answer, [step.node_of(target), source], step);
     }
 
     /// Requests a path switch, because the core does not send to the base station of the UE's cell.
-    pub(crate) fn ask_core(&mut self, cell: CellId, step: &mut Step<'_>) {
+    pub(crate) fn request_path_switch(&mut self, cell: CellId, step: &mut Step<'_>) {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
             true => {
-                step.act(Act::Note(Some(cell), RrcEvent::PathSwitchRequest));
-                let ends = [step.place_of(cell), Place::Core];
-                self.send(Signal::PathSwitch(cell), ends, step);
+                step.act(Act::RecordEvent(Some(cell), RrcEvent::PathSwitchRequest));
+                let ends = [step.node_of(cell), NetworkNode::Core];
+                self.send(NetworkSignal::PathSwitch(cell), ends, step);
                 REPEAT
             }
         };
@@ -451,66 +455,70 @@ impl Network {
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
         let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
-            step.act(Act::Note(Some(cell), RrcEvent::ContextRequest));
-            let ends = [step.place_of(cell), Place::Station(self.home)];
-            self.send(Signal::ContextRequest, ends, step);
+            step.act(Act::RecordEvent(Some(cell), RrcEvent::ContextRequest));
+            let ends = [step.node_of(cell), NetworkNode::Station(self.home)];
+            self.send(NetworkSignal::ContextRequest, ends, step);
             return Time::NEVER;
         }
         if is_home {
-            self.refuse_copies(step);
+            self.request_bicast_end(step);
         }
         let delay = match is_home {
             true => Span::ZERO,
             false => step.config.fixed_delay() * 2,
         };
         let from = self.home;
-        step.act(Act::MoveData { from, cell, delay });
+        step.act(Act::ForwardData { from, cell, delay });
         step.after(delay)
     }
 
     /// Handles a message that has arrived over links.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
-        let Some(wired) = self.wire.take_arrived(number) else {
+        let Some(message) = self.wire.take_arrived(number) else {
             return self.candidacy.on_message(number, step);
         };
-        if wired.next != wired.to {
+        if message.next != message.to {
             // The core forwards the message.
-            let route = [wired.to; 2];
-            return self.wire.send_hop(wired.signal, wired.next, route, step);
+            let route = [message.to; 2];
+            return self
+                .wire
+                .send_hop(message.signal, message.next, route, step);
         }
-        match wired.signal {
-            Signal::Request(target) | Signal::Acknowledge(target) | Signal::Refuse(target)
-                if self.asked() != Some(target) => {}
-            Signal::Request(target) => {
+        match message.signal {
+            NetworkSignal::Request(target)
+            | NetworkSignal::Acknowledge(target)
+            | NetworkSignal::Refuse(target)
+                if self.requested_target() != Some(target) => {}
+            NetworkSignal::Request(target) => {
                 self.admission = Some((target, step.after(step.config.procedure.admission)));
             }
-            Signal::Acknowledge(target) => self.on_accepted(target, step),
-            Signal::Refuse(target) => {
+            NetworkSignal::Acknowledge(target) => self.on_accepted(target, step),
+            NetworkSignal::Refuse(target) => {
                 self.preparation = Preparation::Idle;
                 step.act(Act::Refused(target));
             }
             // Both cells use the same PDCP entity here, so its sequence numbers need no transfer.
-            Signal::StatusTransfer => {}
-            Signal::Bicast(target) => self.on_order(Some(target), step),
-            Signal::BicastEnd => self.on_order(None, step),
-            Signal::PathSwitch(cell) => self.on_path_switch_request(cell, step),
-            Signal::PathSwitched => self.on_path_switched(step),
-            Signal::Release => step.act(Act::Note(None, RrcEvent::ContextReleased)),
-            Signal::ContextRequest => {
+            NetworkSignal::StatusTransfer => {}
+            NetworkSignal::Bicast(target) => self.on_bicast_request(Some(target), step),
+            NetworkSignal::BicastEnd => self.on_bicast_request(None, step),
+            NetworkSignal::PathSwitch(cell) => self.on_path_switch_request(cell, step),
+            NetworkSignal::PathSwitched => self.on_path_switched(step),
+            NetworkSignal::Release => step.act(Act::RecordEvent(None, RrcEvent::ContextReleased)),
+            NetworkSignal::ContextRequest => {
                 if let Some(cell) = step.fetching {
                     let (from, delay) = (self.home, Span::ZERO);
-                    step.act(Act::MoveData { from, cell, delay });
-                    let ends = [wired.to, step.place_of(cell)];
-                    self.send(Signal::Context, ends, step);
+                    step.act(Act::ForwardData { from, cell, delay });
+                    let ends = [message.to, step.node_of(cell)];
+                    self.send(NetworkSignal::Context, ends, step);
                 }
             }
-            Signal::Context if step.fetching.is_some() => step.act(Act::HasContext),
-            Signal::Context
-            | Signal::EarlyStatus
-            | Signal::Cancel { .. }
-            | Signal::Withdraw { .. }
-            | Signal::Success(_)
-            | Signal::Attach { .. } => {}
+            NetworkSignal::Context if step.fetching.is_some() => step.act(Act::HasContext),
+            NetworkSignal::Context
+            | NetworkSignal::EarlyStatus
+            | NetworkSignal::Cancel { .. }
+            | NetworkSignal::Withdraw { .. }
+            | NetworkSignal::Success(_)
+            | NetworkSignal::Attach { .. } => {}
         }
     }
 
@@ -524,13 +532,13 @@ impl Network {
         if before != station {
             self.switch(cell, step);
         }
-        let to = Place::Station(station);
-        self.send(Signal::PathSwitched, [Place::Core, to], step);
+        let to = NetworkNode::Station(station);
+        self.send(NetworkSignal::PathSwitched, [NetworkNode::Core, to], step);
         if step.config.interface == Interface::Core
             && let Some(left) = self.left.take()
         {
-            let ends = [Place::Core, Place::Station(left)];
-            self.send(Signal::Release, ends, step);
+            let ends = [NetworkNode::Core, NetworkNode::Station(left)];
+            self.send(NetworkSignal::Release, ends, step);
         }
     }
 
@@ -552,20 +560,20 @@ impl Network {
         if let Some(left) = self.left.take()
             && left != station
         {
-            let ends = [station, left].map(Place::Station);
-            self.send(Signal::Release, ends, step);
+            let ends = [station, left].map(NetworkNode::Station);
+            self.send(NetworkSignal::Release, ends, step);
         }
     }
 
     /// Returns the target whose answer is awaited. `None` if there is none.
-    fn asked(&self) -> Option<CellId> {
+    fn requested_target(&self) -> Option<CellId> {
         match self.preparation {
             Preparation::Requested { target, .. } => Some(target),
             _ => None,
         }
     }
 
-    fn send(&mut self, signal: Signal, ends: [Place; 2], step: &mut Step<'_>) {
+    fn send(&mut self, signal: NetworkSignal, ends: [NetworkNode; 2], step: &mut Step<'_>) {
         self.wire.send_between(signal, ends, step);
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn sent_from(frame: &Frame, direction: Direction, at: Time) -> Time {
 
 /// Transmission of random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum AccessStep {
     /// Preamble to the base station.
     Preamble,
     /// Random access response to the UE.
@@ -73,7 +73,7 @@ pub(crate) struct RandomAccess {
     is_contention_free: bool,
     /// True if the next preamble is a dedicated one.
     is_next_dedicated: bool,
-    next: Step,
+    next: AccessStep,
     due_at: Time,
     /// Time at which the UE stops waiting for the next step and tries again.
     gives_up_at: Time,
@@ -90,7 +90,7 @@ impl RandomAccess {
         RandomAccess {
             is_contention_free,
             is_next_dedicated: is_contention_free,
-            next: Step::Preamble,
+            next: AccessStep::Preamble,
             due_at: cell.occasion_from(ready_at),
             gives_up_at: Time::NEVER,
             preambles: 1,
@@ -138,7 +138,7 @@ impl RandomAccess {
         now: Time,
         cell: CellAccess<'_>,
         draws: &mut Stream,
-        mut arrives: impl FnMut(Step) -> bool,
+        mut arrives: impl FnMut(AccessStep) -> bool,
     ) -> Progress {
         while self.wake_at() <= now {
             if self.due_at > self.gives_up_at {
@@ -166,7 +166,11 @@ impl RandomAccess {
     }
 
     /// Carries out the step that is due.
-    fn carry_out_step(&mut self, cell: CellAccess<'_>, arrives: &mut impl FnMut(Step) -> bool) {
+    fn carry_out_step(
+        &mut self,
+        cell: CellAccess<'_>,
+        arrives: &mut impl FnMut(AccessStep) -> bool,
+    ) {
         let config = cell.config;
         let (at, step) = (self.due_at, self.next);
         self.due_at = Time::NEVER;
@@ -175,34 +179,36 @@ impl RandomAccess {
             self.next = next;
             if is_there {
                 let direction = match next {
-                    Step::Preamble | Step::Message3 => Direction::Uplink,
-                    Step::Response | Step::Resolution => Direction::Downlink,
+                    AccessStep::Preamble | AccessStep::Message3 => Direction::Uplink,
+                    AccessStep::Response | AccessStep::Resolution => Direction::Downlink,
                 };
                 self.due_at = sent_from(cell.frame, direction, at.saturating_add(delay));
             }
         };
         match step {
-            Step::Preamble => {
+            AccessStep::Preamble => {
                 self.sent_at = at;
                 self.is_contention_free = self.is_next_dedicated;
                 // The response window opens with the response, if the preamble is received.
-                follow(Step::Response, config.response_delay);
+                follow(AccessStep::Response, config.response_delay);
                 let window = config.response_delay + config.response_window;
                 self.gives_up_at = at.saturating_add(window);
             }
-            Step::Response if is_there && self.is_contention_free => self.gives_up_at = Time::NEVER,
+            AccessStep::Response if is_there && self.is_contention_free => {
+                self.gives_up_at = Time::NEVER
+            }
             // Without a response the UE waits until the end of the window.
-            Step::Response if !is_there => {}
-            Step::Response => {
-                follow(Step::Message3, config.message3_delay);
+            AccessStep::Response if !is_there => {}
+            AccessStep::Response => {
+                follow(AccessStep::Message3, config.message3_delay);
                 self.gives_up_at = Time::NEVER;
             }
-            Step::Message3 => {
-                follow(Step::Resolution, config.resolution_delay);
+            AccessStep::Message3 => {
+                follow(AccessStep::Resolution, config.resolution_delay);
                 self.gives_up_at = at.saturating_add(config.contention_timer);
             }
-            Step::Resolution if is_there => self.gives_up_at = Time::NEVER,
-            Step::Resolution => {}
+            AccessStep::Resolution if is_there => self.gives_up_at = Time::NEVER,
+            AccessStep::Resolution => {}
         }
     }
 
@@ -213,7 +219,7 @@ impl RandomAccess {
     fn fail(&mut self, now: Time, cell: CellAccess<'_>, draws: &mut Stream) -> bool {
         let config = cell.config;
         self.preambles += 1;
-        self.next = Step::Preamble;
+        self.next = AccessStep::Preamble;
         self.gives_up_at = Time::NEVER;
         if self.preambles == config.most_preambles + 1 {
             self.due_at = Time::NEVER;
@@ -253,7 +259,7 @@ pub(crate) mod tests {
         config: &AccessConfig,
         is_contention_free: bool,
         mut arrives: impl FnMut(usize) -> bool,
-    ) -> (Vec<(u64, Step)>, Progress, u64) {
+    ) -> (Vec<(u64, AccessStep)>, Progress, u64) {
         run_in(&fdd(), config, is_contention_free, &mut arrives)
     }
 
@@ -263,7 +269,7 @@ pub(crate) mod tests {
         config: &AccessConfig,
         is_contention_free: bool,
         arrives: &mut impl FnMut(usize) -> bool,
-    ) -> (Vec<(u64, Step)>, Progress, u64) {
+    ) -> (Vec<(u64, AccessStep)>, Progress, u64) {
         let cell = CellAccess { config, frame };
         let mut access = RandomAccess::new(cell, at_ms(12), is_contention_free);
         let mut draws = Stream::new(1, "test.access", 0);
@@ -298,14 +304,17 @@ pub(crate) mod tests {
     #[test]
     fn a_dedicated_preamble_is_in_with_the_response() {
         let (steps, progress, ms) = run(&AT_ONCE, true, |_| true);
-        assert_eq!(steps, [(20, Step::Preamble), (23, Step::Response)]);
+        assert_eq!(
+            steps,
+            [(20, AccessStep::Preamble), (23, AccessStep::Response)]
+        );
         assert_eq!((progress, ms), (Progress::Done, 23));
     }
 
     #[test]
     fn a_drawn_preamble_is_in_with_contention_resolution() {
         let (steps, progress, ms) = run(&AT_ONCE, false, |_| true);
-        let (third, fourth) = ((29, Step::Message3), (34, Step::Resolution));
+        let (third, fourth) = ((29, AccessStep::Message3), (34, AccessStep::Resolution));
         assert_eq!(steps[2..], [third, fourth]);
         assert_eq!((progress, ms), (Progress::Done, 34));
     }
@@ -319,7 +328,9 @@ pub(crate) mod tests {
         assert_eq!(progress, Progress::Done);
         // Msg3 is lost at 29 ms, and then the resolution at 94 ms. The timer ends at 77 and 137 ms.
         let (steps, _, ms) = run(&AT_ONCE, false, |n| n != 2 && n != 6);
-        let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
+        let preambles = steps
+            .iter()
+            .filter(|(_, step)| *step == AccessStep::Preamble);
         assert!(preambles.map(|&(ms, _)| ms).eq([20, 80, 140]));
         assert_eq!(ms, 154);
     }

@@ -107,7 +107,7 @@ impl Record {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -115,19 +115,19 @@ mod tests {
     fn a_row_follows_the_last_step_and_a_failure_before_it_shows() {
         let mut record = Record::new();
         record.update_row(|_| panic!("none is under way"));
-        assert_eq!(record.take_row(at(0)).map(|row| row.ue), None);
+        assert_eq!(record.take_row(at_ms(0)).map(|row| row.ue), None);
         let cells = (CellId(1), CellId(2));
         record.begin(row_of(UeId(3), cells, Procedure::Handover));
         record.update_row(|row| row.preambles += 2);
         record.fail(HandoverOutcome::Refused);
-        let row = record.take_row(at(7)).expect("a row");
-        assert_eq!((row.time_s, row.preambles), (at(7), 2));
+        let row = record.take_row(at_ms(7)).expect("a row");
+        assert_eq!((row.time_s, row.preambles), (at_ms(7), 2));
         assert_eq!(row.outcome, HandoverOutcome::Refused);
         record.begin(row_of(UeId(3), cells, Procedure::Handover));
-        record.on_done(at(10));
-        assert_eq!((record.is_done(), record.due_at()), (true, at(110)));
+        record.on_done(at_ms(10));
+        assert_eq!((record.is_done(), record.due_at()), (true, at_ms(110)));
         record.fail(HandoverOutcome::Failed);
-        let row = record.take_row(at(110)).expect("a row");
+        let row = record.take_row(at_ms(110)).expect("a row");
         assert_eq!(row.outcome, HandoverOutcome::Success, "it was over");
         assert!(!record.is_done());
     }

@@ -2,10 +2,10 @@
 //! base station decides, and the UE receives an order.
 //!
 //! ```text
-//! report about addable cells ─► ask ─► Ask ─► cell ─► Accept ─► Tell ─► UE ─► answer: on_answer
-//! report about the node's cell ─► Transfer ─► secondary node ─► Required ─► ask, or Tell
-//! failure, or node not needed ─► Release ─► secondary node ─► Released ─► Tell
-//! handover ─► ask on behalf of the target ─► GoOn: the command
+//! report about addable cells ─► Request ─► cell ─► Accept ─► SendOrder ─► UE ─► on_answer
+//! report about the node's cell ─► Transfer ─► secondary node ─► Required ─► Request or SendOrder
+//! failure, or node not needed ─► Release ─► secondary node ─► Released ─► SendOrder
+//! handover ─► Request on behalf of the target ─► CommandHandover
 //! ```
 //!
 //! Every phase except [`Phase::Idle`] ends by a timer. [`SecondaryNetwork`] receives messages and
@@ -18,7 +18,7 @@ mod network;
 
 pub(crate) use network::SecondaryNetwork;
 
-use super::mobility::Measured;
+use super::mobility::MeasurementReport;
 use super::random_access::RandomAccess;
 use super::survey::Survey;
 use crate::config::{LegId, SecondaryNodeConfig};
@@ -30,27 +30,27 @@ use fadeout_core::{CellId, SecondaryCause, SecondaryChangeRow, Time};
 pub(crate) struct SecondaryNode {
     pub config: SecondaryNodeConfig,
     /// Measurements that the UE reports while it has no secondary node.
-    pub adding: Survey,
+    pub addition_survey: Survey,
     /// Measurements that the UE reports about the cell of its secondary node.
-    pub about: Survey,
+    pub pscell_survey: Survey,
     /// Generation of the secondary node's cells.
     pub generation: Generation,
     pub network: SecondaryNetwork,
-    pub ue: UeSide,
+    pub leg_state: ScgState,
     /// Time of the UE's answer after its processing, and the number of the answered order. `None`
     /// without an order.
     pub answer: Option<(Time, u32)>,
     /// Number of the last order that the UE carried out.
-    pub heard: u32,
+    pub last_order: u32,
     pub record: Option<SecondaryChangeRow>,
     /// Time since which the UE has had no working secondary leg. `None` if it has one or never had
     /// one.
-    pub silent_since: Option<Time>,
+    pub without_leg_since: Option<Time>,
 }
 
 /// State of the UE's secondary leg.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum UeSide {
+pub(crate) enum ScgState {
     /// The UE has no secondary leg.
     Alone,
     /// The UE enters this cell after the master's new cell. A command to that cell names both.
@@ -67,10 +67,10 @@ pub(crate) enum UeSide {
     Lost,
 }
 
-impl UeSide {
+impl ScgState {
     fn wake_at(&self) -> Time {
         match self {
-            UeSide::Entering { access, until, .. } => access.wake_at().min(*until),
+            ScgState::Entering { access, until, .. } => access.wake_at().min(*until),
             _ => Time::NEVER,
         }
     }
@@ -79,15 +79,15 @@ impl UeSide {
 impl SecondaryNode {
     /// Returns the time of the next action that does not need a connection to the master.
     pub(crate) fn wake_at(&self) -> Time {
-        self.network.wake_at().min(self.ue.wake_at())
+        self.network.wake_at().min(self.leg_state.wake_at())
     }
 
     /// Returns the time of the next message of a connected UE.
-    pub(crate) fn speaks_at(&self) -> Time {
+    pub(crate) fn message_at(&self) -> Time {
         let answer = self.answer.map_or(Time::NEVER, |(at, _)| at);
-        let reports = match self.ue {
-            UeSide::Serving if self.network.cell().is_some() => self.about.report_at(),
-            UeSide::Alone => self.adding.report_at(),
+        let reports = match self.leg_state {
+            ScgState::Serving if self.network.cell().is_some() => self.pscell_survey.report_at(),
+            ScgState::Alone => self.addition_survey.report_at(),
             _ => Time::NEVER,
         };
         answer.min(reports)
@@ -112,7 +112,7 @@ pub(crate) enum Order {
 
 /// Decision of the secondary node after a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum NodeDecision {
     /// The UE should change to this cell.
     Change(CellId),
     /// The secondary node should be released.
@@ -122,9 +122,12 @@ pub(crate) enum Wish {
 /// RRC message about the secondary node, sent over the master's leg.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum NodeMessage {
-    /// MeasurementReport about the secondary node's cell if `is_about` is true, or about cells that
+    /// MeasurementReport about the secondary node's cell if `is_pscell` is true, or about cells that
     /// may be added.
-    Report { is_about: bool, report: Measured },
+    Report {
+        is_pscell: bool,
+        report: MeasurementReport,
+    },
     /// RRCReconfiguration that adds, changes or releases a secondary cell group.
     Order { order: Order, number: u32 },
     /// RRCReconfigurationComplete that answers the order with this number.
@@ -141,7 +144,7 @@ impl NodeMessage {
             NodeMessage::Order {
                 order: Order::Enter(_),
                 ..
-            } => 60 + GROUP,
+            } => 60 + CELL_GROUP_BYTES,
             NodeMessage::Order {
                 order: Order::Release,
                 ..
@@ -152,22 +155,22 @@ impl NodeMessage {
 }
 
 /// Size in bytes of the configuration of a secondary cell group in an RRC message, a typical value.
-pub(crate) const GROUP: u32 = 160;
+pub(crate) const CELL_GROUP_BYTES: u32 = 160;
 
 /// Reason why a cell is requested as a secondary cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum RequestReason {
     /// A measurement report, a decision of the secondary node, or a failure.
-    Here(SecondaryCause),
+    Change(SecondaryCause),
     /// A handover of the master node to this cell.
     Handover(CellId),
 }
 
-impl Purpose {
+impl RequestReason {
     pub(crate) fn cause(self) -> SecondaryCause {
         match self {
-            Purpose::Here(cause) => cause,
-            Purpose::Handover(_) => SecondaryCause::Handover,
+            RequestReason::Change(cause) => cause,
+            RequestReason::Handover(_) => SecondaryCause::Handover,
         }
     }
 }
@@ -181,7 +184,7 @@ pub(crate) enum Phase {
     /// Answer of the requested cell (TDCprep, TXnDCprep).
     Preparing {
         target: CellId,
-        purpose: Purpose,
+        reason: RequestReason,
         until: Time,
     },
     /// Arrival of the UE in the master's new cell. The secondary node reserves resources in `cell`.
@@ -189,22 +192,22 @@ pub(crate) enum Phase {
     /// Answer of the secondary node to its release.
     Releasing { until: Time },
     /// Answer of the UE to an order. The order is repeated at `until`.
-    Telling { order: Order, until: Time },
+    Ordered { order: Order, until: Time },
 }
 
 /// Content of a message between the two base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeSignal {
     /// SgNB (S-Node) Addition Request, or Modification Request to the UE's present secondary node.
-    Ask(CellId),
+    Request(CellId),
     /// Acknowledge of an Addition or Modification Request.
     Accept(CellId),
     /// Reject of an Addition or Modification Request.
     Reject(CellId),
     /// RRC Transfer: a report about the secondary node's cell.
-    Transfer(Wish),
+    Transfer(NodeDecision),
     /// Change Required, Modification Required or Release Required.
-    Required(Wish),
+    Required(NodeDecision),
     /// Release Request about this cell.
     Release(CellId),
     /// Acknowledge of a Release Request.
@@ -221,12 +224,12 @@ impl NodeSignal {
     pub(crate) fn size(self) -> u32 {
         match self {
             // These messages have RRC's containers.
-            NodeSignal::Ask(_) => 600,
+            NodeSignal::Request(_) => 600,
             NodeSignal::Accept(_) => 400,
-            NodeSignal::Required(Wish::Change(_)) => 300,
+            NodeSignal::Required(NodeDecision::Change(_)) => 300,
             NodeSignal::Transfer(_) | NodeSignal::Complete(_) => 150,
             NodeSignal::Reject(_)
-            | NodeSignal::Required(Wish::Release)
+            | NodeSignal::Required(NodeDecision::Release)
             | NodeSignal::Release(_)
             | NodeSignal::Released
             | NodeSignal::Confirm(_) => 100,
@@ -238,22 +241,22 @@ impl NodeSignal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeAct {
     /// Send the order with this number to the UE.
-    Tell { order: Order, number: u32 },
+    SendOrder { order: Order, number: u32 },
     /// Begin a change to this cell, or a release if `target` is `None`.
-    Began {
+    BeginChange {
         target: Option<CellId>,
-        purpose: Purpose,
+        reason: RequestReason,
     },
     /// End the change without success. `is_refused` is true if the cell had no room, false if it
     /// did not answer.
-    Ended { is_refused: bool },
+    Failed { is_refused: bool },
     /// Send the command for the master's handover to this cell.
-    GoOn(CellId),
+    CommandHandover(CellId),
 }
 
 /// Reaction to a failed secondary leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remedy {
+pub(crate) enum FailureReaction {
     Release,
     Enter(CellId),
 }

@@ -16,7 +16,7 @@ const FRAME: Span = Span::from_millis(10);
 
 /// RRC state of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RrcState {
     /// Connected, without data since this time.
     Connected { idle_since: Time },
     /// Idle or inactive.
@@ -27,7 +27,7 @@ enum State {
 
 /// Answer to a packet that is about to enter its bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum Admission {
     /// The packet may enter the bearer.
     Open,
     /// The packet waits for the UE, which is already on its way back.
@@ -46,7 +46,7 @@ pub(crate) struct Connection {
     config: StatesConfig,
     /// UE_ID, derived from the identity of the subscription.
     id: u64,
-    state: State,
+    state: RrcState,
     draws: Stream,
 }
 
@@ -56,7 +56,7 @@ impl Connection {
         Connection {
             config,
             id,
-            state: State::Connected {
+            state: RrcState::Connected {
                 idle_since: Time::ZERO,
             },
             draws,
@@ -66,25 +66,30 @@ impl Connection {
     /// Returns the time of the next check for inactivity.
     pub(crate) fn check_at(&self) -> Time {
         match self.state {
-            State::Connected { idle_since } => idle_since.saturating_add(self.config.inactivity),
-            State::Released | State::Returning => Time::NEVER,
+            RrcState::Connected { idle_since } => idle_since.saturating_add(self.config.inactivity),
+            RrcState::Released | RrcState::Returning => Time::NEVER,
         }
     }
 
     /// Handles a packet for the UE or from it. `frame` is the frame of the cell to which the UE
     /// returns.
-    pub(crate) fn on_packet(&mut self, now: Time, direction: Direction, frame: &Frame) -> Entry {
+    pub(crate) fn on_packet(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        frame: &Frame,
+    ) -> Admission {
         match &mut self.state {
-            State::Connected { idle_since } => {
+            RrcState::Connected { idle_since } => {
                 *idle_since = now;
-                Entry::Open
+                Admission::Open
             }
-            State::Returning => Entry::Wait,
-            State::Released => {
+            RrcState::Returning => Admission::Wait,
+            RrcState::Released => {
                 let paged_at = (direction == Direction::Downlink).then(|| self.paged_at(now));
                 let open_at = self.open_at(paged_at.unwrap_or(now), frame);
-                self.state = State::Returning;
-                Entry::Return { paged_at, open_at }
+                self.state = RrcState::Returning;
+                Admission::Return { paged_at, open_at }
             }
         }
     }
@@ -99,13 +104,13 @@ impl Connection {
             self.on_open(now);
             return None;
         }
-        self.state = State::Released;
+        self.state = RrcState::Released;
         Some(self.config.released_to)
     }
 
     /// Records that the UE is connected again.
     pub(crate) fn on_open(&mut self, now: Time) {
-        self.state = State::Connected { idle_since: now };
+        self.state = RrcState::Connected { idle_since: now };
     }
 
     /// Returns the UE's next paging occasion for a packet that arrives at `now`.
@@ -162,7 +167,7 @@ mod tests {
     use super::*;
     use crate::rrc::random_access::tests::fdd;
 
-    fn at(millis: u64) -> Time {
+    fn at_ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
@@ -186,12 +191,12 @@ mod tests {
     fn a_paging_frame_is_where_the_standard_has_it() {
         for id in 0..200 {
             for start in [0, 3, 777, 10_243] {
-                let found = paging_frame_from(at(start), (128, 32), id);
+                let found = paging_frame_from(at_ms(start), (128, 32), id);
                 let frame = found.as_nanos() / FRAME.as_nanos();
                 assert_eq!(found.as_nanos() % FRAME.as_nanos(), 0);
                 assert_eq!(frame % 128, (128 / 32) * (id % 32), "UE_ID {id}");
-                let wait = found.since(at(start)).as_nanos();
-                assert!(found >= at(start) && wait < 128 * FRAME.as_nanos());
+                let wait = found.since(at_ms(start)).as_nanos();
+                assert!(found >= at_ms(start) && wait < 128 * FRAME.as_nanos());
             }
         }
     }
@@ -200,13 +205,13 @@ mod tests {
     fn a_connection_is_released_after_its_timer_and_not_while_something_waits() {
         let mut ue = connection(ReleasedState::Idle, 0);
         assert_eq!(
-            ue.on_packet(at(200), Direction::Uplink, &fdd()),
-            Entry::Open
+            ue.on_packet(at_ms(200), Direction::Uplink, &fdd()),
+            Admission::Open
         );
-        assert_eq!(ue.check_at(), at(1200));
-        assert_eq!(ue.on_check(at(1000), false), None);
-        assert_eq!(ue.on_check(at(1200), true), None);
-        assert_eq!(ue.on_check(at(2200), false), Some(ReleasedState::Idle));
+        assert_eq!(ue.check_at(), at_ms(1200));
+        assert_eq!(ue.on_check(at_ms(1000), false), None);
+        assert_eq!(ue.on_check(at_ms(1200), true), None);
+        assert_eq!(ue.on_check(at_ms(2200), false), Some(ReleasedState::Idle));
         assert!(ue.check_at().is_never());
     }
 
@@ -233,19 +238,19 @@ mod tests {
             (ReleasedState::Idle, Direction::Uplink, None, 1510 + 15 + 75),
         ] {
             let mut ue = connection(released_to, 5);
-            assert!(ue.on_check(at(1000), false).is_some());
+            assert!(ue.on_check(at_ms(1000), false).is_some());
             let asked = if paged.is_some() { 1300 } else { 1501 };
-            let entry = Entry::Return {
-                paged_at: paged.map(at),
-                open_at: at(open),
+            let admission = Admission::Return {
+                paged_at: paged.map(at_ms),
+                open_at: at_ms(open),
             };
-            assert_eq!(ue.on_packet(at(asked), direction, &fdd()), entry);
+            assert_eq!(ue.on_packet(at_ms(asked), direction, &fdd()), admission);
             assert_eq!(
-                ue.on_packet(at(asked + 1), Direction::Uplink, &fdd()),
-                Entry::Wait
+                ue.on_packet(at_ms(asked + 1), Direction::Uplink, &fdd()),
+                Admission::Wait
             );
-            ue.on_open(at(open));
-            assert_eq!(ue.check_at(), at(open + 1000));
+            ue.on_open(at_ms(open));
+            assert_eq!(ue.check_at(), at_ms(open + 1000));
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::conditional::Conditions;
 use super::filter::{Before, Level};
 use super::measure::EventState;
-use super::mobility::Measured;
+use super::mobility::MeasurementReport;
 use super::policy::ReportedCell;
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{CellId, Span, Time};
@@ -56,17 +56,18 @@ impl Survey {
         self.conditions.set_period(over);
     }
 
-    /// As [`EventState::is_open`], for any event. `of` returns the offset in dB of a neighbour that
-    /// the event applies to.
-    pub(crate) fn is_open(
+    /// As [`EventState::needs_exact_level`], for any event. `offset_db_of` returns the
+    /// offset in dB of a neighbour that the event applies to.
+    pub(crate) fn needs_exact_level(
         &self,
         known: (usize, &[Level]),
         position: usize,
-        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+        offset_db_of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
     ) -> bool {
         let mut events = self.events.iter();
-        events.any(|event| event.is_open(known, position, of(event.event(), position)))
-            || self.conditions.is_open(known, position)
+        events.any(|event| {
+            event.needs_exact_level(known, position, offset_db_of(event.event(), position))
+        }) || self.conditions.needs_exact_level(known, position)
     }
 
     /// Computes for each site the least level that lets a cell enter some event. See
@@ -90,25 +91,26 @@ impl Survey {
         events.for_each(|event| event.add_site(shadow_db));
     }
 
-    /// As [`EventState::reopen`], for every event.
-    pub(crate) fn reopen(&mut self, position: usize, most: (f64, usize)) {
+    /// As [`EventState::restore_bounds`], for every event.
+    pub(crate) fn restore_bounds(&mut self, position: usize, most: (f64, usize)) {
         let events = self.events.iter_mut();
-        events.for_each(|event| event.reopen(position, most));
+        events.for_each(|event| event.restore_bounds(position, most));
     }
 
-    /// As [`EventState::most_at_rest`], as the maximum over all events. `None` without events.
-    pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
+    /// As [`EventState::upper_bound_if_out`], as the maximum over all events. `None` without
+    /// events.
+    pub(crate) fn upper_bound_if_out(&self, position: usize, site: usize) -> Option<f64> {
         let mut most = None;
         for event in &self.events {
-            let of_event = event.most_at_rest(position, site)?;
+            let of_event = event.upper_bound_if_out(position, site)?;
             most = Some(most.map_or(of_event, |most: f64| most.max(of_event)));
         }
         most
     }
 
     /// True if no condition of any event holds for a cell.
-    pub(crate) fn is_at_rest(&self, position: usize) -> bool {
-        self.events.iter().all(|event| event.is_at_rest(position))
+    pub(crate) fn is_out(&self, position: usize) -> bool {
+        self.events.iter().all(|event| event.is_out(position))
     }
 
     /// Sets the secondary cells. See [`EventState::set_secondaries`].
@@ -128,14 +130,14 @@ impl Survey {
     }
 
     /// Handles samples in dBm of the cells in `visited`, `over` after the previous samples. See
-    /// [`EventState::on_samples_of`]. `of` returns the offset in dB of a neighbour that an event
-    /// applies to. `changed` is called for each neighbour whose condition begins or ends.
+    /// [`EventState::on_samples_of`]. `offset_db_of` returns the offset in dB of a neighbour that an
+    /// event applies to. `changed` is called for each neighbour whose condition begins or ends.
     pub(crate) fn on_samples(
         &mut self,
         (visited, shadows_db): (&[usize], impl Iterator<Item = f64> + Clone),
         (now, over): (Time, Span),
         (serving, samples): (usize, &[Level]),
-        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+        offset_db_of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         self.set_period(over);
@@ -143,7 +145,7 @@ impl Survey {
             let has_neighbour = event.has_neighbour();
             let levels = (serving, samples);
             event.on_shadows(shadows_db.clone());
-            event.on_samples_of(visited, now, levels, &of, |position, holds| {
+            event.on_samples_of(visited, now, levels, &offset_db_of, |position, holds| {
                 if has_neighbour {
                     changed(position, holds);
                 }
@@ -188,7 +190,7 @@ impl Survey {
         number: usize,
         now: Time,
         (cells, serving): (&[CellId], usize),
-    ) -> Option<Measured> {
+    ) -> Option<MeasurementReport> {
         let event = &mut self.events[number];
         if event.wake_at() > now {
             return None;
@@ -203,7 +205,7 @@ impl Survey {
             rsrp_dbm,
         };
         let level = event.filtered(serving).unwrap_or(f64::NEG_INFINITY);
-        let mut report = Measured::new(number as u16, reported((serving, level)));
+        let mut report = MeasurementReport::new(number as u16, reported((serving, level)));
         if event.has_neighbour() {
             event
                 .triggered()
@@ -235,7 +237,7 @@ mod tests {
     /// Shadowing of no site.
     const NONE: std::iter::Empty<f64> = std::iter::empty();
 
-    fn at(ms: u64) -> Time {
+    fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -259,30 +261,30 @@ mod tests {
         ];
         let cells = [CellId(4), CellId(6), CellId(9)];
         let period = Span::from_millis(200);
-        let mut survey = Survey::new((&events, 3), at(10), period);
+        let mut survey = Survey::new((&events, 3), at_ms(10), period);
         assert_eq!(
             (survey.next_at(), survey.report_at()),
-            (at(10), Time::NEVER)
+            (at_ms(10), Time::NEVER)
         );
-        assert_eq!(survey.begin(at(10), period * 2), period);
-        assert_eq!(survey.next_at(), at(410));
+        assert_eq!(survey.begin(at_ms(10), period * 2), period);
+        assert_eq!(survey.next_at(), at_ms(410));
         let samples = [-99.0, -80.0, -90.0];
         let mut entered = Vec::new();
         let samples = samples.map(Level::from);
         survey.on_samples(
             (&[0, 1, 2], NONE),
-            (at(10), period),
+            (at_ms(10), period),
             (0, &samples),
             |_, _| Some(0.0),
             |cell, holds| entered.push((cell, holds)),
         );
         assert_eq!(entered, [(1, true), (2, true)], "of neighbours alone");
-        assert_eq!(survey.report_at(), at(50));
-        assert_eq!(survey.report(1, at(49), (&cells, 0)), None);
-        let reports: Vec<Measured> = (0..survey.events())
-            .filter_map(|number| survey.report(number, at(50), (&cells, 0)))
+        assert_eq!(survey.report_at(), at_ms(50));
+        assert_eq!(survey.report(1, at_ms(49), (&cells, 0)), None);
+        let reports: Vec<MeasurementReport> = (0..survey.events())
+            .filter_map(|number| survey.report(number, at_ms(50), (&cells, 0)))
             .collect();
-        let named = |report: &Measured| -> Vec<u32> {
+        let named = |report: &MeasurementReport| -> Vec<u32> {
             report.cells().iter().map(|cell| cell.cell.0).collect()
         };
         assert_eq!(
@@ -290,7 +292,7 @@ mod tests {
             [vec![], vec![6, 9]]
         );
         assert!(reports.iter().all(|it| it.serving.cell == CellId(4)));
-        assert_eq!(survey.report_at(), at(290), "after the interval");
+        assert_eq!(survey.report_at(), at_ms(290), "after the interval");
         survey.on_new_serving_cell();
         assert!(survey.report_at().is_never());
         assert_eq!(survey.filtered(2), Some(-90.0), "values stay");
@@ -302,13 +304,17 @@ mod tests {
     fn a6_compares_with_the_secondary_cell_of_the_carrier() {
         let cells = [0, 1, 2, 3, 4].map(CellId);
         let period = Span::from_millis(200);
-        let mut survey = Survey::new((&[event(EventKind::A6 { offset: 3.0 })], 5), at(0), period);
+        let mut survey = Survey::new(
+            (&[event(EventKind::A6 { offset: 3.0 })], 5),
+            at_ms(0),
+            period,
+        );
         let samples = [-120.0, -60.0, -90.0, -85.0, -80.0].map(Level::from);
         let seen = |survey: &mut Survey, now| {
             let mut changes = Vec::new();
             survey.on_samples(
                 (&[0, 1, 2, 3, 4], NONE),
-                (at(now), period),
+                (at_ms(now), period),
                 (0, &samples),
                 |_, _| Some(0.0),
                 |cell, holds| changes.push((cell, holds)),
@@ -319,7 +325,7 @@ mod tests {
         let beside = |secondary| move |position| (position > 1).then_some(secondary);
         survey.set_secondaries(beside(2));
         assert_eq!(seen(&mut survey, 200), [(3, true), (4, true)]);
-        let report = survey.report(0, at(240), (&cells, 0)).expect("a report");
+        let report = survey.report(0, at_ms(240), (&cells, 0)).expect("a report");
         let named: Vec<u32> = report.cells().iter().map(|it| it.cell.0).collect();
         assert_eq!((named, report.serving.cell), (vec![4, 3], CellId(0)));
         survey.set_secondaries(beside(3));
@@ -334,7 +340,7 @@ mod tests {
         let open = |survey: &Survey, position: usize, level| {
             let mut levels = levels;
             levels[position] = level;
-            survey.is_open((0, &levels), position, |_, _| Some(0.0))
+            survey.needs_exact_level((0, &levels), position, |_, _| Some(0.0))
         };
         assert!(open(&survey, 2, bound(-95.0, -90.0)));
         assert!(open(&survey, 3, bound(-95.0, -85.0)));
@@ -347,12 +353,12 @@ mod tests {
 
     #[test]
     fn a_survey_without_events_reports_nothing() {
-        let mut survey = Survey::new((&[], 2), at(0), Span::from_millis(200));
+        let mut survey = Survey::new((&[], 2), at_ms(0), Span::from_millis(200));
         let samples = [-80.0, -70.0].map(Level::from);
         let period = Span::from_millis(200);
         survey.on_samples(
             (&[0, 1], NONE),
-            (at(0), period),
+            (at_ms(0), period),
             (0, &samples),
             |_, _| Some(0.0),
             |_, _| panic!("no event"),

@@ -7,7 +7,7 @@ use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::Topology;
 use fadeout_core::{FlowId, NodeId, PacketId, Probe, RouteId};
-use fadeout_radio::access::{Backhaul, Place};
+use fadeout_radio::access::{Backhaul, NetworkNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Routes between base stations, and between base stations and the core.
@@ -21,7 +21,7 @@ pub(crate) struct Interfaces {
     /// Routes found so far.
     known: BTreeMap<((NodeId, NodeId), Backhaul), RouteId>,
     /// The route of the last request, as a cache of one entry.
-    latest: Option<([Place; 2], Backhaul, RouteId)>,
+    latest: Option<([NetworkNode; 2], Backhaul, RouteId)>,
 }
 
 impl Interfaces {
@@ -91,10 +91,10 @@ impl Interfaces {
         hops.iter().map(|&hop| directory.hop(hop)).collect()
     }
 
-    fn node(&self, place: Place) -> NodeId {
+    fn node(&self, place: NetworkNode) -> NodeId {
         match place {
-            Place::Station(number) => NodeId(number),
-            Place::Core => self.core.unwrap_or_default(),
+            NetworkNode::Station(number) => NodeId(number),
+            NetworkNode::Core => self.core.unwrap_or_default(),
         }
     }
 
@@ -104,7 +104,7 @@ impl Interfaces {
         &mut self,
         around: (&mut Topology, &Directory),
         routes: &mut Routes,
-        ends: [Place; 2],
+        ends: [NetworkNode; 2],
         what: Backhaul,
     ) -> RouteId {
         match self.latest {
@@ -123,7 +123,7 @@ impl Interfaces {
         &mut self,
         (topology, directory): (&mut Topology, &Directory),
         routes: &mut Routes,
-        [from, to]: [Place; 2],
+        [from, to]: [NetworkNode; 2],
         what: Backhaul,
     ) -> RouteId {
         let ends = (self.node(from), self.node(to));

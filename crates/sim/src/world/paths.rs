@@ -14,7 +14,7 @@ use crate::routing::{Topology, backward};
 use fadeout_core::{
     Direction, DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId, UnderWay,
 };
-use fadeout_radio::access::{Backhaul, Move, Place};
+use fadeout_radio::access::{Backhaul, Move, NetworkNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The routes to all UEs under mobility management.
@@ -263,12 +263,12 @@ impl UePaths {
                     bearer,
                     station: to,
                 };
-                let route = self.route(world, [from, to].map(Place::Station), what);
+                let route = self.route(world, [from, to].map(NetworkNode::Station), what);
                 world.send_forwarded(route, packet);
             }
             Move::ForwardedEnd { bearer, from, to } => {
                 let what = Backhaul::ForwardedEnd { bearer };
-                let route = self.route(world, [from, to].map(Place::Station), what);
+                let route = self.route(world, [from, to].map(NetworkNode::Station), what);
                 let flow = self.first_flow(|way| way.bearer == bearer);
                 world.send_backhaul(route, (flow, 0, 0));
             }
@@ -280,7 +280,7 @@ impl UePaths {
                 from,
                 to,
             } => {
-                let place = |cell| Place::Station(world.directory.base(cell).0);
+                let place = |cell| NetworkNode::Station(world.directory.base(cell).0);
                 let ends = [place(from), place(to)];
                 let route = self.route(world, ends, what);
                 world.send_backhaul(route, (flow, number, size));
@@ -297,7 +297,7 @@ impl UePaths {
     fn route<P: Probe>(
         &mut self,
         world: &mut World<P>,
-        ends: [Place; 2],
+        ends: [NetworkNode; 2],
         what: Backhaul,
     ) -> RouteId {
         let places = (&mut self.topology, &*world.directory);

@@ -9,7 +9,7 @@ use crate::bearer::{close_secondary, leave_secondary, open_secondary};
 use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, secondary_processing};
 use crate::rrc::random_access::{Progress, RandomAccess};
-use crate::rrc::secondary_node::{NodeMessage, Order, Purpose, SecondaryNetwork, UeSide};
+use crate::rrc::secondary_node::{NodeMessage, Order, RequestReason, ScgState, SecondaryNetwork};
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, Motion, Probe, Procedure, RrcEvent, SecondaryCause, Time,
 };
@@ -17,11 +17,11 @@ use fadeout_core::{
 impl Scg<'_, '_> {
     /// Runs the next step of random access to the cell of the secondary node.
     pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let Some(UeSide::Entering {
+        let Some(ScgState::Entering {
             leg,
             mut access,
             until,
-        }) = self.node().map(|node| node.ue)
+        }) = self.node().map(|node| node.leg_state)
         else {
             return;
         };
@@ -41,7 +41,7 @@ impl Scg<'_, '_> {
             Progress::Problem => access = restart,
             Progress::Running => {}
         }
-        node.ue = UeSide::Entering { leg, access, until };
+        node.leg_state = ScgState::Entering { leg, access, until };
     }
 
     /// Handles the expiry of T304 of the secondary cell group. The UE reports the failure and
@@ -54,7 +54,7 @@ impl Scg<'_, '_> {
         record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
         record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailed, env);
         if let Some(node) = self.node() {
-            node.ue = UeSide::Lost;
+            node.leg_state = ScgState::Lost;
         }
         self.end_row(HandoverOutcome::Failed, env);
         let message = Message::Node(NodeMessage::AccessFailed(cell));
@@ -80,7 +80,7 @@ impl Scg<'_, '_> {
         let Some(node) = self.node() else { return };
         node.answer = Some((answer_at, number));
         // The network may repeat an order.
-        if std::mem::replace(&mut node.heard, number) == number {
+        if std::mem::replace(&mut node.last_order, number) == number {
             return;
         }
         let cell = match order {
@@ -100,9 +100,9 @@ impl Scg<'_, '_> {
             }
             Order::Release => {
                 if let Some(node) = self.node() {
-                    node.ue = UeSide::Alone;
-                    node.silent_since = None;
-                    node.adding.on_new_serving_cell();
+                    node.leg_state = ScgState::Alone;
+                    node.without_leg_since = None;
+                    node.addition_survey.on_new_serving_cell();
                 }
             }
         }
@@ -119,16 +119,16 @@ impl Scg<'_, '_> {
         match leg {
             Some(leg) => {
                 let until = env.now.saturating_add(node.config.t304);
-                node.ue = UeSide::Entering { leg, access, until };
+                node.leg_state = ScgState::Entering { leg, access, until };
             }
-            None => node.ue = UeSide::Lost,
+            None => node.leg_state = ScgState::Lost,
         }
     }
 
     /// Leaves the cell of the secondary node, or ends the entry into it. The master's leg
     /// continues.
     fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
+        if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
         }
         let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].second_leg() else {
@@ -141,7 +141,7 @@ impl Scg<'_, '_> {
         });
         self.drop_leg(leg, env);
         if let Some(node) = self.node() {
-            node.silent_since.get_or_insert(env.now);
+            node.without_leg_since.get_or_insert(env.now);
             node.update_row(|row| {
                 row.left_s = seconds(env.now);
                 row.uplink_again = again;
@@ -171,9 +171,9 @@ impl Scg<'_, '_> {
         record_cell_event((ue, cell), RrcEvent::AccessDone, env);
         let Some(node) = self.node() else { return };
         let is_confirmed = !node.network.is_busy();
-        let silent = node.silent_since.take();
-        node.ue = UeSide::Serving;
-        node.about.on_new_serving_cell();
+        let silent = node.without_leg_since.take();
+        node.leg_state = ScgState::Serving;
+        node.pscell_survey.on_new_serving_cell();
         node.update_row(|row| {
             row.entered_s = seconds(env.now);
             row.gap_s = silent.map_or(f64::NAN, |since| env.now.since(since).as_secs_f64());
@@ -185,7 +185,7 @@ impl Scg<'_, '_> {
         self.0.service.stack.ues[ue.index()].on_connected(leg);
         self.0.service.carry(ue, leg);
         self.0.loads[cell.index()] += 1;
-        self.with_node(env, |network, step| network.give_back(cell, step));
+        self.with_node(env, |network, step| network.end_reservation(cell, step));
         record_cell_event((ue, cell), RrcEvent::SecondaryAdded, env);
         if is_confirmed {
             self.end_row(HandoverOutcome::Success, env);
@@ -207,7 +207,7 @@ impl Scg<'_, '_> {
             row.completed_s = seconds(env.now);
             row.downlink_again += again;
         });
-        let is_done = order == Order::Release || matches!(node.ue, UeSide::Serving);
+        let is_done = order == Order::Release || matches!(node.leg_state, ScgState::Serving);
         if is_done {
             self.end_row(HandoverOutcome::Success, env);
         }
@@ -217,7 +217,7 @@ impl Scg<'_, '_> {
     /// Releases the secondary leg when the UE leaves its master's cell. A secondary cell that the
     /// handover command names is entered later.
     pub(in crate::access) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
+        if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
         }
         let leg = self.0.service.stack.ues[self.0.ue.index()].second_leg();
@@ -228,36 +228,36 @@ impl Scg<'_, '_> {
             && !self.0.state.record.is_done();
         let Some(node) = self.node() else { return };
         let (planned, had) = (node.network.planned(), node.network.cell());
-        node.ue = planned.map_or(UeSide::Alone, UeSide::Waiting);
+        node.leg_state = planned.map_or(ScgState::Alone, ScgState::Waiting);
         node.answer = None;
-        node.adding.on_new_serving_cell();
-        node.about.on_new_serving_cell();
+        node.addition_survey.on_new_serving_cell();
+        node.pscell_survey.on_new_serving_cell();
         if planned.is_some() {
-            node.silent_since.get_or_insert(env.now);
+            node.without_leg_since.get_or_insert(env.now);
             node.update_row(|row| row.left_s = seconds(env.now));
         } else {
-            node.silent_since = None;
+            node.without_leg_since = None;
             self.end_row(HandoverOutcome::Cancelled, env);
             if had.is_some() {
                 let cause = match is_commanded {
                     true => SecondaryCause::Handover,
                     false => SecondaryCause::Failure,
                 };
-                self.begin_row(None, Purpose::Here(cause), env);
+                self.begin_row(None, RequestReason::Change(cause), env);
                 if let Some(node) = self.node() {
                     node.update_row(|row| row.left_s = seconds(env.now));
                 }
                 self.end_row(HandoverOutcome::Success, env);
             }
         }
-        self.with_node(env, SecondaryNetwork::leave);
+        self.with_node(env, SecondaryNetwork::on_left);
     }
 
     /// Restarts the conditions of measurement events in a new master's cell.
     pub(in crate::access) fn on_new_master(&mut self) {
         if let Some(node) = self.node() {
-            node.adding.on_new_serving_cell();
-            node.about.on_new_serving_cell();
+            node.addition_survey.on_new_serving_cell();
+            node.pscell_survey.on_new_serving_cell();
         }
     }
 
@@ -265,7 +265,7 @@ impl Scg<'_, '_> {
     /// master's target.
     pub(in crate::access) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
-            && let UeSide::Waiting(cell) = node.ue
+            && let ScgState::Waiting(cell) = node.leg_state
         {
             node.network.set_cell(Some(cell));
             self.begin_access(cell, env.now, env);
@@ -276,11 +276,11 @@ impl Scg<'_, '_> {
     /// cell.
     pub(in crate::access) fn abandon(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
-            && let UeSide::Waiting(cell) = node.ue
+            && let ScgState::Waiting(cell) = node.leg_state
         {
-            node.ue = UeSide::Alone;
-            node.silent_since = None;
-            self.with_node(env, |network, step| network.give_back(cell, step));
+            node.leg_state = ScgState::Alone;
+            node.without_leg_since = None;
+            self.with_node(env, |network, step| network.end_reservation(cell, step));
             self.end_row(HandoverOutcome::Failed, env);
         }
     }

@@ -29,7 +29,7 @@ fadeout_core::choices! {
 fadeout_core::choices! {
     /// Duplex mode: the division of the carrier between uplink and downlink.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum DuplexKind {
+    enum LteDuplex {
         Fdd = "fdd",
         Tdd = "tdd",
     }
@@ -47,7 +47,7 @@ fadeout_core::parameters! {
         cqi_delay: u32 = integer((0, 640, "slots"), "6"),
         /// Duplex mode: FDD, or TDD with the configuration `tdd-configuration`. TDD needs a `tti`
         /// of 1 ms.
-        duplex: DuplexKind = choice(DuplexKind::NAMES, "fdd"),
+        duplex: LteDuplex = choice(LteDuplex::NAMES, "fdd"),
         /// Uplink-downlink configuration of TDD (TS 36.211 Table 4.2-2).
         tdd_configuration: u8 = integer((0, 6, ""), "1"),
         /// Special subframe configuration of TDD (TS 36.211 Table 4.2-1).
@@ -84,7 +84,7 @@ impl Lte {
             .resource_blocks(ChannelKind::Lte, Numerology::KHZ_15, carrier)?;
         let cell = self.with_blocks(carrier.site, carrier.carrier, blocks);
         let cell = self.shared.with_sub_bands(cell, lte_size)?;
-        if self.duplex == DuplexKind::Fdd {
+        if self.duplex == LteDuplex::Fdd {
             return Ok(cell);
         }
         if self.tti != Tti::Whole {

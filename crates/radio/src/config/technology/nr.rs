@@ -20,7 +20,7 @@ use fadeout_core::{Dbm, Decibel, Hertz, Point};
 fadeout_core::choices! {
     /// Duplex mode: the division of the carrier between uplink and downlink.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum DuplexKind {
+    enum NrDuplex {
         Default = "default",
         Fdd = "fdd",
         Flexible = "flexible",
@@ -59,7 +59,7 @@ fadeout_core::parameters! {
         /// Duplex mode: FDD, TDD with special slots of 10:2:2 symbols, `tdd` with the pattern of
         /// the parameters `tdd-…`, or slots divided by the scheduler. Default: slots divided by the
         /// scheduler above 6 GHz, and FDD below.
-        duplex: DuplexKind = choice(DuplexKind::NAMES, "default"),
+        duplex: NrDuplex = choice(NrDuplex::NAMES, "default"),
         /// Tables of CQI and MCS.
         mcs_table: McsTableKind = choice(McsTableKind::NAMES, "64qam"),
         /// Number of slots between two CQI reports.
@@ -120,8 +120,9 @@ impl Nr {
             SubBandChoice::Small => SubBandSize::Small,
             SubBandChoice::Large => SubBandSize::Large,
         };
-        let of = |blocks| nr_size(blocks, size);
-        self.shared.with_sub_bands(cell.map_err(text)?, of)
+        let sub_band_size = |blocks| nr_size(blocks, size);
+        self.shared
+            .with_sub_bands(cell.map_err(text)?, sub_band_size)
     }
 
     fn with_blocks(
@@ -146,10 +147,10 @@ impl Nr {
             ..NrTimingConfig::default()
         };
         let duplex = match self.duplex {
-            DuplexKind::Default if is_fr2 => flexible,
-            DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
-            DuplexKind::Flexible => flexible,
-            DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
+            NrDuplex::Default if is_fr2 => flexible,
+            NrDuplex::Default | NrDuplex::Fdd => Duplex::Fdd,
+            NrDuplex::Flexible => flexible,
+            NrDuplex::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
             pattern => {
                 let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
                 Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)

@@ -179,7 +179,7 @@ fadeout_core::parameters! {
 
 fadeout_core::parameters! {
     /// Default values of a cell, for all technologies.
-    struct Keys {
+    struct CellKeys {
         /// Transmit power over the whole bandwidth.
         tx_power: f64 = number((-200.0, 200.0, "dBm"), "30"),
         /// Noise figure of the base station's receiver (TR 36.942).
@@ -189,7 +189,7 @@ fadeout_core::parameters! {
 
 impl CellConfig {
     /// Parameters that a scenario may give as keys of a cell.
-    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+    pub const PARAMETERS: &'static [Parameter] = CellKeys::PARAMETERS;
 }
 
 /// Values of a cell that depend on its technology.
@@ -252,7 +252,7 @@ impl Shared {
         // The default of a scenario is the first scheduler of the list.
         let scheduler = MacSchedulerKind::new(MAC_SCHEDULERS[0].name, Parameters::NONE);
         let scheduler = scheduler.expect("the list has its own names");
-        let of_all = Keys::default();
+        let of_all = CellKeys::default();
         CellConfig {
             site,
             repeats: None,

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 const SOURCE: CellId = CellId(0);
 
-fn at(ms: u64) -> Time {
+fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
@@ -65,7 +65,7 @@ impl Stations {
     ) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
-            now: at(ms),
+            now: at_ms(ms),
             config: &self.config,
             loads: &self.loads,
             held: &mut self.held,
@@ -76,14 +76,14 @@ impl Stations {
             acts: &mut acts,
         };
         action(&mut self.candidacy, &mut step);
-        acts.retain(|act| !matches!(act, Act::Note(..)));
+        acts.retain(|act| !matches!(act, Act::RecordEvent(..)));
         acts.into()
     }
 
     fn want(&mut self, ms: u64, wanted: &[u32]) -> Vec<Act> {
         let config = self.config.conditional.clone().expect("conditional");
         self.run_step(ms, |candidacy, step| {
-            candidacy.want(SOURCE, &cells(wanted), &config, step);
+            candidacy.request_candidates(SOURCE, &cells(wanted), &config, step);
         })
     }
 
@@ -98,7 +98,7 @@ impl Stations {
     /// Carries out all actions up to `ms`, with fixed delays.
     fn until(&mut self, ms: u64) -> Vec<Act> {
         let mut acts = Vec::new();
-        while self.candidacy.wake_at() <= at(ms) {
+        while self.candidacy.wake_at() <= at_ms(ms) {
             let now = self.candidacy.wake_at().as_nanos() / 1_000_000;
             acts.extend(self.due(now));
         }
@@ -111,7 +111,7 @@ impl Stations {
 }
 
 fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
-    let [from, to] = [from, to].map(Place::Station);
+    let [from, to] = [from, to].map(NetworkNode::Station);
     Act::Send {
         number,
         from,
@@ -127,10 +127,10 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
     // The times are those of the request, the admission and the answer.
     assert_eq!(stations.until(119), []);
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "from the decision on");
-    assert_eq!(stations.until(120), [Act::Configure]);
+    assert_eq!(stations.until(120), [Act::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[1, 2]));
-    assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at(100)));
-    assert_eq!(stations.candidacy.list_sent_at(), Some(at(120)));
+    assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at_ms(100)));
+    assert_eq!(stations.candidacy.list_sent_at(), Some(at_ms(120)));
     // A new candidate replaces the oldest one that is not in the list.
     assert_eq!(stations.want(200, &[2, 3]), []);
     assert_eq!(stations.until(205), []);
@@ -139,7 +139,7 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
         [0, 0, 1, 0, 0],
         "the cancelled one has heard of it"
     );
-    assert_eq!(stations.until(220), [Act::Configure]);
+    assert_eq!(stations.until(220), [Act::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[2, 3]));
     assert_eq!(stations.want(300, &[3, 2]), [], "nothing new");
 }
@@ -150,7 +150,7 @@ fn a_full_candidate_refuses_and_rooms_that_are_held_count() {
     stations.held[1] = 1;
     stations.loads[1] = 1;
     stations.want(100, &[1, 2]);
-    assert_eq!(stations.until(200), [Act::Configure]);
+    assert_eq!(stations.until(200), [Act::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[2]));
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
 }
@@ -164,12 +164,12 @@ fn a_candidate_gives_room_back_after_its_time_and_says_so() {
     stations.until(1100);
     // The reservation lasts for 2 s from 15 ms on.
     assert_eq!(stations.until(2014), []);
-    assert!(stations.candidacy.is_held(CellId(1)));
+    assert!(stations.candidacy.has_reservation(CellId(1)));
     assert_eq!(stations.until(2015), []);
-    assert!(!stations.candidacy.is_held(CellId(1)));
+    assert!(!stations.candidacy.has_reservation(CellId(1)));
     assert_eq!(
         stations.until(2020),
-        [Act::Configure],
+        [Act::SendCandidates],
         "the source has heard"
     );
     assert_eq!(stations.prepared(), cells(&[2]));
@@ -190,7 +190,7 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.due(15), [send(2, [11, 10], 300)]);
     assert_eq!(stations.arrive(20, 2), [], "one is still to answer");
     assert_eq!(stations.due(16), [send(3, [12, 10], 300)]);
-    assert_eq!(stations.arrive(21, 3), [Act::Configure]);
+    assert_eq!(stations.arrive(21, 3), [Act::SendCandidates]);
     // The UE enters the second candidate. The notification of the source is lost and repeated.
     stations.serving = CellId(2);
     let executed = stations.run_step(500, |candidacy, step| {
@@ -203,7 +203,7 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     let (from, cell, delay) = (10, CellId(2), Span::ZERO);
     let followed = [
         send(6, [10, 11], 100),
-        Act::MoveData { from, cell, delay },
+        Act::ForwardData { from, cell, delay },
         Act::ResumeData,
         send(7, [10, 12], 100),
     ];
@@ -262,13 +262,13 @@ fn between_cells_of_one_station_data_is_there_at_once() {
     stations.config.stations = vec![10; 5];
     stations.want(0, &[1]);
     assert_eq!(stations.until(9), []);
-    assert_eq!(stations.until(10), [Act::Configure], "after admission");
+    assert_eq!(stations.until(10), [Act::SendCandidates], "after admission");
     stations.serving = CellId(1);
     stations.run_step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
     let (from, cell, delay) = (10, CellId(1), Span::ZERO);
     assert_eq!(
         stations.due(50),
-        [Act::MoveData { from, cell, delay }, Act::ResumeData]
+        [Act::ForwardData { from, cell, delay }, Act::ResumeData]
     );
     assert!(stations.candidacy.wake_at().is_never());
 }
@@ -278,12 +278,16 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     let mut stations = Stations::new(Signalling::FixedDelays);
     stations.config.stations = vec![10; 5];
     let _ = stations.want(100, &[1, 2]);
-    assert_eq!(stations.until(110), [Act::Configure], "admission alone");
+    assert_eq!(
+        stations.until(110),
+        [Act::SendCandidates],
+        "admission alone"
+    );
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
     stations.serving = CellId(1);
     let follow = |stations: &mut Stations, ms, ends: [u32; 2], lacks_candidates| {
         stations.run_step(ms, |candidacy, step| {
-            candidacy.follow(ends.map(CellId), lacks_candidates, step);
+            candidacy.on_switched(ends.map(CellId), lacks_candidates, step);
         })
     };
     assert_eq!(
@@ -295,12 +299,15 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     assert_eq!(stations.prepared(), cells(&[2, 0]));
     // The UE returns without having received the latest list.
     stations.serving = CellId(0);
-    assert_eq!(follow(&mut stations, 300, [1, 0], true), [Act::Configure]);
+    assert_eq!(
+        follow(&mut stations, 300, [1, 0], true),
+        [Act::SendCandidates]
+    );
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
     // A reservation that was made for another source ends in time too, and is cancelled with the
     // others.
     let acts = stations.until(2110);
-    assert_eq!(acts, [Act::Configure], "cell 2 gives its room back");
+    assert_eq!(acts, [Act::SendCandidates], "cell 2 gives its room back");
     assert_eq!(stations.prepared(), cells(&[1]));
     let _ = stations.run_step(2200, |candidacy, step| candidacy.cancel_all(step));
     let _ = stations.until(2200);
@@ -324,12 +331,12 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
         "cell 2 has answered at once"
     );
     let told = stations.arrive(12, 1);
-    assert_eq!(told, [send(2, [10, 11], 100), Act::Configure]);
+    assert_eq!(told, [send(2, [10, 11], 100), Act::SendCandidates]);
     // Another candidate replaces the first one. Only the new candidate is informed of copies.
     let asked = stations.want(100, &[2, 3]);
     assert_eq!(asked.len(), 2, "a cancel and a request: {asked:?}");
     let _ = stations.arrive(101, 4);
     let _ = stations.until(111);
     let told = stations.arrive(112, 5);
-    assert_eq!(told, [send(6, [10, 13], 100), Act::Configure]);
+    assert_eq!(told, [send(6, [10, 13], 100), Act::SendCandidates]);
 }

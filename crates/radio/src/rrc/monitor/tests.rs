@@ -153,18 +153,18 @@ fn a_ue_that_sleeps_evaluates_soon_again_when_t310_starts() {
         let now = link.next_at();
         link.begin(now, asleep);
         link.record_sinr(from_db(sinr_db), true);
-        link.judge(now, &config, asleep)
+        link.count_indication(now, &config, asleep)
     };
     assert_eq!(evaluate(&mut link, 10.0), None, "T310 did not run");
     assert_eq!(link.next_at(), at_ms(1290));
-    link.begin_anew(at_ms(15), &config);
+    link.reset(at_ms(15), &config);
     assert_eq!(link.next_at(), at_ms(1290), "it sleeps on");
     assert_eq!(evaluate(&mut link, -20.0), Some(Indication::OutOfSync));
     assert_eq!(link.next_at(), at_ms(1300));
     assert_eq!(link.fails_at(), at_ms(1590));
     assert!(!link.has_failed(at_ms(1589)) && link.has_failed(at_ms(1590)));
     assert_eq!(evaluate(&mut link, -20.0), None, "it runs already");
-    link.begin_anew(at_ms(1300), &config);
+    link.reset(at_ms(1300), &config);
     assert!(!link.is_in_trouble());
 }
 
@@ -234,7 +234,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
         let now = at_ms(ms);
         if link.has_failed(now) || ms % 7_770 == 0 {
             seen.push_str(&format!("{ms} anew "));
-            link.begin_anew(now, config);
+            link.reset(now, config);
             assert!(link.next_at() <= at_ms(ms + 10));
             // Evaluations are not judged at the time of a new link.
             link.begin(now, AWAKE);
@@ -245,19 +245,19 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
         link.begin(now, AWAKE);
         // A lower bound is recorded if it suffices, and the exact SINR otherwise.
         let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
-        match may_wait && least >= link.enough() {
+        match may_wait && least >= link.sufficient_sinr() {
             true => link.record_sinr(least, least >= at(ms)),
             false => link.record_sinr(at(ms), true),
         }
         made += 1;
         let catch_up = |link: &mut LinkWatch| {
-            while let Some(back) = link.unknown() {
-                link.fill(back, at(ms - 10 * back as u64));
+            while let Some(back) = link.latest_inexact() {
+                link.set_exact_sinr(back, at(ms - 10 * back as u64));
             }
         };
         if !may_wait || !link.is_settled() {
             catch_up(&mut link);
-            if let Some(what) = link.judge(now, config, AWAKE) {
+            if let Some(what) = link.count_indication(now, config, AWAKE) {
                 seen.push_str(&format!("{ms} {what:?} {:?} ", link.fails_at()));
             }
         }
@@ -267,7 +267,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             if link.next_at() >= until {
                 catch_up(&mut link);
             }
-            link.wait(until, config);
+            link.skip_evaluations(until, config);
             assert!(link.next_at() == at_ms(ms + 10) || link.next_at() < until);
         }
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const SOURCE: CellId = CellId(0);
 const TARGET: CellId = CellId(1);
 
-fn at(ms: u64) -> Time {
+fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
@@ -60,7 +60,7 @@ impl Rig {
     fn run_step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
-            now: at(ms),
+            now: at_ms(ms),
             config: &self.config,
             loads: &self.loads,
             held: &mut self.held,
@@ -74,9 +74,9 @@ impl Rig {
         acts.into()
     }
 
-    fn ask_target(&mut self, ms: u64) -> Vec<Act> {
+    fn request_handover(&mut self, ms: u64) -> Vec<Act> {
         self.run_step(ms, |network, step| {
-            network.ask_target((SOURCE, TARGET), step);
+            network.request_handover((SOURCE, TARGET), step);
         })
     }
 
@@ -91,7 +91,7 @@ impl Rig {
     }
 }
 
-fn send(number: u64, [from, to]: [Place; 2], size: u32) -> Act {
+fn send(number: u64, [from, to]: [NetworkNode; 2], size: u32) -> Act {
     Act::Send {
         number,
         from,
@@ -100,26 +100,26 @@ fn send(number: u64, [from, to]: [Place; 2], size: u32) -> Act {
     }
 }
 
-const fn station(number: u32) -> Place {
-    Place::Station(number)
+const fn station(number: u32) -> NetworkNode {
+    NetworkNode::Station(number)
 }
 
 #[test]
 fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
-    assert_eq!(rig.ask_target(100), []);
+    assert_eq!(rig.request_handover(100), []);
     assert!(rig.network.is_busy());
-    assert_eq!(rig.network.wake_at(), at(100 + 5 + 10 + 5));
+    assert_eq!(rig.network.wake_at(), at_ms(100 + 5 + 10 + 5));
     assert_eq!(rig.due(119), []);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
-    assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
-    assert_eq!(rig.due(5120), [Act::GivenUp]);
+    assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
+    assert_eq!(rig.due(5120), [Act::DepartureExpired]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
     // Each message through the core takes two hops.
     let mut rig = Rig::new(Interface::Core, Signalling::FixedDelays);
-    rig.ask_target(100);
-    assert_eq!(rig.network.wake_at(), at(100 + 10 + 10 + 10));
+    rig.request_handover(100);
+    assert_eq!(rig.network.wake_at(), at_ms(100 + 10 + 10 + 10));
     rig.loads[TARGET.index()] = 2;
     assert_eq!(rig.due(130), [Act::Refused(TARGET)]);
     assert!(!rig.network.is_busy());
@@ -129,15 +129,15 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
 fn over_links_a_request_is_answered_after_admission() {
     let mut rig = Rig::new(Interface::Direct, links());
     let request = send(0, [station(10), station(11)], 600);
-    assert_eq!(rig.ask_target(100), [request]);
+    assert_eq!(rig.request_handover(100), [request]);
     assert_eq!(rig.arrive(107, 0), []);
-    assert_eq!(rig.network.wake_at(), at(117), "admission");
+    assert_eq!(rig.network.wake_at(), at_ms(117), "admission");
     let answer = send(1, [station(11), station(10)], 300);
     assert_eq!(rig.due(117), [answer]);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
     let status = rig.run_step(120, |network, step| {
-        network.transfer_status((SOURCE, TARGET), step);
+        network.send_status_transfer((SOURCE, TARGET), step);
     });
     assert_eq!(status, [send(2, [station(10), station(11)], 100)]);
     assert_eq!(rig.arrive(121, 1), [], "it was read already");
@@ -152,21 +152,21 @@ fn by_way_of_the_core_each_message_is_passed_on() {
         (Interface::Direct, BTreeSet::from([(10, 11), (11, 10)])),
     ] {
         let mut rig = Rig::new(interface, Signalling::Links { unconnected });
-        let asked = rig.ask_target(100);
-        assert_eq!(asked, [send(0, [station(10), Place::Core], 600)]);
-        let passed = send(1, [Place::Core, station(11)], 600);
+        let asked = rig.request_handover(100);
+        assert_eq!(asked, [send(0, [station(10), NetworkNode::Core], 600)]);
+        let passed = send(1, [NetworkNode::Core, station(11)], 600);
         assert_eq!(rig.arrive(105, 0), [passed]);
         assert_eq!(rig.arrive(110, 1), []);
-        assert_eq!(rig.network.wake_at(), at(120));
+        assert_eq!(rig.network.wake_at(), at_ms(120));
     }
 }
 
 #[test]
 fn without_an_answer_the_source_stays_after_its_timer() {
     let mut rig = Rig::new(Interface::Direct, links());
-    rig.ask_target(100);
-    assert_eq!(rig.network.wake_at(), at(1100), "TX2RELOCprep");
-    assert_eq!(rig.due(1100), [Act::Expired(TARGET)]);
+    rig.request_handover(100);
+    assert_eq!(rig.network.wake_at(), at_ms(1100), "TX2RELOCprep");
+    assert_eq!(rig.due(1100), [Act::AnswerExpired(TARGET)]);
     assert!(!rig.network.is_busy());
     // A message that arrives now has no effect.
     assert_eq!(rig.arrive(1101, 0), []);
@@ -176,15 +176,15 @@ fn without_an_answer_the_source_stays_after_its_timer() {
 #[test]
 fn a_full_target_refuses_and_one_that_nobody_waits_for_says_nothing() {
     let mut rig = Rig::new(Interface::Direct, links());
-    rig.ask_target(100);
+    rig.request_handover(100);
     rig.arrive(105, 0);
     rig.loads[TARGET.index()] = 2;
     assert_eq!(rig.due(115), [send(1, [station(11), station(10)], 100)]);
     assert_eq!(rig.arrive(120, 1), [Act::Refused(TARGET)]);
     assert!(!rig.network.is_busy());
-    rig.ask_target(200);
+    rig.request_handover(200);
     rig.arrive(205, 2);
-    rig.network.begin_anew();
+    rig.network.cancel_handover();
     assert_eq!(rig.due(215), [], "the UE has failed meanwhile");
 }
 
@@ -192,15 +192,16 @@ fn a_full_target_refuses_and_one_that_nobody_waits_for_says_nothing() {
 fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets() {
     let mut rig = Rig::new(Interface::Direct, links());
     rig.serving = TARGET;
-    let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
-    let note = Act::Note(Some(TARGET), RrcEvent::PathSwitchRequest);
-    let request = |number| send(number, [station(11), Place::Core], 150);
+    let ask =
+        |network: &mut Network, step: &mut Step<'_>| network.request_path_switch(TARGET, step);
+    let note = Act::RecordEvent(Some(TARGET), RrcEvent::PathSwitchRequest);
+    let request = |number| send(number, [station(11), NetworkNode::Core], 150);
     assert_eq!(rig.run_step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
     // The first request is lost. The second arrives, and its answer is lost.
     assert_eq!(rig.due(999), []);
     assert_eq!(rig.due(1000), [note, request(1)]);
-    let answer = |number| send(number, [Place::Core, station(11)], 150);
+    let answer = |number| send(number, [NetworkNode::Core, station(11)], 150);
     assert_eq!(rig.arrive(1005, 1), [Act::SwitchPath, answer(2)]);
     assert_eq!(rig.network.home(), 11);
     assert_eq!(rig.due(2000), [note, request(3)]);
@@ -208,7 +209,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     let release = send(5, [station(11), station(10)], 100);
     assert_eq!(rig.arrive(2010, 4), [release]);
     assert!(!rig.network.is_busy());
-    let released = Act::Note(None, RrcEvent::ContextReleased);
+    let released = Act::RecordEvent(None, RrcEvent::ContextReleased);
     assert_eq!(rig.arrive(2015, 5), [released]);
 }
 
@@ -216,9 +217,9 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
 fn the_core_itself_tells_the_old_station_where_it_prepares() {
     let mut rig = Rig::new(Interface::Core, links());
     rig.serving = TARGET;
-    rig.run_step(0, |network, step| network.ask_core(TARGET, step));
-    let answer = send(1, [Place::Core, station(11)], 150);
-    let release = send(2, [Place::Core, station(10)], 100);
+    rig.run_step(0, |network, step| network.request_path_switch(TARGET, step));
+    let answer = send(1, [NetworkNode::Core, station(11)], 150);
+    let release = send(2, [NetworkNode::Core, station(10)], 100);
     assert_eq!(rig.arrive(5, 0), [Act::SwitchPath, answer, release]);
     assert_eq!(rig.arrive(10, 1), [], "and nobody else does");
 }
@@ -227,7 +228,7 @@ fn the_core_itself_tells_the_old_station_where_it_prepares() {
 fn a_request_for_a_path_to_a_cell_that_the_ue_has_left_does_nothing() {
     let mut rig = Rig::new(Interface::Direct, links());
     rig.serving = TARGET;
-    rig.run_step(0, |network, step| network.ask_core(TARGET, step));
+    rig.run_step(0, |network, step| network.request_path_switch(TARGET, step));
     rig.is_connected = false;
     rig.network.on_link_lost();
     assert!(rig.network.wake_at().is_never());
@@ -239,9 +240,10 @@ fn a_request_for_a_path_to_a_cell_that_the_ue_has_left_does_nothing() {
 fn where_times_are_given_the_core_switches_after_its_own() {
     let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
     rig.serving = TARGET;
-    let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
+    let ask =
+        |network: &mut Network, step: &mut Step<'_>| network.request_path_switch(TARGET, step);
     assert_eq!(rig.run_step(0, ask), []);
-    assert_eq!(rig.network.wake_at(), at(5));
+    assert_eq!(rig.network.wake_at(), at_ms(5));
     assert_eq!(rig.due(5), [Act::SwitchPath]);
     assert_eq!((rig.network.home(), rig.network.is_busy()), (11, false));
 }
@@ -253,26 +255,26 @@ fn a_context_is_fetched_from_where_the_path_leads() {
         (at, network.home())
     };
     let mut rig = Rig::new(Interface::Direct, Signalling::FixedDelays);
-    for (cell, there) in [(SOURCE, at(50)), (TARGET, at(60))] {
-        let delay = there.since(at(50));
+    for (cell, there) in [(SOURCE, at_ms(50)), (TARGET, at_ms(60))] {
+        let delay = there.since(at_ms(50));
         let acts = rig.run_step(50, |network, step| {
             assert_eq!(fetch(network, step, cell), (there, 10));
         });
         let from = 10;
-        assert_eq!(acts, [Act::MoveData { from, cell, delay }]);
+        assert_eq!(acts, [Act::ForwardData { from, cell, delay }]);
     }
     let mut rig = Rig::new(Interface::Direct, links());
     let acts = rig.run_step(50, |network, step| {
         assert!(fetch(network, step, TARGET).0.is_never(), "T301 ends it");
     });
-    let note = Act::Note(Some(TARGET), RrcEvent::ContextRequest);
+    let note = Act::RecordEvent(Some(TARGET), RrcEvent::ContextRequest);
     assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
     rig.fetching = Some(TARGET);
     let (from, cell, delay) = (10, TARGET, Span::ZERO);
     let context = send(1, [station(10), station(11)], 600);
     assert_eq!(
         rig.arrive(55, 0),
-        [Act::MoveData { from, cell, delay }, context]
+        [Act::ForwardData { from, cell, delay }, context]
     );
     rig.fetching = None;
     assert_eq!(rig.arrive(60, 1), [], "T301 has expired meanwhile");
@@ -300,16 +302,18 @@ fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
 fn the_command_waits_while_the_core_begins_to_send_to_both() {
     let before = BicastStart::Before(Span::from_millis(10));
     let mut rig = bicasting(before, Signalling::FixedDelays);
-    rig.ask_target(100);
+    rig.request_handover(100);
     assert_eq!(rig.due(120), [], "the core is told");
-    assert_eq!(rig.network.wake_at(), at(125));
-    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    assert_eq!(rig.network.wake_at(), at_ms(125));
+    assert_eq!(rig.due(125), [Act::StartBicast(TARGET)]);
     assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
     rig.run_step(130, |network, step| network.on_command(TARGET, step));
     // The UE arrives, and the path switch ends bicast.
     rig.serving = TARGET;
     rig.network.on_entered();
-    rig.run_step(180, |network, step| network.ask_core(TARGET, step));
+    rig.run_step(180, |network, step| {
+        network.request_path_switch(TARGET, step);
+    });
     assert_eq!(rig.due(185), [Act::SwitchPath]);
     assert!(rig.network.wake_at().is_never());
 }
@@ -318,22 +322,28 @@ fn the_command_waits_while_the_core_begins_to_send_to_both() {
 fn copies_may_begin_after_the_command_and_over_links() {
     let after = BicastStart::After(Span::from_millis(30));
     let mut rig = bicasting(after, links());
-    rig.ask_target(100);
+    rig.request_handover(100);
     rig.arrive(105, 0);
     rig.due(115);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
-    assert_eq!(rig.network.wake_at(), at(150));
-    assert_eq!(rig.due(150), [send(2, [station(10), Place::Core], 100)]);
-    assert_eq!(rig.arrive(155, 2), [Act::Copy(TARGET)]);
-    assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
+    assert_eq!(rig.network.wake_at(), at_ms(150));
+    assert_eq!(
+        rig.due(150),
+        [send(2, [station(10), NetworkNode::Core], 100)]
+    );
+    assert_eq!(rig.arrive(155, 2), [Act::StartBicast(TARGET)]);
+    assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
     // The UE does not leave, so the source tells the core to end bicast.
-    let told = [Act::GivenUp, send(3, [station(10), Place::Core], 100)];
+    let told = [
+        Act::DepartureExpired,
+        send(3, [station(10), NetworkNode::Core], 100),
+    ];
     assert_eq!(rig.due(5120), told);
     // If that message were lost, the core would end bicast by its own timer.
-    assert_eq!(rig.network.wake_at(), at(5155));
+    assert_eq!(rig.network.wake_at(), at_ms(5155));
     let mut acts = rig.arrive(5125, 3);
-    assert_eq!(acts.pop(), Some(Act::EndCopies));
+    assert_eq!(acts.pop(), Some(Act::EndBicast));
     assert!(rig.network.wake_at().is_never());
 }
 
@@ -341,14 +351,14 @@ fn copies_may_begin_after_the_command_and_over_links() {
 fn a_core_that_nobody_tells_to_stop_does_so_by_its_timer() {
     let before = BicastStart::Before(Span::ZERO);
     let mut rig = bicasting(before, links());
-    rig.ask_target(100);
+    rig.request_handover(100);
     rig.arrive(105, 0);
     rig.due(115);
-    let asked = send(2, [station(10), Place::Core], 100);
+    let asked = send(2, [station(10), NetworkNode::Core], 100);
     assert_eq!(rig.arrive(120, 1), [asked, Act::Accepted(TARGET)]);
-    assert_eq!(rig.arrive(125, 2), [Act::Copy(TARGET)]);
-    rig.network.begin_anew();
-    assert_eq!(rig.due(5125), [Act::EndCopies]);
+    assert_eq!(rig.arrive(125, 2), [Act::StartBicast(TARGET)]);
+    rig.network.cancel_handover();
+    assert_eq!(rig.due(5125), [Act::EndBicast]);
     assert!(rig.network.wake_at().is_never());
 }
 
@@ -357,7 +367,7 @@ fn one_base_station_needs_no_copies() {
     let before = BicastStart::Before(Span::from_millis(10));
     let mut rig = bicasting(before, links());
     rig.config.stations = vec![10, 10, 12];
-    rig.ask_target(100);
+    rig.request_handover(100);
     assert_eq!(rig.due(110), [Act::Accepted(TARGET)]);
     assert_eq!(rig.due(200), []);
 }
@@ -366,15 +376,15 @@ fn one_base_station_needs_no_copies() {
 fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     let before = BicastStart::Before(Span::ZERO);
     let mut rig = bicasting(before, Signalling::FixedDelays);
-    rig.ask_target(100);
+    rig.request_handover(100);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
-    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    assert_eq!(rig.due(125), [Act::StartBicast(TARGET)]);
     rig.is_connected = false;
-    rig.network.begin_anew();
+    rig.network.cancel_handover();
     rig.run_step(400, |network, step| {
         network.fetch_context(SOURCE, step);
     });
-    assert_eq!(rig.due(405), [Act::EndCopies]);
+    assert_eq!(rig.due(405), [Act::EndBicast]);
 }
 
 /// A random sequence of events of a UE and its network, with links that lose messages.
@@ -399,11 +409,11 @@ impl Walk {
                         .run_step(now, |network, step| network.on_command(target, step));
                     assert!(acts.is_empty(), "the UE is told by others");
                 }
-                Act::Copy(_) => {
+                Act::StartBicast(_) => {
                     assert!(!self.copies, "it copies already");
                     self.copies = true;
                 }
-                Act::EndCopies => {
+                Act::EndBicast => {
                     assert!(self.copies, "it does not copy");
                     self.copies = false;
                 }
@@ -425,7 +435,7 @@ impl Walk {
         self.rig.fetching = None;
         self.rig.network.on_entered();
         if !self.rig.network.is_home(&self.rig.config, cell) {
-            self.run_step(|network, step| network.ask_core(cell, step));
+            self.run_step(|network, step| network.request_path_switch(cell, step));
         }
     }
 
@@ -439,7 +449,7 @@ impl Walk {
             0 if self.rig.is_connected && !self.rig.network.is_busy() => {
                 let source = self.rig.serving;
                 if cell != source {
-                    self.run_step(|network, step| network.ask_target((source, cell), step));
+                    self.run_step(|network, step| network.request_handover((source, cell), step));
                 }
             }
             1 if self.rig.is_connected => self.enter(cell),
@@ -447,7 +457,7 @@ impl Walk {
                 self.rig.is_connected = false;
                 self.rig.fetching = None;
                 self.rig.network.on_link_lost();
-                self.rig.network.begin_anew();
+                self.rig.network.cancel_handover();
             }
             3 if !self.rig.is_connected => {
                 self.run_step(|network, step| {

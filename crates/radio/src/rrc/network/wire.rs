@@ -2,25 +2,25 @@
 
 use super::{Act, Step};
 use crate::config::{Interface, Signalling};
-use crate::rrc::backhaul::{Place, Signal, Wire};
+use crate::rrc::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 
-impl Wire {
+impl NetworkMessages {
     /// Sends a message between two base stations, or between a base station and the core.
     pub(crate) fn send_between(
         &mut self,
-        signal: Signal,
-        [from, to]: [Place; 2],
+        signal: NetworkSignal,
+        [from, to]: [NetworkNode; 2],
         step: &mut Step<'_>,
     ) {
         let Signalling::Links { unconnected } = &step.config.signalling else {
             return;
         };
         let next = match (from, to) {
-            (Place::Station(one), Place::Station(other))
+            (NetworkNode::Station(one), NetworkNode::Station(other))
                 if step.config.interface == Interface::Core
                     || unconnected.contains(&(one, other)) =>
             {
-                Place::Core
+                NetworkNode::Core
             }
             _ => to,
         };
@@ -30,9 +30,9 @@ impl Wire {
     /// Sends a message over one hop, from `from` to the first place of `route`.
     pub(crate) fn send_hop(
         &mut self,
-        signal: Signal,
-        from: Place,
-        route: [Place; 2],
+        signal: NetworkSignal,
+        from: NetworkNode,
+        route: [NetworkNode; 2],
         step: &mut Step<'_>,
     ) {
         let number = *step.next_message;

@@ -73,7 +73,7 @@ fn nodes(random: &mut Stream) -> Case {
         about.push(event(EventKind::A3 { offset }, random));
     }
     case.mobility.secondary_node = Some(SecondaryNodeConfig {
-        adding: vec![event(adding, random)],
+        addition_events: vec![event(adding, random)],
         about,
         at_handover: [
             SecondaryAtHandover::Release,
@@ -236,7 +236,7 @@ fn legs_that_fail_come_back_and_nothing_is_lost() {
             small.channel.blockages = vec![cuts(&mut random)];
         }
         if let Some(node) = &mut case.mobility.secondary_node {
-            node.about.clear();
+            node.pscell_events.clear();
             node.after_failure = match random.chance(0.5) {
                 true => SecondaryAfterFailure::Restore,
                 false => SecondaryAfterFailure::Strongest,

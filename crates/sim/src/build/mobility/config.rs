@@ -143,8 +143,8 @@ fn secondary_node(described: &scenario::SecondaryNode) -> SecondaryNodeConfig {
     };
     let (adding, about): (Vec<_>, Vec<_>) = described.events.iter().partition(adds);
     SecondaryNodeConfig {
-        adding: adding.into_iter().map(event).collect(),
-        about: about.into_iter().map(event).collect(),
+        addition_events: adding.into_iter().map(event).collect(),
+        pscell_events: about.into_iter().map(event).collect(),
         at_handover: match described.at_handover {
             scenario::SecondaryAtHandover::Release => SecondaryAtHandover::Release,
             scenario::SecondaryAtHandover::Keep => SecondaryAtHandover::Keep,

@@ -22,7 +22,7 @@ pub(in crate::build) fn part(
     for (&id, ue) in ues.iter().zip(&mut config.ues) {
         ue.drawn_as = Some(id);
         if let (Serving::Strongest, Some(cell)) = (ue.serving, serving[id.index()]) {
-            ue.serving = Serving::StrongestBeside(cell);
+            ue.serving = Serving::StrongestOnCarrier(cell);
         }
     }
     let generations: Vec<Generation> = config.cells.iter().map(generation).collect();

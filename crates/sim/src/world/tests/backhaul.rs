@@ -4,7 +4,7 @@
 use super::*;
 use crate::world::UePaths;
 use fadeout_core::{CellId, Direction, DrbId, RouteId, UeId};
-use fadeout_radio::access::{Backhaul, Move, Place};
+use fadeout_radio::access::{Backhaul, Move, NetworkNode};
 
 const PHONE: UeId = UeId(0);
 const BEARER: DrbId = DrbId(0);
@@ -59,11 +59,11 @@ fn hops_of_the_packet(world: &World<Seen>) -> Vec<Hop> {
     world.routes.hops(packet.route).to_vec()
 }
 
-fn message(world: &World<Seen>, from: CellId, to: Place) -> Move {
+fn message(world: &World<Seen>, from: CellId, to: NetworkNode) -> Move {
     Move::Message {
         ue: PHONE,
         number: 7,
-        from: Place::Station(station(world, from)),
+        from: NetworkNode::Station(station(world, from)),
         to,
         size: 600,
     }
@@ -73,7 +73,7 @@ fn message(world: &World<Seen>, from: CellId, to: Place) -> Move {
 fn a_message_takes_the_link_between_base_stations_or_goes_by_way_of_the_core() {
     for (preparation, expected) in [("x2", &[2][..]), ("s1", &[1, 4])] {
         let mut world = managed(preparation);
-        let to = Place::Station(station(&world, NEW));
+        let to = NetworkNode::Station(station(&world, NEW));
         let one = message(&world, OLD, to);
         follow(&mut world, one);
         let mut hops: Vec<Hop> = expected.iter().map(|&id| Hop::Link(LinkId(id))).collect();
@@ -84,7 +84,7 @@ fn a_message_takes_the_link_between_base_stations_or_goes_by_way_of_the_core() {
         assert_eq!((packet.segment.seq, packet.wire_len()), (7, 600));
     }
     let mut world = managed("x2");
-    let one = message(&world, NEW, Place::Core);
+    let one = message(&world, NEW, NetworkNode::Core);
     follow(&mut world, one);
     assert_eq!(under_way_on(&world), [0, 0, 0, 0, 0, 1]);
 }
@@ -92,7 +92,7 @@ fn a_message_takes_the_link_between_base_stations_or_goes_by_way_of_the_core() {
 #[test]
 fn a_message_within_a_node_arrives_at_once_and_one_that_nobody_waits_for_is_freed() {
     let mut world = managed("x2");
-    let to = Place::Station(station(&world, OLD));
+    let to = NetworkNode::Station(station(&world, OLD));
     let one = message(&world, OLD, to);
     follow(&mut world, one);
     assert_eq!(under_way_on(&world), [0; 6]);

@@ -9,7 +9,7 @@ const SECOND: CellId = CellId(2);
 const BESIDE: CellId = CellId(3);
 const THIRD: CellId = CellId(4);
 
-fn at(ms: u64) -> Time {
+fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
@@ -81,7 +81,7 @@ impl Net {
                     let ms = self.now.since(Time::ZERO).as_nanos() / 1_000_000;
                     self.done.push((ms, act));
                 }
-                Act::Note(_, event) => self.noted.push(event),
+                Act::RecordEvent(_, event) => self.noted.push(event),
                 _ => {}
             }
         }
@@ -93,8 +93,8 @@ impl Net {
         loop {
             let on_links = self.links.iter().map(|&(at, _)| at).min();
             let next = self.node.wake_at().min(on_links.unwrap_or(Time::NEVER));
-            if next > at(ms) {
-                self.now = at(ms);
+            if next > at_ms(ms) {
+                self.now = at_ms(ms);
                 return;
             }
             self.now = self.now.max(next);
@@ -110,7 +110,7 @@ impl Net {
 
     fn told(&self) -> Vec<(u64, Order)> {
         let told = self.done.iter().filter_map(|&(ms, act)| match act {
-            NodeAct::Tell { order, .. } => Some((ms, order)),
+            NodeAct::SendOrder { order, .. } => Some((ms, order)),
             _ => None,
         });
         told.collect()
@@ -119,7 +119,7 @@ impl Net {
     /// Sends the UE's answer to its last order.
     fn answer(&mut self) -> Option<Order> {
         let number = self.done.iter().rev().find_map(|&(_, act)| match act {
-            NodeAct::Tell { number, .. } => Some(number),
+            NodeAct::SendOrder { number, .. } => Some(number),
             _ => None,
         });
         let number = number.expect("it was told");
@@ -141,7 +141,7 @@ fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
         assert_eq!(net.node.pscell(), Some(SECOND));
         assert!(!net.node.is_busy());
         net.run(200);
-        net.run_step(|node, step| node.give_back(SECOND, step));
+        net.run_step(|node, step| node.end_reservation(SECOND, step));
         assert_eq!(net.held, [0; 5], "the UE is there");
         assert!(net.node.wake_at().is_never());
     }
@@ -155,7 +155,7 @@ fn a_full_cell_refuses_and_the_next_report_asks_again() {
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(100);
     assert_eq!(net.told(), []);
-    let ended = NodeAct::Ended { is_refused: true };
+    let ended = NodeAct::Failed { is_refused: true };
     assert_eq!(net.done.last(), Some(&(24, ended)));
     assert!(net.noted.contains(&RrcEvent::SecondaryRefused));
     net.loads[SECOND.index()] = 0;
@@ -172,7 +172,7 @@ fn an_answer_that_does_not_come_is_awaited_for_so_long() {
     net.run(999);
     assert!(net.node.is_busy());
     net.run(2000);
-    let ended = NodeAct::Ended { is_refused: false };
+    let ended = NodeAct::Failed { is_refused: false };
     assert_eq!(net.done.last(), Some(&(1000, ended)));
     assert!(!net.node.is_busy() && net.node.wake_at().is_never());
 }
@@ -215,19 +215,19 @@ fn the_secondary_node_decides_about_its_cell() {
     // For a cell of another base station, the report goes to the node, its decision comes back, and
     // the change continues as an addition.
     let mut net = with_node(true);
-    net.run_step(|node, step| node.on_report(Wish::Change(THIRD), step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Change(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Enter(THIRD))]);
     assert_eq!(net.answer(), Some(Order::Enter(THIRD)));
     assert_eq!(net.node.pscell(), Some(THIRD));
     // For another cell of the same base station, no other base station is asked.
     let mut net = with_node(true);
-    net.run_step(|node, step| node.on_report(Wish::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
     // The secondary node decides for a release.
     let mut net = with_node(true);
-    net.run_step(|node, step| node.on_report(Wish::Release, step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Release, step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     assert_eq!(net.answer(), Some(Order::Release));
@@ -235,7 +235,7 @@ fn the_secondary_node_decides_about_its_cell() {
     // The secondary node sends no decision if its other cell is full.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.run_step(|node, step| node.on_report(Wish::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), []);
     assert!(net.node.wake_at().is_never());
@@ -244,27 +244,27 @@ fn the_secondary_node_decides_about_its_cell() {
 #[test]
 fn a_failed_leg_is_released_or_entered_again() {
     let mut net = with_node(true);
-    net.run_step(|node, step| node.on_failure(Remedy::Release, step));
+    net.run_step(|node, step| node.on_failure(FailureReaction::Release, step));
     assert_eq!(net.node.pscell(), None, "it carries nothing");
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     // The UE has its room in the same cell already.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.run_step(|node, step| node.on_failure(Remedy::Enter(SECOND), step));
+    net.run_step(|node, step| node.on_failure(FailureReaction::Enter(SECOND), step));
     net.run(100);
     assert_eq!(net.told(), [(24, Order::Enter(SECOND))]);
     assert_eq!(net.held, [0; 5]);
     // Another cell is full, so the secondary node is released.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.run_step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
+    net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Release)]);
     // The release is not answered either, but the UE receives the order nevertheless.
     let mut net = with_node(true);
     net.is_lossy = true;
-    net.run_step(|node, step| node.on_failure(Remedy::Enter(THIRD), step));
+    net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
     net.run(2500);
     assert_eq!(net.told(), [(2000, Order::Release)]);
 }
@@ -273,7 +273,7 @@ fn a_failed_leg_is_released_or_entered_again() {
 fn what_fails_while_the_masters_cell_changes_is_mended_later() {
     let mut net = with_node(false);
     net.node.is_barred = true;
-    net.run_step(|node, step| node.on_failure(Remedy::Release, step));
+    net.run_step(|node, step| node.on_failure(FailureReaction::Release, step));
     net.run(100);
     assert_eq!(net.told(), []);
     net.node.is_barred = false;
@@ -285,17 +285,17 @@ fn what_fails_while_the_masters_cell_changes_is_mended_later() {
 #[test]
 fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     let mut net = with_node(true);
-    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(100);
-    let go_on = NodeAct::GoOn(TARGET);
+    let go_on = NodeAct::CommandHandover(TARGET);
     assert_eq!(net.done.last(), Some(&(24, go_on)));
     assert_eq!(net.node.planned(), Some(THIRD));
-    net.run_step(SecondaryNetwork::leave);
+    net.run_step(SecondaryNetwork::on_left);
     assert_eq!(net.held[THIRD.index()], 1, "the room stays for the UE");
     assert!(!net.node.is_busy());
     // The handover is cancelled.
     let mut net = with_node(true);
-    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(100);
     assert!(net.run_step(SecondaryNetwork::cancel));
     assert!(!net.run_step(SecondaryNetwork::cancel));
@@ -307,18 +307,18 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     // The requested cell is full, or does not answer.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(100);
     assert_eq!(net.done.last(), Some(&(24, go_on)));
     assert_eq!(net.node.planned(), None);
     let mut net = with_node(true);
     net.is_lossy = true;
-    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(2000);
     assert_eq!(net.done.last(), Some(&(500, go_on)));
     // The UE has not left in time, and no message cancels the handover.
     let mut net = with_node(false);
-    net.run_step(|node, step| node.plan(TARGET, THIRD, step));
+    net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(20_000);
     assert!(!net.node.is_busy() && net.node.wake_at().is_never());
     assert_eq!(net.held, [0; 5]);
@@ -330,7 +330,7 @@ fn a_ue_that_leaves_its_master_leaves_nothing_behind() {
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(24);
     assert_eq!(net.held[SECOND.index()], 1);
-    net.run_step(SecondaryNetwork::leave);
+    net.run_step(SecondaryNetwork::on_left);
     assert_eq!((&net.held[..], net.node.cell()), (&[0; 5][..], None));
     assert!(net.node.wake_at().is_never());
 }

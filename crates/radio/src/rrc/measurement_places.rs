@@ -12,25 +12,25 @@ const MOST_PLACES: usize = 1024;
 
 /// The latest places of a UE's measurements, each with the time since the previous measurement.
 #[derive(Debug)]
-pub(crate) struct Trail {
+pub(crate) struct MeasurementPlaces {
     places: VecDeque<(Span, Point)>,
     most: usize,
     /// True if no place was discarded.
-    is_whole: bool,
+    is_complete: bool,
 }
 
-impl Trail {
-    /// Returns an empty trail, long enough for the memory of the filters of `events`. Measurements
+impl MeasurementPlaces {
+    /// Returns an empty list, long enough for the memory of the filters of `events`. Measurements
     /// are at least `period` apart. `None` if more than the maximum number of places is needed.
-    pub(crate) fn new(events: &[MeasurementEvent], period: Span) -> Option<Trail> {
+    pub(crate) fn new(events: &[MeasurementEvent], period: Span) -> Option<MeasurementPlaces> {
         let lengths = events
             .iter()
             .map(|event| Filter::new(event.filter, period).forgets_after());
         let most = lengths.max().unwrap_or(1);
-        (most <= MOST_PLACES).then(|| Trail {
+        (most <= MOST_PLACES).then(|| MeasurementPlaces {
             places: VecDeque::with_capacity(most),
             most,
-            is_whole: true,
+            is_complete: true,
         })
     }
 
@@ -38,7 +38,7 @@ impl Trail {
     pub(crate) fn push(&mut self, over: Span, place: Point) {
         if self.places.len() == self.most {
             self.places.pop_front();
-            self.is_whole = false;
+            self.is_complete = false;
         }
         self.places.push_back((over, place));
     }
@@ -63,7 +63,7 @@ impl Trail {
 
     /// Returns the knowledge about measurements before place `number`.
     pub(crate) fn before(&self, number: usize) -> Before {
-        match (number, self.is_whole) {
+        match (number, self.is_complete) {
             (0, true) => Before::Nothing,
             (0, false) => Before::Forgotten,
             _ => Before::Unknown,

@@ -14,7 +14,7 @@ pub(crate) fn co_sited<'a>(
     primary: &CellConfig,
 ) -> Vec<CellId> {
     let own = primary.channel.base_antenna.boresight();
-    let is_beside = |other: &CellConfig| {
+    let is_co_sited = |other: &CellConfig| {
         let (dx, dy) = (other.site.x - primary.site.x, other.site.y - primary.site.y);
         other.carrier != primary.carrier
             && other.pilot.is_none()
@@ -29,9 +29,9 @@ pub(crate) fn co_sited<'a>(
         (Some(own), Some(other)) => (other.relative_to(own).azimuth_deg.abs() * 1e3).round() as u32,
         _ => 0,
     };
-    let beside = (0..).map(CellId).zip(cells);
-    let beside = beside.filter(|(_, other)| is_beside(other));
-    let turns = beside.map(|(id, other)| (turned(other.channel.base_antenna.boresight()), id));
+    let others = (0..).map(CellId).zip(cells);
+    let others = others.filter(|(_, other)| is_co_sited(other));
+    let turns = others.map(|(id, other)| (turned(other.channel.base_antenna.boresight()), id));
     let mut turns: Vec<(u32, CellId)> = turns.collect();
     turns.sort_unstable();
     turns.into_iter().map(|(_, id)| id).collect()
@@ -63,8 +63,8 @@ mod tests {
         cells.push(cell(500.0, 2e9, 0.0));
         cells.push(CellConfig::nr(cells[0].site, Hertz(3.5e9), 1, 51).expect("a cell"));
         let of = |primary: usize| -> Vec<u32> {
-            let beside = co_sited(cells.iter(), &cells[primary]);
-            beside.into_iter().map(|cell| cell.0).collect()
+            let others = co_sited(cells.iter(), &cells[primary]);
+            others.into_iter().map(|cell| cell.0).collect()
         };
         assert_eq!(of(0), [1, 3, 5]);
         assert_eq!(of(3), [2, 0, 4]);

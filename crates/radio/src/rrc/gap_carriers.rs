@@ -19,18 +19,18 @@ pub(crate) fn inter_frequency_period(generation: Generation, gap_period: Span) -
 
 /// Carriers that a UE measures, and the time at which each is due.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct GapCarriers {
     /// Carrier number of each cell.
     carriers: Vec<usize>,
     /// For each carrier, the time at which it is due, and the time of its last measurement.
     due: Vec<(Time, Option<Time>)>,
 }
 
-impl Turns {
+impl GapCarriers {
     /// Returns the state for cells with these carrier numbers, which count from zero.
-    pub(crate) fn new(carriers: Vec<usize>) -> Turns {
+    pub(crate) fn new(carriers: Vec<usize>) -> GapCarriers {
         let count = carriers.iter().max().map_or(0, |most| most + 1);
-        Turns {
+        GapCarriers {
             carriers,
             due: vec![(Time::ZERO, None); count],
         }
@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn carriers_share_the_gaps_and_those_of_serving_cells_need_none() {
-        let mut turns = Turns::new(vec![0, 1, 2, 0]);
-        assert!(turns.share(0, 3) && !turns.share(0, 1) && turns.is_on(3, 0));
+        let mut carriers = GapCarriers::new(vec![0, 1, 2, 0]);
+        assert!(carriers.share(0, 3) && !carriers.share(0, 1) && carriers.is_on(3, 0));
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let ms = Span::from_millis;
-        let mut assign = |now, served: &[usize]| turns.assign_gap(at(now), served, |_| ms(480));
+        let mut assign = |now, served: &[usize]| carriers.assign_gap(at(now), served, |_| ms(480));
         // Two carriers share the gaps, so each is measured every 960 ms.
         let found: Vec<_> = (0..15).map(|n| assign(200 * n, &[3])).collect();
         let expected = [Some((1, ms(960))), Some((2, ms(960))), None, None, None];

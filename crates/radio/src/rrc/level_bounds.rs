@@ -19,7 +19,7 @@ const ROUNDING_DB: f64 = 1e-6;
 
 /// Bound of a cell's smooth level along the path of a UE.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rise {
+pub(crate) struct LevelBound {
     /// Upper bound of the level in dBm at the UE's place, without shadowing.
     pub level_dbm: f64,
     /// Upper bound of the level's increase in dB for each metre that the UE moves.
@@ -30,22 +30,22 @@ pub(crate) struct Rise {
 
 /// Linear bounds and shadowing of the cells that a UE measures.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct LevelBounds {
     /// Distance in metres that the UE has moved in total.
-    gone_m: f64,
+    travelled_m: f64,
     /// Distance in metres that the UE had moved at the previous measurement.
-    gone_before_m: f64,
+    travelled_before_m: f64,
     /// Place of the last measurement. `None` before the first.
     place: Option<Point>,
     /// Linear bounds by cell position. Empty before the first bound.
-    lines: Vec<Line>,
+    bounds: Vec<LinearBound>,
     sites: Vec<Site>,
 }
 
 /// Linear upper bound of a cell's smooth level: `level_db` plus `db_per_m` for each metre of the
 /// UE's total distance.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct LinearBound {
     level_db: f64,
     db_per_m: f64,
     /// Total distance in metres up to which the bound holds.
@@ -63,38 +63,38 @@ pub(crate) struct Site {
     pub shadowing_db: [f64; 2],
 }
 
-impl Line {
+impl LinearBound {
     /// Bound of a cell about which nothing is known.
-    const NONE: Line = Line {
+    const NONE: LinearBound = LinearBound {
         level_db: f64::INFINITY,
         db_per_m: 0.0,
         until_m: f64::INFINITY,
         site: 0,
     };
 
-    fn level_db(&self, gone_m: f64) -> f64 {
-        self.level_db + self.db_per_m * gone_m
+    fn level_db(&self, travelled_m: f64) -> f64 {
+        self.level_db + self.db_per_m * travelled_m
     }
 }
 
-impl Gate {
-    /// Returns a gate without bounds.
-    pub(crate) const fn new() -> Gate {
-        Gate {
-            gone_m: 0.0,
-            gone_before_m: 0.0,
+impl LevelBounds {
+    /// Returns the state before the first measurement.
+    pub(crate) const fn new() -> LevelBounds {
+        LevelBounds {
+            travelled_m: 0.0,
+            travelled_before_m: 0.0,
             place: None,
-            lines: Vec::new(),
+            bounds: Vec::new(),
             sites: Vec::new(),
         }
     }
 
     /// Moves the UE to the place of a measurement. `read` returns the bounds of a site's shadowing
     /// there.
-    pub(crate) fn go_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> [f64; 2]) {
-        let way_m = self.place.map_or(0.0, |before| before.distance_to(place));
-        self.gone_before_m = self.gone_m;
-        self.gone_m += way_m * (1.0 + 1e-9);
+    pub(crate) fn move_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> [f64; 2]) {
+        let distance_m = self.place.map_or(0.0, |before| before.distance_to(place));
+        self.travelled_before_m = self.travelled_m;
+        self.travelled_m += distance_m * (1.0 + 1e-9);
         self.place = Some(place);
         for site in &mut self.sites {
             site.shadowing_db = read(site);
@@ -121,22 +121,22 @@ impl Gate {
     /// True if the smooth level of a cell is surely below the `least_db` of its site.
     #[inline]
     pub(crate) fn is_below(&self, position: usize, least_db: &[f64]) -> bool {
-        let Some(line) = self.lines.get(position) else {
+        let Some(linear) = self.bounds.get(position) else {
             return false;
         };
-        let least_db = least_db.get(line.site as usize);
-        let is_below = |least_db: &f64| line.level_db(self.gone_m) + ROUNDING_DB < *least_db;
-        self.gone_m <= line.until_m && least_db.is_some_and(is_below)
+        let least_db = least_db.get(linear.site as usize);
+        let is_below = |least_db: &f64| linear.level_db(self.travelled_m) + ROUNDING_DB < *least_db;
+        self.travelled_m <= linear.until_m && least_db.is_some_and(is_below)
     }
 
     /// Removes the bound of a cell, because the cell is measured again. Returns the cell's site,
     /// and an upper bound of its filtered level without shadowing at the previous measurement.
     /// `None` if the cell had no bound.
-    pub(crate) fn lift(&mut self, position: usize) -> Option<(f64, usize)> {
-        let line = self.lines.get_mut(position)?;
-        let most_db = line.level_db(self.gone_before_m) + ROUNDING_DB;
-        let had_one = (line.level_db < f64::INFINITY).then_some((most_db, line.site as usize));
-        *line = Line::NONE;
+    pub(crate) fn remove_bound(&mut self, position: usize) -> Option<(f64, usize)> {
+        let linear = self.bounds.get_mut(position)?;
+        let most_db = linear.level_db(self.travelled_before_m) + ROUNDING_DB;
+        let had_one = (linear.level_db < f64::INFINITY).then_some((most_db, linear.site as usize));
+        *linear = LinearBound::NONE;
         had_one
     }
 
@@ -162,23 +162,23 @@ impl Gate {
 
     /// Sets the bound of a cell whose level is too low for any event. `cells` is the number of all
     /// cells. `filtered_db` is an upper bound of the cell's filtered level without shadowing.
-    pub(crate) fn lower(
+    pub(crate) fn set_bound(
         &mut self,
         (position, cells): (usize, usize),
-        (rise, site): (&Rise, usize),
+        (bound, site): (&LevelBound, usize),
         filtered_db: f64,
     ) {
-        if rise.within_m <= 0.0 {
+        if bound.within_m <= 0.0 {
             return;
         }
-        if self.lines.is_empty() {
-            self.lines.resize(cells, Line::NONE);
+        if self.bounds.is_empty() {
+            self.bounds.resize(cells, LinearBound::NONE);
         }
-        let level_db = rise.level_dbm.max(filtered_db);
-        self.lines[position] = Line {
-            level_db: level_db - rise.db_per_m * self.gone_m,
-            db_per_m: rise.db_per_m,
-            until_m: self.gone_m + rise.within_m,
+        let level_db = bound.level_dbm.max(filtered_db);
+        self.bounds[position] = LinearBound {
+            level_db: level_db - bound.db_per_m * self.travelled_m,
+            db_per_m: bound.db_per_m,
+            until_m: self.travelled_m + bound.within_m,
             site: site as u32,
         };
     }
@@ -191,12 +191,12 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    fn at(x: f64) -> Point {
+    fn at_x(x: f64) -> Point {
         Point::new(x, 0.0, 1.5)
     }
 
-    fn rise(level_dbm: f64) -> Rise {
-        Rise {
+    fn bound(level_dbm: f64) -> LevelBound {
+        LevelBound {
             level_dbm,
             db_per_m: 2.0,
             within_m: 10.0,
@@ -204,36 +204,36 @@ mod tests {
     }
 
     #[test]
-    fn a_line_rises_with_the_way_and_holds_as_far_as_it_says() {
-        let mut gate = Gate::new();
-        let go_to = |gate: &mut Gate, x| gate.go_to(at(x), |_| [4.0; 2]);
-        go_to(&mut gate, 100.0);
-        assert!(!gate.is_below(1, &[0.0]), "nothing is known");
-        assert_eq!(gate.lift(1), None);
-        assert_eq!(gate.site(Shadow::NONE, 1), (0, true));
-        assert_eq!(gate.site(Shadow::NONE, 2), (0, false));
-        gate.lower((1, 3), (&rise(-100.0), 0), -95.0);
-        assert!(gate.is_below(1, &[-94.9]) && !gate.is_below(1, &[-95.0]));
-        assert!(!gate.is_below(0, &[0.0]) && !gate.is_below(2, &[0.0]));
-        go_to(&mut gate, 103.0);
-        assert!(gate.shadows_db().eq([4.0]));
-        assert!(gate.is_below(1, &[-88.9]) && !gate.is_below(1, &[-89.1]));
+    fn a_bound_rises_with_the_distance_and_holds_as_far_as_it_says() {
+        let mut bounds = LevelBounds::new();
+        let move_to = |bounds: &mut LevelBounds, x| bounds.move_to(at_x(x), |_| [4.0; 2]);
+        move_to(&mut bounds, 100.0);
+        assert!(!bounds.is_below(1, &[0.0]), "nothing is known");
+        assert_eq!(bounds.remove_bound(1), None);
+        assert_eq!(bounds.site(Shadow::NONE, 1), (0, true));
+        assert_eq!(bounds.site(Shadow::NONE, 2), (0, false));
+        bounds.set_bound((1, 3), (&bound(-100.0), 0), -95.0);
+        assert!(bounds.is_below(1, &[-94.9]) && !bounds.is_below(1, &[-95.0]));
+        assert!(!bounds.is_below(0, &[0.0]) && !bounds.is_below(2, &[0.0]));
+        move_to(&mut bounds, 103.0);
+        assert!(bounds.shadows_db().eq([4.0]));
+        assert!(bounds.is_below(1, &[-88.9]) && !bounds.is_below(1, &[-89.1]));
         // The distance counts every movement, so moving back does not reduce it.
-        go_to(&mut gate, 100.0);
-        let (before, site) = gate.lift(1).expect("a line");
+        move_to(&mut bounds, 100.0);
+        let (before, site) = bounds.remove_bound(1).expect("a line");
         let is_before = (before + 89.0).abs() < 1e-4;
         assert!(
             is_before && site == 0,
             "as of the measurement before: {before}"
         );
-        assert_eq!(gate.lift(1), None);
-        gate.lower((1, 3), (&rise(-100.0), 0), -120.0);
-        go_to(&mut gate, 111.0);
-        assert!(!gate.is_below(1, &[0.0]), "it went further than is known");
-        let mut used_up = rise(-100.0);
+        assert_eq!(bounds.remove_bound(1), None);
+        bounds.set_bound((1, 3), (&bound(-100.0), 0), -120.0);
+        move_to(&mut bounds, 111.0);
+        assert!(!bounds.is_below(1, &[0.0]), "it went further than is known");
+        let mut used_up = bound(-100.0);
         used_up.within_m = 0.0;
-        gate.lower((2, 3), (&used_up, 0), -100.0);
-        assert!(!gate.is_below(2, &[0.0]));
+        bounds.set_bound((2, 3), (&used_up, 0), -100.0);
+        assert!(!bounds.is_below(2, &[0.0]));
     }
 
     /// Random levels rise no faster than the bound allows and have a random shadowing. Their
@@ -245,23 +245,23 @@ mod tests {
         cases.run(|seed| {
             let mut draw = Stream::new(seed, "test.gate", 0);
             let filter = Filter::new(draw.below(12) as u8, FILTER_PERIOD * (1 + draw.below(3)));
-            let mut gate = Gate::new();
+            let mut bounds = LevelBounds::new();
             let (mut x, mut level, mut shadow) = (0.0, -100.0, 0.0);
             let (mut filtered, mut filtered_shadow) = (-103.0, 3.0);
-            gate.go_to(at(x), |_| [0.0; 2]);
-            let (site, _) = gate.site(Shadow::NONE, 0);
-            gate.lower((0, 1), (&rise(level), site), filtered + filtered_shadow);
+            bounds.move_to(at_x(x), |_| [0.0; 2]);
+            let (site, _) = bounds.site(Shadow::NONE, 0);
+            bounds.set_bound((0, 1), (&bound(level), site), filtered + filtered_shadow);
             for _ in 0..4 {
-                let way_m = draw.uniform_in(-2.0, 2.0);
-                x += way_m;
-                level += 2.0 * way_m.abs() * draw.uniform_in(-1.0, 1.0).max(0.2);
+                let distance_m = draw.uniform_in(-2.0, 2.0);
+                x += distance_m;
+                level += 2.0 * distance_m.abs() * draw.uniform_in(-1.0, 1.0).max(0.2);
                 shadow += draw.uniform_in(-8.0, 8.0);
                 filtered = filter.next(Some(filtered), level - shadow);
                 filtered_shadow = filter.next(Some(filtered_shadow), shadow);
-                gate.go_to(at(x), |_| [shadow; 2]);
+                bounds.move_to(at_x(x), |_| [shadow; 2]);
                 let above = filtered + filtered_shadow;
-                assert!(!gate.is_below(0, &[above]), "seed {seed}");
-                closest = closest.min(gate.lines[0].level_db(gate.gone_m) - above);
+                assert!(!bounds.is_below(0, &[above]), "seed {seed}");
+                closest = closest.min(bounds.bounds[0].level_db(bounds.travelled_m) - above);
             }
         });
         assert!(!cases.is_whole() || closest < 1.0, "{closest}");
