@@ -28,9 +28,9 @@ mod leg;
 mod link_budget;
 pub mod mac;
 pub mod outlook;
+pub mod path_state;
 mod plan;
 mod rrc;
-pub mod sight;
 
 pub use config::technology;
 pub use fadeout_channel as channel;

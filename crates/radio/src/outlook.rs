@@ -77,8 +77,8 @@ fn threshold_db(channel: &ChannelConfig) -> f64 {
     failure.unwrap_or_default().threshold_db
 }
 
-fn is_cut_off(look: &LargeScale, threshold_db: f64) -> bool {
-    look.state == State::Outage || look.is_recovering || look.blockage_db > threshold_db
+fn is_cut_off(state: &LargeScale, threshold_db: f64) -> bool {
+    state.state == State::Outage || state.is_recovering || state.blockage_db > threshold_db
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use fadeout_radio::channel::knife_edge::clear_beyond;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::path_loss::wavelength;
-use fadeout_radio::sight::{Sight, Sights};
+use fadeout_radio::path_state::{PathState, PathStates};
 use fadeout_scenario::{Movement, Scenario};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Tracks {
 /// be more than five million rows. Its text has the smallest step that fits.
 pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
     let (config, mut places) = surroundings(scenario)?;
-    let mut sights = Sights::new(config.cells, scenario.seed);
+    let mut sights = PathStates::new(config.cells, scenario.seed);
     let mut found = Tracks {
         tracks: Vec::new(),
         sights: Vec::new(),
@@ -60,7 +60,7 @@ pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>
         put_tracks(scenario, &riders, now, &mut places, &mut found);
         for (id, ue) in (0..).map(UeId).zip(&config.ues) {
             for cell in (0..scenario.cells.len() as u32).map(CellId) {
-                let sight = sights.look((id, ue), cell, now, &mut places);
+                let sight = sights.state_at((id, ue), cell, now, &mut places);
                 let sight = sight.map_err(|error| BuildError::Cell {
                     cell: scenario.cells[cell.index()].name.clone(),
                     reason: error.to_string(),
@@ -132,7 +132,7 @@ fn sight_row(
     (ue, cell): (UeId, CellId),
     now: Time,
     places: &mut Places,
-    sight: Option<Sight>,
+    sight: Option<PathState>,
 ) -> SightRow {
     let (ue, cell) = (&scenario.ues[ue.index()], &scenario.cells[cell.index()]);
     let at = places.at(ue.node, now);

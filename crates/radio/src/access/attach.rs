@@ -65,7 +65,7 @@ impl Attaching<'_, '_> {
         };
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
-        self.0.stop(Fate::Dropped, env);
+        self.0.stop_downlink(Fate::Dropped, env);
         self.0.detach(None, env);
         self.0.state.attach = Some(Box::new(Attach::new(generation)));
         self.0.state.stage = Stage::Released { at };

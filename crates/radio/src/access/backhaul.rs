@@ -1,7 +1,7 @@
 //! Execution of the network's decisions about a UE.
 
 use super::conditional::Conditional;
-use super::daps::Daps;
+use super::daps::DapsHandover;
 use super::handover::seconds;
 use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
@@ -45,7 +45,7 @@ impl Managed<'_> {
     /// Passes `info` to listeners of the UE's link.
     pub(super) fn notify_listeners(&mut self, info: LinkInfo) {
         let ue = self.ue;
-        self.moves.push(Move::Told { ue, info });
+        self.moves.push(Move::LinkNotice { ue, info });
     }
 
     /// Applies `action` to the network's state machine of the UE, then carries out its decisions.
@@ -73,8 +73,8 @@ impl Managed<'_> {
                 size,
             }),
             Act::Accepted(target) => {
-                if !Scg(self).plan(target, env) {
-                    self.command(target, env);
+                if !Scg(self).request_for_handover(target, env) {
+                    self.send_command(target, env);
                 }
             }
             Act::Refused(target) => {
@@ -85,7 +85,7 @@ impl Managed<'_> {
                 let what = (RrcEvent::PreparationExpired, HandoverOutcome::Cancelled);
                 self.end_refused(target, what, env);
             }
-            Act::DepartureExpired => self.give_up(env),
+            Act::DepartureExpired => self.cancel_handover(env),
             Act::StartBicast(target) => self.begin_bicasting(target, env),
             Act::EndBicast => self.end_bicasting(env),
             Act::SwitchPath => self.switch_path(env),
@@ -93,16 +93,16 @@ impl Managed<'_> {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([from, to], delay);
                 Conditional(self).end_copies(env);
-                if !Daps(self).hand(fate, env) {
-                    self.stop(fate, env);
+                if !DapsHandover(self).on_target_entered(fate, env) {
+                    self.stop_downlink(fate, env);
                 }
                 if self.config.notifies_source() {
                     Conditional(self).release_markers(env);
                 }
             }
             Act::SendCandidates => Conditional(self).configure(env),
-            Act::ResumeData => self.resume(env),
-            Act::HasStatus => Daps(self).tell(env),
+            Act::ResumeData => self.resume_downlink(env),
+            Act::HasStatus => DapsHandover(self).send_release(env),
             Act::HasContext => self.finish_reestablishment(env),
             Act::SecondaryNode(act) => Scg(self).carry_out(act, env),
             Act::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
@@ -148,7 +148,7 @@ impl Managed<'_> {
     ) {
         self.notify_listeners(LinkInfo::BlockageEnded);
         record_cell_event((self.ue, target), event, env);
-        Scg(self).cancel(env);
+        Scg(self).cancel_request(env);
         self.fail_row(outcome, env);
     }
 
@@ -156,7 +156,7 @@ impl Managed<'_> {
     pub(super) fn finish_reestablishment(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Stage::Fetching { leg, .. } = self.state.stage {
             self.record_event(RrcEvent::Reestablished, env);
-            self.enter(leg, env);
+            self.complete_entry(leg, env);
         }
     }
 }

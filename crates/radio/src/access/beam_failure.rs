@@ -10,7 +10,7 @@
 
 use super::managed::{Managed, record_cell_event};
 use super::service::Service;
-use crate::air::beams::Beamed;
+use crate::air::beams::BeamView;
 use crate::config::{Env, LegId};
 use crate::rrc::beam_failure::BeamWatch;
 use crate::rrc::pace;
@@ -55,7 +55,7 @@ impl Beams<'_, '_> {
         let was_recovering = watch.is_recovering();
         watch.reset(env.now, None);
         if let Some((leg, _)) = self.leg() {
-            Beamed(&mut self.0.service.stack.air).hold_beams(leg, env.now, false);
+            BeamView(&mut self.0.service.stack.air).hold_beams(leg, env.now, false);
         }
         was_recovering
     }
@@ -112,7 +112,7 @@ impl Beams<'_, '_> {
         let configs = (monitoring, access);
         let has_failed = watch.on_evaluation((env.now, period), configs, !is_heard);
         let is_held = !is_heard || watch.is_recovering();
-        Beamed(&mut service.stack.air).hold_beams(leg, env.now, is_held);
+        BeamView(&mut service.stack.air).hold_beams(leg, env.now, is_held);
         if has_failed {
             record_cell_event((*ue, cell), RrcEvent::BeamFailure, env);
             self.0.notify_listeners(LinkInfo::BlockageBegan);
@@ -145,7 +145,7 @@ impl Beams<'_, '_> {
         }
         let air = &mut service.stack.air;
         air.refresh(leg, env.now, motion);
-        let Some(candidate) = Beamed(air).candidate(leg, (env.now, false), motion) else {
+        let Some(candidate) = BeamView(air).best_candidate(leg, (env.now, false), motion) else {
             return;
         };
         let least_db = config.monitoring.q_out.0 - candidate.lead_db;
@@ -172,8 +172,8 @@ impl Beams<'_, '_> {
         match progress {
             Progress::Running => {}
             Progress::Done => {
-                Beamed(air).hold_beams(leg, env.now, false);
-                Beamed(air).candidate(leg, (env.now, true), motion);
+                BeamView(air).hold_beams(leg, env.now, false);
+                BeamView(air).best_candidate(leg, (env.now, true), motion);
                 if let Some(watch) = &mut state.beams {
                     watch.on_recovered();
                 }

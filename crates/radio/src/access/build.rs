@@ -2,7 +2,7 @@
 
 use super::secondary::SecondaryFailures;
 use super::service::Service;
-use super::stack::{Stack, carry_beside};
+use super::stack::{Stack, add_to_secondary_cell};
 use super::states::States;
 use super::{Counters, DirectionCounters, Event, RadioAccess};
 use crate::air::Air;
@@ -19,10 +19,10 @@ use crate::wire::{BearerFormat, Encoder, Form};
 use fadeout_core::{Agenda, CellId, Direction, DrbId, Rate, Time, UeId};
 
 /// First random stream number of legs in secondary cells.
-const AGGREGATED: u64 = 1 << 16;
+const SECONDARY_STREAMS: u64 = 1 << 16;
 
 /// Returns the bytes for data in the largest block that a leg can get, by direction.
-fn rooms(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
+fn block_capacities(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
     [Direction::Downlink, Direction::Uplink]
         .map(|direction| plan.largest_room(direction, air.given_sinr_db(leg, direction)))
 }
@@ -85,8 +85,8 @@ impl RadioAccess {
                     let aggregation = &service.stack.ues[ue.index()].config().aggregation;
                     let number = service.stack.legs[primary.index()].config.number;
                     // Legs in secondary cells have the number of their primary leg. Their random
-                    // streams are numbered from `AGGREGATED`, apart from those of other legs.
-                    for (nth, cell) in (AGGREGATED..).zip(aggregation.cells().to_vec()) {
+                    // streams are numbered from `SECONDARY_STREAMS`, apart from other legs.
+                    for (nth, cell) in (SECONDARY_STREAMS..).zip(aggregation.cells().to_vec()) {
                         let leg = service.add_leg(ue, cell, (number, nth))?;
                         service.stack.aggregate(primary, leg);
                     }
@@ -165,7 +165,7 @@ impl RadioAccess {
     pub fn counters(&self) -> Counters {
         let Stack { ues, requests, .. } = &self.service.stack;
         Counters {
-            events: handled(self),
+            events: events_handled(self),
             slots: self.service.cells.iter().map(CellMac::slots).sum(),
             requests: requests.iter().map(UplinkRequests::sent).sum(),
             link_failures: ues.iter().map(UeRrc::failures).sum(),
@@ -208,13 +208,13 @@ pub fn establish_as(
 }
 
 /// Returns the number of events that a radio access has handled.
-pub fn handled(access: &RadioAccess) -> u64 {
+pub fn events_handled(access: &RadioAccess) -> u64 {
     access.service.stack.events.processed()
 }
 
 /// Connects those bearers of a UE to a leg for which `which` returns true, as [`Service::carry`]
 /// does for all.
-pub(super) fn carry_some(
+pub(super) fn connect_some_bearers(
     service: &mut Service,
     (ue, leg): (UeId, LegId),
     which: impl Fn(&Drb) -> bool,
@@ -233,10 +233,10 @@ pub(super) fn carry_some(
     if !requests.has_occasions() && cell.reserve_occasion(requests.occasion()) {
         requests.keep_occasions();
     }
-    let rooms = rooms(&cell.plan, air, leg);
+    let capacities = block_capacities(&cell.plan, air, leg);
     for bearer in ues[ue.index()].all_bearers() {
         let drb = &mut bearers[bearer.index()];
-        if which(drb) && drb.on_connected(state.config.number, leg, rooms) {
+        if which(drb) && drb.on_connected(state.config.number, leg, capacities) {
             state.channels.add(bearer, drb.config());
         }
     }
@@ -247,7 +247,7 @@ impl Service {
     pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
         let number = self.stack.ues[ue.index()].next_leg();
         let leg = self.add_leg(ue, id, (number, number.into()))?;
-        self.carry(ue, leg);
+        self.connect_bearers(ue, leg);
         self.stack.ues[ue.index()].on_connected(leg);
         Ok(leg)
     }
@@ -280,8 +280,8 @@ impl Service {
     }
 
     /// Connects the bearers of a UE that have RLC on `leg` to that leg.
-    pub(super) fn carry(&mut self, ue: UeId, leg: LegId) {
-        carry_some(self, (ue, leg), |_| true);
+    pub(super) fn connect_bearers(&mut self, ue: UeId, leg: LegId) {
+        connect_some_bearers(self, (ue, leg), |_| true);
     }
 
     /// Sets up a bearer, as [`RadioAccess::establish`] does. `drawn_as` names the bearer whose
@@ -310,14 +310,14 @@ impl Service {
         for (number, &leg) in (0..).zip(rrc.legs()) {
             let cell = stack.legs[leg.index()].config.cell;
             let plan = &self.cells[cell.index()].plan;
-            if drb.on_connected(number, leg, rooms(plan, &stack.air, leg)) {
+            if drb.on_connected(number, leg, block_capacities(plan, &stack.air, leg)) {
                 stack.legs[leg.index()].channels.add(id, &config);
                 for position in 0..stack.legs[leg.index()].carriers.scells().len() {
                     let carrier = stack.legs[leg.index()].carriers.scells()[position];
                     let cell = stack.legs[carrier.index()].config.cell;
                     let plan = &self.cells[cell.index()].plan;
-                    let rooms = rooms(plan, &stack.air, carrier);
-                    carry_beside(&mut stack.legs, (id, &mut drb), carrier, rooms);
+                    let capacities = block_capacities(plan, &stack.air, carrier);
+                    add_to_secondary_cell(&mut stack.legs, (id, &mut drb), carrier, capacities);
                 }
             }
         }

@@ -10,12 +10,12 @@ use fadeout_core::{Direction, MacPdu, Probe, Reception, SchedulingRequest, Span}
 
 const MILLISECOND: Span = Span::from_millis(1);
 /// Milliseconds of a radio frame, which is also the number of its subframes in LTE.
-const FRAME: u64 = 10;
+const FRAME_MS: u64 = 10;
 /// Number of different system frame numbers.
-const FRAMES: u64 = 1024;
+const FRAME_NUMBERS: u64 = 1024;
 
 /// Reports a received transport block and its decoding result to the probe.
-pub(super) fn show_mac_pdu<P: Probe>(
+pub(super) fn report_mac_pdu<P: Probe>(
     stack: &mut Stack,
     plan: &CellPlan,
     (leg, direction, process): (LegId, Direction, u8),
@@ -98,7 +98,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
 }
 
 /// Reports a UE's scheduling request in `slot` to the probe.
-pub(super) fn show_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut impl Probe) {
+pub(super) fn report_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut impl Probe) {
     let LegConfig { ue, cell, .. } = leg.config;
     let (frame, in_frame) = frame_and_slot(plan, slot);
     probe.scheduling_request(SchedulingRequest {
@@ -118,8 +118,11 @@ fn frame_and_slot(plan: &CellPlan, slot: u64) -> (u16, u16) {
     let start = plan.frame.start_of(slot).as_nanos();
     let subframe = start / MILLISECOND.as_nanos();
     let in_frame = match plan.config.air {
-        AirInterface::Lte { .. } => subframe % FRAME,
-        AirInterface::Nr { mu } => slot % (FRAME << mu),
+        AirInterface::Lte { .. } => subframe % FRAME_MS,
+        AirInterface::Nr { mu } => slot % (FRAME_MS << mu),
     };
-    ((subframe / FRAME % FRAMES) as u16, in_frame as u16)
+    (
+        (subframe / FRAME_MS % FRAME_NUMBERS) as u16,
+        in_frame as u16,
+    )
 }

@@ -2,9 +2,9 @@
 //! change by event A6.
 //!
 //! ```text
-//! handover ─► enter
-//! report of A6 ─► on_report ─► tell ─► on_told: the UE leaves the old cell ─► answer
-//! answer ─► on_ready: the base station uses the new cell
+//! handover ─► add_commanded
+//! report of A6 ─► on_report ─► send_cells ─► on_cells: the UE leaves the old cell
+//! send_confirmation ─► on_confirmation: the base station uses the new cell
 //! ```
 //!
 //! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b,
@@ -69,7 +69,7 @@ pub(super) fn offered(
 }
 
 /// Tells the UE's measurement events which of the measured cells are its secondary cells.
-pub(super) fn note_secondaries(
+pub(super) fn set_secondary_cells(
     state: &mut UeMobility,
     (cells, kinds): (&[CellId], &[CellKind]),
     aggregation: &Aggregation,
@@ -96,7 +96,7 @@ impl Aggregated<'_, '_> {
     fn set_aggregation(&mut self, aggregation: Aggregation) {
         self.0.service.stack.set_aggregation(self.0.ue, aggregation);
         let group = (self.0.cells, self.0.kinds);
-        note_secondaries(self.0.state, group, &aggregation);
+        set_secondary_cells(self.0.state, group, &aggregation);
     }
 
     /// Returns the secondary cells that the serving cell offers.
@@ -109,7 +109,7 @@ impl Aggregated<'_, '_> {
     }
 
     /// Releases all secondary cells when the UE leaves its primary cell.
-    pub(super) fn release(&mut self, primary: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn release_all(&mut self, primary: LegId, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         if before.cells().is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Aggregated<'_, '_> {
         while let Some(leg) = self.0.service.stack.scell(primary, 0) {
             let cell = self.0.service.stack.legs[leg.index()].config.cell;
             record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
-            self.0.service.stack.separate(primary, leg);
+            self.0.service.stack.end_aggregation(primary, leg);
             self.0.service.leave_leg(leg);
         }
         self.set_aggregation(before.without_cells());
@@ -125,13 +125,13 @@ impl Aggregated<'_, '_> {
 
     /// Adds the secondary cells that the handover command named, after the UE has entered the
     /// target.
-    pub(super) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn add_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
-        self.add(offered, env);
+        self.add_cells(offered, env);
     }
 
     /// Adds those of the cells that are not yet secondary cells of the UE.
-    fn add(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
+    fn add_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
         let Some(&primary) = primary else { return };
@@ -143,7 +143,7 @@ impl Aggregated<'_, '_> {
             if before.cells().contains(cell) {
                 continue;
             }
-            let Some(leg) = self.0.join(*cell) else {
+            let Some(leg) = self.0.leg_in(*cell) else {
                 continue;
             };
             self.0.service.stack.aggregate(primary, leg);
@@ -152,18 +152,18 @@ impl Aggregated<'_, '_> {
         self.0
             .service
             .activate_secondary((Some(primary), Direction::Downlink), env.now, env.now);
-        self.0.service.on_known(primary, env.now);
+        self.0.service.on_received_block(primary, env.now);
     }
 
     /// Offers secondary cells to a UE that has come to its cell without a handover command.
-    pub(super) fn offer(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn offer_cells(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
         if offered.cells() != self.aggregation().cells() {
-            self.tell(offered, env);
+            self.send_cells(offered, env);
         }
     }
 
-    fn tell(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
+    fn send_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let new = all.cells().iter().filter(|it| !before.cells().contains(it));
         for cell in new {
@@ -197,13 +197,13 @@ impl Aggregated<'_, '_> {
             }
         }
         if all.cells() != before.cells() {
-            self.tell(all, env);
+            self.send_cells(all, env);
         }
     }
 
     /// Handles the UE's new list of secondary cells. The UE leaves the cells that are not in the
     /// list, and its primary cell continues.
-    pub(super) fn on_told(&mut self, all: &Aggregation, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_cells(&mut self, all: &Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
         let Some(&primary) = primary.filter(|_| self.0.state.is_connected()) else {
@@ -228,7 +228,7 @@ impl Aggregated<'_, '_> {
     }
 
     /// Sends the UE's confirmation as soon as its secondary cells are ready.
-    pub(super) fn answer(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn send_confirmation(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.0.state.is_connected() && self.0.state.secondary_cell_change.is_answer_due(env.now)
         {
             self.0
@@ -237,9 +237,9 @@ impl Aggregated<'_, '_> {
     }
 
     /// Adds the new cells after the base station has received the UE's confirmation.
-    pub(super) fn on_ready(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_confirmation(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(all) = self.0.state.secondary_cell_change.on_answer() {
-            self.add(all, env);
+            self.add_cells(all, env);
         }
     }
 }
@@ -285,13 +285,13 @@ impl Service {
         let unused = state.half(Direction::Uplink).unused();
         unused.for_each(|bytes| requests.on_void(bytes));
         state.reset(&mut stack.lost);
-        stack.separate(primary, leg);
-        stack.air.leave(leg);
+        stack.end_aggregation(primary, leg);
+        stack.air.stop_using(leg);
         stack.lose_content(leg, env);
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[primary.index()].channels.bearer(position) {
             for direction in [Direction::Downlink, Direction::Uplink] {
-                self.stack.close_books(bearer, direction, env);
+                self.stack.declare_lost(bearer, direction, env);
             }
             position += 1;
         }
@@ -307,7 +307,7 @@ impl Stack {
     }
 
     /// Ends carrier aggregation on the leg of one secondary cell.
-    fn separate(&mut self, primary: LegId, leg: LegId) {
+    fn end_aggregation(&mut self, primary: LegId, leg: LegId) {
         self.legs[primary.index()].carriers.remove(leg);
     }
 }

@@ -1,7 +1,7 @@
 //! Completion of a UE's entry into a cell, after any procedure.
 
 use super::beam_failure::Beams;
-use super::build::carry_some;
+use super::build::connect_some_bearers;
 use super::handover::seconds;
 use super::ltm::Switched;
 use super::managed::Managed;
@@ -51,7 +51,7 @@ impl CellEntry<'_, '_> {
                     .enter_generation(generation, env, &mut stack.storage);
             }
         }
-        carry_some(self.0.service, (ue, leg), which);
+        connect_some_bearers(self.0.service, (ue, leg), which);
     }
 
     /// Makes `leg` the UE's serving leg and counts the UE in the load of the cell.

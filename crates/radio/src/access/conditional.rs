@@ -1,8 +1,8 @@
 //! Conditional handover of one UE: its candidate cells, and the execution of a handover by the UE.
 //!
 //! ```text
-//! report ─► on_report ─► requests, answers ─► configure ─► on_told ─► proceed: candidates in use
-//!                                                                        │
+//! report ─► on_report ─► requests, answers ─► configure ─► on_candidates
+//!                                                               │ proceed: candidates in use
 //!                              conditions met, or recovery after failure ─► enter: random access
 //!                                                                                    │
 //!            the source forwards, other candidates are cancelled ◄─ success ◄─ on_complete
@@ -69,11 +69,11 @@ impl Conditional<'_, '_> {
                 most_ues: config.most_ues,
             });
             let Some(cell) = chosen else { break };
-            if self.may_be(cell, source) && !wanted.cells().contains(&cell) {
+            if self.may_be_candidate(cell, source) && !wanted.cells().contains(&cell) {
                 wanted.add(cell);
             }
-            let mut rest = left[..count].iter();
-            let Some(place) = rest.position(|reported| reported.cell == cell) else {
+            let mut remaining = left[..count].iter();
+            let Some(place) = remaining.position(|reported| reported.cell == cell) else {
                 break;
             };
             left.copy_within(place + 1..count, place);
@@ -94,7 +94,7 @@ impl Conditional<'_, '_> {
 
     /// Returns true if a cell may be a candidate: a cell other than the source, of the same
     /// generation.
-    fn may_be(&self, cell: CellId, source: CellId) -> bool {
+    fn may_be_candidate(&self, cell: CellId, source: CellId) -> bool {
         let kind = |cell| {
             let place = self.0.cells.binary_search(&cell).ok()?;
             Some(self.0.kinds[place].generation)
@@ -132,14 +132,14 @@ impl Conditional<'_, '_> {
             })
             .collect();
         let from = (source, config.station(source));
-        self.each(
+        self.each_bearer(
             |drb, env, storage| early(drb).set_candidates(from, &candidates, env, storage),
             env,
         );
     }
 
     /// Applies `action` to each data bearer.
-    fn each<P: Probe>(
+    fn each_bearer<P: Probe>(
         &mut self,
         mut action: impl FnMut(&mut Drb, &mut Env<'_, P>, &mut Storage),
         env: &mut Env<'_, P>,
@@ -155,11 +155,11 @@ impl Conditional<'_, '_> {
     pub(super) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
         let procedure = self.0.state.record.procedure();
         let is_there = self.0.state.is_connected() && procedure.is_some_and(is_to_candidate);
-        self.each(|drb, _, _| early(drb).end(is_there), env);
+        self.each_bearer(|drb, _, _| early(drb).end(is_there), env);
     }
 
     /// Handles the list of candidates at the UE.
-    pub(super) fn on_told(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_candidates(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].legs().first() else {
             return;
         };
@@ -184,7 +184,7 @@ impl Conditional<'_, '_> {
             self.0
                 .send(Direction::Uplink, Message::CandidatesReady, env);
         }
-        self.expect();
+        self.predict_departure();
         let met = self.0.state.survey.conditions.take_departure(env.now);
         if let Some(position) = met {
             self.execute(cells[position], env);
@@ -193,7 +193,7 @@ impl Conditional<'_, '_> {
 
     /// Tells listeners of the link when the UE is expected to leave, and when that prediction is
     /// withdrawn.
-    fn expect(&mut self) {
+    fn predict_departure(&mut self) {
         let Some(starts_at) = self.0.state.survey.conditions.take_changed_departure() else {
             return;
         };
@@ -230,10 +230,10 @@ impl Conditional<'_, '_> {
         }
         self.0.begin_row(row, env);
         // The source does not know that the UE left, so its data waits.
-        self.0.stop(Fate::Kept, env);
+        self.0.stop_downlink(Fate::Kept, env);
         self.0.detach(Some(target), env);
-        self.each(|drb, env, _| early(drb).execute(target, env.now), env);
-        match self.0.join(target) {
+        self.each_bearer(|drb, env, _| early(drb).execute(target, env.now), env);
+        match self.0.leg_in(target) {
             Some(leg) => self.enter((leg, Procedure::Conditional), env),
             None => self.0.reselect(env),
         }
@@ -272,7 +272,7 @@ impl Conditional<'_, '_> {
             (row.target, row.procedure) = (cell, Procedure::Recovery);
         };
         self.0.state.record.update_row(entered);
-        self.each(|drb, env, _| early(drb).execute(cell, env.now), env);
+        self.each_bearer(|drb, env, _| early(drb).execute(cell, env.now), env);
         self.enter((leg, Procedure::Recovery), env);
         true
     }
@@ -299,12 +299,12 @@ impl Conditional<'_, '_> {
                 false => network.candidacy.cancel_all(step),
             });
         if is_candidate {
-            self.each(|drb, env, _| early(drb).on_complete(env), env);
+            self.each_bearer(|drb, env, _| early(drb).on_complete(env), env);
             let mut position = 0;
             while let Some(&bearer) =
                 (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)
             {
-                self.0.service.flow_on(bearer, env);
+                self.0.service.on_downlink_data(bearer, env);
                 position += 1;
             }
         }
@@ -312,9 +312,9 @@ impl Conditional<'_, '_> {
     }
 
     /// Drops all candidates when the UE loses its connection.
-    pub(super) fn lose(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn drop_candidates(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.survey.conditions.clear();
-        self.each(|drb, _, _| early(drb).end(false), env);
+        self.each_bearer(|drb, _, _| early(drb).end(false), env);
         self.0
             .with_network(env, |network, step| network.candidacy.cancel_all(step));
     }

@@ -2,21 +2,21 @@
 //! the target.
 //!
 //! ```text
-//! command ─► begin: copies to the target ─► on_command: random access to the target
+//! command ─► begin_copies: copies to the target ─► on_command: random access to the target
 //!                                             │ T304: fall_back, the UE stays
 //!                                             │ source link fails: a normal handover from here
 //!                                             ▼
-//!              on_complete ◄─ complete ◄─ switch: uplink data goes to the target
+//!              on_complete ◄─ complete ◄─ move_to_target: uplink data goes there
 //!                 │ success ─► source ─► SN Status Transfer
 //!                 ▼                              │
 //!              the target sends its copies       ▼
-//!                                 release: the UE leaves the source
+//!                                 release_source: the UE leaves the source
 //! ```
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 38.331 §5.3.5.3, §5.3.5.8.3, §5.3.10.3.
 
 use super::beam_failure::Beams;
-use super::failure::advance;
+use super::failure::advance_random_access;
 use super::handover::seconds;
 use super::managed::{Managed, record_cell_event};
 use super::service::Service;
@@ -99,30 +99,34 @@ pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
 }
 
 /// Mutable view of a UE, for DAPS handover.
-pub(super) struct Daps<'m, 'a>(pub &'m mut Managed<'a>);
+pub(super) struct DapsHandover<'m, 'a>(pub &'m mut Managed<'a>);
 
-impl Daps<'_, '_> {
+impl DapsHandover<'_, '_> {
     /// Starts the copies to the target after the source has sent the command. The source continues
     /// to serve the UE.
-    pub(super) fn begin(&mut self, [source, target]: [CellId; 2], env: &mut Env<'_, impl Probe>) {
+    pub(super) fn begin_copies(
+        &mut self,
+        [source, target]: [CellId; 2],
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let config = self.0.config;
         let ends = Ends {
             cells: [source, target],
             stations: [config.station(source), config.station(target)],
             given: (!config.has_links()).then(|| config.station_delay(source, target)),
         };
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).begin(ends, env, &mut stack.storage);
         });
     }
 
     /// Applies `action` to each data bearer.
-    fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
-        self.each_served(|bearer, service| action(bearer, &mut service.stack));
+    fn each_bearer(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
+        self.each_bearer_in_service(|bearer, service| action(bearer, &mut service.stack));
     }
 
     /// Applies `action` to each data bearer, with access to the cells too.
-    fn each_served(&mut self, mut action: impl FnMut(DrbId, &mut Service)) {
+    fn each_bearer_in_service(&mut self, mut action: impl FnMut(DrbId, &mut Service)) {
         let (ue, service) = (self.0.ue.index(), &mut *self.0.service);
         let mut position = 0;
         while let Some(&bearer) = service.stack.ues[ue].bearers().get(position) {
@@ -132,7 +136,7 @@ impl Daps<'_, '_> {
     }
 
     /// Releases the leg of the source, which has served the UE in parallel with the target.
-    fn leave_source(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
+    fn release_source_leg(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[source.index()].config.cell;
         record_cell_event((self.0.ue, cell), RrcEvent::SourceReleased, env);
         self.0.service.leave_leg(source);
@@ -145,7 +149,7 @@ impl Daps<'_, '_> {
         let ready_at = env.now.saturating_add(procedure.interruption);
         let until = env.now.saturating_add(procedure.t304);
         let access = RandomAccess::new(self.0.access_in(target), ready_at, true);
-        if let Some(leg) = self.0.join(target) {
+        if let Some(leg) = self.0.leg_in(target) {
             self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
         }
     }
@@ -163,8 +167,8 @@ impl Daps<'_, '_> {
         if access.wake_at() > env.now {
             return;
         }
-        match advance(self.0, (leg, &mut access), Procedure::Daps, motion, env) {
-            Progress::Done => return self.switch(leg, env),
+        match advance_random_access(self.0, (leg, &mut access), Procedure::Daps, motion, env) {
+            Progress::Done => return self.move_to_target(leg, env),
             Progress::Problem => {
                 let cell = self.0.service.stack.legs[leg.index()].config.cell;
                 access = RandomAccess::new(self.0.access_in(cell), env.now, true);
@@ -191,17 +195,17 @@ impl Daps<'_, '_> {
         self.0.state.network.cancel_handover();
         self.0.record_event(RrcEvent::SourceResumed, env);
         self.0.fail_row(HandoverOutcome::Failed, env);
-        self.end();
+        self.end_copies();
     }
 
     /// Ends the copies that the source sends to the target.
-    pub(super) fn end(&mut self) {
-        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
+    pub(super) fn end_copies(&mut self) {
+        self.each_bearer(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
     }
 
     /// Handles the end of random access: uplink data goes to the target, and the source becomes a
     /// second leg.
-    fn switch(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    fn move_to_target(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let ue = self.0.ue;
         record_cell_event((ue, cell), RrcEvent::AccessDone, env);
@@ -229,7 +233,7 @@ impl Daps<'_, '_> {
             drb.on_left();
         }
         stack.legs[source.index()].channels = LogicalChannels::default();
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             let is_done = daps(drb).switch(env, &mut stack.storage);
             debug_assert!(is_done.is_ok(), "RLC had these parameters before");
@@ -237,8 +241,8 @@ impl Daps<'_, '_> {
             channels.add(bearer, drb.config());
         });
         self.0.state.daps = Some(DapsStage::Both { source });
-        self.0.enter(leg, env);
-        self.each(|bearer, stack| {
+        self.0.complete_entry(leg, env);
+        self.each_bearer(|bearer, stack| {
             stack.arm(env.now, bearer, Direction::Downlink);
             stack.arm(env.now, bearer, Direction::Uplink);
         });
@@ -252,23 +256,25 @@ impl Daps<'_, '_> {
         }
         let mut source = cell;
         self.0.state.record.update_row(|row| source = row.source);
-        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).on_complete(env.now));
+        self.each_bearer(|bearer, stack| {
+            daps(&mut stack.bearers[bearer.index()]).on_complete(env.now)
+        });
         self.0.with_network(env, |network, step| {
             network.candidacy.set_source(source);
             network.candidacy.on_executed(cell, step);
         });
-        self.each_served(|bearer, service| service.flow_on(bearer, env));
+        self.each_bearer_in_service(|bearer, service| service.on_downlink_data(bearer, env));
         true
     }
 
     /// Handles the source's notice that the UE has entered the target. Returns true if both cells
     /// serve the UE.
-    pub(super) fn hand(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn on_target_entered(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
         if !matches!(self.0.state.daps, Some(DapsStage::Both { .. })) {
             return false;
         }
         self.0.record_event(RrcEvent::HandoverSuccess, env);
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).end_numbering(fate, env, &mut stack.storage);
         });
         true
@@ -276,7 +282,7 @@ impl Daps<'_, '_> {
 
     /// Sends the command to release the source, once the target has the COUNT values from the
     /// source.
-    pub(super) fn tell(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn send_release(&mut self, env: &mut Env<'_, impl Probe>) {
         if matches!(self.0.state.daps, Some(DapsStage::Both { .. })) && self.0.state.is_connected()
         {
             self.0
@@ -285,38 +291,38 @@ impl Daps<'_, '_> {
     }
 
     /// Releases the source, on command of the network or after the source has stopped answering.
-    pub(super) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(DapsStage::Both { source }) = self.0.state.daps else {
             return;
         };
         self.0.state.daps = None;
-        self.leave_source(source, env);
-        self.each(|bearer, stack| {
+        self.release_source_leg(source, env);
+        self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             daps(drb).release(env, &mut stack.storage);
             for direction in [Direction::Downlink, Direction::Uplink] {
-                stack.close_books(bearer, direction, env);
+                stack.declare_lost(bearer, direction, env);
             }
         });
     }
 
     /// Handles the failure of a leg. If the target serves the UE and the leg is that of the source,
     /// releases the source and returns true.
-    pub(super) fn lose_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn on_leg_failure(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         let is_source =
             matches!(self.0.state.daps, Some(DapsStage::Both { source }) if source == leg);
         if is_source {
-            self.release(env);
+            self.release_source(env);
         }
         is_source
     }
 
     /// Handles the failure of the serving cell's link. If that cell is the source, the UE continues
     /// its entry into the target without it. Returns true if so.
-    pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+    pub(super) fn on_link_failure(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         match self.0.state.daps.take() {
             Some(DapsStage::Entering(DapsEntry { leg, access, until })) => {
-                self.leave(env);
+                self.leave_failed_source(env);
                 self.0.state.stage = Stage::Entering {
                     leg,
                     access: EntryAccess::Random(access),
@@ -326,8 +332,8 @@ impl Daps<'_, '_> {
                 true
             }
             Some(DapsStage::Both { source }) => {
-                self.leave_source(source, env);
-                self.each(|bearer, stack| {
+                self.release_source_leg(source, env);
+                self.each_bearer(|bearer, stack| {
                     daps(&mut stack.bearers[bearer.index()]).on_target_failed(env.now);
                 });
                 false
@@ -337,10 +343,10 @@ impl Daps<'_, '_> {
     }
 
     /// Leaves the source after its link has failed. Downlink data waits there.
-    pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.0.stop(Fate::Kept, env);
+    pub(super) fn leave_failed_source(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.0.stop_downlink(Fate::Kept, env);
         self.0.detach(None, env);
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).on_source_failed(env.now);
         });
     }

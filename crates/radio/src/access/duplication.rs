@@ -1,7 +1,7 @@
 //! Activation and deactivation of PDCP duplication, leg by leg.
 //!
 //! ```text
-//! change ─► downlink duplication changes at once
+//! set_downlink ─► downlink duplication changes at once
 //!        └► MAC control element in a block of the first leg's PCell ──► uplink duplication changes
 //! ```
 //!
@@ -31,7 +31,7 @@ impl RadioAccess {
 }
 
 /// Activates duplication on the legs of the bit mask `legs` and deactivates it on all other legs.
-pub(super) fn change(
+pub(super) fn set_downlink(
     service: &mut Service,
     bearer: DrbId,
     legs: u8,
@@ -40,7 +40,7 @@ pub(super) fn change(
     let Some(config) = service.stack.bearers[bearer.index()].config().split else {
         return;
     };
-    duplicate(service, (bearer, Direction::Downlink), legs, env);
+    set_legs(service, (bearer, Direction::Downlink), legs, env);
     let leg = service
         .stack
         .leg_of(bearer)
@@ -65,11 +65,11 @@ pub(super) fn on_control(
     control: DuplicationControl,
     env: &mut Env<'_, impl Probe>,
 ) {
-    let way = (control.bearer, Direction::Uplink);
-    duplicate(service, way, control.legs, env);
+    let uplink = (control.bearer, Direction::Uplink);
+    set_legs(service, uplink, control.legs, env);
 }
 
-fn duplicate(
+fn set_legs(
     service: &mut Service,
     (bearer, direction): (DrbId, Direction),
     legs: u8,
@@ -81,5 +81,5 @@ fn duplicate(
     for number in 0..LEG_NUMBERS as u8 {
         split.activate((number, direction), legs & 1 << number != 0, env.now);
     }
-    service.stack.close_books(bearer, direction, env);
+    service.stack.declare_lost(bearer, direction, env);
 }

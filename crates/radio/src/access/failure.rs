@@ -4,10 +4,10 @@ use super::attach::Attaching;
 use super::carriers::Aggregated;
 use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
-use super::daps::Daps;
+use super::daps::DapsHandover;
 use super::handover::seconds;
 use super::managed::{Managed, record_cell_event};
-use super::rach_less::Skipping;
+use super::rach_less::RachLessEntry;
 use super::scg::Scg;
 use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
@@ -42,7 +42,7 @@ impl Managed<'_> {
         }
         self.record_event(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
-        if self.config.daps && Daps(self).fail(env) {
+        if self.config.daps && DapsHandover(self).on_link_failure(env) {
             return;
         }
         if !self.state.record.is_done() {
@@ -51,9 +51,9 @@ impl Managed<'_> {
         self.state.network.on_link_lost();
         // Downlink data waits at the base station until the UE's new cell is known.
         match self.config.daps {
-            true => Daps(self).leave(env),
+            true => DapsHandover(self).leave_failed_source(env),
             false => {
-                self.stop(Fate::Kept, env);
+                self.stop_downlink(Fate::Kept, env);
                 self.detach(None, env);
             }
         }
@@ -64,7 +64,7 @@ impl Managed<'_> {
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.network.cancel_handover();
-        Scg(self).abandon(env);
+        Scg(self).drop_commanded(env);
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
@@ -96,7 +96,7 @@ impl Managed<'_> {
             self.state.unsuited = Some(Unsuited::Nothing);
             return false;
         };
-        let Some(leg) = self.join(cell) else {
+        let Some(leg) = self.leg_in(cell) else {
             return false;
         };
         let monitoring = &self.config.monitoring;
@@ -139,7 +139,11 @@ impl Managed<'_> {
     }
 
     /// Runs the next step of the entry into a cell.
-    pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn advance_entry<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let now = env.now;
         let Stage::Entering {
             leg,
@@ -157,9 +161,11 @@ impl Managed<'_> {
             return;
         }
         let progress = match &mut access {
-            EntryAccess::Random(access) => advance(self, (leg, access), procedure, motion, env),
+            EntryAccess::Random(access) => {
+                advance_random_access(self, (leg, access), procedure, motion, env)
+            }
             EntryAccess::Granted(access) => {
-                Skipping(self).advance((leg, access), procedure, motion, env)
+                RachLessEntry(self).advance_entry((leg, access), procedure, motion, env)
             }
         };
         match progress {
@@ -172,8 +178,8 @@ impl Managed<'_> {
                 access = EntryAccess::Random(RandomAccess::new(self.access_in(cell), now, is_free));
             }
             Progress::Done => {
-                let is_told = matches!(access, EntryAccess::Granted(_));
-                return self.on_access(leg, (procedure, until, is_told), env);
+                let has_completed = matches!(access, EntryAccess::Granted(_));
+                return self.on_access(leg, (procedure, until, has_completed), env);
             }
         }
         self.state.stage = Stage::Entering {
@@ -208,12 +214,12 @@ impl Managed<'_> {
         }
     }
 
-    /// Handles the end of random access. `is_told` is true if the cell already has the UE's last
-    /// message.
+    /// Handles the end of random access. `has_completed` is true if the cell already has the
+    /// UE's last message.
     fn on_access(
         &mut self,
         leg: LegId,
-        (procedure, until, is_told): (Procedure, Time, bool),
+        (procedure, until, has_completed): (Procedure, Time, bool),
         env: &mut Env<'_, impl Probe>,
     ) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
@@ -224,14 +230,14 @@ impl Managed<'_> {
         }
         if procedure != Procedure::Reestablishment {
             CellEntry(self).enter_cell(leg, env);
-            if !is_told {
+            if !has_completed {
                 CellEntry(self).send_complete(leg, env);
             }
             if is_prepared(procedure) {
-                Aggregated(self).enter(env);
-                Scg(self).enter(env);
+                Aggregated(self).add_commanded(env);
+                Scg(self).enter_commanded(env);
             }
-            if is_told {
+            if has_completed {
                 self.on_complete(env);
                 self.service.on_uplink_data(Some(leg), env);
             }
@@ -249,14 +255,14 @@ impl Managed<'_> {
         if let Some(attach) = &mut self.state.attach {
             attach.stop();
         }
-        Conditional(self).lose(env);
+        Conditional(self).drop_candidates(env);
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]
                 .mobile()
                 .release(env, &mut stack.storage);
         }
-        self.stop(Fate::Dropped, env);
+        self.stop_downlink(Fate::Dropped, env);
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
@@ -280,7 +286,7 @@ impl Managed<'_> {
 }
 
 /// Runs a step of random access on a leg and counts its preambles.
-pub(super) fn advance<M: Motion>(
+pub(super) fn advance_random_access<M: Motion>(
     managed: &mut Managed<'_>,
     (leg, access): (LegId, &mut RandomAccess),
     procedure: Procedure,
@@ -289,14 +295,14 @@ pub(super) fn advance<M: Motion>(
 ) -> Progress {
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let is_answered = Conditional(managed).is_answered(cell, procedure);
-    let (progress, sent) = step_access(managed, (leg, access), is_answered, motion, env);
+    let (progress, sent) = run_random_access(managed, (leg, access), is_answered, motion, env);
     managed.state.record.update_row(|row| row.preambles += sent);
     progress
 }
 
 /// Runs a step of random access on a leg. `is_answered` is false if the cell ignores the UE.
 /// Returns the progress and the number of preambles sent.
-pub(super) fn step_access<M: Motion>(
+pub(super) fn run_random_access<M: Motion>(
     managed: &mut Managed<'_>,
     (leg, access): (LegId, &mut RandomAccess),
     is_answered: bool,

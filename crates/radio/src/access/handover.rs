@@ -1,9 +1,9 @@
 //! Handover of one UE, and its steps after a radio link failure.
 //!
 //! ```text
-//! report ─► prepare ─► request, answer ─► command ─► on_command: the UE leaves ─► random access
-//!                                                                                    │
-//! failure ─► select a cell ─► random access ─► fetch the context ────────────────► enter
+//! report ─► prepare_handover ─► request, answer ─► send_command ─► on_command: the UE leaves
+//!                                                                           │ random access
+//! failure ─► select a cell ─► random access ─► fetch the context ──► complete_entry
 //!                                                                                    │
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
@@ -13,11 +13,11 @@ use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
-use super::daps::Daps;
+use super::daps::DapsHandover;
 use super::ltm::Switched;
 use super::managed::{Managed, record_cell_event};
 use super::moves::Move;
-use super::rach_less::Skipping;
+use super::rach_less::RachLessEntry;
 use super::rates::Rates;
 use super::scg::Scg;
 use super::stack::Stack;
@@ -51,7 +51,7 @@ pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl
 
 impl Managed<'_> {
     /// Prepares a handover to `target`, after a report that the policy answered with this cell.
-    pub(super) fn prepare(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn prepare_handover(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
@@ -146,7 +146,7 @@ impl Managed<'_> {
                     self.state.stage = Stage::Selecting { at, until };
                 }
             }
-            Stage::Entering { .. } => self.access(motion, env),
+            Stage::Entering { .. } => self.advance_entry(motion, env),
             Stage::Arriving { leg, at } if at <= now => Utran(self).enter(leg, env),
             Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
             Stage::Fetching { leg, until, .. } if until <= now => {
@@ -159,13 +159,13 @@ impl Managed<'_> {
         }
         Attaching(self).proceed(env);
         Beams(self).proceed(motion, env);
-        Aggregated(self).answer(env);
-        Daps(self).proceed(motion, env);
+        Aggregated(self).send_confirmation(env);
+        DapsHandover(self).proceed(motion, env);
         Scg(self).proceed(motion, env);
         Switched(self).proceed(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
-        self.service.guard_markers(self.ue, env);
+        self.service.expire_marker_waits(self.ue, env);
         if self.state.record.due_at() <= now {
             self.end_row(env);
         }
@@ -186,7 +186,7 @@ impl Managed<'_> {
     }
 
     /// Sends the handover command, after the target has accepted the UE.
-    pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn send_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.with_network(env, |network, step| network.on_command(target, step));
         self.state
             .record
@@ -201,15 +201,15 @@ impl Managed<'_> {
             network.send_status_transfer((source, target), step);
         });
         if self.config.daps {
-            return Daps(self).begin([source, target], env);
+            return DapsHandover(self).begin_copies([source, target], env);
         }
         Conditional(self).end_copies(env);
         let fate = self.config.fate_between(source, target);
-        self.stop(fate, env);
+        self.stop_downlink(fate, env);
     }
 
     /// Stops the downlink of the UE's bearers at the base station to which the core sends.
-    pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn stop_downlink(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
         let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.service.stack.bearers[bearer.index()];
@@ -220,7 +220,7 @@ impl Managed<'_> {
 
     /// Cancels a handover whose UE has not left the source in time. The source continues to serve
     /// the UE.
-    pub(super) fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() || self.state.daps.is_some() {
             return;
         }
@@ -229,13 +229,13 @@ impl Managed<'_> {
         self.notify_listeners(LinkInfo::BlockageEnded);
         self.record_event(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
-        Scg(self).cancel(env);
-        Daps(self).end();
-        self.resume(env);
+        Scg(self).cancel_request(env);
+        DapsHandover(self).end_copies();
+        self.resume_downlink(env);
     }
 
     /// Resumes the downlink of the UE's bearers at the base station of the serving cell.
-    pub(super) fn resume(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn resume_downlink(&mut self, env: &mut Env<'_, impl Probe>) {
         let is_home = self
             .service
             .stack
@@ -255,10 +255,10 @@ impl Managed<'_> {
             if is_home {
                 drb.mobile().on_path_switch(env.now, 0, Span::ZERO);
             }
-            self.service.flow_on(bearer, env);
+            self.service.on_downlink_data(bearer, env);
             self.service
                 .stack
-                .close_books(bearer, Direction::Downlink, env);
+                .declare_lost(bearer, Direction::Downlink, env);
             position += 1;
         }
     }
@@ -270,7 +270,7 @@ impl Managed<'_> {
         }
         record_cell_event((self.ue, target), RrcEvent::CommandReceived, env);
         if self.config.daps {
-            return Daps(self).on_command(target, env);
+            return DapsHandover(self).on_command(target, env);
         }
         let procedure = &self.config.procedure;
         let ready_at = env.now.saturating_add(match Utran(self).is_in_utra() {
@@ -284,8 +284,8 @@ impl Managed<'_> {
         }
         let procedure = &self.config.procedure;
         let until = env.now.saturating_add(procedure.t304);
-        let access = Skipping(self).entry([source.unwrap_or(target), target], ready_at);
-        let Some(leg) = self.join(target) else {
+        let access = RachLessEntry(self).entry([source.unwrap_or(target), target], ready_at);
+        let Some(leg) = self.leg_in(target) else {
             return self.reselect(env);
         };
         self.state.stage = Stage::Entering {
@@ -317,13 +317,13 @@ impl Managed<'_> {
         }
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
-            Aggregated(self).release(leg, env);
+            Aggregated(self).release_all(leg, env);
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];
             *load = load.saturating_sub(1);
             self.service.leave_leg(leg);
         }
-        Scg(self).release(env);
+        Scg(self).release_leg(env);
         let station = self.station();
         let stays =
             (source.zip(target)).is_some_and(|(from, to)| self.config.is_one_station(from, to));
@@ -340,12 +340,12 @@ impl Managed<'_> {
 
     /// Returns the leg of the UE in a cell, and creates it if needed. `None` if the channel cannot
     /// be built.
-    pub(super) fn join(&mut self, cell: CellId) -> Option<LegId> {
+    pub(super) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
             // A secondary leg of an earlier DAPS handover or secondary node had another number.
             self.service.stack.legs[leg.index()].config.number = 0;
-            self.service.stack.air.rejoin(leg);
+            self.service.stack.air.use_again(leg);
             return Some(leg);
         }
         let nth = self.state.legs.len() as u64;
@@ -363,7 +363,7 @@ impl Managed<'_> {
     }
 
     /// Moves the UE's bearers to `leg` and sends the complete message.
-    pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn complete_entry(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         CellEntry(self).enter_cell(leg, env);
         CellEntry(self).send_complete(leg, env);
     }
@@ -384,9 +384,10 @@ impl Managed<'_> {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        let waits = Daps(self).on_complete(cell, env) || Conditional(self).on_complete(cell, env);
+        let waits =
+            DapsHandover(self).on_complete(cell, env) || Conditional(self).on_complete(cell, env);
         if !waits {
-            self.resume(env);
+            self.resume_downlink(env);
         }
         if self.state.network.is_home(self.config, cell) {
             if !Attaching(self).report_to_core(env) {
@@ -395,7 +396,7 @@ impl Managed<'_> {
         } else {
             self.with_network(env, |network, step| network.request_path_switch(cell, step));
         }
-        Aggregated(self).offer(env);
+        Aggregated(self).offer_cells(env);
     }
 
     /// Returns the base station of the UE's serving cell, or of its last one.

@@ -14,7 +14,7 @@
 use super::managed::Managed;
 use super::utra::Utran;
 use super::{Event, RadioAccess};
-use crate::air::{Air, LinkEvaluation, Watched};
+use crate::air::{Air, LinkEvaluation, LinkMonitoring};
 use crate::config::{Env, LegId, Monitoring};
 use crate::rrc::monitor::{Indication, LinkWatch};
 use crate::rrc::pace::{Evaluation, MOST_EVALUATIONS};
@@ -83,7 +83,7 @@ impl RadioAccess {
     ) {
         let evaluations = self.mobility.as_ref().map(|it| &it.evaluations);
         if evaluations.is_some_and(|schedule| schedule.is_regular(env.now)) {
-            Watched(&mut self.service.stack.air).keep_loads(MOST_EVALUATIONS);
+            LinkMonitoring(&mut self.service.stack.air).keep_loads(MOST_EVALUATIONS);
         }
         let mut from = 0;
         while let Some(ue) = self
@@ -131,7 +131,7 @@ impl Managed<'_> {
         };
         // With DRX the mean has fewer evaluations, further apart, so none is skipped.
         let may_wait = self.config.may_skip_evaluations() && !self.service.may_sleep(leg);
-        let mut air = Watched(&mut self.service.stack.air);
+        let mut air = LinkMonitoring(&mut self.service.stack.air);
         let link = &mut self.state.link;
         let enough = link.sufficient_sinr();
         let least = may_wait.then(|| air.least_quality(leg, evaluation, enough, motion));
@@ -148,7 +148,7 @@ impl Managed<'_> {
         }
         if may_wait {
             let grid = (monitoring.period, MOST_EVALUATIONS);
-            let until = Watched(air).computable_until(leg, env.now, grid, motion);
+            let until = LinkMonitoring(air).computable_until(leg, env.now, grid, motion);
             if link.next_at() >= until {
                 compute_skipped((leg, link), (env.now, monitoring), air, motion);
             }
@@ -171,7 +171,7 @@ fn compute_skipped<M: Motion>(
 ) {
     while let Some(back) = link.latest_inexact() {
         let at = now - config.period * back as u64;
-        let sinr = Watched(air).quality(leg, LinkEvaluation { at, back }, motion);
+        let sinr = LinkMonitoring(air).quality(leg, LinkEvaluation { at, back }, motion);
         link.set_exact_sinr(back, sinr);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! RRC report ─► candidates, as in conditional handover ─► proceed: reports of L1-RSRP
-//! L1 report ─► command (MAC, over HARQ only) ─► on_command, leave ─► random access, or none
+//! L1 report ─► send_switch_command (MAC, over HARQ only) ─► on_command, begin_switch
+//! begin_switch ─► random access, or none
 //! on_complete: the candidates stay prepared, and the source becomes one
 //! ```
 //!
@@ -10,8 +11,8 @@
 
 use super::handover::seconds;
 use super::managed::{Managed, record_cell_event};
-use super::rach_less::Skipping;
-use crate::air::Round;
+use super::rach_less::RachLessEntry;
+use crate::air::InstantCache;
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{EarlySync, Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
@@ -68,7 +69,7 @@ impl Switched<'_, '_> {
             return;
         };
         if let Some(target) = ltm.take_leaving(now) {
-            return self.leave(target, config, env);
+            return self.begin_switch(target, config, env);
         }
         if ltm.take_expired(now).is_some() {
             // A command that arrives later must have no effect.
@@ -76,13 +77,13 @@ impl Switched<'_, '_> {
             self.0.notify_listeners(LinkInfo::BlockageEnded);
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
-        self.send_ordered(motion, env);
-        self.report(config, motion, env);
+        self.send_ordered_preamble(motion, env);
+        self.report_levels(config, motion, env);
     }
 
     /// Reports the levels of the UE's cell and its candidates. The network decides if the report
     /// arrives.
-    fn report<M: Motion>(
+    fn report_levels<M: Motion>(
         &mut self,
         config: &LtmConfig,
         motion: &mut M,
@@ -103,9 +104,9 @@ impl Switched<'_, '_> {
         let error_db = self.0.config.measurement_error_db;
         let draws = &mut self.0.state.draws;
         let air = &mut stack.air;
-        let round = &mut Round::default();
+        let cache = &mut InstantCache::default();
         let mut level = |cell| {
-            let level = air.measure_level((ue, cell), (now, round), motion)?;
+            let level = air.measure_level((ue, cell), (now, cache), motion)?;
             Some(match error_db > 0.0 {
                 true => level + error_db * draws.normal(),
                 false => level,
@@ -140,7 +141,7 @@ impl Switched<'_, '_> {
         }
         match ltm.on_report(now, serving_dbm, &levels[..count], config) {
             Decision::Stay => {}
-            Decision::Switch(target) => self.command([serving, target], config, env),
+            Decision::Switch(target) => self.send_switch_command([serving, target], config, env),
             // PDCCH carries the order, so the UE must receive the downlink.
             Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
                 let occasion = self.0.access_in(cell).occasion_from(at);
@@ -153,7 +154,7 @@ impl Switched<'_, '_> {
     }
 
     /// Sends the cell switch command to the UE.
-    fn command(
+    fn send_switch_command(
         &mut self,
         [source, target]: [CellId; 2],
         config: &LtmConfig,
@@ -199,7 +200,7 @@ impl Switched<'_, '_> {
     }
 
     /// Starts the UE's switch to a candidate.
-    fn leave(&mut self, target: CellId, config: &LtmConfig, env: &mut Env<'_, impl Probe>) {
+    fn begin_switch(&mut self, target: CellId, config: &LtmConfig, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         let Some(source) = self.0.service.stack.serving_cell(self.0.ue) else {
             return;
@@ -211,14 +212,16 @@ impl Switched<'_, '_> {
             ltm.timing(target, now)
         });
         let fate = self.0.config.fate_between(source, target);
-        self.0.stop(fate, env);
+        self.0.stop_downlink(fate, env);
         self.0.detach(Some(target), env);
-        let Some(leg) = self.0.join(target) else {
+        let Some(leg) = self.0.leg_in(target) else {
             return self.0.reselect(env);
         };
         let ready_at = now.saturating_add(config.interruption());
         let access = match timing.filter(|_| config.early == EarlySync::Both) {
-            Some(timing) => Skipping(self.0).entry_with(target, timing.round_trip, ready_at),
+            Some(timing) => {
+                RachLessEntry(self.0).granted_entry(target, timing.round_trip, ready_at)
+            }
             None => {
                 EntryAccess::Random(RandomAccess::new(self.0.access_in(target), ready_at, true))
             }
@@ -233,7 +236,7 @@ impl Switched<'_, '_> {
 
     /// Sends the preamble that a PDCCH order requested, if its time has come. The candidate cell
     /// learns the timing advance from it.
-    fn send_ordered<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+    fn send_ordered_preamble<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let (ue, now) = (self.0.ue, env.now);
         let ordered = self
             .0
@@ -243,7 +246,7 @@ impl Switched<'_, '_> {
             .and_then(|ltm| ltm.take_due_preamble(now));
         let Some(cell) = ordered else { return };
         let serving = self.0.service.stack.serving_cell(ue);
-        let Some(leg) = self.0.join(cell).filter(|_| serving != Some(cell)) else {
+        let Some(leg) = self.0.leg_in(cell).filter(|_| serving != Some(cell)) else {
             return;
         };
         record_cell_event((ue, cell), RrcEvent::PreambleSent, env);

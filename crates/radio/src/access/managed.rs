@@ -5,7 +5,7 @@
 use super::attach::Attaching;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
-use super::daps::Daps;
+use super::daps::DapsHandover;
 use super::ltm::Switched;
 use super::moves::Move;
 use super::scg::Scg;
@@ -142,7 +142,7 @@ impl Managed<'_> {
         if Utran(self).is_in_utra() {
             return Utran(self).send((direction, number), message, env.now);
         }
-        let size = message.size() + Scg(self).bytes_beside(message);
+        let size = message.size() + Scg(self).extra_bytes(message);
         let packet = env.pool.insert(Packet::message(number, size));
         let entering = (bearer, direction, packet);
         self.service
@@ -161,12 +161,16 @@ impl Managed<'_> {
                 self.on_command(target, env);
             }
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
-            (Direction::Downlink, Message::Secondaries(all)) => Aggregated(self).on_told(&all, env),
-            (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_ready(env),
-            (Direction::Downlink, Message::Candidates(all)) => Conditional(self).on_told(all, env),
+            (Direction::Downlink, Message::Secondaries(all)) => {
+                Aggregated(self).on_cells(&all, env)
+            }
+            (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_confirmation(env),
+            (Direction::Downlink, Message::Candidates(all)) => {
+                Conditional(self).on_candidates(all, env)
+            }
             (Direction::Uplink, Message::CandidatesReady) => {}
-            (Direction::Uplink, Message::AccessFailed) => Daps(self).on_fallen_back(env),
-            (Direction::Downlink, Message::ReleaseSource) => Daps(self).release(env),
+            (Direction::Uplink, Message::AccessFailed) => DapsHandover(self).on_fallen_back(env),
+            (Direction::Downlink, Message::ReleaseSource) => DapsHandover(self).release_source(env),
             (_, Message::Node(message)) => Scg(self).on_message(message, env),
             (Direction::Downlink, Message::Switch(target)) => {
                 Switched(self).on_command(target, env);
@@ -211,7 +215,7 @@ impl Managed<'_> {
             most_ues: self.config.most_ues,
         });
         if let Some(target) = target.filter(|target| self.cells.binary_search(target).is_ok()) {
-            self.prepare(target, env);
+            self.prepare_handover(target, env);
         }
     }
 

@@ -5,7 +5,7 @@ use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, record_cell_event};
 use super::rates::Rates;
 use super::scg::Scg;
-use crate::air::{Air, Bounded, Round};
+use crate::air::{Air, Bounded, InstantCache};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
 use crate::rrc::level_bounds::LevelBound;
@@ -33,7 +33,7 @@ impl Managed<'_> {
         };
         let secondaries = self.service.stack.ues[self.ue.index()].config().aggregation;
         let wants_all = env.probe.wants_measurements(self.ue);
-        let mut look = Look {
+        let mut run = MeasurementRun {
             ue: self.ue,
             now: env.now,
             cells: self.cells,
@@ -48,22 +48,22 @@ impl Managed<'_> {
             least_db: self.least_db,
             // Bounds by position need constant cell offsets, and do not exist for conditions of
             // candidates.
-            has_lines: !self.policy.has_offsets()
+            may_set_bounds: !self.policy.has_offsets()
                 && self.config.conditional.is_none()
                 && self.config.ltm.is_none(),
             past: self.past,
         };
         let nothing = Level::from(f64::NEG_INFINITY);
-        look.samples.clear();
-        look.samples.resize(look.cells.len(), nothing);
-        look.visited.clear();
-        let is_bounded = look.state.places.is_some() && !wants_all;
+        run.samples.clear();
+        run.samples.resize(run.cells.len(), nothing);
+        run.visited.clear();
+        let is_bounded = run.state.places.is_some() && !wants_all;
         if is_bounded {
-            look.measure_where_needed(serving, over, motion);
+            run.measure_where_needed(serving, over, motion);
         } else {
-            look.measure_all(self.config.measurement_error_db, motion);
+            run.measure_all(self.config.measurement_error_db, motion);
         }
-        let has_lines = look.has_lines && is_bounded;
+        let may_set_bounds = run.may_set_bounds && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
         Rates(self).report_rate(env.now);
         let Managed {
@@ -77,11 +77,11 @@ impl Managed<'_> {
             loads,
             ..
         } = self;
-        let of = meaning((cells, kinds), serving, policy, loads);
+        let offset = neighbour_offset((cells, kinds), serving, policy, loads);
         let levels = (serving, &samples[..]);
         let survey = &mut state.survey;
         let among = (&visited[..], state.level_bounds.shadows_db());
-        survey.on_samples(among, (env.now, over), levels, of, |position, holds| {
+        survey.on_samples(among, (env.now, over), levels, offset, |position, holds| {
             let event = match holds {
                 true => RrcEvent::ConditionEntered,
                 false => RrcEvent::ConditionLeft,
@@ -89,8 +89,8 @@ impl Managed<'_> {
             record_cell_event((*ue, cells[position]), event, env);
         });
         Scg(self).on_samples((env.now, over), serving, env);
-        if has_lines {
-            lower_lines(self, (serving, &secondaries), motion);
+        if may_set_bounds {
+            set_level_bounds(self, (serving, &secondaries), motion);
         }
         if !wants_all {
             return;
@@ -123,7 +123,7 @@ impl Managed<'_> {
 
 /// Sets a level bound for each evaluated neighbour that is far from any event. The neighbour is not
 /// evaluated again until the bound no longer excludes an event.
-fn lower_lines<M: Motion>(
+fn set_level_bounds<M: Motion>(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),
     motion: &M,
@@ -143,14 +143,14 @@ fn lower_lines<M: Motion>(
         if is_needed || !survey.is_out(position) {
             continue;
         }
-        let way = (managed.ue, cell);
-        let Some(rise) = Bounded(air).rise(way, place, motion) else {
+        let path = (managed.ue, cell);
+        let Some(rise) = Bounded(air).rise(path, place, motion) else {
             continue;
         };
         let (number, is_new) = level_bounds.site(rise.shadow, position);
         if is_new {
             let site = level_bounds.site_mut(number);
-            site.shadowing_db = Bounded(air).shadowing_db(way, place);
+            site.shadowing_db = Bounded(air).shadowing_db(path, place);
             survey.add_site(site.shadowing_db[0]);
         }
         if let Some(most_db) = survey.upper_bound_if_out(position, number) {
@@ -165,7 +165,7 @@ fn lower_lines<M: Motion>(
 }
 
 /// A UE's measurement in progress.
-struct Look<'a> {
+struct MeasurementRun<'a> {
     ue: UeId,
     now: Time,
     cells: &'a [CellId],
@@ -179,15 +179,15 @@ struct Look<'a> {
     visited: &'a mut Vec<usize>,
     /// Least level, by site, with which a cell can meet an event's entering condition.
     least_db: &'a mut Vec<f64>,
-    has_lines: bool,
+    may_set_bounds: bool,
     past: &'a mut Vec<(Span, f64)>,
 }
 
-impl Look<'_> {
+impl MeasurementRun<'_> {
     /// Measures every cell, with measurement errors.
     fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
         self.visited.extend(0..self.cells.len());
-        let Look { cells, samples, .. } = self;
+        let MeasurementRun { cells, samples, .. } = self;
         let report = |cell, level_dbm: f64| {
             if let Ok(position) = cells.binary_search(&cell) {
                 samples[position] = level_dbm.into();
@@ -205,31 +205,34 @@ impl Look<'_> {
     /// earlier value that was skipped matters now, it is computed afterwards.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
         let place = Bounded(self.air).place(self.ue, self.now, motion);
-        let Look { ue, cells, air, .. } = self;
+        let MeasurementRun { ue, cells, air, .. } = self;
         self.state.level_bounds.move_to(place, |site| {
-            let way = (*ue, cells[site.position]);
-            Bounded(air).shadowing_db(way, place)
+            let path = (*ue, cells[site.position]);
+            Bounded(air).shadowing_db(path, place)
         });
-        let round = &mut Round::default();
-        self.lift(serving);
-        let way = (self.ue, self.cells[serving]);
-        if let Some(level_dbm) = self.air.measure_level(way, (self.now, &mut *round), motion) {
+        let cache = &mut InstantCache::default();
+        self.remove_bound(serving);
+        let path = (self.ue, self.cells[serving]);
+        if let Some(level_dbm) = self
+            .air
+            .measure_level(path, (self.now, &mut *cache), motion)
+        {
             self.samples[serving] = level_dbm.into();
         }
-        self.replay(serving, serving, motion);
-        self.visit(serving);
+        self.compute_skipped(serving, serving, motion);
+        self.list_visited(serving);
         // Events compare neighbours with the serving and secondary cells, so these come first.
         for nth in 0..self.visited.len() {
             let position = self.visited[nth];
-            self.lift(position);
+            self.remove_bound(position);
             if position != serving {
-                self.bound((position, place), round, motion);
+                self.find_bounds((position, place), cache, motion);
             }
         }
         let mut nth = 0;
         while let Some(position) = self.secondary(nth) {
-            self.measure_one(position, round, motion);
-            self.replay(position, serving, motion);
+            self.measure_one(position, cache, motion);
+            self.compute_skipped(position, serving, motion);
             nth += 1;
         }
         for nth in 0..self.visited.len() {
@@ -237,8 +240,8 @@ impl Look<'_> {
             if position == serving || !self.is_open(position, serving) {
                 continue;
             }
-            self.measure_one(position, round, motion);
-            self.replay(position, serving, motion);
+            self.measure_one(position, cache, motion);
+            self.compute_skipped(position, serving, motion);
         }
         if let Some(places) = &mut self.state.places {
             places.push(over, place);
@@ -247,7 +250,7 @@ impl Look<'_> {
 
     /// Lists the cells to evaluate: the serving cell, secondary cells, and cells whose bound does
     /// not exclude an event.
-    fn visit(&mut self, serving: usize) {
+    fn list_visited(&mut self, serving: usize) {
         let UeMobility {
             level_bounds,
             survey,
@@ -255,7 +258,7 @@ impl Look<'_> {
         } = &*self.state;
         let least_db = &mut *self.least_db;
         least_db.clear();
-        if self.has_lines {
+        if self.may_set_bounds {
             let known = (serving, &self.samples[..]);
             survey.least_entering(known, &level_bounds.shadows_db(), least_db);
         }
@@ -272,7 +275,7 @@ impl Look<'_> {
 
     /// Removes the bound of a cell that is evaluated again. The bound limits the unknown filtered
     /// values of the cell.
-    fn lift(&mut self, position: usize) {
+    fn remove_bound(&mut self, position: usize) {
         let UeMobility {
             level_bounds,
             survey,
@@ -283,29 +286,39 @@ impl Look<'_> {
         }
     }
 
-    fn bound<M: Motion>(
+    fn find_bounds<M: Motion>(
         &mut self,
         (position, place): (usize, Point),
-        round: &mut Round,
+        cache: &mut InstantCache,
         motion: &mut M,
     ) {
-        let way = (self.ue, self.cells[position]);
+        let path = (self.ue, self.cells[position]);
         let known = |shadow| self.state.level_bounds.shadowing_db(shadow);
-        match Bounded(self.air).bound_level(way, place, motion, known) {
+        match Bounded(self.air).bound_level(path, place, motion, known) {
             Some([low, high]) => self.samples[position] = Level { low, high },
-            None => self.look_at(position, round, motion),
+            None => self.measure_level(position, cache, motion),
         }
     }
 
-    fn measure_one<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
+    fn measure_one<M: Motion>(
+        &mut self,
+        position: usize,
+        cache: &mut InstantCache,
+        motion: &mut M,
+    ) {
         if !self.samples[position].is_known() {
-            self.look_at(position, round, motion);
+            self.measure_level(position, cache, motion);
         }
     }
 
-    fn look_at<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
-        let way = (self.ue, self.cells[position]);
-        if let Some(level_dbm) = self.air.measure_level(way, (self.now, round), motion) {
+    fn measure_level<M: Motion>(
+        &mut self,
+        position: usize,
+        cache: &mut InstantCache,
+        motion: &mut M,
+    ) {
+        let path = (self.ue, self.cells[position]);
+        if let Some(level_dbm) = self.air.measure_level(path, (self.now, cache), motion) {
             self.samples[position] = level_dbm.into();
         }
     }
@@ -318,13 +331,13 @@ impl Look<'_> {
     }
 
     fn is_open(&self, position: usize, serving: usize) -> bool {
-        let of = meaning((self.cells, self.kinds), serving, self.policy, self.loads);
+        let offset = neighbour_offset((self.cells, self.kinds), serving, self.policy, self.loads);
         let known = (serving, &self.samples[..]);
-        self.state.survey.needs_exact_level(known, position, of)
+        self.state.survey.needs_exact_level(known, position, offset)
     }
 
     /// Computes skipped earlier measurements of a cell, as far back as needed to decide its events.
-    fn replay<M: Motion>(&mut self, position: usize, serving: usize, motion: &mut M) {
+    fn compute_skipped<M: Motion>(&mut self, position: usize, serving: usize, motion: &mut M) {
         let places = self.state.places.as_ref().map_or(0, MeasurementPlaces::len);
         self.past.clear();
         self.past.resize(places, (Span::ZERO, 0.0));
@@ -363,7 +376,7 @@ impl Look<'_> {
 
 /// Returns a function of an event and a neighbour. It returns the neighbour's offset in dB, or
 /// `None` if the event does not apply to the neighbour.
-fn meaning<'a>(
+fn neighbour_offset<'a>(
     (cells, kinds): (&'a [CellId], &'a [CellKind]),
     serving: usize,
     policy: &'a Policy,

@@ -16,7 +16,7 @@ use super::service::Service;
 use super::stack::Stack;
 use super::utra;
 use super::{Event, RadioAccess};
-use crate::air::beams::Beamed;
+use crate::air::beams::BeamView;
 use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
@@ -195,7 +195,7 @@ impl RadioAccess {
             if config.daps {
                 daps::check_ue(&self.service, ue)?;
             }
-            self.service.stack.air.watch(ue, cells)?;
+            self.service.stack.air.prepare_measurements(ue, cells)?;
             let signalling = self
                 .service
                 .establish(BearerConfig::signalling(ue, group == 1), None)?;
@@ -218,7 +218,7 @@ impl RadioAccess {
             }
             if has_node {
                 let own = (ue, &mut loads[..]);
-                scg::begin(&mut self.service, (&config, cells.len()), &mut state, own);
+                scg::begin_management(&mut self.service, (&config, cells.len()), &mut state, own);
             }
             let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
             let ever = state.legs.iter().map(|&(_, leg)| leg);
@@ -226,9 +226,9 @@ impl RadioAccess {
             if let Some(watch) = &mut state.beams {
                 let period = beam_failure::check_interval(&self.service, cell);
                 watch.reset(Time::ZERO, period);
-                Beamed(&mut self.service.stack.air).tell_of_beams(ue);
+                BeamView(&mut self.service.stack.air).disable_beam_failure_model(ue);
             }
-            carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);
+            carriers::set_secondary_cells(&mut state, (cells, kinds), &aggregation);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }
@@ -319,7 +319,7 @@ impl RadioAccess {
             &mut self.service.stack.storage,
         );
         let ue = drb.config().ue;
-        self.service.flow_on(bearer, env);
+        self.service.on_downlink_data(bearer, env);
         if let Some(mobility) = &mut self.mobility {
             mobility.finish_step(ue, &mut self.service.stack);
         }
@@ -383,7 +383,7 @@ impl RadioAccess {
                 drb.mobile()
                     .on_forwarded(station, packet, env, &mut self.service.stack.storage);
                 self.with_managed(ue, |_| {});
-                self.service.flow_on(bearer, env);
+                self.service.on_downlink_data(bearer, env);
             }
             Backhaul::ForwardedEnd { bearer } => {
                 env.pool.free(packet);
@@ -442,10 +442,10 @@ impl RadioAccess {
         if let Some(cell) = self.service.stack.serving_cell(ue) {
             record_cell_event((ue, cell), RrcEvent::EndMarker, env);
         }
-        self.service.flow_on(bearer, env);
+        self.service.on_downlink_data(bearer, env);
         self.service
             .stack
-            .close_books(bearer, Direction::Downlink, env);
+            .declare_lost(bearer, Direction::Downlink, env);
     }
 
     /// Returns true if a UE is under mobility management.

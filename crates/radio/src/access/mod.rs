@@ -69,7 +69,7 @@ pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
 pub use attach::unattached;
-pub use build::{establish_as, handled};
+pub use build::{establish_as, events_handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
 pub use reach::{RangeExceeded, out_of_range, unconnected};
@@ -177,7 +177,7 @@ impl RadioAccess {
                     let Service { cells, stack, .. } = &mut self.service;
                     let state = &mut cells[cell.index()];
                     if state.fire(generation) {
-                        let mut served = serving::Serving {
+                        let mut served = serving::LegService {
                             cell,
                             stack,
                             motion,
@@ -243,7 +243,7 @@ impl RadioAccess {
                 Event::SecondaryFailure(number) => self.service.on_secondary_failure(number, env),
                 Event::LegReturned(leg) => self.service.on_returned(leg, env),
                 Event::Duplication(bearer, legs) => {
-                    duplication::change(&mut self.service, bearer, legs, env);
+                    duplication::set_downlink(&mut self.service, bearer, legs, env);
                 }
             }
             if !self.service.stack.storage.signalled.is_empty() {
@@ -263,8 +263,8 @@ impl RadioAccess {
         bearers[bearer.index()].on_timer(direction, env, storage);
         self.service
             .stack
-            .close_books(bearer, direction.opposite(), env);
-        self.service.stack.close_books(bearer, direction, env);
+            .declare_lost(bearer, direction.opposite(), env);
+        self.service.stack.declare_lost(bearer, direction, env);
         self.check_failure(bearer, env);
         self.service.stack.arm(env.now, bearer, direction);
         // RLC status reports and retransmissions are due on individual legs, so every leg is

@@ -53,7 +53,7 @@ pub enum Move {
     },
     /// Notice to listeners of a UE's link: a handover is expected, the UE has lost or left its
     /// cell, or it is connected again.
-    Told {
+    LinkNotice {
         /// UE whose link changes.
         ue: UeId,
         /// Notice to pass on. Interruptions are reported as blockages.

@@ -73,9 +73,9 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
 }
 
 /// Mutable view of a UE, for entry into a cell with or without random access.
-pub(super) struct Skipping<'m, 'a>(pub &'m mut Managed<'a>);
+pub(super) struct RachLessEntry<'m, 'a>(pub &'m mut Managed<'a>);
 
-impl Skipping<'_, '_> {
+impl RachLessEntry<'_, '_> {
     /// Returns the kind of entry into the target of a handover command, from `ready_at` on.
     pub(super) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> EntryAccess {
         let skips =
@@ -97,14 +97,14 @@ impl Skipping<'_, '_> {
 
     /// Returns an entry without random access into a cell whose timing advance the UE already has.
     /// The cell sends the first grant on PDCCH.
-    pub(super) fn entry_with(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
-        let way = (FirstGrant::ON_PDCCH, Some(advance));
+    pub(super) fn granted_entry(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
+        let grant = (FirstGrant::ON_PDCCH, Some(advance));
         let frame = self.0.access_in(cell).frame;
-        EntryAccess::Granted(GrantedAccess::new(way, ready_at, frame))
+        EntryAccess::Granted(GrantedAccess::new(grant, ready_at, frame))
     }
 
     /// Runs the steps of an entry without random access that are due on a leg.
-    pub(super) fn advance<M: Motion>(
+    pub(super) fn advance_entry<M: Motion>(
         &mut self,
         (leg, access): (LegId, &mut GrantedAccess),
         procedure: Procedure,
@@ -119,7 +119,7 @@ impl Skipping<'_, '_> {
             is_heard = [false; 2];
         }
         let is_timed = self.is_in_time((cell, access.advance()), motion, now);
-        let times = self.times_in(cell);
+        let times = self.grant_times(cell);
         let (mut sent, mut heard_at) = (0, None);
         let progress = access.on_wake(now, &times, |step| match step {
             GrantStep::Data => {
@@ -164,7 +164,7 @@ impl Skipping<'_, '_> {
     }
 
     /// Returns the times between the steps of an entry in a cell.
-    fn times_in(&self, cell: CellId) -> GrantTimes<'_> {
+    fn grant_times(&self, cell: CellId) -> GrantTimes<'_> {
         let plan = &self.0.service.cells[cell.index()].plan;
         let (timing, slot) = (&plan.config.timing, plan.frame.slot());
         GrantTimes {

@@ -1,6 +1,6 @@
 //! Delivery of received transport blocks to bearers, and handling of RLC failures.
 
-use super::daps::Daps;
+use super::daps::DapsHandover;
 use super::{RadioAccess, capture, duplication};
 use crate::bearer::{BlockTimes, Finder};
 use crate::config::{Env, LegId};
@@ -23,9 +23,9 @@ impl RadioAccess {
         let decoding = leg.decode(plan, (direction, process), sinr_db, env.probe);
         let Some(decoding) = decoding else { return };
         if env.probe.wants_mac_pdus(cell, ue) {
-            capture::show_mac_pdu(&mut self.service.stack, plan, block, decoding, env);
+            capture::report_mac_pdu(&mut self.service.stack, plan, block, decoding, env);
         }
-        let (leg, requests) = self.service.stack.uplink(id);
+        let (leg, requests) = self.service.stack.leg_and_requests(id);
         if decoding.is_new && direction == Direction::Uplink {
             leg.on_report(requests, process);
         }
@@ -36,7 +36,7 @@ impl RadioAccess {
             decoded_at: env.now,
         };
         self.finish_block(block, decoding, &times, env);
-        let (leg, requests) = self.service.stack.uplink(id);
+        let (leg, requests) = self.service.stack.leg_and_requests(id);
         let plan = &self.service.cells[cell.index()].plan;
         let from = match direction {
             Direction::Downlink => leg.downlink_resumes(),
@@ -46,7 +46,7 @@ impl RadioAccess {
             self.service.activate(env.now, Some(id), direction, from);
         }
         if direction == Direction::Uplink {
-            self.service.on_known(id, env.now);
+            self.service.on_received_block(id, env.now);
         }
     }
 
@@ -66,14 +66,16 @@ impl RadioAccess {
         } else if decoding.is_lost
             && let Some(content) = leg.half_mut(direction).take_content(process)
         {
-            self.service.stack.lose((id, direction), content, env);
+            self.service
+                .stack
+                .report_lost_block((id, direction), content, env);
         }
         let mut position = 0;
         while let Some(bearer) = self.service.stack.legs[id.index()]
             .channels
             .bearer(position)
         {
-            self.service.stack.close_books(bearer, direction, env);
+            self.service.stack.declare_lost(bearer, direction, env);
             position += 1;
         }
     }
@@ -131,7 +133,7 @@ impl RadioAccess {
         let is_second = self.service.stack.ues[ue.index()].second_leg() == Some(leg);
         if self.is_managed(ue) && !is_second {
             self.with_managed(ue, |managed| {
-                if !Daps(managed).lose_leg(leg, env) {
+                if !DapsHandover(managed).on_leg_failure(leg, env) {
                     managed.fail_link(env);
                 }
             });

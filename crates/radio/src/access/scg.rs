@@ -2,10 +2,11 @@
 //! network, and the UE's entry into its cell.
 //!
 //! ```text
-//! report ─► on_addable ─► request, accept ─► SendOrder ─► on_told ─► begin_access ─► on_entered
-//! report ─► transfer, required ─► …            │             │ leave: UE's end of the old leg
+//! report ─► on_addable ─► request, accept ─► SendOrder ─► on_order ─► begin_access ─► on_entered
+//! report ─► transfer, required ─► …            │             │ leave_cell: UE's end of the old leg
 //! failure ─► on_failed ─► …                    │ hold        └► answer ─► on_answer: other end
-//! handover ─► plan ─► … ─► command ─► release ─► enter ─► begin_access
+//! handover ─► request_for_handover ─► … ─► send_command ─► release_leg ─► enter_commanded
+//! enter_commanded ─► begin_access
 //! ```
 //!
 //! A secondary node that the network does not manage is released when the UE leaves its master's
@@ -39,7 +40,7 @@ use fadeout_core::{
 };
 
 /// Number of the secondary leg.
-const SECOND: u8 = 1;
+const SECONDARY_LEG: u8 = 1;
 
 /// Checks that the configuration allows cell changes of a UE with two legs.
 pub(super) fn check(
@@ -123,7 +124,7 @@ pub(super) fn is_managed(service: &Service, ue: UeId, config: &MobilityConfig) -
 
 /// Puts the secondary node of a UE under management by the network. The UE may have a secondary
 /// node already.
-pub(super) fn begin(
+pub(super) fn begin_management(
     service: &mut Service,
     (config, cells): (&MobilityConfig, usize),
     state: &mut UeMobility,
@@ -199,7 +200,7 @@ impl Scg<'_, '_> {
     }
 
     /// Applies `action` to each data bearer.
-    fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
+    fn each_bearer(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
         let (ue, stack) = (self.0.ue.index(), &mut self.0.service.stack);
         let mut position = 0;
         while let Some(&bearer) = stack.ues[ue].bearers().get(position) {
@@ -209,8 +210,8 @@ impl Scg<'_, '_> {
     }
 
     /// Starts transmission of waiting data, at both ends, on the legs that exist.
-    fn stir(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.each(|bearer, stack| {
+    fn send_waiting_data(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.each_bearer(|bearer, stack| {
             for direction in [Direction::Downlink, Direction::Uplink] {
                 stack.arm(env.now, bearer, direction);
             }
@@ -223,11 +224,11 @@ impl Scg<'_, '_> {
 
     /// Returns true if the cell at `position` among the UE's measured cells may be that of its
     /// secondary node, with `master` as PCell.
-    fn may_be(&self, position: usize, master: CellId) -> bool {
+    fn may_be_secondary(&self, position: usize, master: CellId) -> bool {
         let Some(node) = &self.0.state.secondary_node else {
             return false;
         };
-        may_be(
+        is_usable(
             (self.0.cells, self.0.kinds),
             node.generation,
             (position, master),
@@ -236,7 +237,7 @@ impl Scg<'_, '_> {
 
     /// Returns the strongest measured cell that may be the secondary node's, with `master` as
     /// PCell. `None` if there is no such cell.
-    fn best(&self, master: CellId) -> Option<CellId> {
+    fn strongest_cell(&self, master: CellId) -> Option<CellId> {
         let node = self.0.state.secondary_node.as_ref()?;
         let mut best: Option<(f64, CellId)> = None;
         for (position, &cell) in self.0.cells.iter().enumerate() {
@@ -245,7 +246,7 @@ impl Scg<'_, '_> {
                 .filtered(position)
                 .or(node.addition_survey.filtered(position));
             if let Some(level) = level
-                && self.may_be(position, master)
+                && self.may_be_secondary(position, master)
                 && best.is_none_or(|(before, _)| level > before)
             {
                 best = Some((level, cell));
@@ -278,8 +279,8 @@ impl Scg<'_, '_> {
         };
         let generation = node.generation;
         let master = cells[serving];
-        let of = |_: &MeasurementEvent, position: usize| {
-            may_be((cells, kinds), generation, (position, master)).then_some(0.0)
+        let offset = |_: &MeasurementEvent, position: usize| {
+            is_usable((cells, kinds), generation, (position, master)).then_some(0.0)
         };
         let pscell = node.network.cell();
         let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
@@ -305,7 +306,7 @@ impl Scg<'_, '_> {
         };
         feed(other);
         match meant {
-            Some(survey) => survey.on_samples(all, (now, over), (place, samples), of, {
+            Some(survey) => survey.on_samples(all, (now, over), (place, samples), offset, {
                 |position, holds| {
                     let event = match holds {
                         true => RrcEvent::ConditionEntered,
@@ -352,7 +353,7 @@ impl Scg<'_, '_> {
     pub(super) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
         match message {
             NodeMessage::Report { is_pscell, report } => self.on_report(is_pscell, &report, env),
-            NodeMessage::Order { order, number } => self.on_told(order, number, env),
+            NodeMessage::Order { order, number } => self.on_order(order, number, env),
             NodeMessage::Answer(number) => self.on_answer(number, env),
             NodeMessage::AccessFailed(cell) => {
                 record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
@@ -412,18 +413,20 @@ impl Scg<'_, '_> {
                 if let Some(node) = self.node() {
                     node.update_row(|row| row.commanded_s = seconds(env.now));
                 }
-                self.each(|bearer, stack| hold_secondary(&mut stack.bearers[bearer.index()]));
+                self.each_bearer(|bearer, stack| {
+                    hold_secondary(&mut stack.bearers[bearer.index()])
+                });
                 let message = NodeMessage::Order { order, number };
                 self.0
                     .send(Direction::Downlink, Message::Node(message), env);
-                self.stir(env);
+                self.send_waiting_data(env);
             }
             NodeAct::BeginChange { target, reason } => self.begin_row(target, reason, env),
             NodeAct::Failed { is_refused: true } => self.end_row(HandoverOutcome::Refused, env),
             NodeAct::Failed { is_refused: false } => {
                 self.end_row(HandoverOutcome::Cancelled, env);
             }
-            NodeAct::CommandHandover(master) => self.0.command(master, env),
+            NodeAct::CommandHandover(master) => self.0.send_command(master, env),
         }
     }
 
@@ -475,7 +478,7 @@ impl Scg<'_, '_> {
             return;
         }
         self.with_node(env, SecondaryNetwork::on_due);
-        self.access(motion, env);
+        self.advance_access(motion, env);
         let is_connected = self.0.state.is_connected();
         let answer = self.node().and_then(|node| {
             let is_due = |&mut (at, _): &mut (Time, u32)| is_connected && at <= env.now;
@@ -497,7 +500,7 @@ impl Scg<'_, '_> {
             .stack
             .serving_cell(self.0.ue)
             .unwrap_or_default();
-        let best = self.best(master);
+        let best = self.strongest_cell(master);
         let Some(node) = self.node() else { return };
         node.without_leg_since = Some(found_at);
         let Some(cell) = node.network.cell() else {
@@ -513,8 +516,12 @@ impl Scg<'_, '_> {
 
     /// Requests a secondary cell for the UE's handover to `target`, before the handover command is
     /// sent. Returns false if the target plans no secondary node.
-    pub(super) fn plan(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
-        let best = self.best(target);
+    pub(super) fn request_for_handover(
+        &mut self,
+        target: CellId,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let best = self.strongest_cell(target);
         let Some(node) = self.node() else {
             return false;
         };
@@ -529,7 +536,7 @@ impl Scg<'_, '_> {
         };
         let fits = |cell: &CellId| {
             let position = self.0.cells.binary_search(cell);
-            position.is_ok_and(|position| self.may_be(position, target))
+            position.is_ok_and(|position| self.may_be_secondary(position, target))
         };
         let Some(cell) = wanted.filter(fits) else {
             return false;
@@ -541,7 +548,7 @@ impl Scg<'_, '_> {
     }
 
     /// Returns the extra bytes of a message that also configures a secondary node.
-    pub(super) fn bytes_beside(&mut self, message: Message) -> u32 {
+    pub(super) fn extra_bytes(&mut self, message: Message) -> u32 {
         let planned = self.node().and_then(|node| node.network.planned());
         match (message, planned) {
             (Message::Command(_), Some(_)) => CELL_GROUP_BYTES,
@@ -551,7 +558,7 @@ impl Scg<'_, '_> {
 
     /// Cancels the plan for the secondary node after a handover was refused or cancelled. The
     /// secondary node stays as it is.
-    pub(super) fn cancel(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn cancel_request(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
             self.end_row(HandoverOutcome::Cancelled, env);
         }
@@ -560,7 +567,7 @@ impl Scg<'_, '_> {
 
 /// Returns true if the cell at `position` may be that of a secondary node of `generation`, with
 /// `master` as PCell.
-fn may_be(
+fn is_usable(
     (cells, kinds): (&[CellId], &[CellKind]),
     generation: Generation,
     (position, master): (usize, CellId),

@@ -60,7 +60,7 @@ impl Service {
         let leg = self.stack.leg_of(bearer);
         match direction {
             Direction::Uplink => {
-                if self.stack.take(now, bearer, packet, env) {
+                if self.stack.accept_uplink(now, bearer, packet, env) {
                     self.on_uplink_data(leg, env);
                     self.on_split_data(bearer, env);
                 }
@@ -73,7 +73,7 @@ impl Service {
                     ready_at = now.saturating_add(plan.config.timing.base_preparation);
                     slot = plan.frame.slot_from(ready_at);
                 }
-                self.stack.hold(ready_at, bearer, packet, env);
+                self.stack.hold_downlink(ready_at, bearer, packet, env);
                 self.stack.drain_inlet(bearer, env);
                 self.activate(now, leg, direction, slot);
                 self.activate_secondary((leg, direction), now, ready_at);
@@ -160,7 +160,7 @@ impl Service {
     /// Handles a block that the base station has received on a leg. If the base station knows of
     /// more uplink data, the UE may get grants in all its cells.
     #[inline]
-    pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
+    pub(super) fn on_received_block(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
         if requesting_leg(&self.stack.legs[leg.index()]) != primary {
             if self.stack.requests[leg.index()].is_known() {
@@ -170,11 +170,11 @@ impl Service {
         }
         let carriers = &self.stack.legs[primary.index()].carriers;
         if carriers.carry(Direction::Uplink) && self.stack.requests[primary.index()].is_known() {
-            let way = (Some(primary), Direction::Uplink);
+            let uplink = (Some(primary), Direction::Uplink);
             if leg != primary {
-                self.activate(now, way.0, way.1, 0);
+                self.activate(now, uplink.0, uplink.1, 0);
             }
-            self.activate_secondary(way, now, now);
+            self.activate_secondary(uplink, now, now);
         }
     }
 
@@ -210,11 +210,11 @@ impl Service {
         if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
             return;
         }
-        let (leg, requests) = self.stack.uplink(id);
+        let (leg, requests) = self.stack.leg_and_requests(id);
         let cell = &mut self.cells[leg.config.cell.index()];
         let first_slot = cell.first_slot();
         match leg.use_configured_grant(requests, &cell.plan, env.now, first_slot) {
-            None => self.request(id, env),
+            None => self.send_request(id, env),
             Some((slot, process)) => {
                 let leg = leg.config;
                 let grant = Grant {
@@ -222,22 +222,22 @@ impl Service {
                     leg: leg.id,
                     process,
                 };
-                let needed = cell.keep(grant);
+                let needed = cell.use_configured_grant(grant);
                 self.stack.wake_cell(leg.cell, needed);
             }
         }
     }
 
     /// Sends a scheduling request of a UE.
-    fn request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        let (leg, requests) = self.stack.uplink(id);
+    fn send_request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
+        let (leg, requests) = self.stack.leg_and_requests(id);
         let LegConfig { cell, ue, .. } = leg.config;
         let plan = &self.cells[cell.index()].plan;
         let request = leg.request(requests, plan, env.now);
         if env.probe.wants_mac_pdus(cell, ue) {
-            capture::show_request(plan, leg, request.slot, env.probe);
+            capture::report_request(plan, leg, request.slot, env.probe);
         }
-        self.stack.listen_everywhere(id);
+        self.stack.align_listening(id);
         self.activate(env.now, Some(id), Direction::Uplink, request.answered_from);
         self.stack.arm_repeat(id);
     }
@@ -249,7 +249,7 @@ impl Service {
             return false;
         }
         let is_secondary = self.stack.legs[id.index()].primary() != id;
-        let (leg, requests) = self.stack.uplink(id);
+        let (leg, requests) = self.stack.leg_and_requests(id);
         let plan = &self.cells[leg.config.cell.index()].plan;
         let repeat = requests.on_repeat(plan, env.now);
         match repeat {
@@ -257,17 +257,17 @@ impl Service {
             Repeat::No => {}
             Repeat::Ask | Repeat::GiveUp
                 if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
-            Repeat::Ask => self.request(id, env),
+            Repeat::Ask => self.send_request(id, env),
             // A secondary cell that does not answer is no radio link failure (TS 38.321 clause
             // 5.4.4).
-            Repeat::GiveUp if is_secondary => self.request(id, env),
+            Repeat::GiveUp if is_secondary => self.send_request(id, env),
             Repeat::GiveUp => return true,
         }
         false
     }
 
     /// Handles new downlink data that a base station may have for a bearer.
-    pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_downlink_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
             return utra::schedule_pass_on(&mut self.stack, env.now, bearer);
         };
@@ -303,18 +303,18 @@ impl Service {
         stack.legs[id.index()].fail(until, &mut stack.lost);
         cell.forget_grants(id);
         let mut position = 0;
-        while let Some(beside) = stack.scell(id, position) {
+        while let Some(secondary) = stack.scell(id, position) {
             position += 1;
-            let is_apart = requesting_leg(&stack.legs[beside.index()]) != id;
-            if is_apart {
+            let has_own_requests = requesting_leg(&stack.legs[secondary.index()]) != id;
+            if has_own_requests {
                 stack.lose_content(id, env);
-                stack.requests[beside.index()].reset();
+                stack.requests[secondary.index()].reset();
             }
-            let leg = &mut stack.legs[beside.index()];
+            let leg = &mut stack.legs[secondary.index()];
             leg.fail(until, &mut stack.lost);
-            self.cells[leg.config.cell.index()].forget_grants(beside);
-            if is_apart {
-                stack.fail_bearers((beside, until), env);
+            self.cells[leg.config.cell.index()].forget_grants(secondary);
+            if has_own_requests {
+                stack.fail_bearers((secondary, until), env);
             }
         }
         stack.fail_bearers((id, until), env);
@@ -343,7 +343,7 @@ impl Service {
                 stack.contents.free(content);
             }
         }
-        stack.air.leave(id);
+        stack.air.stop_using(id);
     }
 
     /// Returns, for each direction, true if the leg's SINR without fading is at least `least_db`
@@ -382,14 +382,14 @@ impl Service {
     }
 
     /// Ends the wait for end markers in targets where it has lasted too long.
-    pub(super) fn guard_markers(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn expire_marker_waits(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
             let drb = &mut self.stack.bearers[bearer.index()];
             if drb.transfers().guard_at() <= env.now {
                 drb.mobile().on_guard(env.now);
-                self.flow_on(bearer, env);
-                self.stack.close_books(bearer, Direction::Downlink, env);
+                self.on_downlink_data(bearer, env);
+                self.stack.declare_lost(bearer, Direction::Downlink, env);
             }
             position += 1;
         }
@@ -403,9 +403,9 @@ fn request_on_own_leg(service: &mut Service, leg: Option<LegId>, env: &mut Env<'
     let Some(leg) = leg else { return };
     let primary = service.stack.legs[leg.index()].primary();
     let mut position = 0;
-    while let Some(beside) = service.stack.scell(primary, position) {
-        if requesting_leg(&service.stack.legs[beside.index()]) == beside {
-            service.on_uplink_data(Some(beside), env);
+    while let Some(secondary) = service.stack.scell(primary, position) {
+        if requesting_leg(&service.stack.legs[secondary.index()]) == secondary {
+            service.on_uplink_data(Some(secondary), env);
         }
         position += 1;
     }

@@ -9,7 +9,7 @@ use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
 /// Implementation of [`Served`] that passes a cell's requests to its legs, bearers and the air.
-pub(super) struct Serving<'a, 'b, M, P> {
+pub(super) struct LegService<'a, 'b, M, P> {
     pub cell: CellId,
     pub stack: &'a mut Stack,
     pub motion: &'a mut M,
@@ -37,7 +37,7 @@ impl<M: Motion> UplinkAir for LegInAir<'_, M> {
     }
 }
 
-impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
+impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
     fn leg(&mut self, leg: LegId) -> &mut Leg {
         &mut self.stack.legs[leg.index()]
     }
@@ -66,7 +66,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         let content = self.stack.fill(leg, Direction::Uplink, room, self.env);
         let left = self.stack.backlog(now, leg, Direction::Uplink);
         let filled = (content, left);
-        let (state, requests) = self.stack.uplink(leg);
+        let (state, requests) = self.stack.leg_and_requests(leg);
         let requested_at = state.on_filled(requests, plan, now, process, filled);
         if left > 0 {
             self.stack.arm_repeat(leg);
@@ -84,7 +84,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
     }
 }
 
-impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
+impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
     fn repetition(
         &self,
         leg: LegId,
@@ -150,8 +150,8 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             if plan.down.bytes(slot.symbols, scheme, slot.units) < least {
                 chosen = None;
                 let most = plan.most_bytes(direction, scheme, u32::MAX);
-                let way = (leg, direction);
-                is_out_of_range = most < least && !self.stack.gives_up(way, most, self.env);
+                let half = (leg, direction);
+                is_out_of_range = most < least && !self.stack.drop_oversized(half, most, self.env);
             }
         }
         let state = &mut self.stack.legs[leg.index()];
@@ -213,7 +213,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let process = self
             .leg(leg)
             .start_downlink(plan, (now, slot), block, content);
-        self.stack.listen_everywhere(leg);
+        self.stack.align_listening(leg);
         process.ok_or(slot + 1)
     }
 
@@ -271,11 +271,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             let most = state.most_uplink_bytes(plan, scheme, &air);
             if requests.is_unfit(most) {
                 requests.forget_unfit();
-                let (way, room) = ((leg, Direction::Uplink), plan.room_without_report(most));
-                is_out_of_range = !self.stack.gives_up(way, room, self.env);
+                let (half, room) = ((leg, Direction::Uplink), plan.room_without_report(most));
+                is_out_of_range = !self.stack.drop_oversized(half, room, self.env);
             }
         }
-        let (state, requests) = self.stack.uplink(leg);
+        let (state, requests) = self.stack.leg_and_requests(leg);
         if may_send {
             state
                 .half_mut(Direction::Uplink)
@@ -301,16 +301,16 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         (slot, target): (u64, u64),
         (shape, cqi): (Shape, u8),
     ) -> Option<u8> {
-        let (state, requests) = self.stack.uplink(leg);
+        let (state, requests) = self.stack.leg_and_requests(leg);
         let process = state.free_uplink(slot)?;
         let block = (process, Block { shape, cqi });
         state.grant(requests, plan, block, target);
-        self.stack.listen_everywhere(leg);
+        self.stack.align_listening(leg);
         Some(process)
     }
 
     fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
-        let (leg, requests) = self.stack.uplink(leg);
+        let (leg, requests) = self.stack.leg_and_requests(leg);
         leg.uplink_ready(requests, plan, slot, false)
     }
 
@@ -318,7 +318,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let block = self.leg(leg).half(Direction::Uplink).block(process);
         let (shape, is_new) = (block.shape, block.is_unsent());
         if is_new && !self.fill_uplink(plan, leg, process, shape.bytes) {
-            let (leg, requests) = self.stack.uplink(leg);
+            let (leg, requests) = self.stack.leg_and_requests(leg);
             leg.skip_grant(requests, process, slot);
             return;
         }

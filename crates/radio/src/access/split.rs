@@ -228,7 +228,7 @@ impl Service {
                     true => daps(drb).on_copy(number),
                     false => early(drb).on_copy(number, env),
                 }
-                self.flow_on(bearer, env);
+                self.on_downlink_data(bearer, env);
             }
             Backhaul::DownlinkPdu { bearer } => {
                 self.on_downlink_frame((bearer, number, false), env);
@@ -275,7 +275,7 @@ impl Service {
             split.feed(env, &mut stack.storage);
         }
         stack.arm_interface(env.now, bearer);
-        stack.close_books(bearer, Direction::Downlink, env);
+        stack.declare_lost(bearer, Direction::Downlink, env);
         // Data that was lost between the base stations waits here again.
         let leg = stack.leg_of(bearer);
         self.on_backlog(leg, Direction::Downlink, env);
@@ -295,7 +295,7 @@ impl Service {
             env,
             &mut stack.storage,
         );
-        stack.close_books(bearer, Direction::Uplink, env);
+        stack.declare_lost(bearer, Direction::Uplink, env);
         stack.arm(env.now, bearer, Direction::Downlink);
     }
 

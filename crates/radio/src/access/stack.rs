@@ -58,8 +58,8 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
         grant: u32,
         block: &mut TransportBlock,
     ) -> u32 {
-        let way = (rlc.unwrap_or(self.number), self.direction);
-        self.bearers[bearer.index()].pull(way, grant, block, self.env, self.storage)
+        let rlc = (rlc.unwrap_or(self.number), self.direction);
+        self.bearers[bearer.index()].pull(rlc, grant, block, self.env, self.storage)
     }
 }
 
@@ -85,7 +85,7 @@ impl Stack {
 
     /// Returns a leg and the uplink requests that its UE uses for the leg's carrier.
     #[inline]
-    pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
+    pub(super) fn leg_and_requests(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
         let requests = &mut self.requests[requesting_leg(state).index()];
         (state, requests)
@@ -115,7 +115,7 @@ impl Stack {
         for bearer in rrc.all_bearers() {
             let drb = &mut self.bearers[bearer.index()];
             if drb.config().leg == number {
-                carry_beside(&mut self.legs, (bearer, drb), leg, [u32::MAX; 2]);
+                add_to_secondary_cell(&mut self.legs, (bearer, drb), leg, [u32::MAX; 2]);
             }
         }
     }
@@ -123,7 +123,7 @@ impl Stack {
     /// Sets the listening state of all the UE's carriers to that of `leg`, which may have new data
     /// to listen for.
     #[inline]
-    pub(super) fn listen_everywhere(&mut self, leg: LegId) {
+    pub(super) fn align_listening(&mut self, leg: LegId) {
         let state = &self.legs[leg.index()];
         let (primary, listening) = (state.primary(), state.listening());
         if primary != leg {
@@ -204,7 +204,7 @@ impl Stack {
 
     /// Passes an uplink packet to PDCP. Returns false if the packet was dropped.
     #[inline]
-    pub(super) fn take(
+    pub(super) fn accept_uplink(
         &mut self,
         now: Time,
         bearer: DrbId,
@@ -223,7 +223,7 @@ impl Stack {
 
     /// Holds a downlink packet for the processing time of the base station, until `ready_at`.
     #[inline]
-    pub(super) fn hold(
+    pub(super) fn hold_downlink(
         &mut self,
         ready_at: Time,
         bearer: DrbId,
@@ -277,7 +277,7 @@ impl Stack {
 
     /// Handles data that fits into no block of at most `room` bytes in a direction of a leg. If the
     /// SINR is given, this never changes, so that data is lost. Returns true in that case.
-    pub(super) fn gives_up(
+    pub(super) fn drop_oversized(
         &mut self,
         (leg, direction): (LegId, Direction),
         room: u32,
@@ -302,8 +302,8 @@ impl Stack {
         let leg = &self.legs[leg.index()];
         for id in leg.channels.bearers() {
             let drb = &mut self.bearers[id.index()];
-            let way = (rlc_of(leg, id), direction);
-            drb.drop_oversized(way, room, env, &mut self.storage);
+            let rlc = (rlc_of(leg, id), direction);
+            drb.drop_oversized(rlc, room, env, &mut self.storage);
         }
     }
 
@@ -435,13 +435,13 @@ impl Stack {
         times: &BlockTimes,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let way = (rlc_of(&self.legs[leg.index()], bearer), direction);
+        let rlc = (rlc_of(&self.legs[leg.index()], bearer), direction);
         let drb = &mut self.bearers[bearer.index()];
-        drb.on_pdus(way, (&content.block, pdus), times, env, &mut self.storage);
+        drb.on_pdus(rlc, (&content.block, pdus), times, env, &mut self.storage);
     }
 
     /// Reports the loss of a block's content that HARQ abandoned.
-    pub(super) fn lose(
+    pub(super) fn report_lost_block(
         &mut self,
         (leg, direction): (LegId, Direction),
         id: ContentId,
@@ -452,16 +452,16 @@ impl Stack {
         let controls = &mut self.legs[leg.index()].controls;
         controls.extend_from_slice(&content.controls);
         for (bearer, pdus) in content.runs() {
-            let way = (rlc_of(&self.legs[leg.index()], bearer), direction);
+            let rlc = (rlc_of(&self.legs[leg.index()], bearer), direction);
             let drb = &mut self.bearers[bearer.index()];
-            drb.on_harq_failure(way, (&content.block, pdus), env, &mut self.storage);
+            drb.on_harq_failure(rlc, (&content.block, pdus), env, &mut self.storage);
         }
         self.contents.put_back(id, content);
     }
 
     /// Declares packets lost that can no longer be under way.
     #[inline]
-    pub(super) fn close_books(
+    pub(super) fn declare_lost(
         &mut self,
         bearer: DrbId,
         direction: Direction,
@@ -486,7 +486,7 @@ impl Stack {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let mut contents = std::mem::take(&mut self.lost[direction.index()]);
             for content in contents.drain(..) {
-                self.lose((leg, direction), content, env);
+                self.report_lost_block((leg, direction), content, env);
             }
             self.lost[direction.index()] = contents;
         }
@@ -515,13 +515,13 @@ impl Stack {
 }
 
 /// Adds a bearer of the primary cell to a leg in a secondary cell. A bearer with an RLC entity
-/// restricted to that cell only adds this entity. `rooms` is the bytes for data in the leg's
+/// restricted to that cell only adds this entity. `capacities` is the bytes for data in the leg's
 /// largest blocks, by direction.
-pub(super) fn carry_beside(
+pub(super) fn add_to_secondary_cell(
     legs: &mut [Leg],
     (bearer, drb): (DrbId, &mut Drb),
     leg: LegId,
-    rooms: [u32; 2],
+    capacities: [u32; 2],
 ) {
     let state = &mut legs[leg.index()];
     let config = drb.config();
@@ -530,7 +530,7 @@ pub(super) fn carry_beside(
         Some(rlc) => {
             state.channels.add_restricted(bearer, config, rlc);
             state.carriers.request_on_own_leg();
-            drb.on_connected(rlc, leg, rooms);
+            drb.on_connected(rlc, leg, capacities);
         }
     }
 }

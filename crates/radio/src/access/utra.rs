@@ -4,7 +4,7 @@
 //! ```text
 //! command: stop, detach, re-establish PDCP ─► utra-interruption
 //! ─► enter: bearers pass packets on ─► complete, path switch
-//! event 3a ─► command: recall ─► leave ─► random access in the target ─► enter
+//! event 3a ─► command: recall_packets ─► leave ─► random access in the target ─► enter
 //! ```
 
 use super::Event;
@@ -51,7 +51,7 @@ impl Utran<'_, '_> {
         if !self.0.config.is_utra(target) {
             return false;
         }
-        let Some(leg) = self.0.join(target) else {
+        let Some(leg) = self.0.leg_in(target) else {
             self.0.reselect(env);
             return true;
         };
@@ -158,8 +158,8 @@ pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl P
     if let Some(at) = UtraBearer(drb).take_waiting(env, &mut stack.storage) {
         stack.events.schedule(at, Event::PassOn(bearer));
     }
-    stack.close_books(bearer, Direction::Downlink, env);
-    stack.close_books(bearer, Direction::Uplink, env);
+    stack.declare_lost(bearer, Direction::Downlink, env);
+    stack.declare_lost(bearer, Direction::Uplink, env);
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Beams of serving paths, for UEs that detect beam failure and recover from it.
 
 use super::ue::latest;
-use super::{Air, Signal};
+use super::{Air, SinrSource};
 use crate::config::LegId;
 use fadeout_core::{Motion, Time, UeId};
 
 /// Beam that a beam failure recovery may use.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Candidate {
+pub(crate) struct BeamCandidate {
     /// RSRP of the beam in dBm.
     pub rsrp_dbm: f64,
     /// Advantage over the beam in use, dB.
@@ -15,36 +15,36 @@ pub(crate) struct Candidate {
 }
 
 /// View of the air for beam failure detection.
-pub(crate) struct Beamed<'a>(pub &'a mut Air);
+pub(crate) struct BeamView<'a>(pub &'a mut Air);
 
-impl Beamed<'_> {
+impl BeamView<'_> {
     /// Disables the channels' own beam failure model on the paths of a UE, which detects failures
     /// itself.
-    pub(crate) fn tell_of_beams(&mut self, ue: UeId) {
+    pub(crate) fn disable_beam_failure_model(&mut self, ue: UeId) {
         let air = &mut *self.0;
         for index in air.ues[ue.index()].carriers.iter().cloned().flatten() {
-            air.channels[index].tell_of_beams();
+            air.channels[index].disable_beam_failure_model();
         }
     }
 
     /// Keeps the beams of a leg in use while they fail, because the UE cannot report better ones.
     pub(crate) fn hold_beams(&mut self, leg: LegId, now: Time, is_failing: bool) {
-        if let &Signal::Paths(serving, _) = &self.0.legs[leg.index()].signal {
+        if let &SinrSource::Paths(serving, _) = &self.0.legs[leg.index()].signal {
             self.0.channels[serving].hold_beams(now, is_failing);
         }
     }
 
     /// Returns the best other beam of a leg's cell. If `is_taken`, the UE uses it from now on.
     /// `None` if the leg has no paths.
-    pub(crate) fn candidate<M: Motion>(
+    pub(crate) fn best_candidate<M: Motion>(
         &mut self,
         leg: LegId,
         (now, is_taken): (Time, bool),
         motion: &mut M,
-    ) -> Option<Candidate> {
+    ) -> Option<BeamCandidate> {
         let air = &mut *self.0;
         let leg = &air.legs[leg.index()];
-        let &Signal::Paths(serving, _) = &leg.signal else {
+        let &SinrSource::Paths(serving, _) = &leg.signal else {
             return None;
         };
         let cell = &air.cells[leg.cell.index()];
@@ -59,7 +59,7 @@ impl Beamed<'_> {
             // The stored gain is that of the old beams.
             air.paths[serving].due_at = Time::ZERO;
         }
-        Some(Candidate {
+        Some(BeamCandidate {
             rsrp_dbm: cell.levels.element_dbm + found_db,
             lead_db: found_db - in_use_db,
         })

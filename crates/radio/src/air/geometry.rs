@@ -1,7 +1,7 @@
 //! Wideband coupling loss and SINR of each UE before the run: the best cell, and interference by
 //! the other cells.
 
-use super::path::{Placement, Round};
+use super::path::{InstantCache, Placement};
 use super::{AirCell, PathChannel, RadioPath};
 use crate::channel::State;
 use crate::channel::fading::Fading;
@@ -87,11 +87,11 @@ pub fn geometry<M: Motion>(
         let placement = Placement {
             node: described.node,
             ue: own,
-            rest: 1,
+            stay: 1,
             serving_site: None,
         };
         heard.clear();
-        let mut round = Round::default();
+        let mut cache = InstantCache::default();
         for id in (0..cells.len() as u32).map(CellId) {
             let behind = (ue, described.penetration);
             let channel = channels.between(behind, id, bare_configs.iter());
@@ -105,8 +105,8 @@ pub fn geometry<M: Motion>(
             }
             let cell = &cells[id.index()];
             let mut path = RadioPath::new(id, &channel);
-            let (at, mut gain) = ((Time::ZERO, &mut round), 0.0);
-            path.look((&mut channel, &mut gain), at, &placement, cell, motion);
+            let (at, mut gain) = ((Time::ZERO, &mut cache), 0.0);
+            path.evaluate((&mut channel, &mut gain), at, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,
                 gain_db: channel.gain_db,

@@ -3,39 +3,39 @@
 use fadeout_core::CellId;
 
 /// Number of slots kept. Longer than the longest decoding time.
-const REMEMBERED: usize = 64;
+const SLOTS_KEPT: usize = 64;
 /// Weight of one slot in the mean. The factor by which the mean decays per slot is one minus it.
 const WEIGHT: f64 = 0.01;
 const KEPT: f64 = 1.0 - WEIGHT;
 /// Size of the decay tables.
-const STEPS: usize = 64;
-/// Decay tables: `KEPT.pow(n)`, and `KEPT.pow(STEPS * n)`.
-static FADED: ([f64; STEPS], [f64; STEPS + 1]) = {
-    let (mut slots, mut steps) = ([1.0; STEPS], [1.0; STEPS + 1]);
+const TABLE_SIZE: usize = 64;
+/// Decay tables: `KEPT.pow(n)`, and `KEPT.pow(TABLE_SIZE * n)`.
+static DECAY: ([f64; TABLE_SIZE], [f64; TABLE_SIZE + 1]) = {
+    let (mut slots, mut steps) = ([1.0; TABLE_SIZE], [1.0; TABLE_SIZE + 1]);
     let mut n = 1;
-    while n < STEPS {
+    while n < TABLE_SIZE {
         slots[n] = slots[n - 1] * KEPT;
         n += 1;
     }
     n = 1;
-    while n < STEPS {
-        steps[n] = steps[n - 1] * (slots[STEPS - 1] * KEPT);
+    while n < TABLE_SIZE {
+        steps[n] = steps[n - 1] * (slots[TABLE_SIZE - 1] * KEPT);
         n += 1;
     }
     // After 4,096 slots the value is below the rounding error.
-    steps[STEPS] = 0.0;
+    steps[TABLE_SIZE] = 0.0;
     (slots, steps)
 };
 
 /// Quantity of each of the latest slots. Zero for slots to which nothing was added.
 #[derive(Debug, Clone)]
-pub(crate) struct History(Box<[Entry; REMEMBERED]>);
+pub(crate) struct History(Box<[SlotValue; SLOTS_KEPT]>);
 
 /// History of a quantity of each cell, and its mean. Values of one slot are adjacent in memory,
 /// because readers need all cells of a carrier.
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
-    slots: Vec<Entry>,
+    slots: Vec<SlotValue>,
     means: Means,
 }
 
@@ -48,14 +48,14 @@ impl Clone for Means {
         Means(self.0.clone())
     }
     /// Copies into existing memory. A derived implementation would allocate.
-    fn clone_from(&mut self, of: &Means) {
-        self.0.clone_from(&of.0);
+    fn clone_from(&mut self, source: &Means) {
+        self.0.clone_from(&source.0);
     }
 }
 
 /// Sum of the values added in one slot.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct SlotValue {
     slot: u64,
     value: f64,
 }
@@ -71,32 +71,32 @@ pub(super) struct Mean {
 
 /// Returns the decay factor of a mean over this number of slots.
 #[inline]
-fn faded(slots: u64) -> f64 {
-    let slots = slots.min((STEPS * STEPS) as u64) as usize;
-    FADED.0[slots % STEPS] * FADED.1[slots / STEPS]
+fn decay(slots: u64) -> f64 {
+    let slots = slots.min((TABLE_SIZE * TABLE_SIZE) as u64) as usize;
+    DECAY.0[slots % TABLE_SIZE] * DECAY.1[slots / TABLE_SIZE]
 }
 
-impl Entry {
-    const NOTHING: Entry = Entry {
+impl SlotValue {
+    const EMPTY: SlotValue = SlotValue {
         slot: u64::MAX,
         value: 0.0,
     };
 
     #[inline]
     fn add(&mut self, slot: u64, value: f64) {
-        let before = self.at(slot);
+        let before = self.value_at(slot);
         debug_assert!(
             value >= 0.0 && value.is_finite(),
             "{value} is added in slot {slot}"
         );
-        *self = Entry {
+        *self = SlotValue {
             slot,
             value: before + value,
         };
     }
 
     #[inline]
-    fn at(&self, slot: u64) -> f64 {
+    fn value_at(&self, slot: u64) -> f64 {
         if self.slot == slot { self.value } else { 0.0 }
     }
 }
@@ -106,10 +106,10 @@ impl Mean {
     pub(super) fn add(&mut self, slot: u64, value: f64) {
         let value = value * WEIGHT;
         if slot < self.slot {
-            self.value += value * faded(self.slot - slot);
+            self.value += value * decay(self.slot - slot);
             return;
         }
-        self.value = self.at(slot) + value;
+        self.value = self.value_at(slot) + value;
         self.slot = slot;
         debug_assert!(
             self.value >= 0.0 && self.value.is_finite(),
@@ -120,29 +120,29 @@ impl Mean {
 
     /// Returns the mean as of `slot`, or as of the latest added slot if that is later.
     #[inline]
-    pub(super) fn at(&self, slot: u64) -> f64 {
+    pub(super) fn value_at(&self, slot: u64) -> f64 {
         // A mean of zero has no decay.
         if slot <= self.slot || self.value <= 0.0 {
             return self.value;
         }
-        self.value * faded(slot - self.slot)
+        self.value * decay(slot - self.slot)
     }
 }
 
 impl History {
     pub(crate) fn new() -> History {
-        History(Box::new([Entry::NOTHING; REMEMBERED]))
+        History(Box::new([SlotValue::EMPTY; SLOTS_KEPT]))
     }
 
     /// Adds to the quantity of `slot`.
     pub(crate) fn add(&mut self, slot: u64, value: f64) {
-        self.0[slot as usize % REMEMBERED].add(slot, value);
+        self.0[slot as usize % SLOTS_KEPT].add(slot, value);
     }
 
     /// Returns the quantity of `slot`. Zero if the slot is no longer kept.
     #[inline]
-    pub(crate) fn at(&self, slot: u64) -> f64 {
-        self.0[slot as usize % REMEMBERED].at(slot)
+    pub(crate) fn value_at(&self, slot: u64) -> f64 {
+        self.0[slot as usize % SLOTS_KEPT].value_at(slot)
     }
 }
 
@@ -150,14 +150,14 @@ impl Histories {
     /// Builds empty histories for this number of cells.
     pub(crate) fn new(cells: usize) -> Histories {
         Histories {
-            slots: vec![Entry::NOTHING; cells * REMEMBERED],
+            slots: vec![SlotValue::EMPTY; cells * SLOTS_KEPT],
             means: Means(vec![Mean::default(); cells]),
         }
     }
 
     #[inline]
     fn index(&self, cell: CellId, slot: u64) -> usize {
-        slot as usize % REMEMBERED * self.means.0.len() + cell.index()
+        slot as usize % SLOTS_KEPT * self.means.0.len() + cell.index()
     }
 
     /// Adds to a cell's quantity of `slot`.
@@ -170,22 +170,22 @@ impl Histories {
 
     /// Returns a cell's quantity of `slot`. Zero if the slot is no longer kept.
     #[inline]
-    pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
-        self.slots[self.index(cell, slot)].at(slot)
+    pub(crate) fn value_at(&self, cell: CellId, slot: u64) -> f64 {
+        self.slots[self.index(cell, slot)].value_at(slot)
     }
 
     /// Returns a cell's mean as of `slot`.
     #[inline]
     pub(crate) fn mean(&self, cell: CellId, slot: u64) -> f64 {
-        self.means.at(cell, slot)
+        self.means.value_at(cell, slot)
     }
 
-    /// Returns a cell's mean as of `slot` without the contribution `part` of one sender.
+    /// Returns a cell's mean as of `slot` without `contribution`, the part of one sender.
     #[inline]
-    pub(super) fn mean_without(&self, cell: CellId, slot: u64, part: &Mean) -> f64 {
+    pub(super) fn mean_without(&self, cell: CellId, slot: u64, contribution: &Mean) -> f64 {
         let mean = &self.means.0[cell.index()];
         let slot = slot.max(mean.slot);
-        (mean.at(slot) - part.at(slot)).max(0.0)
+        (mean.value_at(slot) - contribution.value_at(slot)).max(0.0)
     }
 
     /// Returns the means of all cells.
@@ -197,8 +197,8 @@ impl Histories {
 impl Means {
     /// Returns a cell's mean as of `slot`.
     #[inline]
-    pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
-        self.0[cell.index()].at(slot)
+    pub(crate) fn value_at(&self, cell: CellId, slot: u64) -> f64 {
+        self.0[cell.index()].value_at(slot)
     }
 }
 
@@ -221,10 +221,10 @@ mod tests {
         }
         histories.add(second, 1999, 1.0);
         for (slot, expected) in [(1999, 0.5), (2000, 0.0), (3, 0.0)] {
-            assert_eq!(histories.at(first, slot), expected);
-            assert_eq!(history.at(slot), expected);
+            assert_eq!(histories.value_at(first, slot), expected);
+            assert_eq!(history.value_at(slot), expected);
         }
-        assert_eq!(histories.at(second, 1999), 1.0);
+        assert_eq!(histories.value_at(second, 1999), 1.0);
         let mean = histories.mean(first, 1999);
         // Slots before the 2,000 added ones would have a weight of 0.99^2000.
         assert!((mean - 0.5).abs() < 2e-9, "{mean}");

@@ -6,7 +6,7 @@
 //! shadowing or fading. Each beam keeps the direction of its last use.
 
 use super::history::{Histories, History, Means};
-use super::{Air, AirCell, AirLeg, Purpose};
+use super::{Air, AirCell, AirLeg, SinrPurpose};
 use crate::antenna::{Angles, Antenna};
 use crate::channel::path_loss::{Condition, Ends};
 use crate::config::{LegId, Sharing};
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Transmissions of UEs, for cross-link interference.
 #[derive(Debug)]
-pub(super) struct Crossing {
+pub(super) struct CrossLink {
     /// Share of the band and slot that the UEs of each cell use.
     shares: Histories,
     /// Transmit power per resource block in mW of each [`LegId`], averaged over band and slot.
@@ -30,7 +30,7 @@ pub(super) struct Downlinks {
     /// Share of the band used for data.
     shares: Histories,
     /// Means at the latest link evaluations, in a ring, and the position of the next entry.
-    kept: (Vec<Means>, usize),
+    stored: (Vec<Means>, usize),
 }
 
 /// Constant properties of a cell's downlink.
@@ -45,22 +45,22 @@ struct Downlink {
 
 impl Downlinks {
     pub(super) fn new(cells: &[AirCell]) -> Downlinks {
-        let of = |cell: &AirCell| Downlink {
+        let downlink = |cell: &AirCell| Downlink {
             slot: cell.frame.slot(),
             bandwidth_hz: cell.levels.bandwidth_hz,
             power_mw: cell.levels.power_mw,
             background_load: cell.config.background_load,
         };
         Downlinks {
-            cells: cells.iter().map(of).collect(),
+            cells: cells.iter().map(downlink).collect(),
             shares: Histories::new(cells.len()),
-            kept: (Vec::new(), 0),
+            stored: (Vec::new(), 0),
         }
     }
 
     /// Stores the present means. The latest `most` are kept.
-    pub(super) fn keep(&mut self, most: usize) {
-        let (kept, next) = &mut self.kept;
+    pub(super) fn store_means(&mut self, most: usize) {
+        let (kept, next) = &mut self.stored;
         if kept.is_empty() {
             kept.resize(most, self.shares.means().clone());
         }
@@ -75,8 +75,8 @@ impl Downlinks {
         let mean = match back {
             0 => self.shares.mean(cell, slot),
             _ => {
-                let (kept, next) = &self.kept;
-                kept[(*next + 2 * kept.len() - 1 - back) % kept.len()].at(cell, slot)
+                let (kept, next) = &self.stored;
+                kept[(*next + 2 * kept.len() - 1 - back) % kept.len()].value_at(cell, slot)
             }
         };
         self.cells[cell.index()].background_load + mean
@@ -84,21 +84,21 @@ impl Downlinks {
 
     /// Returns the power in mW that a cell causes in a band of `own_hz` with its share of its band.
     #[inline]
-    pub(super) fn heard_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
+    pub(super) fn received_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
         let other = &self.cells[cell.index()];
-        let heard_mw = other.power_mw * gain * share;
+        let received_mw = other.power_mw * gain * share;
         if other.bandwidth_hz > own_hz {
             // Only a part of the wider carrier overlaps this one.
-            return heard_mw * (own_hz / other.bandwidth_hz);
+            return received_mw * (own_hz / other.bandwidth_hz);
         }
-        heard_mw
+        received_mw
     }
 
     /// Records that a cell sends data on a share of its band.
     pub(super) fn on_sent(&mut self, cell: CellId, slot: u64, share: f64) {
         let share = match self.cells[cell.index()].background_load {
             0.0 => share,
-            load => share.min(1.0 - load - self.shares.at(cell, slot)),
+            load => share.min(1.0 - load - self.shares.value_at(cell, slot)),
         };
         self.shares.add(cell, slot, share);
         // The shares of a slot add up to at most one, except for rounding.
@@ -111,28 +111,28 @@ impl Downlinks {
 
     /// Returns the share of a slot that a cell sends on.
     fn share_at(&self, cell: CellId, slot: u64) -> f64 {
-        self.cells[cell.index()].background_load + self.shares.at(cell, slot)
+        self.cells[cell.index()].background_load + self.shares.value_at(cell, slot)
     }
 }
 
 /// Number of slots that a report averages over.
-const REPORTED: u64 = 32;
+const REPORT_SLOTS: u64 = 32;
 
 /// Part of a slot, from 0 at its start to 1 at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Part {
+struct SlotPart {
     from: f64,
     to: f64,
 }
 
-impl Part {
+impl SlotPart {
     fn length(self) -> f64 {
         (self.to - self.from).max(0.0)
     }
 
     /// Returns the share of this part that overlaps `other`.
-    fn within(self, other: Part) -> f64 {
-        let both = Part {
+    fn share_within(self, other: SlotPart) -> f64 {
+        let both = SlotPart {
             from: self.from.max(other.from),
             to: self.to.min(other.to),
         };
@@ -140,9 +140,9 @@ impl Part {
     }
 }
 
-impl Crossing {
-    pub(super) fn new(cells: usize) -> Crossing {
-        Crossing {
+impl CrossLink {
+    pub(super) fn new(cells: usize) -> CrossLink {
+        CrossLink {
             shares: Histories::new(cells),
             sent: Vec::new(),
         }
@@ -168,27 +168,27 @@ impl Crossing {
 
 impl AirCell {
     /// Returns the downlink's part of a slot, control symbols included.
-    fn downlink_part(&self, slot: u64, share: f64) -> Part {
+    fn downlink_part(&self, slot: u64, share: f64) -> SlotPart {
         let symbols = f64::from(self.frame.symbols());
         let to = match self.config.sharing {
             Sharing::Time => f64::from(self.config.timing.control_symbols) / symbols + share,
             Sharing::Frequency => f64::from(self.frame.format(slot).downlink) / symbols,
         };
-        Part {
+        SlotPart {
             from: 0.0,
             to: to.min(1.0),
         }
     }
 
     /// Returns the uplink's part of a slot, without feedback symbols.
-    fn uplink_part(&self, slot: u64, share: f64) -> Part {
+    fn uplink_part(&self, slot: u64, share: f64) -> SlotPart {
         let symbols = f64::from(self.frame.symbols());
         let to = 1.0 - f64::from(self.config.timing.feedback_symbols) / symbols;
         let from = match self.config.sharing {
             Sharing::Time => to - share,
             Sharing::Frequency => 1.0 - f64::from(self.frame.format(slot).uplink) / symbols,
         };
-        Part {
+        SlotPart {
             from: from.max(0.0),
             to,
         }
@@ -211,12 +211,12 @@ impl Air {
         serving: usize,
         carrier: &Range<usize>,
         slot: u64,
-        purpose: Purpose,
+        purpose: SinrPurpose,
     ) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let signal_mw = own.levels.power_mw * self.gains[serving];
         let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
-        let cells = self.spectrum.of(leg.cell);
+        let cells = self.spectrum.cells_on_carrier(leg.cell);
         let (before, after) = (
             0..serving - carrier.start,
             serving - carrier.start + 1..cells.len(),
@@ -225,17 +225,21 @@ impl Air {
             let gains = &self.gains[carrier.start + others.start..carrier.start + others.end];
             let heard = (&cells[others], gains, slot);
             disturbance_mw = match purpose {
-                Purpose::Transmission => self.heard_mw(own, heard, disturbance_mw, Histories::at),
-                Purpose::Report => self.heard_mw(own, heard, disturbance_mw, Histories::mean),
+                SinrPurpose::Transmission => {
+                    self.received_mw(own, heard, disturbance_mw, Histories::value_at)
+                }
+                SinrPurpose::Report => {
+                    self.received_mw(own, heard, disturbance_mw, Histories::mean)
+                }
             };
         }
-        if let Some(crossing) = &self.crossing
+        if let Some(cross_link) = &self.cross_link
             && own.config.cross_link
         {
             disturbance_mw += mean_of(slot, purpose, |slot| {
                 let share = self.downlinks.share_at(leg.cell, slot);
                 let part = own.downlink_part(slot, share);
-                (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
+                (share > 0.0).then(|| self.sum_of_ues(cross_link, leg, slot, part))
             });
         }
         debug_assert!(
@@ -247,7 +251,7 @@ impl Air {
 
     /// Adds to `sum_mw` the power received from other cells in a slot of `own`. `gains` are the
     /// path gains of the cells, and `share` returns the share of its band that a cell used.
-    fn heard_mw(
+    fn received_mw(
         &self,
         own: &AirCell,
         (cells, gains, slot): (&[CellId], &[f64], u64),
@@ -264,7 +268,7 @@ impl Air {
             }
             let share = other.background_load + share(&self.downlinks.shares, cell, slot);
             if share > 0.0 {
-                sum_mw += self.downlinks.heard_mw((cell, own_hz), gain, share);
+                sum_mw += self.downlinks.received_mw((cell, own_hz), gain, share);
             }
         }
         sum_mw
@@ -272,11 +276,11 @@ impl Air {
 
     /// Returns the power in mW that base stations on the carrier cause in an uplink resource block
     /// of a cell, averaged over band and symbols.
-    pub(super) fn crossing_mw(&self, cell: CellId, slot: u64, purpose: Purpose) -> f64 {
+    pub(super) fn cross_link_mw(&self, cell: CellId, slot: u64, purpose: SinrPurpose) -> f64 {
         let own = &self.cells[cell.index()];
-        match &self.crossing {
-            Some(crossing) if own.config.cross_link => mean_of(slot, purpose, |slot| {
-                let share = crossing.shares.at(cell, slot);
+        match &self.cross_link {
+            Some(cross_link) if own.config.cross_link => mean_of(slot, purpose, |slot| {
+                let share = cross_link.shares.value_at(cell, slot);
                 let part = own.uplink_part(slot, share);
                 (share > 0.0).then(|| self.sum_of_bases(cell, slot, part))
             }),
@@ -285,62 +289,62 @@ impl Air {
     }
 
     /// Returns the other cells on a cell's carrier.
-    fn beside(&self, cell: CellId) -> impl Iterator<Item = (CellId, &AirCell)> {
-        let all = self.spectrum.of(cell).iter();
+    fn others_on_carrier(&self, cell: CellId) -> impl Iterator<Item = (CellId, &AirCell)> {
+        let all = self.spectrum.cells_on_carrier(cell).iter();
         let others = all.filter(move |&&id| id != cell);
         others.map(|&id| (id, &self.cells[id.index()]))
     }
 
-    fn sum_of_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
+    fn sum_of_bases(&self, cell: CellId, slot: u64, part: SlotPart) -> f64 {
         let own = &self.cells[cell.index()];
-        let of = |(id, other): (CellId, &AirCell)| {
+        let received_mw = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
             let share = self.downlinks.share_at(id, slot);
             if share <= 0.0 {
                 return 0.0;
             }
-            let hit = part.within(other.downlink_part(slot, share)) * other.density(share);
+            let hit = part.share_within(other.downlink_part(slot, share)) * other.density(share);
             if hit <= 0.0 {
                 return 0.0;
             }
             let per_hz = other.levels.power_mw / other.levels.bandwidth_hz;
             hit * per_hz * own.config.block().0 * between_bases(own, other)
         };
-        self.beside(cell).map(of).sum()
+        self.others_on_carrier(cell).map(received_mw).sum()
     }
 
     /// Returns the power in mW that UEs of other cells cause in the downlink of a leg.
-    fn sum_of_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
+    fn sum_of_ues(&self, cross_link: &CrossLink, leg: &AirLeg, slot: u64, part: SlotPart) -> f64 {
         let own = &self.cells[leg.cell.index()];
-        let of = |(id, other): (CellId, &AirCell)| {
+        let received_mw = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = crossing.shares.at(id, slot);
+            let share = cross_link.shares.value_at(id, slot);
             if share <= 0.0 {
                 return 0.0;
             }
             // The recorded power is a mean over the slot, but lies within the UEs' part.
             let of_part = other.density(share) / share;
-            let hit = part.within(other.uplink_part(slot, share)) * of_part;
+            let hit = part.share_within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
                 return 0.0;
             }
-            let legs = self.legs.iter().zip(&crossing.sent);
+            let legs = self.legs.iter().zip(&cross_link.sent);
             let heard = legs
                 .filter(|(sender, _)| sender.cell == id)
-                .map(|(sender, sent)| (sender, sent.at(slot)))
+                .map(|(sender, sent)| (sender, sent.value_at(slot)))
                 .filter(|(_, mw)| *mw > 0.0)
                 .map(|(sender, mw)| mw * self.between_ues(leg, sender));
             let per_hz = heard.sum::<f64>() / other.config.block().0;
             hit * per_hz * own.levels.bandwidth_hz
         };
-        self.beside(leg.cell).map(of).sum()
+        self.others_on_carrier(leg.cell).map(received_mw).sum()
     }
 
     /// Returns the power gain between two UEs. Zero for two interfaces of one node.
     fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
         let own = &self.cells[to.cell.index()];
         let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
-        let (Some(here), Some(there)) = (hears.seen.1, sends.seen.1) else {
+        let (Some(here), Some(there)) = (hears.last_query.1, sends.last_query.1) else {
             return 0.0;
         };
         if hears.config.node == sends.config.node {
@@ -360,11 +364,11 @@ impl Air {
 
 /// Returns the value of `slot` for a transmission. For a report, returns the mean over those recent
 /// slots that have a value.
-fn mean_of(slot: u64, purpose: Purpose, of: impl Fn(u64) -> Option<f64>) -> f64 {
-    if purpose == Purpose::Transmission {
+fn mean_of(slot: u64, purpose: SinrPurpose, of: impl Fn(u64) -> Option<f64>) -> f64 {
+    if purpose == SinrPurpose::Transmission {
         return of(slot).unwrap_or(0.0);
     }
-    let slots = slot.saturating_sub(REPORTED - 1)..=slot;
+    let slots = slot.saturating_sub(REPORT_SLOTS - 1)..=slot;
     let (count, sum) = slots
         .filter_map(of)
         .fold((0, 0.0), |(count, sum), mw| (count + 1, sum + mw));
@@ -486,7 +490,7 @@ mod tests {
                 background_load: 0.75,
             }],
             shares: Histories::new(1),
-            kept: (Vec::new(), 0),
+            stored: (Vec::new(), 0),
         };
         assert_eq!(downlinks.share_at(CellId(0), 5), 0.75);
         for slot in 0..2000 {
@@ -564,7 +568,7 @@ mod tests {
             let pattern = TddPattern::new(letters, SpecialSlot::default(), 14);
             Some(Duplex::Tdd(pattern.expect("a pattern")))
         };
-        let of = |cross_link, other| {
+        let sinrs = |cross_link, other| {
             let mut cells = [
                 cell(PLACES[0], pattern("DU")),
                 cell(PLACES[1], pattern(other)),
@@ -581,12 +585,12 @@ mod tests {
             }
             [found(&air, 500, 0.0)[0][0], found(&air, 501, 0.0)[0][1]]
         };
-        assert_eq!(of(true, "DU"), of(false, "DU"), "they turn together");
-        let (with, without) = (of(true, "UD"), of(false, "UD"));
+        assert_eq!(sinrs(true, "DU"), sinrs(false, "DU"), "they turn together");
+        let (with, without) = (sinrs(true, "UD"), sinrs(false, "UD"));
         let noise_mw = 1.0 / from_db(without[0]) * from_db(40.0) * gain(0, 2);
         // The UE uses half of the band, in all symbols but the two for feedback.
-        let heard_mw = 12.0 / 14.0 * 0.5 * f64::from(BLOCKS) * gain(3, 2);
-        let expected = to_db(from_db(40.0) * gain(0, 2) / (noise_mw + heard_mw));
+        let received_mw = 12.0 / 14.0 * 0.5 * f64::from(BLOCKS) * gain(3, 2);
+        let expected = to_db(from_db(40.0) * gain(0, 2) / (noise_mw + received_mw));
         assert!(
             without[0] < 29.9 && (with[0] - expected).abs() < 1e-6,
             "{with:?} {expected}"

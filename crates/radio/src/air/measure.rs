@@ -1,7 +1,7 @@
 //! Cell levels as a UE measures them, and bounds of these levels that do not need the channel.
 
 use super::Air;
-use super::path::Round;
+use super::path::InstantCache;
 use super::ue::latest;
 use crate::channel::Shadow;
 use fadeout_core::math::{from_db, to_db};
@@ -51,33 +51,33 @@ impl Air {
         motion: &mut M,
         mut report: impl FnMut(CellId, f64),
     ) {
-        let now = latest(now, self.grain);
+        let now = latest(now, self.least_period);
         let ue = &mut self.ues[ue.index()];
         let placement = ue.place(now, motion);
-        let mut round = Round::default();
+        let mut cache = InstantCache::default();
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &self.paths[index];
             let cell = &self.cells[path.cell.index()];
             let found = (&mut self.channels[index], self.gains[index]);
-            let gain = path.look_aside(found, (now, &mut round), &placement, cell, motion);
+            let gain = path.measure_gain(found, (now, &mut cache), &placement, cell, motion);
             report(path.cell, cell.levels.element_dbm + to_db(gain));
         }
     }
 
     /// Measures one cell, as [`Air::measure_levels`] does. `None` if the UE has no path to the
-    /// cell. `round` belongs to one UE and one instant.
+    /// cell. `cache` belongs to one UE and one instant.
     pub(crate) fn measure_level<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
-        (now, round): (Time, &mut Round),
+        (now, cache): (Time, &mut InstantCache),
         motion: &mut M,
     ) -> Option<f64> {
-        let now = latest(now, self.grain);
+        let now = latest(now, self.least_period);
         let index = path_between(self, ue, cell)?;
         let placement = self.ues[ue.index()].place(now, motion);
         let cell = &self.cells[cell.index()];
         let found = (&mut self.channels[index], self.gains[index]);
-        let gain = self.paths[index].look_aside(found, (now, round), &placement, cell, motion);
+        let gain = self.paths[index].measure_gain(found, (now, cache), &placement, cell, motion);
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
@@ -93,18 +93,18 @@ impl Air {
         let Some(index) = path_between(self, ue, cell) else {
             return;
         };
-        let now = latest(now, self.grain);
+        let now = latest(now, self.least_period);
         let node = self.ues[ue.index()].config.node;
         let channel = &mut self.channels[index];
         let config = &self.cells[cell.index()].config;
         let element_dbm = self.cells[cell.index()].levels.element_dbm;
         for place in places {
             let ends = config.ends((node, now), Kinematics::at_rest(place), motion);
-            report(element_dbm + to_db(from_db(channel.find_db(now, &ends))));
+            report(element_dbm + to_db(from_db(channel.large_scale_db(now, &ends))));
         }
         let placement = self.ues[ue.index()].place(now, motion);
         let ends = config.ends((node, now), placement.ue, motion);
-        self.channels[index].find_db(now, &ends);
+        self.channels[index].large_scale_db(now, &ends);
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Bounded<'a>(pub &'a mut Air);
 impl Bounded<'_> {
     /// Returns the place of a UE at its measurement.
     pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
-        let now = latest(now, self.0.grain);
+        let now = latest(now, self.0.least_period);
         self.0.ues[ue.index()].place(now, motion).ue.position
     }
 

@@ -37,7 +37,7 @@ use crate::plan::{
 use fadeout_core::math::to_db;
 use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
-use interference::{Crossing, Downlinks};
+use interference::{CrossLink, Downlinks};
 use levels::Levels;
 use path::{Fade, PathChannel, RadioPath};
 pub(crate) use power::{share_power, uplink_power};
@@ -46,8 +46,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::{AirUe, INTERFERING_PERIOD, latest};
 use uplink::Uplinks;
-pub(crate) use watch::{LinkEvaluation, Watched};
-pub(crate) use {measure::Bounded, path::Round};
+pub(crate) use watch::{LinkEvaluation, LinkMonitoring};
+pub(crate) use {measure::Bounded, path::InstantCache};
 
 /// State of the radio channel: all paths, and the recent transmissions of all cells.
 #[derive(Debug)]
@@ -70,14 +70,14 @@ pub(crate) struct Air {
     channels: Vec<PathChannel>,
     built: Channels,
     /// Cross-link interference. `None` if no cell counts it.
-    crossing: Option<Crossing>,
+    cross_link: Option<CrossLink>,
     /// Recordings, used when paths and legs are created.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
     /// Shortest gain period of all cells. UEs measure at its multiples.
-    grain: Span,
+    least_period: Span,
     /// True if all cells have this gain period.
-    has_one_grain: bool,
-    past: watch::Past,
+    has_one_period: bool,
+    past: watch::PastGains,
 }
 
 /// Antenna of a cell.
@@ -95,7 +95,7 @@ struct AirCell {
 struct AirLeg {
     ue: UeId,
     cell: CellId,
-    signal: Signal,
+    signal: SinrSource,
     /// True if the gains of all paths depend on places only.
     follows_from_the_places: bool,
 }
@@ -109,7 +109,7 @@ impl AirLeg {
 
 /// Source of a leg's SINR.
 #[derive(Debug, Clone)]
-enum Signal {
+enum SinrSource {
     /// Given constants.
     Given(FixedSinr),
     /// Recorded downlink and uplink SINR.
@@ -130,7 +130,7 @@ pub(crate) enum Extent<'a> {
 /// Purpose of a SINR: a transmission with the interference of its slot, or a report with the mean
 /// over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+enum SinrPurpose {
     Transmission,
     Report,
 }
@@ -189,8 +189,10 @@ impl Air {
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let spectrum = Spectrum::new(cells);
-        let grain = cells.iter().map(|cell| cell.gain_period).min();
-        let has_one_grain = cells.iter().all(|cell| Some(cell.gain_period) == grain);
+        let least_period = cells.iter().map(|cell| cell.gain_period).min();
+        let has_one_period = cells
+            .iter()
+            .all(|cell| Some(cell.gain_period) == least_period);
         let cells = (0..).map(CellId).zip(cells);
         let cells = cells.map(|(id, cell)| AirCell::new(id, cell));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
@@ -207,14 +209,14 @@ impl Air {
             paths: Vec::with_capacity(paths),
             channels: Vec::with_capacity(paths),
             built: Channels::new(seed),
-            crossing: None,
+            cross_link: None,
             recorded: recorded.collect(),
-            grain: grain.unwrap_or(INTERFERING_PERIOD),
-            has_one_grain,
-            past: watch::Past::new(),
+            least_period: least_period.unwrap_or(INTERFERING_PERIOD),
+            has_one_period,
+            past: watch::PastGains::new(),
         };
         if air.cells.iter().any(|cell| cell.config.cross_link) {
-            air.crossing = Some(Crossing::new(air.cells.len()));
+            air.cross_link = Some(CrossLink::new(air.cells.len()));
         }
         for (id, &config) in (0..).map(UeId).zip(ues) {
             let has_recorded_sinr = air.has_recorded_sinr(id);
@@ -245,16 +247,17 @@ impl Air {
 
     /// Returns the paths of a UE on the carrier of `cell`, and creates them if needed.
     fn add_carrier(&mut self, ue: UeId, cell: CellId) -> Result<Range<usize>, RadioError> {
-        let carrier = self.spectrum.carrier(cell);
-        let is_it =
-            |paths: &&Range<usize>| self.spectrum.carrier(self.paths[paths.start].cell) == carrier;
+        let carrier = self.spectrum.carrier_number(cell);
+        let is_it = |paths: &&Range<usize>| {
+            self.spectrum.carrier_number(self.paths[paths.start].cell) == carrier
+        };
         if let Some(paths) = self.ues[ue.index()].carriers.iter().find(is_it) {
             return Ok(paths.clone());
         }
         let first = self.paths.len();
         let config = &self.ues[ue.index()].config;
         let behind = (config.draws_of(ue), config.penetration);
-        for &id in self.spectrum.of(cell) {
+        for &id in self.spectrum.cells_on_carrier(cell) {
             let cells = self.cells.iter().map(|cell| &cell.config);
             let channel = self.built.between(behind, id, cells);
             let mut channel =
@@ -274,9 +277,9 @@ impl Air {
             self.channels.push(channel);
         }
         let paths = first..self.paths.len();
-        self.ues[ue.index()].add(paths.clone());
+        self.ues[ue.index()].add_carrier(paths.clone());
         if self.ues[ue.index()].changes_cells {
-            self.uplinks.follow(paths.end);
+            self.uplinks.record_separately(paths.end);
         }
         Ok(paths)
     }
@@ -291,8 +294,10 @@ impl Air {
             self.ues[ue.index()].config.fixed_sinr,
             self.recorded_sinr(ue, cell),
         ) {
-            (Some(sinr), _) => Signal::Given(sinr),
-            (None, Some((downlink, uplink))) => Signal::Recorded(downlink.clone(), uplink.clone()),
+            (Some(sinr), _) => SinrSource::Given(sinr),
+            (None, Some((downlink, uplink))) => {
+                SinrSource::Recorded(downlink.clone(), uplink.clone())
+            }
             (None, None) => {
                 let paths = self.add_carrier(ue, cell)?;
                 let mut of_carrier = self.paths[paths.clone()].iter();
@@ -300,12 +305,14 @@ impl Air {
                 let serving = paths.start + serving.unwrap_or_default();
                 self.paths[serving].is_serving = true;
                 self.channels[serving].bring_near();
-                Signal::Paths(serving, paths)
+                SinrSource::Paths(serving, paths)
             }
         };
         let follows_from_the_places = match &signal {
-            Signal::Given(_) | Signal::Recorded(..) => false,
-            Signal::Paths(_, paths) => self.paths[paths.clone()].iter().all(|path| path.stays),
+            SinrSource::Given(_) | SinrSource::Recorded(..) => false,
+            SinrSource::Paths(_, paths) => self.paths[paths.clone()]
+                .iter()
+                .all(|path| path.is_constant),
         };
         self.legs.push(AirLeg {
             ue,
@@ -313,8 +320,8 @@ impl Air {
             signal,
             follows_from_the_places,
         });
-        if let Some(crossing) = &mut self.crossing {
-            crossing.connect();
+        if let Some(cross_link) = &mut self.cross_link {
+            cross_link.connect();
         }
         Ok(())
     }
@@ -343,9 +350,9 @@ impl Air {
     /// Returns the SINR in dB of a direction of a leg if it is a given constant. `None` otherwise.
     pub(crate) fn given_sinr_db(&self, leg: LegId, direction: Direction) -> Option<f64> {
         match (&self.legs[leg.index()].signal, direction) {
-            (Signal::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
-            (Signal::Given(sinr), Direction::Uplink) => Some(sinr.uplink.0),
-            (Signal::Recorded(..) | Signal::Paths(..), _) => None,
+            (SinrSource::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
+            (SinrSource::Given(sinr), Direction::Uplink) => Some(sinr.uplink.0),
+            (SinrSource::Recorded(..) | SinrSource::Paths(..), _) => None,
         }
     }
 
@@ -376,12 +383,12 @@ impl Air {
             }
             return;
         }
-        let mut round = Round::default();
+        let mut cache = InstantCache::default();
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &mut self.paths[index];
             let cell = &self.cells[path.cell.index()];
             let found = (&mut self.channels[index], &mut self.gains[index]);
-            path.look(found, (now, &mut round), &placement, cell, motion);
+            path.evaluate(found, (now, &mut cache), &placement, cell, motion);
             report(
                 path.cell,
                 cell.config.power.0 + self.channels[index].gain_db,
@@ -394,16 +401,16 @@ impl Air {
     /// its cell's gain period. Other paths use that of [`INTERFERING_PERIOD`] if their gains depend
     /// on places only. Otherwise they are evaluated with the serving path.
     pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
-        if let Signal::Paths(serving, _) = self.legs[leg.index()].signal
+        if let SinrSource::Paths(serving, _) = self.legs[leg.index()].signal
             && now >= self.paths[serving].due_at
         {
-            self.look_around(leg, now, motion);
+            self.evaluate_paths(leg, now, motion);
         }
     }
 
-    fn look_around<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
+    fn evaluate_paths<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
         let leg = &self.legs[leg.index()];
-        let Signal::Paths(serving, carrier) = &leg.signal else {
+        let SinrSource::Paths(serving, carrier) = &leg.signal else {
             return;
         };
         let gain_period = self.cells[leg.cell.index()].config.gain_period;
@@ -412,16 +419,16 @@ impl Air {
         let path = &mut self.paths[*serving];
         let found = (&mut self.channels[*serving], &mut self.gains[*serving]);
         let cell = &self.cells[leg.cell.index()];
-        let mut round = Round::default();
-        path.look(found, (at, &mut round), &placement, cell, motion);
+        let mut cache = InstantCache::default();
+        path.evaluate(found, (at, &mut cache), &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
-        let shift = round.shift(&cell.config, placement.ue.position);
+        let shift = cache.shift(&cell.config, placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
         let ue = &mut self.ues[leg.ue.index()];
         if at >= ue.others_due_at {
             let instant = latest(at, INTERFERING_PERIOD);
             let on_grid = ue.place_on_grid(instant).unwrap_or(placement);
-            let mut grid_round = Round::default();
+            let mut grid_cache = InstantCache::default();
             let may_go_back = !motion.has_vehicles();
             let mut due_at = Time::NEVER;
             let paths = self.paths[carrier.clone()].iter_mut();
@@ -434,17 +441,17 @@ impl Air {
                 }
                 if at >= path.due_at {
                     let cell = &self.cells[path.cell.index()];
-                    if may_go_back && path.stays {
-                        let when = (instant, &mut grid_round);
-                        path.look(found, when, &on_grid, cell, motion);
+                    if may_go_back && path.is_constant {
+                        let when = (instant, &mut grid_cache);
+                        path.evaluate(found, when, &on_grid, cell, motion);
                     } else {
-                        path.look(found, (at, &mut round), &placement, cell, motion);
+                        path.evaluate(found, (at, &mut cache), &placement, cell, motion);
                     }
                     path.due_at = instant.saturating_add(INTERFERING_PERIOD);
                 }
                 due_at = due_at.min(path.due_at);
             }
-            ue.on_looked_around(due_at);
+            ue.on_paths_evaluated(due_at);
         }
         self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
     }
@@ -464,12 +471,13 @@ impl Air {
     ) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
-            Signal::Recorded(downlink, _) => {
+            SinrSource::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
+            SinrSource::Recorded(downlink, _) => {
                 downlink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
-            Signal::Paths(serving, carrier) => {
-                let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
+            SinrSource::Paths(serving, carrier) => {
+                let mean =
+                    self.downlink_mean(leg, *serving, carrier, slot, SinrPurpose::Transmission);
                 let cell = &self.cells[leg.cell.index()];
                 let at = cell.frame.start_of(slot);
                 cell.sinr_db(&self.channels[*serving], at, (scheme, extent), mean)
@@ -482,20 +490,20 @@ impl Air {
     pub(crate) fn downlink_report(&self, leg: LegId, slot: u64, resources: &Resources) -> (u8, u8) {
         let leg = &self.legs[leg.index()];
         let (serving, carrier) = match &leg.signal {
-            Signal::Given(sinr) => {
+            SinrSource::Given(sinr) => {
                 return resources.report(|adaptation, layers| {
                     adaptation.quality(sinr.downlink.0 - split_db(layers))
                 });
             }
-            Signal::Recorded(downlink, _) => {
+            SinrSource::Recorded(downlink, _) => {
                 let sinr_db = downlink.at(leg.start_of(&self.cells, slot));
                 return resources
                     .report(|adaptation, layers| adaptation.quality(sinr_db - split_db(layers)));
             }
-            Signal::Paths(serving, carrier) => (*serving, carrier),
+            SinrSource::Paths(serving, carrier) => (*serving, carrier),
         };
         let cell = &self.cells[leg.cell.index()];
-        let mean = self.downlink_mean(leg, serving, carrier, slot, Purpose::Report);
+        let mean = self.downlink_mean(leg, serving, carrier, slot, SinrPurpose::Report);
         let mut gains = [0.0; MAX_SUB_BANDS];
         let at = cell.frame.start_of(slot);
         let fade = self.channels[serving].fade(at, &mut gains);

@@ -14,12 +14,12 @@ pub(super) struct RadioPath {
     /// Time of the next evaluation.
     pub due_at: Time,
     /// Number of the UE's stay in which the gain was computed. See [`Placement`].
-    found_in: u64,
+    stay: u64,
     pub cell: CellId,
     /// True if the cell serves the UE.
     pub is_serving: bool,
     /// True if the gain is constant while the UE and its surroundings are at rest.
-    pub stays: bool,
+    pub is_constant: bool,
 }
 
 /// Channel of a path.
@@ -48,21 +48,21 @@ pub(super) struct Placement {
     pub ue: Kinematics,
     /// Number of the UE's stay at this place, from 1. A moving UE begins a new stay with each
     /// evaluation.
-    pub rest: u64,
+    pub stay: u64,
     pub serving_site: Option<Point>,
 }
 
 /// Shared results of one UE's path evaluations at one instant. Values common to the cells of a site
 /// are computed once.
 #[derive(Debug, Default)]
-pub(crate) struct Round {
+pub(crate) struct InstantCache {
     /// Site of a repeating plane, and the shift to its image that is nearest to the UE. `None`
     /// before the first use.
     shifted: Option<(Point, Lattice, Vector)>,
-    beside: Beside,
+    surroundings: Beside,
 }
 
-impl Round {
+impl InstantCache {
     /// Returns the shift to the image of the cell's site that is nearest to the UE.
     pub(super) fn shift(&mut self, cell: &CellConfig, ue: Point) -> Vector {
         let Some(lattice) = cell.repeats else {
@@ -91,26 +91,26 @@ impl RadioPath {
     pub(super) fn new(cell: CellId, channel: &PathChannel) -> RadioPath {
         RadioPath {
             due_at: Time::ZERO,
-            found_in: 0,
+            stay: 0,
             cell,
             is_serving: false,
-            stays: channel.stays(),
+            is_constant: channel.is_constant(),
         }
     }
 
     /// Returns the gain for a measurement. The gain used for data does not change, because data has
     /// its own evaluation grid.
-    pub(super) fn look_aside<M: Motion>(
+    pub(super) fn measure_gain<M: Motion>(
         mut self,
         (channel, mut gain): (&mut PathChannel, f64),
-        at: (Time, &mut Round),
+        at: (Time, &mut InstantCache),
         placement: &Placement,
         cell: &AirCell,
         motion: &mut M,
     ) -> f64 {
         let before_db = channel.gain_db;
         let now = at.0;
-        self.look((&mut *channel, &mut gain), at, placement, cell, motion);
+        self.evaluate((&mut *channel, &mut gain), at, placement, cell, motion);
         if channel.channel.holds_beams() {
             // A measurement covers all beams of the cell, not only the beam in use.
             let ends = cell
@@ -123,18 +123,18 @@ impl RadioPath {
     }
 
     /// Evaluates the gain without fading at `at`: received over transmitted power, linear.
-    pub(super) fn look<M: Motion>(
+    pub(super) fn evaluate<M: Motion>(
         &mut self,
         (channel, gain): (&mut PathChannel, &mut f64),
-        (at, round): (Time, &mut Round),
+        (at, cache): (Time, &mut InstantCache),
         placement: &Placement,
         cell: &AirCell,
         motion: &mut M,
     ) {
-        if self.stays && self.found_in == placement.rest && !motion.has_vehicles() {
+        if self.is_constant && self.stay == placement.stay && !motion.has_vehicles() {
             return;
         }
-        self.found_in = placement.rest;
+        self.stay = placement.stay;
         if let Some(recorded) = &channel.recorded {
             channel.gain_db = recorded.series.at(at);
             *gain = from_db(channel.gain_db);
@@ -142,21 +142,21 @@ impl RadioPath {
                 return;
             }
         }
-        let shift = round.shift(&cell.config, placement.ue.position);
+        let shift = cache.shift(&cell.config, placement.ue.position);
         let site = cell.config.site + shift;
         let mut ends = cell
             .config
             .ends_from(site, (placement.node, at), placement.ue, motion);
         // Beams of an interfering path point at others.
         if let Some(serving) = placement.serving_site
-            && !self.stays
+            && !self.is_constant
         {
             ends.ue_beam_at = Some(serving);
             ends.base_beam_at = cell.beam_at.map(|at| at + shift);
         }
         let gain_db = channel
             .channel
-            .large_scale_beside_db(at, &ends, &mut round.beside);
+            .large_scale_beside_db(at, &ends, &mut cache.surroundings);
         if channel.recorded.is_none() {
             channel.gain_db = gain_db;
             *gain = from_db(gain_db);
@@ -189,12 +189,12 @@ impl PathChannel {
 
     /// Returns the gain without fading for given ends. The path must be evaluated again before its
     /// next use.
-    pub(super) fn find_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
+    pub(super) fn large_scale_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
         self.channel.large_scale_db(at, ends)
     }
 
     /// Calls [`LinkChannel::tell_of_beams`].
-    pub(super) fn tell_of_beams(&mut self) {
+    pub(super) fn disable_beam_failure_model(&mut self) {
         self.channel.tell_of_beams();
     }
 
@@ -213,7 +213,7 @@ impl PathChannel {
     }
 
     /// Returns true if the gain is constant while nothing moves.
-    fn stays(&self) -> bool {
+    fn is_constant(&self) -> bool {
         self.recorded.is_none() && self.channel.follows_from_the_places()
     }
 

@@ -1,6 +1,6 @@
 //! Transmit power of UEs.
 
-use super::{Air, AirLeg, Signal};
+use super::{Air, AirLeg, SinrSource};
 use crate::config::{Aggregation, LegId, UplinkPower};
 use crate::phy::power::OpenLoopPower;
 use fadeout_core::math::to_db;
@@ -24,8 +24,8 @@ impl Air {
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
         match leg.signal {
-            Signal::Given(_) | Signal::Recorded(..) => 0.0,
-            Signal::Paths(..) => {
+            SinrSource::Given(_) | SinrSource::Recorded(..) => 0.0,
+            SinrSource::Paths(..) => {
                 self.block_power_dbm(id, blocks)
                     - self.ues[leg.ue.index()].config.power_of_carrier().0
             }
@@ -37,7 +37,7 @@ impl Air {
     pub(crate) fn affordable_blocks(&self, leg: LegId, available: u32) -> u32 {
         let leg = &self.legs[leg.index()];
         match (self.open_loop(leg), &leg.signal) {
-            (Some(control), Signal::Paths(..)) => {
+            (Some(control), SinrSource::Paths(..)) => {
                 let mu = self.cells[leg.cell.index()].config.mu();
                 control.affordable(mu, available, self.path_loss(leg))
             }
@@ -47,8 +47,8 @@ impl Air {
 
     fn path_loss(&self, leg: &AirLeg) -> Decibel {
         let gain_db = match leg.signal {
-            Signal::Given(_) | Signal::Recorded(..) => 0.0,
-            Signal::Paths(serving, _) => self.channels[serving].gain_db,
+            SinrSource::Given(_) | SinrSource::Recorded(..) => 0.0,
+            SinrSource::Paths(serving, _) => self.channels[serving].gain_db,
         };
         Decibel(-gain_db)
     }
@@ -70,7 +70,7 @@ impl Air {
 pub(crate) fn uplink_power(air: &Air, leg: LegId) -> Option<Dbm> {
     let leg = &air.legs[leg.index()];
     let power_dbm = air.ues[leg.ue.index()].config.power_of_carrier().0;
-    matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
+    matches!(leg.signal, SinrSource::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
 }
 
 /// Replaces the secondary cells of a UE. The UE divides its power by the number of its carriers.

@@ -2,7 +2,7 @@
 //! fading.
 
 use super::path::Fade;
-use super::{Air, AirLeg, Purpose, Signal};
+use super::{Air, AirLeg, SinrPurpose, SinrSource};
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{LegId, RadioError};
 use crate::phy::sub_band::reported;
@@ -15,28 +15,32 @@ impl Air {
     ///
     /// # Errors
     /// Returns an error if the channel of a cell cannot be built.
-    pub(crate) fn watch(&mut self, ue: UeId, cells: &[CellId]) -> Result<(), RadioError> {
+    pub(crate) fn prepare_measurements(
+        &mut self,
+        ue: UeId,
+        cells: &[CellId],
+    ) -> Result<(), RadioError> {
         for &cell in cells {
             self.add_carrier(ue, cell)?;
         }
         self.ues[ue.index()].changes_cells = true;
-        self.uplinks.follow(self.paths.len());
+        self.uplinks.record_separately(self.paths.len());
         Ok(())
     }
 
     /// Returns true if a leg has paths, whose level can be measured. Otherwise its SINR is given or
     /// recorded.
     pub(crate) fn has_level(&self, leg: LegId) -> bool {
-        matches!(self.legs[leg.index()].signal, Signal::Paths(..))
+        matches!(self.legs[leg.index()].signal, SinrSource::Paths(..))
     }
 
     /// Ends the use of a leg. Its path only interferes from now on.
-    pub(crate) fn leave(&mut self, leg: LegId) {
+    pub(crate) fn stop_using(&mut self, leg: LegId) {
         set_serving(self, leg, false);
     }
 
     /// Resumes the use of a leg.
-    pub(crate) fn rejoin(&mut self, leg: LegId) {
+    pub(crate) fn use_again(&mut self, leg: LegId) {
         set_serving(self, leg, true);
     }
 
@@ -47,13 +51,13 @@ impl Air {
     pub(crate) fn quality_db(&self, id: LegId, now: Time) -> [f64; 2] {
         let leg = &self.legs[id.index()];
         match &leg.signal {
-            Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
-            Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
-            Signal::Paths(serving, _) => {
+            SinrSource::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
+            SinrSource::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
+            SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-                let asked = (slot, Purpose::Report);
+                let asked = (slot, SinrPurpose::Report);
                 let up = self.uplink_mean((leg.cell, *serving), asked, power_dbm);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
                 [to_db(self.downlink_quality(id, now)), to_db(up * antennas)]
@@ -65,12 +69,12 @@ impl Air {
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => from_db(sinr.downlink.0),
-            Signal::Recorded(downlink, _) => from_db(downlink.at(now)),
-            Signal::Paths(serving, carrier) => {
+            SinrSource::Given(sinr) => from_db(sinr.downlink.0),
+            SinrSource::Recorded(downlink, _) => from_db(downlink.at(now)),
+            SinrSource::Paths(serving, carrier) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
-                let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+                let mean = self.downlink_mean(leg, *serving, carrier, slot, SinrPurpose::Report);
                 mean * f64::from(cell.config.channel.receive_antennas)
             }
         }
@@ -89,7 +93,7 @@ impl Air {
         let mut known = [0; _];
         known[..sub_bands.count()].fill(wideband);
         let leg = &self.legs[leg.index()];
-        let (Signal::Paths(serving, carrier), Some(adaptation)) =
+        let (SinrSource::Paths(serving, carrier), Some(adaptation)) =
             (&leg.signal, resources.adaptation())
         else {
             return known;
@@ -98,7 +102,7 @@ impl Air {
         let mut gains = [0.0; MAX_SUB_BANDS];
         let at = cell.frame.start_of(slot);
         if let Fade::Wideband(gains) = self.channels[*serving].fade(at, &mut gains) {
-            let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+            let mean = self.downlink_mean(leg, *serving, carrier, slot, SinrPurpose::Report);
             let layers = resources.ranks()[usize::from(rank)];
             let mean = mean / f64::from(layers);
             for (band, known) in known[..sub_bands.count()].iter_mut().enumerate() {
@@ -113,7 +117,7 @@ impl Air {
 
 fn set_serving(air: &mut Air, leg: LegId, is_serving: bool) {
     let AirLeg { ue, ref signal, .. } = air.legs[leg.index()];
-    if let &Signal::Paths(serving, _) = signal {
+    if let &SinrSource::Paths(serving, _) = signal {
         let path = &mut air.paths[serving];
         path.is_serving = is_serving;
         path.due_at = Time::ZERO;

@@ -32,13 +32,13 @@ impl Spectrum {
     }
 
     /// Returns the number of a cell's carrier.
-    pub(super) fn carrier(&self, cell: CellId) -> usize {
+    pub(super) fn carrier_number(&self, cell: CellId) -> usize {
         self.carriers[cell.index()]
     }
 
     /// Returns the cells on the carrier of a cell, itself included.
     #[inline]
-    pub(super) fn of(&self, cell: CellId) -> &[CellId] {
-        &self.cells[self.carrier(cell)]
+    pub(super) fn cells_on_carrier(&self, cell: CellId) -> &[CellId] {
+        &self.cells[self.carrier_number(cell)]
     }
 }

@@ -11,14 +11,14 @@ use fadeout_core::math::from_db;
 use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Vector};
 
 /// One UE at `x`, moving along the line of sites at `speed`.
-struct At {
+struct MovingUe {
     x: f64,
     speed: f64,
     /// Instants for which the UE's place was requested.
     asked: Vec<Time>,
 }
 
-impl Motion for At {
+impl Motion for MovingUe {
     fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         let last = self.asked.last().copied().unwrap_or_default();
         assert!(time >= last, "motion does not go back");
@@ -30,8 +30,8 @@ impl Motion for At {
     }
 }
 
-fn at(x: f64) -> At {
-    At {
+fn ue_at(x: f64) -> MovingUe {
+    MovingUe {
         x,
         speed: 0.0,
         asked: Vec::new(),
@@ -78,7 +78,7 @@ fn scheme() -> LayeredScheme<'static> {
 
 fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
     let now = air.cells[0].frame.start_of(slot);
-    air.refresh(LEG, now, &mut at(x));
+    air.refresh(LEG, now, &mut ue_at(x));
     air.downlink_sinr_db(LEG, slot, (scheme(), Extent::Whole))
 }
 
@@ -106,7 +106,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
         let mut found = Vec::new();
         let mut air = Air::new(cells, &[ue], &[], 1).expect("cells");
         let report = |cell: CellId, value| found.push((cell.0, value));
-        air.measure_cells(UE, Time::ZERO, &mut at(x), report);
+        air.measure_cells(UE, Time::ZERO, &mut ue_at(x), report);
         found
     };
     let ue = UeConfig::new(NodeId(0));
@@ -176,14 +176,14 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     air.connect(LEG, UE, CellId(0)).expect("a leg");
     air.connect(other, UeId(1), CellId(1)).expect("a leg");
     for leg in [LEG, other] {
-        air.refresh(leg, Time::ZERO, &mut at(100.0));
+        air.refresh(leg, Time::ZERO, &mut ue_at(100.0));
     }
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // Expected: 900 m of free space, 97.55 dB.
-    let heard = to_db(air.uplinks.heard.at(CellId(1), 7));
+    let heard = to_db(air.uplinks.received.value_at(CellId(1), 7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
-    assert_eq!(air.uplinks.heard.at(CellId(0), 7), 0.0);
+    assert_eq!(air.uplinks.received.value_at(CellId(0), 7), 0.0);
     let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
@@ -199,27 +199,30 @@ fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
         let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
         let mut air = Air::new(&two_cells(), &ues, &[], 1).expect("cells");
         if changes_cells {
-            air.watch(UE, &[CellId(0), CellId(1)]).expect("paths");
+            air.prepare_measurements(UE, &[CellId(0), CellId(1)])
+                .expect("paths");
         }
         air.connect(LEG, UE, CellId(0)).expect("a leg");
         air.connect(target, UE, CellId(1)).expect("a leg");
         air.connect(other, UeId(1), CellId(1)).expect("a leg");
-        air.leave(target);
+        air.stop_using(target);
         for leg in [LEG, other] {
-            air.refresh(leg, Time::ZERO, &mut at(900.0));
+            air.refresh(leg, Time::ZERO, &mut ue_at(900.0));
         }
         for slot in 0..300 {
             if sends {
                 air.on_uplink_sent(LEG, slot, 6.0, 0.25);
             }
             if let Some(power_dbm) = other_dbm {
-                air.uplinks.heard.add(CellId(1), slot, from_db(power_dbm));
+                air.uplinks
+                    .received
+                    .add(CellId(1), slot, from_db(power_dbm));
             }
         }
-        air.leave(LEG);
-        air.rejoin(target);
+        air.stop_using(LEG);
+        air.use_again(target);
         let now = air.cells[0].frame.start_of(300);
-        air.refresh(target, now, &mut at(900.0));
+        air.refresh(target, now, &mut ue_at(900.0));
         [target, other].map(|leg| air.quality_db(leg, now)[1])
     };
     let alone = found(false, true, None);
@@ -231,9 +234,9 @@ fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
     // For a UE that does not change cells, its own transmissions remain in the mean.
     assert!(found(true, false, None)[0] < alone[0] - 30.0);
     // The interference of other UEs remains.
-    let [beside, _] = found(true, true, Some(-110.0));
+    let [with, _] = found(true, true, Some(-110.0));
     let [without, _] = found(false, true, Some(-110.0));
-    assert!((beside - without).abs() < 1e-9, "{beside} {without}");
+    assert!((with - without).abs() < 1e-9, "{with} {without}");
     assert!(without < alone[0] - 3.0, "{without} {alone:?}");
 }
 
@@ -251,7 +254,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     let nr = LegId(1);
     air.connect(nr, UE, CellId(1)).expect("a second leg");
     // At 100 km the SINR is not clipped.
-    let mut motion = at(-100_000.0);
+    let mut motion = ue_at(-100_000.0);
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
@@ -277,9 +280,9 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
     let mut air = served_by(&two_cells(), 0);
     let second = LegId(1);
     air.connect(second, UE, CellId(1)).expect("a second leg");
-    let mut motion = At {
+    let mut motion = MovingUe {
         speed: 100.0,
-        ..at(500.0)
+        ..ue_at(500.0)
     };
     for leg in [LEG, second] {
         air.refresh(leg, Time::ZERO, &mut motion);
@@ -304,9 +307,9 @@ fn legs_with_grids_of_their_own_never_ask_motion_to_go_back() {
     let mut air = served_by(&cells, 0);
     let second = LegId(1);
     air.connect(second, UE, CellId(1)).expect("a second leg");
-    let mut motion = At {
+    let mut motion = MovingUe {
         speed: 1000.0,
-        ..at(100.0)
+        ..ue_at(100.0)
     };
     let now = Time::ZERO + Span::from_millis(15);
     air.refresh(second, now, &mut motion);
@@ -345,11 +348,11 @@ fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
         let mut air = Air::new(&cells, &ues, &recorded, 1).expect("cells");
         air.connect(LEG, UE, CellId(1)).expect("a leg");
         // 46 dBm - 120 dB over noise of -95.46 dBm, and 10 dB less per thousand slots.
-        let beside = (0..900_u64).map(|slot| {
+        let errors = (0..900_u64).map(|slot| {
             let expected = 21.46 - 0.01 * slot as f64;
             downlink_at(&mut air, 900.0, slot) - expected
         });
-        let most = beside.fold(0.0, |most: f64, one| most.max(one.abs()));
+        let most = errors.fold(0.0, |most: f64, one| most.max(one.abs()));
         assert_eq!(most > 1.0, has_fading, "{most}");
         assert!(has_fading || most < 0.01, "{most}");
     }
@@ -378,7 +381,7 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     let both = [recorded(0, quantity(12.0)), recorded(1, quantity(15.0))];
     let mut air = Air::new(&two_cells(), &ues, &both, 1).expect("cells");
     let mut best = Vec::new();
-    air.measure_cells(UE, Time::ZERO, &mut at(0.0), |cell, value| {
+    air.measure_cells(UE, Time::ZERO, &mut ue_at(0.0), |cell, value| {
         best.push((cell, value));
     });
     assert_eq!(best, [(CellId(0), 12.0), (CellId(1), 15.0)]);
@@ -393,12 +396,12 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
 }
 
 /// Motion with two rests, the second at the place of the first.
-struct Stops {
+struct RestingUe {
     /// True if vehicles may pass, so that no gain may be kept.
     has_vehicles: bool,
 }
 
-impl Motion for Stops {
+impl Motion for RestingUe {
     fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         let (x, speed) = match time.as_secs_f64() {
             t if t < 1.0 => (300.0, 0.0),
@@ -428,7 +431,7 @@ fn a_gain_that_is_kept_while_a_ue_rests_is_the_one_that_would_be_found() {
     });
     let run = |has_vehicles| {
         let mut air = served_by(&cells, 0);
-        let mut motion = Stops { has_vehicles };
+        let mut motion = RestingUe { has_vehicles };
         let mut found = Vec::new();
         for slot in 0..4000 {
             let now = air.cells[0].frame.start_of(slot);
@@ -441,7 +444,7 @@ fn a_gain_that_is_kept_while_a_ue_rests_is_the_one_that_would_be_found() {
         }
         found
     };
-    let (kept, looked) = (run(false), run(true));
-    assert_eq!(kept, looked);
+    let (kept, evaluated) = (run(false), run(true));
+    assert_eq!(kept, evaluated);
     assert!(kept.iter().any(|level| *level != kept[0]));
 }

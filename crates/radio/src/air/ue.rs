@@ -27,18 +27,18 @@ pub(super) struct AirUe {
     /// Earliest time at which an interfering path is due.
     pub others_due_at: Time,
     /// Time and place of the latest query. The place is `None` before the first query.
-    pub seen: (Time, Option<Kinematics>),
+    pub last_query: (Time, Option<Kinematics>),
     /// Number of the UE's stay at that place.
-    rest: u64,
+    stay: u64,
     /// Places at recent instants of the interfering paths' grid, if they were requested, with the
     /// number of the stay.
-    on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS],
+    on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS_KEPT],
     /// Shadowing that the UE's paths share in measurements.
     pub common: CommonShadowing,
 }
 
 /// Number of recent grid instants whose places are kept. Late queries reach back less far.
-const INSTANTS: usize = 4;
+const INSTANTS_KEPT: usize = 4;
 
 /// Returns the latest multiple of `period` up to `at`.
 pub(super) fn latest(at: Time, period: Span) -> Time {
@@ -56,22 +56,22 @@ impl AirUe {
             changes_cells: false,
             carriers: Vec::new(),
             others_due_at: Time::ZERO,
-            seen: (Time::ZERO, None),
-            rest: 0,
-            on_grid: [None; INSTANTS],
+            last_query: (Time::ZERO, None),
+            stay: 0,
+            on_grid: [None; INSTANTS_KEPT],
             common: CommonShadowing::default(),
         }
     }
 
     /// Adds the paths of another carrier.
-    pub(super) fn add(&mut self, paths: Range<usize>) {
+    pub(super) fn add_carrier(&mut self, paths: Range<usize>) {
         self.carriers.push(paths);
         self.others_due_at = Time::ZERO;
     }
 
     /// Records that all due paths of a carrier were evaluated. `due_at` is the time of the next
     /// evaluation.
-    pub(super) fn on_looked_around(&mut self, due_at: Time) {
+    pub(super) fn on_paths_evaluated(&mut self, due_at: Time) {
         // With several carriers, the paths of another one may be due earlier.
         if self.carriers.len() == 1 {
             self.others_due_at = due_at;
@@ -82,17 +82,17 @@ impl AirUe {
     pub(super) fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
         // The place at the grid instant is found first, because motion cannot go back.
         let instant = latest(at, INTERFERING_PERIOD);
-        let known = self.on_grid[number(instant)];
+        let known = self.on_grid[ring_index(instant)];
         if known.is_none_or(|(of, ..)| of < instant) {
-            let there = self.find(instant, motion);
-            self.on_grid[number(instant)] = Some((instant, there.ue, there.rest));
+            let there = self.query_place(instant, motion);
+            self.on_grid[ring_index(instant)] = Some((instant, there.ue, there.stay));
         }
-        self.find(at, motion)
+        self.query_place(at, motion)
     }
 
     /// Returns the place of the UE at `at`, which may be earlier than a previous query. Motion must
     /// allow any order of queries there.
-    pub(super) fn place_again<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
+    pub(super) fn place_earlier<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
         let ue = motion.at(self.config.node, at);
         // The number of no stay, so that no gain computed before is reused.
         self.placement(ue, u64::MAX)
@@ -101,42 +101,47 @@ impl AirUe {
     /// Returns the place at an instant of the interfering paths' grid. `None` unless it was
     /// requested recently.
     pub(super) fn place_on_grid(&self, instant: Time) -> Option<Placement> {
-        let known = self.on_grid[number(instant)].filter(|&(of, ..)| of == instant);
-        known.map(|(_, ue, rest)| self.placement(ue, rest))
+        let known = self.on_grid[ring_index(instant)].filter(|&(of, ..)| of == instant);
+        known.map(|(_, ue, stay)| self.placement(ue, stay))
     }
 
     /// Returns the place of the UE at `at`. Each leg has a grid of its own, so a query may go back
     /// a little. Earlier places are extrapolated, because motion cannot go back.
-    fn find<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
-        let ue = match self.seen {
-            (seen_at, Some(seen)) if at < seen_at => {
+    fn query_place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
+        let ue = match self.last_query {
+            (seen_at, Some(last_query)) if at < seen_at => {
                 let back = seen_at.since(at).as_secs_f64();
-                let position = seen.position + seen.velocity * -back;
-                Kinematics { position, ..seen }
+                let position = last_query.position + last_query.velocity * -back;
+                Kinematics {
+                    position,
+                    ..last_query
+                }
             }
-            (_, seen) => {
+            (_, last_query) => {
                 let place = motion.at(self.config.node, at);
-                self.rest += u64::from(seen.is_none_or(|seen| seen.position != place.position));
-                self.seen = (at, Some(place));
+                self.stay += u64::from(
+                    last_query.is_none_or(|last_query| last_query.position != place.position),
+                );
+                self.last_query = (at, Some(place));
                 place
             }
         };
         // While the UE moves, every query begins a new stay.
-        self.rest += u64::from(ue.velocity != Vector::default());
-        self.placement(ue, self.rest)
+        self.stay += u64::from(ue.velocity != Vector::default());
+        self.placement(ue, self.stay)
     }
 
-    fn placement(&self, ue: Kinematics, rest: u64) -> Placement {
+    fn placement(&self, ue: Kinematics, stay: u64) -> Placement {
         Placement {
             node: self.config.node,
             ue,
-            rest,
+            stay,
             serving_site: None,
         }
     }
 }
 
 /// Returns the index of a grid instant in the ring of kept instants.
-fn number(instant: Time) -> usize {
-    (instant.as_nanos() / INTERFERING_PERIOD.as_nanos()) as usize % INSTANTS
+fn ring_index(instant: Time) -> usize {
+    (instant.as_nanos() / INTERFERING_PERIOD.as_nanos()) as usize % INSTANTS_KEPT
 }

@@ -2,7 +2,7 @@
 
 use super::history::{Histories, Mean};
 use super::path::Fade;
-use super::{Air, Extent, Purpose, Signal};
+use super::{Air, Extent, SinrPurpose, SinrSource};
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::LegId;
 use crate::plan::{LayeredScheme, Measurement, split_db};
@@ -14,32 +14,32 @@ use fadeout_core::math::{from_db, to_db};
 pub(super) struct Uplinks {
     /// Power in mW per resource block that UEs of other cells cause in a cell, averaged over the
     /// band.
-    pub heard: Histories,
+    pub received: Histories,
     /// Contribution of each path's UE to that mean, kept only if the UE changes cells.
-    parts: Vec<Mean>,
+    contributions: Vec<Mean>,
 }
 
 impl Uplinks {
     /// Builds uplinks into this number of cells.
     pub(super) fn new(cells: usize) -> Uplinks {
         Uplinks {
-            heard: Histories::new(cells),
-            parts: Vec::new(),
+            received: Histories::new(cells),
+            contributions: Vec::new(),
         }
     }
 
     /// Starts the records of separate contributions for the first `paths` paths, because some of
     /// their UEs change cells.
-    pub(super) fn follow(&mut self, paths: usize) {
-        self.parts.resize(paths, Mean::default());
+    pub(super) fn record_separately(&mut self, paths: usize) {
+        self.contributions.resize(paths, Mean::default());
     }
 
     /// Returns the mean power in mW that a cell receives from others as of `slot`. If the UE of
     /// `path` changes cells, its own earlier transmissions to other cells are left out.
     fn mean_of_others(&self, (cell, path): (CellId, usize), slot: u64) -> f64 {
-        match self.parts.get(path) {
-            Some(part) => self.heard.mean_without(cell, slot, part),
-            None => self.heard.mean(cell, slot),
+        match self.contributions.get(path) {
+            Some(part) => self.received.mean_without(cell, slot, part),
+            None => self.received.mean(cell, slot),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Air {
         share: f64,
     ) {
         let leg = &self.legs[id.index()];
-        let Signal::Paths(_, carrier) = &leg.signal else {
+        let SinrSource::Paths(_, carrier) = &leg.signal else {
             return;
         };
         if carrier.len() < 2 {
@@ -63,20 +63,20 @@ impl Air {
         }
         let length = self.cells[leg.cell.index()].frame.slot();
         let block_power_mw = from_db(block_power_dbm);
-        if let Some(crossing) = &mut self.crossing {
-            crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
+        if let Some(cross_link) = &mut self.cross_link {
+            cross_link.on_sent((id, leg.cell), slot, block_power_mw, share);
         }
-        let cells = self.spectrum.of(leg.cell);
+        let cells = self.spectrum.cells_on_carrier(leg.cell);
         let changes_cells = self.ues[leg.ue.index()].changes_cells;
         for (&cell, path) in cells.iter().zip(carrier.clone()) {
             if cell == leg.cell {
                 continue;
             }
             let slot = self.cells[cell.index()].frame.slot_as_of(length, slot);
-            let heard_mw = block_power_mw * self.gains[path] * share;
-            self.uplinks.heard.add(cell, slot, heard_mw);
+            let received_mw = block_power_mw * self.gains[path] * share;
+            self.uplinks.received.add(cell, slot, received_mw);
             if changes_cells {
-                self.uplinks.parts[path].add(slot, heard_mw);
+                self.uplinks.contributions[path].add(slot, received_mw);
             }
         }
     }
@@ -86,16 +86,16 @@ impl Air {
     pub(super) fn uplink_mean(
         &self,
         (cell, path): (CellId, usize),
-        (slot, purpose): (u64, Purpose),
+        (slot, purpose): (u64, SinrPurpose),
         block_power_dbm: f64,
     ) -> f64 {
         let interference_mw = match purpose {
-            Purpose::Transmission => self.uplinks.heard.at(cell, slot),
-            Purpose::Report => self.uplinks.mean_of_others((cell, path), slot),
+            SinrPurpose::Transmission => self.uplinks.received.value_at(cell, slot),
+            SinrPurpose::Report => self.uplinks.mean_of_others((cell, path), slot),
         };
-        let crossing_mw = self.crossing_mw(cell, slot, purpose);
+        let cross_link_mw = self.cross_link_mw(cell, slot, purpose);
         let thermal_mw = self.cells[cell.index()].levels.block_noise_mw;
-        let disturbance_mw = thermal_mw + interference_mw + crossing_mw;
+        let disturbance_mw = thermal_mw + interference_mw + cross_link_mw;
         from_db(block_power_dbm) * self.gains[path] / disturbance_mw
     }
 
@@ -109,13 +109,13 @@ impl Air {
     ) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
-            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
-            Signal::Recorded(_, uplink) => {
+            SinrSource::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
+            SinrSource::Recorded(_, uplink) => {
                 uplink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
-            &Signal::Paths(serving, _) => {
+            &SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
-                let asked = (slot, Purpose::Transmission);
+                let asked = (slot, SinrPurpose::Transmission);
                 let mean = self.uplink_mean((leg.cell, serving), asked, block_power_dbm);
                 let at = cell.frame.start_of(slot);
                 let sent = (scheme, Extent::Whole);
@@ -130,18 +130,18 @@ impl Air {
         let leg = &self.legs[leg.index()];
         measurement.gains.clear();
         match &leg.signal {
-            Signal::Given(sinr) => {
+            SinrSource::Given(sinr) => {
                 measurement.is_given = true;
                 measurement.sinr_db = sinr.uplink.0;
             }
-            Signal::Recorded(_, uplink) => {
+            SinrSource::Recorded(_, uplink) => {
                 measurement.is_given = true;
                 measurement.sinr_db = uplink.at(leg.start_of(&self.cells, slot));
             }
-            &Signal::Paths(serving, _) => {
+            &SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-                let asked = (slot, Purpose::Report);
+                let asked = (slot, SinrPurpose::Report);
                 let mean = self.uplink_mean((leg.cell, serving), asked, power_dbm);
                 let mut gains = [0.0; MAX_SUB_BANDS];
                 let at = cell.frame.start_of(slot);

@@ -1,9 +1,9 @@
 //! Link evaluations of UEs that monitor their links. Some can be skipped when they are due and
 //! computed later with the same result.
 
-use super::path::{PathChannel, Placement, Round};
+use super::path::{InstantCache, PathChannel, Placement};
 use super::ue::{INTERFERING_PERIOD, latest};
-use super::{Air, AirCell, Signal};
+use super::{Air, AirCell, SinrSource};
 use crate::channel::{CommonShadowing, Shadow};
 use crate::config::LegId;
 use fadeout_core::{Motion, Point, Span, Time};
@@ -18,16 +18,16 @@ pub(crate) struct LinkEvaluation {
 }
 
 /// Longest delay of a link evaluation that is computed later.
-const LATEST: Span = Span::from_millis(200);
+const MOST_DELAY: Span = Span::from_millis(200);
 
 /// View of the air for UEs that monitor their links.
-pub(crate) struct Watched<'a>(pub &'a mut Air);
+pub(crate) struct LinkMonitoring<'a>(pub &'a mut Air);
 
-impl Watched<'_> {
+impl LinkMonitoring<'_> {
     /// Stores the present loads of all cells at an instant of the common grid. Evaluations up to
     /// `most` instants later can then be computed for this instant.
     pub(crate) fn keep_loads(&mut self, most: usize) {
-        self.0.downlinks.keep(most);
+        self.0.downlinks.store_means(most);
     }
 
     /// Returns the time until which link evaluations of a leg can be computed later. They are due
@@ -40,12 +40,12 @@ impl Watched<'_> {
         motion: &mut M,
     ) -> Time {
         let air = &*self.0;
-        let keeps = period * most as u64 <= LATEST && air.grain <= period;
-        if !keeps || !follows_from_the_places(air, leg, motion) {
+        let keeps = period * most as u64 <= MOST_DELAY && air.least_period <= period;
+        if !keeps || !depends_on_places_only(air, leg, motion) {
             return now;
         }
         let ue = &air.ues[air.legs[leg.index()].ue.index()];
-        motion.orderless_until(ue.config.node, latest(now, air.grain))
+        motion.orderless_until(ue.config.node, latest(now, air.least_period))
     }
 
     /// Returns the linear downlink SINR of a leg, as [`Air::downlink_quality`] does, with the gains
@@ -53,10 +53,10 @@ impl Watched<'_> {
     pub(crate) fn quality<M: Motion>(
         &mut self,
         id: LegId,
-        look: LinkEvaluation,
+        evaluation: LinkEvaluation,
         motion: &mut M,
     ) -> f64 {
-        self.find((id, look), None, motion).0
+        self.evaluate_link((id, evaluation), None, motion).0
     }
 
     /// Returns a lower bound of the linear downlink SINR, and true if the bound is exact.
@@ -65,84 +65,84 @@ impl Watched<'_> {
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
-        look: LinkEvaluation,
+        evaluation: LinkEvaluation,
         enough: f64,
         motion: &mut M,
     ) -> (f64, bool) {
-        self.find((id, look), Some(enough), motion)
+        self.evaluate_link((id, evaluation), Some(enough), motion)
     }
 
-    fn find<M: Motion>(
+    fn evaluate_link<M: Motion>(
         &mut self,
-        (id, look): (LegId, LinkEvaluation),
+        (id, evaluation): (LegId, LinkEvaluation),
         enough: Option<f64>,
         motion: &mut M,
     ) -> (f64, bool) {
         let air = &mut *self.0;
         let leg = &air.legs[id.index()];
         let (serving, first) = match &leg.signal {
-            Signal::Paths(serving, carrier) if follows_from_the_places(air, id, motion) => {
+            SinrSource::Paths(serving, carrier) if depends_on_places_only(air, id, motion) => {
                 (*serving, carrier.start)
             }
             _ => {
-                debug_assert_eq!(look.back, 0, "it cannot be made later");
-                air.refresh(id, look.at, motion);
-                return (air.downlink_quality(id, look.at), true);
+                debug_assert_eq!(evaluation.back, 0, "it cannot be made later");
+                air.refresh(id, evaluation.at, motion);
+                return (air.downlink_quality(id, evaluation.at), true);
             }
         };
         let (own, ue) = (&air.cells[leg.cell.index()], &mut air.ues[leg.ue.index()]);
-        let at = latest(look.at, own.config.gain_period);
-        let placement = match look.back {
+        let at = latest(evaluation.at, own.config.gain_period);
+        let placement = match evaluation.back {
             0 => ue.place(at, motion),
-            _ => ue.place_again(at, motion),
+            _ => ue.place_earlier(at, motion),
         };
         let instant = latest(at, INTERFERING_PERIOD);
-        let (mut round, mut grid_round) = (Round::default(), Round::default());
+        let (mut cache, mut grid_cache) = (InstantCache::default(), InstantCache::default());
         let mut common = std::mem::take(&mut ue.common);
         let mut on_grid: Option<Placement> = None;
-        if look.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
+        if evaluation.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
             air.past
-                .begin((id, instant), air.spectrum.of(leg.cell).len());
+                .begin((id, instant), air.spectrum.cells_on_carrier(leg.cell).len());
         }
         air.past.bounds.clear();
         air.past.shadows.clear();
         let path = &mut air.paths[serving];
         let found = (&mut air.channels[serving], air.gains[serving]);
-        let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
-        if look.back > 0 {
+        let gain = path.measure_gain(found, (at, &mut cache), &placement, own, motion);
+        if evaluation.back > 0 {
             // The stored state of the channel is now that of another time.
             path.due_at = Time::ZERO;
         }
         let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
         let width_hz = own.levels.bandwidth_hz;
-        let slot = own.frame.slot_at(look.at);
-        for (index, &cell) in (first..).zip(air.spectrum.of(leg.cell)) {
+        let slot = own.frame.slot_at(evaluation.at);
+        for (index, &cell) in (first..).zip(air.spectrum.cells_on_carrier(leg.cell)) {
             if index == serving {
                 continue;
             }
             let other = &air.cells[cell.index()];
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = air.downlinks.mean_share(cell, slot, look.back);
+            let share = air.downlinks.mean_share(cell, slot, evaluation.back);
             if share <= 0.0 {
                 continue;
             }
             let path = &mut air.paths[index];
             let due_at = instant.saturating_add(INTERFERING_PERIOD);
             let (channel, known) = (&mut air.channels[index], &mut air.gains[index]);
-            let again = || ue.place_again(instant, motion);
+            let again = || ue.place_earlier(instant, motion);
             let gain = if path.due_at == due_at {
                 *known
             } else {
                 let place =
                     on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
-                let when = (instant, &mut grid_round);
+                let when = (instant, &mut grid_cache);
                 if enough.is_some() {
                     let place = place.ue.position;
                     let shadows = &mut air.past.shadows;
-                    let most_db = most_db(channel, (place, other), shadows, &mut common);
+                    let most_db = most_gain_db(channel, (place, other), shadows, &mut common);
                     let most =
                         power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db));
-                    let most_mw = air.downlinks.heard_mw((cell, width_hz), most, share);
+                    let most_mw = air.downlinks.received_mw((cell, width_hz), most, share);
                     let bound = Bound {
                         index,
                         share,
@@ -151,19 +151,19 @@ impl Watched<'_> {
                     air.past.bounds.push(bound);
                     continue;
                 }
-                if look.back == 0 {
-                    path.look((channel, known), when, place, other, motion);
+                if evaluation.back == 0 {
+                    path.evaluate((channel, known), when, place, other, motion);
                     path.due_at = due_at;
                     *known
                 } else {
                     let past = &mut air.past.gains[index - first];
                     if past.is_nan() {
-                        *past = path.look_aside((channel, *known), when, place, other, motion);
+                        *past = path.measure_gain((channel, *known), when, place, other, motion);
                     }
                     *past
                 }
             };
-            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+            disturbance_mw += air.downlinks.received_mw((cell, width_hz), gain, share);
         }
         ue.common = common;
         let sinr = |disturbance_mw| {
@@ -186,10 +186,10 @@ impl Watched<'_> {
             let path = &mut air.paths[index];
             let (cell, other) = (path.cell, &air.cells[path.cell.index()]);
             let found = (&mut air.channels[index], &mut air.gains[index]);
-            path.look(found, (instant, &mut grid_round), &place, other, motion);
+            path.evaluate(found, (instant, &mut grid_cache), &place, other, motion);
             path.due_at = instant.saturating_add(INTERFERING_PERIOD);
             let gain = air.gains[index];
-            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+            disturbance_mw += air.downlinks.received_mw((cell, width_hz), gain, share);
         }
     }
 }
@@ -206,7 +206,7 @@ struct Bound {
 
 /// Returns an upper bound in dB of an interferer's gain without fading, with the UE at `place`.
 /// Infinite if no bound is known. The shadowing of a site is computed once for all its cells.
-fn most_db(
+fn most_gain_db(
     channel: &PathChannel,
     (place, cell): (Point, &AirCell),
     shadows: &mut Vec<(Shadow, [f64; 2])>,
@@ -236,16 +236,16 @@ fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
 
 /// Returns true if the SINR of a leg depends only on places and on the transmissions of cells, and
 /// all cells have one gain period.
-fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
-    air.has_one_grain
-        && air.crossing.is_none()
+fn depends_on_places_only(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
+    air.has_one_period
+        && air.cross_link.is_none()
         && air.legs[leg.index()].follows_from_the_places
         && !motion.has_vehicles()
 }
 
 /// Gains of interferers at an earlier instant of their grid, for those that were computed.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct PastGains {
     leg: LegId,
     instant: Time,
     /// Gains by the cells of the leg's carrier. NaN if not computed.
@@ -257,9 +257,9 @@ pub(super) struct Past {
     shadows: Vec<(Shadow, [f64; 2])>,
 }
 
-impl Past {
-    pub(super) const fn new() -> Past {
-        Past {
+impl PastGains {
+    pub(super) const fn new() -> PastGains {
+        PastGains {
             leg: LegId(u32::MAX),
             instant: Time::NEVER,
             gains: Vec::new(),

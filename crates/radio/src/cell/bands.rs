@@ -1,8 +1,8 @@
 //! Downlink scheduling by sub-bands, if UEs report a CQI for each. Each block uses the best
 //! sub-bands of its UE.
 
-use super::contest::{Contest, Entrant, Offer};
-use super::downlink::Room;
+use super::competition::{Competition, Entrant, Offer};
+use super::downlink::SlotResources;
 use super::{CellMac, Served};
 use crate::config::LegId;
 use crate::mac::scheduler::{BandShares, BandView, BuiltInScheduler, best_of};
@@ -19,7 +19,7 @@ pub(super) struct Bands {
 }
 
 /// Units of one UE, and their sub-bands.
-pub(super) struct Part {
+pub(super) struct BandAllocation {
     pub units: u32,
     pub set: BandSet,
     by_band: [u8; MOST_SUB_BANDS],
@@ -28,7 +28,7 @@ pub(super) struct Part {
 impl Bands {
     /// Begins a slot with `units` units. Missing units are those in the middle of the band, where
     /// synchronisation signals lie.
-    pub(super) fn begin(&mut self, sub_bands: &SubBands, units: u32) {
+    pub(super) fn begin_slot(&mut self, sub_bands: &SubBands, units: u32) {
         self.count = sub_bands.count();
         self.free[..self.count].copy_from_slice(sub_bands.units());
         let all: u32 = sub_bands.units().iter().map(|&n| u32::from(n)).sum();
@@ -65,30 +65,31 @@ impl Bands {
         set
     }
 
-    /// Allocates the units left to the UEs of a contest. `rate` returns the rate of one unit of a
-    /// sub-band for a UE.
+    /// Allocates the units left to the UEs of a competition. `rate` returns the rate of one unit of
+    /// a sub-band for a UE.
     pub(super) fn decide(
         &mut self,
-        contest: &Contest,
+        competition: &Competition,
         offer: &Offer,
         scheduler: &mut BuiltInScheduler,
         mut rate: impl FnMut(Entrant, usize) -> f64,
     ) {
         self.rates.clear();
-        for entrant in contest.entrants() {
+        for entrant in competition.entrants() {
             let rates = (0..self.count).map(|band| rate(entrant, band));
             self.rates.extend(rates);
         }
         let view = BandView {
-            slot: contest.view(offer),
+            slot: competition.view(offer),
             free: &self.free[..self.count],
             rates: &self.rates,
         };
         self.shares.decide(&view, scheduler);
     }
 
-    /// Returns the position of a UE in the contest, and its allocation. `None` past the last one.
-    pub(super) fn winner(&self, number: usize) -> Option<(usize, Part)> {
+    /// Returns the position of a UE in the competition, and its allocation. `None` past the last
+    /// one.
+    pub(super) fn winner(&self, number: usize) -> Option<(usize, BandAllocation)> {
         let share = self.shares.shares().get(number)?;
         let mut set = BandSet::default();
         for (band, _) in share
@@ -99,7 +100,7 @@ impl Bands {
         {
             set.insert(band);
         }
-        let part = Part {
+        let part = BandAllocation {
             units: share.total(),
             set,
             by_band: share.units,
@@ -112,7 +113,7 @@ impl CellMac {
     /// Begins a downlink slot with this number of units.
     pub(super) fn begin_bands(&mut self, units: u32) {
         if let (Some(bands), Some(sub_bands)) = (&mut self.bands, &self.plan.sub_bands) {
-            bands.begin(sub_bands, units);
+            bands.begin_slot(sub_bands, units);
         }
     }
 
@@ -133,33 +134,38 @@ impl CellMac {
     /// does not schedule by sub-bands.
     pub(super) fn share_bands(
         &mut self,
-        contest: &Contest,
+        competition: &Competition,
         offer: &Offer,
-        room: &mut Room,
+        remaining: &mut SlotResources,
         served: &mut impl Served,
     ) -> bool {
         let Some(mut bands) = self.bands.take() else {
             return false;
         };
-        if !contest.is_empty() && offer.most_ues > 0 {
+        if !competition.is_empty() && offer.most_ues > 0 {
             let adaptation = self.plan.down.adaptation();
             let legs = &self.served;
-            bands.decide(contest, offer, &mut self.down.scheduler, |entrant, band| {
-                let (leg, _) = legs[entrant.rnti.index()];
-                let cqi = served.sub_band_cqi(leg)[band];
-                let of_layer = adaptation.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
-                of_layer * f64::from(self.plan.down.scheme(entrant.scheme.into()).layers)
-            });
+            bands.decide(
+                competition,
+                offer,
+                &mut self.down.scheduler,
+                |entrant, band| {
+                    let (leg, _) = legs[entrant.rnti.index()];
+                    let cqi = served.sub_band_cqi(leg)[band];
+                    let of_layer = adaptation.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
+                    of_layer * f64::from(self.plan.down.scheme(entrant.scheme.into()).layers)
+                },
+            );
             let mut number = 0;
             while let Some((position, part)) = bands.winner(number) {
                 number += 1;
-                let entrant = contest.entrant(position);
+                let entrant = competition.entrant(position);
                 let (leg, _) = self.served[entrant.rnti.index()];
                 let by_band = &part.by_band;
                 if let Some((scheme, cqi)) = served.scheme_over(&self.plan, leg, by_band) {
                     let rnti = entrant.rnti;
                     let chosen = Entrant { rnti, scheme, cqi };
-                    self.send_new(chosen, (part.units, part.set), room, served);
+                    self.send_new(chosen, (part.units, part.set), remaining, served);
                 }
             }
         }
@@ -184,7 +190,7 @@ mod tests {
         let plan = CellPlan::new(CellId(0), config).expect("a cell");
         let sub_bands = plan.sub_bands.as_ref().expect("sub-bands");
         let mut bands = Bands::default();
-        bands.begin(sub_bands, 25);
+        bands.begin_slot(sub_bands, 25);
         let mut cqi = [5; MOST_SUB_BANDS];
         (cqi[3], cqi[9]) = (9, 8);
         // 100 resource blocks are thirteen sub-bands: twelve of two groups, the last of one.
@@ -211,7 +217,7 @@ mod tests {
         };
         let plan = CellPlan::new(CellId(0), config).expect("a cell");
         let mut bands = Bands::default();
-        bands.begin(plan.sub_bands.as_ref().expect("sub-bands"), 25 - 5);
+        bands.begin_slot(plan.sub_bands.as_ref().expect("sub-bands"), 25 - 5);
         assert_eq!(bands.free[..13], [2, 2, 2, 2, 2, 0, 0, 1, 2, 2, 2, 2, 1]);
     }
 }

@@ -8,7 +8,7 @@
 //! HARQ processes, bearers or channels.
 
 mod bands;
-mod contest;
+mod competition;
 mod downlink;
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use crate::mac::scheduler::{BuiltInScheduler, MacSchedulerKind};
 use crate::phy::sub_band::BandSet;
 use crate::plan::{BandCqi, CellPlan};
 use bands::Bands;
-use contest::Contest;
+use competition::Competition;
 use fadeout_core::{Direction, Span, Time, UeId, Wake};
 use std::collections::VecDeque;
 
@@ -154,7 +154,7 @@ pub(crate) struct CellMac {
     blocked_units: u32,
     /// Reserved occasions of configured grants in each slot of the period.
     occasions: Vec<u32>,
-    contest: Contest,
+    competition: Competition,
     /// Sub-band scheduling. `None` if UEs do not report on sub-bands.
     bands: Option<Box<Bands>>,
     slots: u64,
@@ -191,7 +191,7 @@ impl Half {
     }
 
     /// Restores the list of active UEs after a slot, without those that have no more data.
-    fn put_back(&mut self, mut active: Vec<Rnti>) {
+    fn restore_active(&mut self, mut active: Vec<Rnti>) {
         active.retain(|&rnti| {
             let has_more = self.ready[rnti.index()] != NO_SLOT;
             self.is_active[rnti.index()] = has_more;
@@ -227,7 +227,7 @@ impl CellMac {
             needed: [(0, 0); NEEDS],
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
-            contest: Contest::default(),
+            competition: Competition::default(),
             bands: plan.sub_bands.as_ref().map(|_| Box::default()),
             slots: 0,
             plan,
@@ -282,12 +282,12 @@ impl CellMac {
             half.is_active[rnti.index()] = true;
             half.active.push(rnti);
         }
-        self.need(self.plan.schedulable_from(direction, slot))
+        self.arm_wake(self.plan.schedulable_from(direction, slot))
     }
 
     /// Arms a wake-up for `slot`. Returns its time and generation. `None` if an earlier wake-up is
     /// pending.
-    fn need(&mut self, slot: u64) -> Option<(Time, u32)> {
+    fn arm_wake(&mut self, slot: u64) -> Option<(Time, u32)> {
         let at = self.plan.frame.start_of(slot.max(self.first_slot));
         self.wake.arm(at).map(|generation| (at, generation))
     }
@@ -314,7 +314,7 @@ impl CellMac {
         self.schedule_uplink(slot, served);
         let next = self.next_slot();
         if next != NO_SLOT
-            && let Some((at, generation)) = self.need(next)
+            && let Some((at, generation)) = self.arm_wake(next)
         {
             debug_assert!(at > now, "a cell wakes at {at}, and it is {now}");
             served.wake(at, generation);
@@ -420,9 +420,9 @@ impl CellMac {
 
     /// Records that a UE uses a slot of its configured grant. Returns the wake-up, as
     /// [`CellMac::activate`] does.
-    pub(crate) fn keep(&mut self, grant: Grant) -> Option<(Time, u32)> {
+    pub(crate) fn use_configured_grant(&mut self, grant: Grant) -> Option<(Time, u32)> {
         self.push_grant(grant);
-        self.need(grant.slot)
+        self.arm_wake(grant.slot)
     }
 
     /// Inserts a grant in the order of slots.

@@ -237,7 +237,7 @@ fn what_a_failed_leg_was_granted_is_void() {
     let mut cell = cell(lte(), 2);
     let mut legs = Script::default();
     for leg in [10, 11] {
-        cell.keep(Grant {
+        cell.use_configured_grant(Grant {
             slot: 4,
             leg: LegId(leg),
             process: 0,
@@ -252,7 +252,7 @@ fn what_a_failed_leg_was_granted_is_void() {
 fn grants_stay_in_the_order_of_their_slots() {
     let mut cell = cell(lte(), 1);
     for (process, slot) in [5, 7, 6, 7, 3].into_iter().enumerate() {
-        cell.keep(Grant {
+        cell.use_configured_grant(Grant {
             slot,
             leg: LegId(10),
             process: process as u8,
@@ -316,7 +316,7 @@ fn a_leg_that_has_something_earlier_than_it_thought_is_looked_at_then() {
 fn what_is_granted_for_a_later_slot_waits_for_it() {
     let mut cell = cell(lte(), 1);
     let mut legs = Script::default();
-    cell.keep(Grant {
+    cell.use_configured_grant(Grant {
         slot: 7,
         leg: LegId(10),
         process: 0,

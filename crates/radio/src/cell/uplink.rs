@@ -1,6 +1,6 @@
 //! Uplink grants that a slot carries, and transmissions on earlier grants.
 
-use super::contest::{Entrant, Offer};
+use super::competition::{Entrant, Offer};
 use super::{CellMac, Demand, Grant, Served, Slot};
 use crate::config::{Rnti, Shape};
 use crate::mac::scheduler::MacScheduler;
@@ -28,7 +28,7 @@ impl CellMac {
             let active = std::mem::take(&mut self.up.active);
             let is_last = targets.peek().is_none();
             self.share_uplink((slot, target), is_last, &active, served);
-            self.up.put_back(active);
+            self.up.restore_active(active);
         }
     }
 
@@ -45,8 +45,8 @@ impl CellMac {
         for &rnti in active {
             ues -= u32::from(ues > 0 && self.repeat_uplink(rnti, (slot, target), is_last, served));
         }
-        let mut contest = std::mem::take(&mut self.contest);
-        contest.clear();
+        let mut competition = std::mem::take(&mut self.competition);
+        competition.clear();
         let units = self.uplink_units_left(target);
         let symbols = self.plan.uplink_symbols(target);
         let least = self.plan.up.least_units();
@@ -58,7 +58,7 @@ impl CellMac {
         };
         let plan = &self.plan;
         let by_rnti = (&mut self.up.ready[..], &self.served[..]);
-        contest.ask(slot, active, by_rnti, |leg| {
+        competition.collect_bids(slot, active, by_rnti, |leg| {
             let demand = served.uplink_demand(plan, leg, asked);
             let ready = if is_last { demand.ready } else { slot };
             Demand { ready, ..demand }
@@ -69,14 +69,14 @@ impl CellMac {
             least,
             most_ues: ues,
         };
-        contest.decide(&offer, &mut self.up.scheduler);
-        for (entrant, units) in contest.winners() {
+        competition.decide(&offer, &mut self.up.scheduler);
+        for (entrant, units) in competition.winners() {
             self.grant_new(entrant, (slot, target), (symbols, units), served);
             if !is_last {
                 self.up.ready[entrant.rnti.index()] = slot;
             }
         }
-        self.contest = contest;
+        self.competition = competition;
     }
 
     fn grant_new(
@@ -104,7 +104,7 @@ impl CellMac {
             leg,
             process,
         };
-        if let Some((at, generation)) = self.keep(grant) {
+        if let Some((at, generation)) = self.use_configured_grant(grant) {
             served.wake(at, generation);
         }
         self.up.scheduler.on_served(target, ue, bytes);

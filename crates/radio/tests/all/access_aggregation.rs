@@ -107,7 +107,7 @@ fn rate_at(
     for second in [0, 1] {
         for _ in 0..100 {
             for _ in 0..300 * count {
-                rig.put(0, direction, 1500, 0);
+                rig.send_packet(0, direction, 1500, 0);
             }
             rig.run_for(Span::from_millis(10));
         }
@@ -173,7 +173,7 @@ fn packets_leave_in_order_and_once_whatever_carries_them() {
         let mut number = 0;
         for _ in 0..400 {
             for _ in 0..20 {
-                rig.put(0, Direction::Downlink, 1500, number);
+                rig.send_packet(0, Direction::Downlink, 1500, number);
                 number += 1;
             }
             rig.run_for(Span::from_millis(2));
@@ -224,7 +224,7 @@ fn uplink_packets_leave_in_order_and_once_whatever_carries_them() {
         for burst in 0..400 {
             // After some bursts there is a pause, and the UE must send a scheduling request again.
             for _ in 0..(burst % 40).min(12) {
-                rig.put(0, Direction::Uplink, 1500, number);
+                rig.send_packet(0, Direction::Uplink, 1500, number);
                 number += 1;
             }
             rig.run_for(Span::from_millis(2));
@@ -261,7 +261,7 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
         rig.run_until(Time::ZERO + Span::from_millis(start));
         for _ in 0..60 {
             for _ in 0..20 {
-                rig.put(0, Direction::Downlink, 1500, 0);
+                rig.send_packet(0, Direction::Downlink, 1500, 0);
             }
             rig.run_for(Span::from_millis(1));
         }
@@ -318,7 +318,7 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
             // Some bursts fit into the on-duration, others last long.
             let most = if draw.chance(0.2) { 600 } else { 20 };
             for _ in 0..=draw.below(most) {
-                rig.put(0, Direction::Downlink, 1500, count);
+                rig.send_packet(0, Direction::Downlink, 1500, count);
                 count += 1;
             }
             rig.run_for(Span::from_millis(1 + draw.below(120)));
@@ -376,7 +376,7 @@ fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     };
     let mut rig = Rig::new(config, 1);
     for _ in 0..50 {
-        rig.put(0, Direction::Downlink, 1500, 0);
+        rig.send_packet(0, Direction::Downlink, 1500, 0);
         rig.run_for(Span::from_millis(10));
     }
     rig.run_for(Span::from_secs(20));
@@ -406,7 +406,7 @@ fn failures_at(distances_m: [f64; 2]) -> (u64, [usize; 2]) {
     let mut rig = Rig::with_places(config, 3, vec![Point::new(0.0, 0.0, 1.5)]);
     for _ in 0..1000 {
         for _ in 0..200 {
-            rig.put(0, Direction::Downlink, 1500, 0);
+            rig.send_packet(0, Direction::Downlink, 1500, 0);
         }
         rig.run_for(Span::from_millis(10));
     }

@@ -55,8 +55,8 @@ fn delivered(cells: Vec<CellConfig>) -> [u64; 2] {
     rig.rows.is_off = true;
     for _ in 0..1000 {
         for _ in 0..60 {
-            rig.put(0, Direction::Uplink, 1500, 0);
-            rig.put(1, Direction::Downlink, 1500, 0);
+            rig.send_packet(0, Direction::Uplink, 1500, 0);
+            rig.send_packet(1, Direction::Downlink, 1500, 0);
         }
         rig.run_for(Span::from_millis(2));
     }

@@ -48,7 +48,7 @@ fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
         for bearer in 0..bearers {
             // With a full buffer, 1.5 MB always wait.
             while inside[bearer as usize] < 1_500_000 / size {
-                rig.put(bearer, direction, size, bearer);
+                rig.send_packet(bearer, direction, size, bearer);
                 inside[bearer as usize] += 1;
             }
         }
@@ -437,12 +437,12 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
             let most = if is_full { [1000, 1000] } else { [0, 1000] };
             for (way, direction) in [(0, Direction::Downlink), (1, Direction::Uplink)] {
                 while inside[way] < most[way] {
-                    rig.put(0, direction, sizes[way], way as u32);
+                    rig.send_packet(0, direction, sizes[way], way as u32);
                     inside[way] += 1;
                 }
             }
             if !is_full && step % 2 == 0 {
-                rig.put(0, Direction::Downlink, 80, 0);
+                rig.send_packet(0, Direction::Downlink, 80, 0);
                 inside[0] += 1;
             }
             rig.run_for(Span::from_micros(500));

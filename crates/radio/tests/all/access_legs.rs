@@ -66,7 +66,7 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
     for _ in 0..200 {
         for bearer in [0, 1] {
             for direction in [Direction::Downlink, Direction::Uplink] {
-                rig.put(bearer, direction, 1000, number);
+                rig.send_packet(bearer, direction, 1000, number);
                 number += 1;
             }
         }
@@ -129,7 +129,7 @@ fn a_silent_leg_does_not_wake_its_cell() {
     };
     let mut rig = Rig::new(config, 1);
     for number in 0..20 {
-        rig.put(0, Direction::Downlink, 1000, number);
+        rig.send_packet(0, Direction::Downlink, 1000, number);
         rig.run_for(Span::from_millis(5));
     }
     assert!(rig.rows.blocks.iter().all(|row| row.cell == CellId(0)));
@@ -147,14 +147,14 @@ fn a_bearer_may_be_set_up_while_others_run() {
         bearers: bearers()[..1].to_vec(),
     };
     let mut rig = Rig::new(config, 1);
-    rig.put(0, Direction::Downlink, 1000, 0);
+    rig.send_packet(0, Direction::Downlink, 1000, 0);
     rig.run_until(Time::ZERO + Span::from_millis(1));
     let set_up = rig
         .access
         .establish(bearers()[1])
         .expect("its leg is there");
     assert_eq!(set_up, DrbId(1));
-    rig.put(1, Direction::Uplink, 1000, 1);
+    rig.send_packet(1, Direction::Uplink, 1000, 1);
     rig.run_for(Span::from_millis(100));
     let mut numbers: Vec<u32> = rig.arrivals.iter().map(|arrival| arrival.number).collect();
     numbers.sort_unstable();
@@ -176,7 +176,7 @@ fn cells_of_both_generations_serve_ues_of_their_own_in_one_run() {
     let mut rig = Rig::new(config, 1);
     for bearer in [0, 1] {
         for direction in [Direction::Downlink, Direction::Uplink] {
-            rig.put(bearer, direction, 1000, bearer);
+            rig.send_packet(bearer, direction, 1000, bearer);
         }
     }
     rig.run_for(Span::from_millis(100));

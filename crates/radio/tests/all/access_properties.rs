@@ -226,7 +226,7 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
                 Direction::Uplink
             };
             put.push((bearer, direction));
-            rig.put(bearer, direction, 40 + random.below(1460) as u32, number);
+            rig.send_packet(bearer, direction, 40 + random.below(1460) as u32, number);
             rig.run_for(Span::from_nanos(random.exponential(1e6) as u64));
         }
         // One minute is nearly always enough. The last packets take longer if two of five blocks
@@ -302,7 +302,7 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.access.counters().events, attached);
     // One packet for one UE needs a slot, its decoding and its status report.
-    rig.put(500, Direction::Downlink, 1000, 0);
+    rig.send_packet(500, Direction::Downlink, 1000, 0);
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.arrivals.len(), 1);
     let events = rig.access.counters().events - attached;
@@ -337,7 +337,7 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_fa
     for (direction, waits_ms, fails_within_ms, looks) in cases {
         for bearer in [BearerConfig::nr(UeId(0)), unacknowledged] {
             let mut rig = Rig::new(config(bearer), 1);
-            rig.put(0, direction, 1000, 0);
+            rig.send_packet(0, direction, 1000, 0);
             rig.run_for(Span::from_millis(waits_ms));
             assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
             let slots = rig.access.counters().slots;
@@ -370,7 +370,7 @@ fn the_same_seed_gives_the_same_channel_whatever_the_traffic() {
         let mut rig = Rig::with_places(config, 5, vec![Point::new(300.0, 40.0, 1.5)]);
         for _ in 0..500 {
             for number in 0..packets {
-                rig.put(0, Direction::Downlink, 1500, number);
+                rig.send_packet(0, Direction::Downlink, 1500, number);
             }
             rig.run_for(Span::from_millis(1));
         }
@@ -461,7 +461,7 @@ fn at_a_given_sinr_that_is_out_of_range_nothing_waits_for_ever() {
             bearers: vec![BearerConfig::lte(UeId(0))],
         };
         let mut rig = Rig::new(config, 1);
-        rig.put(0, Direction::Uplink, 500, 0);
+        rig.send_packet(0, Direction::Uplink, 500, 0);
         rig.run_until(Time::ZERO + Span::from_secs(10));
         assert!(rig.pool.is_empty(), "{sinr} dB");
         let causes: Vec<_> = rig.rows.drops.iter().map(|row| row.cause).collect();
@@ -495,7 +495,7 @@ fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
             }],
         };
         let mut rig = Rig::new(config, 1);
-        rig.put(0, direction, 500, 0);
+        rig.send_packet(0, direction, 500, 0);
         rig.run_until(Time::ZERO + Span::from_millis(300));
         let [drop] = &rig.rows.drops[..] else {
             panic!("{:?}", rig.rows.drops);

@@ -56,7 +56,7 @@ fn run(fading: Fading, power: Dbm, sub_band: Option<u32>, seed: u64) -> Run {
     for _ in 0..400 {
         for ue in 0..UES {
             for _ in 0..12 {
-                rig.put(ue, Direction::Downlink, 1500, 0);
+                rig.send_packet(ue, Direction::Downlink, 1500, 0);
             }
         }
         rig.run_for(Span::from_millis(5));

@@ -251,11 +251,11 @@ fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     for &(nanos, ue, number) in &at {
         while load && busy_until <= nanos {
             rig.run_until(Time::from_nanos(busy_until));
-            rig.put(0, Direction::Uplink, 1500, u32::MAX);
+            rig.send_packet(0, Direction::Uplink, 1500, u32::MAX);
             busy_until += 1_000_000;
         }
         rig.run_until(Time::from_nanos(nanos));
-        rig.put(ue, Direction::Uplink, 100, number * ues + ue);
+        rig.send_packet(ue, Direction::Uplink, 100, number * ues + ue);
     }
     rig.run_for(Span::from_nanos(APART_NS));
     let mut found = vec![Vec::new(); ues as usize];
@@ -437,7 +437,7 @@ fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
     for number in 0..count {
         let at = Time::from_nanos(u64::from(number) * every_us * 1000 + 123_457);
         rig.run_until(at);
-        rig.put(0, Direction::Uplink, 100, number);
+        rig.send_packet(0, Direction::Uplink, 100, number);
     }
     rig.run_for(Span::from_secs_f64(10.0));
     assert_eq!(rig.arrivals.len(), count as usize, "all arrive");

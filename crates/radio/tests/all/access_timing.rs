@@ -55,7 +55,7 @@ fn mean_delay(config: RadioConfig, tti: Span, direction: Direction, packets: u32
         let at = Time::ZERO + tti * 64 * u64::from(number);
         let at = at + Span::from_secs_f64(tti.as_secs_f64() * phase);
         rig.run_until(at);
-        rig.put(0, direction, 100, number);
+        rig.send_packet(0, direction, 100, number);
         rig.run_for(tti * 40);
         let arrival = rig.arrivals.last().expect("it arrived within 40 intervals");
         assert_eq!(arrival.number, number);
@@ -148,8 +148,8 @@ fn the_parts_of_a_delay_add_up_and_name_its_causes() {
         1,
     );
     rig.run_until(Time::from_nanos(20_400_000));
-    rig.put(0, Direction::Uplink, 100, 0);
-    rig.put(0, Direction::Downlink, 100, 1);
+    rig.send_packet(0, Direction::Uplink, 100, 0);
+    rig.send_packet(0, Direction::Downlink, 100, 1);
     rig.run_for(tti * 30);
     let millis = |span: Span| span.as_secs_f64() * 1e3;
     let row = |direction| {
@@ -195,7 +195,7 @@ fn nr_delays_are_the_arithmetic_of_slots_and_processing() {
     };
     let mut rig = Rig::new(config, 1);
     rig.run_until(Time::from_nanos(10_050_000));
-    rig.put(0, Direction::Downlink, 100, 0);
+    rig.send_packet(0, Direction::Downlink, 100, 0);
     rig.run_for(Span::from_millis(5));
     // Processing of one slot ends at 10.175 ms. The block is sent in the slot at 10.25 ms, after
     // one control symbol, in two symbols, the smallest number. Decoding and the higher layers take
@@ -206,7 +206,7 @@ fn nr_delays_are_the_arithmetic_of_slots_and_processing() {
     assert!((found - expected).abs() <= 2.0, "{found} beside {expected}");
 
     rig.run_until(Time::from_nanos(20_050_000));
-    rig.put(0, Direction::Uplink, 100, 1);
+    rig.send_packet(0, Direction::Uplink, 100, 1);
     rig.run_for(Span::from_millis(5));
     // The request is sent in the slot at 21 ms and received at 21.125. The base station takes
     // T_proc,1 and a slot, and sends the grant at 21.5. K2 is 3 because of T_proc,2. The data is

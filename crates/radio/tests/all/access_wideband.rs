@@ -56,8 +56,8 @@ fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
         for _ in 0..40 {
             for ue in 0..ues {
                 for _ in 0..6 {
-                    rig.put(ue, Direction::Downlink, 1500, 0);
-                    rig.put(ue, Direction::Uplink, 1500, 0);
+                    rig.send_packet(ue, Direction::Downlink, 1500, 0);
+                    rig.send_packet(ue, Direction::Uplink, 1500, 0);
                 }
             }
             rig.run_for(Span::from_millis(25));

@@ -8,14 +8,14 @@ use fadeout_radio::channel::ConfigError;
 use fadeout_radio::channel::knife_edge::clear_beyond;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
-use fadeout_radio::sight::Sights;
+use fadeout_radio::path_state::PathStates;
 
 /// Vehicles with UEs and the cells that they measure. Measurements must be in the order of time.
 #[derive(Debug)]
 pub(crate) struct Cars {
     cells: Vec<CellConfig>,
     ues: Vec<UeConfig>,
-    sights: Sights,
+    sights: PathStates,
     places: Places,
 }
 
@@ -27,7 +27,7 @@ impl Cars {
         seed: u64,
     ) -> Cars {
         Cars {
-            sights: Sights::new(cells.clone(), seed),
+            sights: PathStates::new(cells.clone(), seed),
             cells,
             ues,
             places,
@@ -65,7 +65,7 @@ impl Cars {
         now: Time,
     ) -> Result<Option<f64>, ConfigError> {
         let subject = (ue, &self.ues[ue.index()]);
-        let sight = self.sights.look(subject, cell, now, &mut self.places)?;
+        let sight = self.sights.state_at(subject, cell, now, &mut self.places)?;
         Ok(sight.map(|sight| sight.snr_db))
     }
 

@@ -2,7 +2,7 @@
 
 use super::World;
 use fadeout_core::{LinkId, Packet, Probe, Time};
-use fadeout_radio::access::handled;
+use fadeout_radio::access::events_handled;
 
 /// A packet on a link into another world.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub(crate) fn take_over<P: Probe>(world: &mut World<P>, mail: &mut Vec<Mail>) {
 /// the work of a world.
 pub(crate) fn work<P: Probe>(world: &World<P>) -> u64 {
     let radio = world.radio.as_ref();
-    world.agenda.processed() + radio.map_or(0, |radio| handled(&radio.access))
+    world.agenda.processed() + radio.map_or(0, |radio| events_handled(&radio.access))
 }
 
 /// Returns the probe that records a world.

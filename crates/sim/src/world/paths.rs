@@ -233,7 +233,7 @@ impl UePaths {
                 self.begin_copies(world, ue, base);
             }
             Move::BicastEnd { ue } => self.copies.retain(|_, copying| copying.ue != ue),
-            Move::Told { ue, info } => {
+            Move::LinkNotice { ue, info } => {
                 for way in self.ways.iter().filter(|way| way.ue == ue) {
                     notify(&mut world.notices, &mut world.agenda, way.flow, info);
                 }

@@ -1,8 +1,8 @@
 //! The secondary leg of a UE: entry into the cell, release, and the effects on both ends of its
 //! bearers.
 
-use super::{SECOND, Scg};
-use crate::access::failure::step_access;
+use super::{SECONDARY_LEG, Scg};
+use crate::access::failure::run_random_access;
 use crate::access::handover::seconds;
 use crate::access::managed::record_cell_event;
 use crate::bearer::{close_secondary, leave_secondary, open_secondary};
@@ -16,7 +16,11 @@ use fadeout_core::{
 
 impl Scg<'_, '_> {
     /// Runs the next step of random access to the cell of the secondary node.
-    pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn advance_access<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let Some(ScgState::Entering {
             leg,
             mut access,
@@ -31,7 +35,7 @@ impl Scg<'_, '_> {
         if access.wake_at() > env.now {
             return;
         }
-        let (progress, sent) = step_access(self.0, (leg, &mut access), true, motion, env);
+        let (progress, sent) = run_random_access(self.0, (leg, &mut access), true, motion, env);
         let restart = RandomAccess::new(self.0.access_in(self.cell_of(leg)), env.now, true);
         let Some(node) = self.node() else { return };
         node.update_row(|row| row.preambles += sent);
@@ -62,7 +66,7 @@ impl Scg<'_, '_> {
     }
 
     /// Handles the network's order about the secondary node at the UE.
-    pub(super) fn on_told(&mut self, order: Order, number: u32, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_order(&mut self, order: Order, number: u32, env: &mut Env<'_, impl Probe>) {
         if !self.0.state.is_connected() {
             return;
         }
@@ -92,7 +96,7 @@ impl Scg<'_, '_> {
             RrcEvent::SecondaryCommand,
             env,
         );
-        self.leave(env);
+        self.leave_cell(env);
         match order {
             Order::Enter(cell) => {
                 let ready_at = env.now.saturating_add(self.0.config.procedure.interruption);
@@ -111,9 +115,9 @@ impl Scg<'_, '_> {
     /// Starts random access to a cell of a secondary node.
     fn begin_access(&mut self, cell: CellId, ready_at: Time, env: &mut Env<'_, impl Probe>) {
         let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
-        let leg = self.0.join(cell);
+        let leg = self.0.leg_in(cell);
         if let Some(leg) = leg {
-            self.0.service.stack.legs[leg.index()].config.number = SECOND;
+            self.0.service.stack.legs[leg.index()].config.number = SECONDARY_LEG;
         }
         let Some(node) = self.node() else { return };
         match leg {
@@ -127,7 +131,7 @@ impl Scg<'_, '_> {
 
     /// Leaves the cell of the secondary node, or ends the entry into it. The master's leg
     /// continues.
-    fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
+    fn leave_cell(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
         }
@@ -135,7 +139,7 @@ impl Scg<'_, '_> {
             return;
         };
         let mut again = 0;
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             again += leave_secondary(drb, env, &mut stack.storage);
         });
@@ -147,7 +151,7 @@ impl Scg<'_, '_> {
                 row.uplink_again = again;
             });
         }
-        self.stir(env);
+        self.send_waiting_data(env);
     }
 
     /// Releases the UE's secondary leg.
@@ -178,19 +182,19 @@ impl Scg<'_, '_> {
             row.entered_s = seconds(env.now);
             row.gap_s = silent.map_or(f64::NAN, |since| env.now.since(since).as_secs_f64());
         });
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             open_secondary(drb, env.now, is_confirmed);
         });
         self.0.service.stack.ues[ue.index()].on_connected(leg);
-        self.0.service.carry(ue, leg);
+        self.0.service.connect_bearers(ue, leg);
         self.0.loads[cell.index()] += 1;
         self.with_node(env, |network, step| network.end_reservation(cell, step));
         record_cell_event((ue, cell), RrcEvent::SecondaryAdded, env);
         if is_confirmed {
             self.end_row(HandoverOutcome::Success, env);
         }
-        self.stir(env);
+        self.send_waiting_data(env);
     }
 
     /// Handles the UE's answer at the master's base station.
@@ -198,7 +202,7 @@ impl Scg<'_, '_> {
         let order = self.with_node(env, |network, step| network.on_answer(number, step));
         let Some(order) = order.flatten() else { return };
         let mut again = 0;
-        self.each(|bearer, stack| {
+        self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             again += close_secondary(drb, env, &mut stack.storage);
         });
@@ -211,12 +215,12 @@ impl Scg<'_, '_> {
         if is_done {
             self.end_row(HandoverOutcome::Success, env);
         }
-        self.stir(env);
+        self.send_waiting_data(env);
     }
 
     /// Releases the secondary leg when the UE leaves its master's cell. A secondary cell that the
     /// handover command names is entered later.
-    pub(in crate::access) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(in crate::access) fn release_leg(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
         }
@@ -263,7 +267,7 @@ impl Scg<'_, '_> {
 
     /// Enters the secondary cell that the handover command named, after the UE has entered the
     /// master's target.
-    pub(in crate::access) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(in crate::access) fn enter_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let ScgState::Waiting(cell) = node.leg_state
         {
@@ -274,7 +278,7 @@ impl Scg<'_, '_> {
 
     /// Drops the secondary cell that a handover command named, because the UE must select a new
     /// cell.
-    pub(in crate::access) fn abandon(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(in crate::access) fn drop_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let ScgState::Waiting(cell) = node.leg_state
         {

@@ -25,9 +25,9 @@ impl fadeout_core::Motion for Nowhere {
 }
 
 #[derive(Default)]
-struct Told(Vec<(RrcEvent, Time)>);
+struct RecordedEvents(Vec<(RrcEvent, Time)>);
 
-impl Probe for Told {
+impl Probe for RecordedEvents {
     fn rrc(&mut self, row: RrcRow) {
         self.0.push((row.event, row.time_s));
     }
@@ -38,7 +38,7 @@ struct Pair {
     pool: PacketPool,
     out: Vec<PacketId>,
     put: Vec<PacketId>,
-    told: Told,
+    recorded: RecordedEvents,
     now: Time,
     delay: Span,
     frames: Vec<(Time, Backhaul, u64)>,
@@ -88,7 +88,7 @@ impl Pair {
             pool: PacketPool::new(),
             out: Vec::new(),
             put: Vec::new(),
-            told: Told::default(),
+            recorded: RecordedEvents::default(),
             now: Time::ZERO,
             delay: Span::from_millis(7),
             frames: Vec::new(),
@@ -110,7 +110,7 @@ impl Pair {
             });
             self.put.push(packet);
             let now = self.now;
-            let probe = &mut self.told;
+            let probe = &mut self.recorded;
             self.access
                 .on_packet(now, DrbId(0), direction, packet, &mut self.pool, probe);
             self.wait(1);
@@ -120,7 +120,7 @@ impl Pair {
     fn wait(&mut self, span: u64) {
         for _ in 0..10 * span {
             self.now += Span::from_micros(100);
-            let (now, pool, probe) = (self.now, &mut self.pool, &mut self.told);
+            let (now, pool, probe) = (self.now, &mut self.pool, &mut self.recorded);
             self.access
                 .on_wake(now, &mut Nowhere, pool, &mut self.out, probe);
             while self.frames.first().is_some_and(|&(at, ..)| at <= now) {
@@ -128,7 +128,7 @@ impl Pair {
                 let packet = self.pool.insert(Packet::message(number, 60));
                 let places = (&mut self.pool, &mut self.out);
                 self.access
-                    .on_backhaul(now, (what, packet), places, &mut self.told);
+                    .on_backhaul(now, (what, packet), places, &mut self.recorded);
             }
             let mut moves = Vec::new();
             self.access.service.stack.take_frames(&mut moves);
@@ -150,14 +150,14 @@ impl Pair {
             now: self.now,
             pool: &mut self.pool,
             out: &mut self.out,
-            probe: &mut self.told,
+            probe: &mut self.recorded,
         };
         self.access.on_link_failure(failed, env);
     }
 
-    fn at(&self, event: RrcEvent) -> Option<Time> {
-        let mut told = self.told.0.iter();
-        told.find(|it| it.0 == event).map(|it| it.1)
+    fn time_of(&self, event: RrcEvent) -> Option<Time> {
+        let mut events = self.recorded.0.iter();
+        events.find(|it| it.0 == event).map(|it| it.1)
     }
 
     fn blocks(&self, leg: LegId, direction: Direction) -> u64 {
@@ -181,9 +181,9 @@ fn the_network_acts_when_the_report_of_the_ue_has_come_over_the_masters_leg() {
         let master = pair.blocks(LegId(0), Direction::Uplink);
         pair.fail((SECOND, Finder::Ue));
         pair.go(direction, 30);
-        assert_eq!(pair.at(RrcEvent::SecondaryFailed), Some(failed_at));
+        assert_eq!(pair.time_of(RrcEvent::SecondaryFailed), Some(failed_at));
         let known_at = pair
-            .at(RrcEvent::SecondaryFailureKnown)
+            .time_of(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
         // The report takes at least a request, a grant and a block. The cells' request occasions
         // are 10 ms apart.
@@ -231,7 +231,7 @@ fn what_the_secondary_cell_finds_comes_over_links_and_again_when_they_lose_it() 
         pair.fail((SECOND, Finder::Station));
         pair.go(Direction::Downlink, 400);
         let known_at = pair
-            .at(RrcEvent::SecondaryFailureKnown)
+            .time_of(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
         let late = known_at.since(failed_at + Span::from_millis(took));
         assert!(late <= Span::from_micros(100), "{losses}: {late}");
@@ -246,7 +246,7 @@ fn a_report_that_is_lost_with_the_masters_link_is_known_when_that_is_re_establis
     pair.fail((SECOND, Finder::Ue));
     pair.fail((LegId(0), Finder::Ue));
     pair.go(Direction::Downlink, 400);
-    let known_at = pair.at(RrcEvent::SecondaryFailureKnown);
+    let known_at = pair.time_of(RrcEvent::SecondaryFailureKnown);
     assert_eq!(known_at, Some(until));
     pair.check_order();
 }
@@ -258,7 +258,7 @@ fn a_failure_is_told_once() {
     pair.fail((SECOND, Finder::Station));
     pair.go(Direction::Uplink, 100);
     let known = pair
-        .told
+        .recorded
         .0
         .iter()
         .filter(|it| it.0 == RrcEvent::SecondaryFailureKnown);

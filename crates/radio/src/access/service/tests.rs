@@ -78,7 +78,7 @@ impl Rig {
     }
 
     /// Sends a packet of 1,000 bytes into the bearer.
-    fn put(&mut self, now: Time, direction: Direction) {
+    fn send_packet(&mut self, now: Time, direction: Direction) {
         let packet = self.pool.insert(Packet {
             segment: Segment {
                 len: 1000,
@@ -91,7 +91,7 @@ impl Rig {
             .on_packet(now, entering, &mut self.pool, &mut NullProbe);
     }
 
-    fn with<T>(
+    fn run<T>(
         &mut self,
         now: Time,
         act: impl FnOnce(&mut Service, &mut Env<'_, NullProbe>) -> T,
@@ -149,7 +149,7 @@ fn a_downlink_packet_waits_until_the_base_station_is_ready_and_wakes_its_cell_fo
     let mut rig = Rig::new(vec![lte(2e9)], ue());
     let takes = rig.service.cells[0].plan.config.timing.base_preparation;
     let ready_at = micros(10_300) + takes;
-    rig.put(micros(10_300), DOWN);
+    rig.send_packet(micros(10_300), DOWN);
     let waiting = rig.service.stack.downlink_waiting(micros(10_300), LEG);
     assert_eq!(waiting, (0, Some(ready_at)), "not in RLC yet");
     let frame = &rig.service.cells[0].plan.frame;
@@ -157,7 +157,9 @@ fn a_downlink_packet_waits_until_the_base_station_is_ready_and_wakes_its_cell_fo
     assert!(slot_at >= ready_at && slot_at < ready_at + Span::from_millis(1));
     assert_eq!(rig.events(), (vec![(0, slot_at)], vec![]));
 
-    rig.with(ready_at, |service, env| service.flow_on(BEARER, env));
+    rig.run(ready_at, |service, env| {
+        service.on_downlink_data(BEARER, env)
+    });
     let (bytes, next) = rig.service.stack.downlink_waiting(ready_at, LEG);
     assert!(bytes > 1000 && next.is_none(), "in RLC: {bytes}");
 }
@@ -165,8 +167,8 @@ fn a_downlink_packet_waits_until_the_base_station_is_ready_and_wakes_its_cell_fo
 #[test]
 fn a_ue_asks_once_for_all_that_waits() {
     let mut rig = Rig::new(vec![lte(2e9)], ue());
-    rig.put(micros(300), UP);
-    rig.put(micros(400), UP);
+    rig.send_packet(micros(300), UP);
+    rig.send_packet(micros(400), UP);
     assert_eq!(rig.sent(), 1);
     let requests = lte(2e9).requests;
     let (slots, repeats) = rig.events();
@@ -175,10 +177,10 @@ fn a_ue_asks_once_for_all_that_waits() {
     let asked_at = Time::ZERO + period;
     assert_eq!(repeats, [(LEG, asked_at + requests.repeat_after)]);
     // The cell must consider the UE once it has received the request, and not before.
-    let [(0, looked_at)] = slots[..] else {
+    let [(0, woken_at)] = slots[..] else {
         panic!("{slots:?}")
     };
-    assert!(looked_at > asked_at, "{looked_at:?}");
+    assert!(woken_at > asked_at, "{woken_at:?}");
 }
 
 #[test]
@@ -187,8 +189,8 @@ fn a_ue_without_an_answer_asks_again_and_gives_up_in_the_end() {
     cell.requests.most = 2;
     let repeat_after = cell.requests.repeat_after;
     let mut rig = Rig::new(vec![cell], ue());
-    rig.put(micros(300), UP);
-    let again = |rig: &mut Rig, now| rig.with(now, |service, env| service.on_repeat(LEG, env));
+    rig.send_packet(micros(300), UP);
+    let again = |rig: &mut Rig, now| rig.run(now, |service, env| service.on_repeat(LEG, env));
     assert!(!again(&mut rig, millis(11)), "too early");
     assert_eq!(rig.sent(), 1);
     let now = millis(10) + repeat_after;
@@ -202,13 +204,13 @@ fn a_ue_without_an_answer_asks_again_and_gives_up_in_the_end() {
 #[test]
 fn who_has_nothing_asks_for_nothing_and_wakes_nobody() {
     let mut rig = Rig::new(vec![lte(2e9)], ue());
-    rig.with(millis(3), |service, env| {
+    rig.run(millis(3), |service, env| {
         service.on_uplink_data(Some(LEG), env);
         service.on_uplink_data(None, env);
         service.on_backlog(Some(LEG), DOWN, env);
         service.on_backlog(Some(LEG), UP, env);
-        service.flow_on(BEARER, env);
-        service.on_known(LEG, env.now);
+        service.on_downlink_data(BEARER, env);
+        service.on_received_block(LEG, env.now);
         assert!(!service.on_repeat(LEG, env));
     });
     assert_eq!(rig.sent(), 0);
@@ -224,13 +226,13 @@ fn a_ue_with_an_occasion_of_its_own_uses_it_and_does_not_ask() {
         scheme: 10,
     });
     let mut rig = Rig::new(vec![cell], ue());
-    rig.put(micros(6_300), UP);
+    rig.send_packet(micros(6_300), UP);
     // UE 0 has the configured grants of every fifth slot, from the first slot on.
     assert_eq!(rig.events(), (vec![(0, millis(10))], vec![]));
     assert_eq!(rig.sent(), 0);
 
     // Without its occasions the UE sends scheduling requests.
-    rig.with(millis(7), |service, _| service.leave_leg(LEG));
+    rig.run(millis(7), |service, _| service.leave_leg(LEG));
     assert!(!rig.service.stack.requests[0].has_occasions());
 }
 
@@ -259,7 +261,7 @@ fn secondary_cells_are_woken_for_what_they_carry() {
     let cells = || vec![lte(2e9), lte(2.6e9)];
     for has_uplink in [false, true] {
         let mut rig = Rig::new(cells(), aggregated(has_uplink));
-        rig.put(Time::ZERO, DOWN);
+        rig.send_packet(Time::ZERO, DOWN);
         let (slots, _) = rig.events();
         let of = |cell| slots.iter().find(|slot| slot.0 == cell).map(|slot| slot.1);
         let (first, second) = (of(0).expect("the primary"), of(1).expect("the secondary"));
@@ -267,7 +269,7 @@ fn secondary_cells_are_woken_for_what_they_carry() {
         assert!(first < second);
 
         // A UE sends requests in its primary cell only, even if other cells carry its uplink.
-        rig.put(millis(30), UP);
+        rig.send_packet(millis(30), UP);
         assert_eq!(rig.sent(), 1);
         let (slots, repeats) = rig.events();
         assert!(slots.iter().all(|slot| slot.0 == 0), "{slots:?}");
@@ -278,10 +280,10 @@ fn secondary_cells_are_woken_for_what_they_carry() {
 #[test]
 fn a_failed_link_is_not_served_for_a_while_and_then_asks_anew() {
     let mut rig = Rig::new(vec![lte(2e9)], ue());
-    rig.put(micros(300), UP);
+    rig.send_packet(micros(300), UP);
     let _ = rig.events();
     let until = millis(50) + lte(2e9).reestablish_after;
-    rig.with(millis(50), |service, env| {
+    rig.run(millis(50), |service, env| {
         service.fail_link((LEG, Finder::Ue), env);
     });
     assert_eq!(rig.waits(millis(50), UP), 0, "RLC starts afresh");
@@ -291,7 +293,7 @@ fn a_failed_link_is_not_served_for_a_while_and_then_asks_anew() {
         "{slots:?}"
     );
     // The failure has cleared the earlier request, so new data causes a new one.
-    rig.put(millis(51), UP);
+    rig.send_packet(millis(51), UP);
     assert_eq!(rig.sent(), 2);
     let (_, repeats) = rig.events();
     assert!(
@@ -322,12 +324,12 @@ fn a_packet_of_an_idle_ue_waits_until_it_is_back() {
     assert_eq!(at, millis(100));
     let Service { states, stack, .. } = &mut rig.service;
     states.on_inactivity_check(at, (UE, generation), stack, &mut NullProbe);
-    rig.put(millis(200), UP);
+    rig.send_packet(millis(200), UP);
     assert_eq!(rig.waits(millis(200), UP), 0);
     let Some((at, Event::Connected(UE))) = rig.service.stack.events.drain().next() else {
         panic!("nothing would bring it back");
     };
-    rig.with(at, |service, env| service.on_reconnected(UE, env));
+    rig.run(at, |service, env| service.on_reconnected(UE, env));
     assert!(rig.waits(at, UP) > 1000);
     assert_eq!(rig.sent(), 1);
 }
@@ -343,10 +345,10 @@ fn a_ue_that_names_no_cell_connects_to_the_one_that_it_measures_best() {
     };
     let mut rig = Rig::new(vec![far, near], ue);
     // Packets that arrive earlier wait in the bearer.
-    rig.put(Time::ZERO, UP);
+    rig.send_packet(Time::ZERO, UP);
     assert_eq!(rig.service.stack.serving_cell(UE), None);
     rig.service.stack.events.drain().for_each(drop);
-    rig.with(millis(1), |service, env| {
+    rig.run(millis(1), |service, env| {
         service.on_cell_selection(UE, &mut Nowhere, env);
     });
     assert_eq!(rig.service.stack.serving_cell(UE), Some(CellId(1)));
@@ -370,7 +372,7 @@ fn a_ue_sleeps_by_the_cycle_of_its_cell_while_nothing_comes() {
     let cycle = |rig: &Rig, now| rig.service.sleep(UE, now).map(|sleep| sleep.cycle);
     assert_eq!(cycle(&rig, Time::ZERO), sleeping);
     // The pending request keeps the UE awake from its opportunity on.
-    rig.put(micros(300), UP);
+    rig.send_packet(micros(300), UP);
     assert_eq!(cycle(&rig, millis(60)), None);
     assert_eq!(cycle(&rig, millis(200)), sleeping);
     let always = Rig::new(vec![lte(2e9)], ue());

@@ -81,7 +81,7 @@ impl Probe for Rows {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival {
     pub at: Time,
-    /// Number of the packet, as passed to [`Rig::put`].
+    /// Number of the packet, as passed to [`Rig::send_packet`].
     pub number: u32,
 }
 
@@ -114,7 +114,7 @@ impl Rig {
 
     /// Puts a packet of `size` bytes in total into a bearer. The packet carries `number` as its
     /// flow.
-    pub fn put(&mut self, bearer: u32, direction: Direction, size: u32, number: u32) {
+    pub fn send_packet(&mut self, bearer: u32, direction: Direction, size: u32, number: u32) {
         let segment = Segment {
             len: size - Segment::default().wire_len(),
             ..Segment::default()

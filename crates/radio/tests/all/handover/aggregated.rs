@@ -18,7 +18,10 @@ fn a6(event: &MeasurementEvent, offset: f64) -> MeasurementEvent {
 }
 
 /// Returns the cell on another carrier, at another place and with another power.
-fn beside(cell: &CellConfig, (number, shift_m, power_dbm): (u32, f64, f64)) -> CellConfig {
+fn on_other_carrier(
+    cell: &CellConfig,
+    (number, shift_m, power_dbm): (u32, f64, f64),
+) -> CellConfig {
     let mut site = cell.site;
     site.x += shift_m;
     CellConfig {
@@ -43,7 +46,7 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
                 random.uniform_in(-60.0, 60.0),
                 random.uniform_in(-5.0, 30.0),
             );
-            let other = beside(own, place);
+            let other = on_other_carrier(own, place);
             case.config.cells.push(other);
         }
     }
@@ -78,7 +81,7 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
 
 /// Returns the numbers of secondary cells added, released and commanded, and of blocks that
 /// secondary cells carried.
-fn seen(outcomes: &Outcomes) -> [usize; 4] {
+fn count_events(outcomes: &Outcomes) -> [usize; 4] {
     // Rows do not name the primary cell of each block. So a block counts if its cell is a secondary
     // cell by the rows so far.
     let mut secondary: Vec<CellId> = Vec::new();
@@ -113,7 +116,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
         let case = aggregated(&mut random, rlc(is_nr, true), is_nr);
         let outcomes = run(case, seed, Span::from_millis(2), Span::from_secs(12));
         books_close(&outcomes, seed);
-        for (sum, more) in sums.iter_mut().zip(seen(&outcomes)) {
+        for (sum, more) in sums.iter_mut().zip(count_events(&outcomes)) {
             *sum += more;
         }
         loses_only_with_the_connection(&outcomes, seed);
@@ -138,7 +141,7 @@ fn without_acknowledgments_every_loss_has_its_cause() {
         }
         let outcomes = run(case, seed, Span::from_millis(2), Span::from_secs(12));
         books_close(&outcomes, seed);
-        changes += seen(&outcomes)[2];
+        changes += count_events(&outcomes)[2];
         let drops = outcomes.rows.drops.iter();
         lost += drops
             .filter(|row| row.cause == RadioDropCause::HarqFailure)
@@ -158,8 +161,8 @@ fn two_ends(is_nr: bool, offset: f64) -> Case {
     (first.channel.line_of_sight, first.channel.shadowing) = (LineOfSight::Clear, None);
     case.config.cells = vec![
         first.clone(),
-        beside(&first, (1, -200.0, 20.0)),
-        beside(&first, (1, 200.0, 20.0)),
+        on_other_carrier(&first, (1, -200.0, 20.0)),
+        on_other_carrier(&first, (1, 200.0, 20.0)),
     ];
     let a3 = MeasurementEvent {
         scope: Scope::SameCarrier,
@@ -198,19 +201,19 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
             first
         };
         use RrcEvent::{ReconfigurationSent, ReportReceived, SecondaryAdded, SecondaryReleased};
-        let (told, old, new) = (
+        let (commanded, old, new) = (
             of(ReconfigurationSent),
             of(SecondaryReleased),
             of(SecondaryAdded),
         );
         assert_eq!(
-            (told.cell, old.cell, new.cell),
+            (commanded.cell, old.cell, new.cell),
             (CellId(2), CellId(1), CellId(2))
         );
-        assert!(of(ReportReceived).time_s <= told.time_s && told.time_s < old.time_s);
+        assert!(of(ReportReceived).time_s <= commanded.time_s && commanded.time_s < old.time_s);
         // The UE must be 3 + 1 dB nearer to the other cell, thus past the middle, which it reaches
         // at 10 s.
-        assert!(told.time_s > Time::ZERO + Span::from_secs(10));
+        assert!(commanded.time_s > Time::ZERO + Span::from_secs(10));
         let answer = new.time_s.since(old.time_s);
         let ms = Span::from_millis;
         assert!(
@@ -264,8 +267,8 @@ fn a_handover_releases_secondary_cells_and_the_target_adds_its_own() {
     case.config.cells = vec![
         first.clone(),
         second.clone(),
-        beside(&first, (1, 0.0, 30.0)),
-        beside(&second, (1, 0.0, 30.0)),
+        on_other_carrier(&first, (1, 0.0, 30.0)),
+        on_other_carrier(&second, (1, 0.0, 30.0)),
     ];
     case.mobility = mobility(4);
     case.mobility.events[0].scope = Scope::SameCarrier;

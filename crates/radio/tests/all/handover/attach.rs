@@ -20,9 +20,9 @@ use std::collections::BTreeSet;
 const START: Time = Time::from_nanos(1_004_000_000);
 
 /// UEs that move along a street at this speed, one metre apart.
-struct Along(f64);
+struct StreetMotion(f64);
 
-impl Motion for Along {
+impl Motion for StreetMotion {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
         let x = 50.0 + self.0 * time.as_secs_f64();
         Kinematics {
@@ -32,21 +32,21 @@ impl Motion for Along {
     }
 }
 
-struct Site {
+struct AttachCase {
     ues: u32,
     is_nr: bool,
     speed: f64,
     length: Span,
 }
 
-const ONE: Site = Site {
+const ONE: AttachCase = AttachCase {
     ues: 1,
     is_nr: false,
     speed: 0.0,
     length: Span::from_secs(4),
 };
 
-impl Site {
+impl AttachCase {
     /// Returns the rows of UEs that attach, and the number of messages sent over links.
     fn run(&self, change: impl FnOnce(&mut MobilityConfig)) -> (Rows, usize) {
         let ues = 0..self.ues;
@@ -75,7 +75,7 @@ impl Site {
         let (mut moves, mut messages) = (Vec::new(), 0);
         while access.wake_at() < Time::ZERO + self.length {
             let now = access.wake_at();
-            let motion = &mut AnyMotion(&mut Along(self.speed));
+            let motion = &mut AnyMotion(&mut StreetMotion(self.speed));
             access.on_wake(now, motion, &mut pool, &mut out, &mut rows);
             out.drain(..).for_each(|packet| pool.free(packet));
             access.take_moves(&mut moves);
@@ -114,7 +114,8 @@ fn attaching_takes_the_sum_of_its_parts() {
     };
     let ms = Span::from_millis;
     for is_nr in [false, true] {
-        let (rows, _) = Site { is_nr, ..ONE }.run(|config| config.procedure.core_delay = ms(7));
+        let (rows, _) =
+            AttachCase { is_nr, ..ONE }.run(|config| config.procedure.core_delay = ms(7));
         assert_eq!(first(&rows, AttachBegun), START);
         assert_eq!(between(&rows, AttachBegun, CellSelected), ms(200));
         assert_eq!(between(&rows, CellSelected, PreambleSent), ms(6));
@@ -176,7 +177,7 @@ fn attaching_takes_the_sum_of_its_parts() {
 
 #[test]
 fn t300_ends_an_attempt_and_nas_waits_for_the_next_and_longer_for_the_sixth() {
-    let site = Site {
+    let site = AttachCase {
         length: Span::from_secs(800),
         ..ONE
     };
@@ -214,7 +215,7 @@ fn over_links(config: &mut MobilityConfig) {
 
 #[test]
 fn t3410_ends_an_attempt_that_the_core_does_not_hear_of() {
-    let site = Site {
+    let site = AttachCase {
         length: Span::from_secs(20),
         ..ONE
     };
@@ -227,7 +228,7 @@ fn t3410_ends_an_attempt_that_the_core_does_not_hear_of() {
 
 #[test]
 fn a_link_that_fails_before_there_are_bearers_ends_the_attempt() {
-    let site = Site {
+    let site = AttachCase {
         speed: 300.0,
         length: Span::from_secs(16),
         ..ONE
@@ -264,7 +265,7 @@ fn a_cell_that_is_no_more_than_qrxlevmin_suits_no_idle_ue() {
 #[test]
 fn many_that_attach_at_once_contend_and_all_get_in() {
     for is_nr in [false, true] {
-        let site = Site {
+        let site = AttachCase {
             ues: 40,
             is_nr,
             ..ONE
@@ -313,7 +314,7 @@ fn uplink_data_waits_for_the_bearer_and_downlink_data_is_lost() {
 
 #[test]
 fn a_ue_that_the_core_knows_is_not_asked_who_it_is() {
-    let site = Site {
+    let site = AttachCase {
         speed: 30.0,
         length: Span::from_secs(60),
         ..ONE

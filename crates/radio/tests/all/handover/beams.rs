@@ -137,14 +137,19 @@ fn without_another_path_dedicated_preambles_end_with_their_timer_and_all_of_them
         .filter(|(_, event)| *event == RrcEvent::PreambleSent);
     let before = preambles.take_while(|(ms, _)| *ms <= 1240);
     assert!(before.map(|&(ms, _)| ms).eq((1060..=1240).step_by(20)));
-    let rest = without_preambles(&steps);
-    let place = |event| rest.iter().find(|(_, of)| *of == event).map(|&(ms, _)| ms);
+    let others = without_preambles(&steps);
+    let place = |event| {
+        others
+            .iter()
+            .find(|(_, of)| *of == event)
+            .map(|&(ms, _)| ms)
+    };
     assert_eq!(place(RrcEvent::BeamFailure), Some(1060));
     assert_eq!(place(RrcEvent::BeamRecoveryExpired), Some(1100));
     assert_eq!(place(RrcEvent::AccessProblem), Some(1253));
     assert_eq!(place(RrcEvent::LinkFailure), Some(1253));
     // The wall disappears at 1,910 ms.
-    assert!(place(RrcEvent::Reestablished) > Some(1910), "{rest:?}");
+    assert!(place(RrcEvent::Reestablished) > Some(1910), "{others:?}");
     assert_eq!(place(RrcEvent::BeamRecovered), None);
     assert!(outcomes.rows.drops.is_empty());
 }

@@ -45,7 +45,7 @@ fn conditional(random: &mut Stream, mut case: Case) -> Case {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct ConditionalCounts {
     executed: u32,
     recovered: u32,
     failed: u32,
@@ -55,7 +55,7 @@ struct Seen {
     lost: usize,
 }
 
-impl Seen {
+impl ConditionalCounts {
     fn add(&mut self, outcomes: &super::Outcomes) {
         for row in &outcomes.rows.handovers {
             let is_well = row.outcome == HandoverOutcome::Success;
@@ -79,7 +79,7 @@ impl Seen {
 
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
-    let mut seen = Seen::default();
+    let mut seen = ConditionalCounts::default();
     // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
@@ -94,7 +94,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
         seen.add(&outcomes);
         loses_only_with_the_connection(&outcomes, seed);
     });
-    let Seen {
+    let ConditionalCounts {
         executed,
         recovered,
         failed,
@@ -117,7 +117,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 
 #[test]
 fn every_loss_has_its_cause() {
-    let mut seen = Seen::default();
+    let mut seen = ConditionalCounts::default();
     let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional-lossy", 0);

@@ -12,7 +12,7 @@ use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
 #[derive(Debug, Default)]
-struct Seen {
+struct DapsCounts {
     well: u32,
     failed: u32,
     /// Handovers in which T304 expired and the source continued to serve.
@@ -25,7 +25,7 @@ struct Seen {
     lost: usize,
 }
 
-impl Seen {
+impl DapsCounts {
     fn add(&mut self, outcomes: &super::Outcomes) {
         for row in &outcomes.rows.handovers {
             assert_ne!(row.procedure, Procedure::Handover, "the source serves on");
@@ -74,7 +74,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
 
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
-    let mut seen = Seen::default();
+    let mut seen = DapsCounts::default();
     // One case takes about 80 ms.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {
@@ -95,7 +95,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 
 #[test]
 fn every_loss_has_its_cause() {
-    let mut seen = Seen::default();
+    let mut seen = DapsCounts::default();
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps-lossy", 0);

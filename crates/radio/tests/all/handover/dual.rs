@@ -72,7 +72,7 @@ pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcCon
 
 /// Sums of the copies that legs handled.
 #[derive(Debug, Default)]
-pub(super) struct Copied {
+pub(super) struct CopyCounts {
     /// Runs in which PDCP duplicated in either direction.
     runs: u32,
     copies: u64,
@@ -80,7 +80,7 @@ pub(super) struct Copied {
     useless: u64,
 }
 
-impl Copied {
+impl CopyCounts {
     /// Adds the counters of a run. Asserts that every PDU received by PDCP was submitted to a leg.
     /// Without duplication, no PDU goes over two legs and none is discarded.
     pub(super) fn add(&mut self, outcomes: &Outcomes, duplicates: [bool; 2], seed: u64) {
@@ -124,7 +124,7 @@ pub(super) fn duplicates(case: &Case) -> [bool; 2] {
 fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_first_change() {
     let (mut well, mut released, mut ordered, mut failures) = (0, 0, 0, 0);
     // The counters of released legs are not included.
-    let mut copied = Copied::default();
+    let mut copied = CopyCounts::default();
     // One case takes about 60 ms.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {

@@ -42,7 +42,7 @@ fn switched(random: &mut Stream, mut case: Case) -> Case {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct LtmCounts {
     switched: u32,
     skipped: u32,
     lost: u32,
@@ -52,7 +52,7 @@ struct Seen {
     again: u32,
 }
 
-impl Seen {
+impl LtmCounts {
     fn add(&mut self, outcomes: &super::Outcomes) {
         let mut last_is_switch = false;
         for row in &outcomes.rows.handovers {
@@ -76,7 +76,7 @@ impl Seen {
 
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
-    let mut seen = Seen::default();
+    let mut seen = LtmCounts::default();
     // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
@@ -88,7 +88,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
         seen.add(&outcomes);
         loses_only_with_the_connection(&outcomes, seed);
     });
-    let Seen {
+    let LtmCounts {
         switched,
         skipped,
         lost,
@@ -112,7 +112,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 
 #[test]
 fn without_acknowledgments_every_loss_has_its_cause() {
-    let mut seen = Seen::default();
+    let mut seen = LtmCounts::default();
     let cases = Cases::new(30).first(10);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm-lossy", 0);

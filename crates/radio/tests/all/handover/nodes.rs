@@ -1,7 +1,7 @@
 //! Tests of walks in which measurement events add and release the secondary node while the master's
 //! cell changes.
 
-use super::dual::{Copied, duplicates, split};
+use super::dual::{CopyCounts, duplicates, split};
 use super::street::{Case, Outcomes, cell, count};
 use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
@@ -63,18 +63,18 @@ fn nodes(random: &mut Stream) -> Case {
         false => EventKind::B1 { threshold },
     };
     let lower = threshold - random.uniform_in(0.0, 6.0);
-    let mut about = Vec::new();
+    let mut pscell_events = Vec::new();
     // Without event A2 the secondary node is released when its link fails.
     if random.chance(0.6) {
-        about.push(event(EventKind::A2 { threshold: lower }, random));
+        pscell_events.push(event(EventKind::A2 { threshold: lower }, random));
     }
     if random.chance(0.8) {
         let offset = random.uniform_in(0.0, 4.0);
-        about.push(event(EventKind::A3 { offset }, random));
+        pscell_events.push(event(EventKind::A3 { offset }, random));
     }
     case.mobility.secondary_node = Some(SecondaryNodeConfig {
         addition_events: vec![event(adding, random)],
-        about,
+        pscell_events,
         at_handover: [
             SecondaryAtHandover::Release,
             SecondaryAtHandover::Keep,
@@ -139,7 +139,7 @@ fn comes_and_goes(outcomes: &Outcomes, begins_with: bool, seed: u64) {
 fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let mut seen = [[0; 4]; 3];
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
-    let mut copied = Copied::default();
+    let mut copied = CopyCounts::default();
     // One case takes about 300 ms.
     let cases = Cases::new(100).first(30);
     cases.run(|seed| {
@@ -187,7 +187,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
 #[test]
 fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_ever() {
     let (mut expired, mut added) = (0, 0);
-    let mut copied = Copied::default();
+    let mut copied = CopyCounts::default();
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-lossy", 0);
@@ -215,7 +215,7 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
 #[test]
 fn legs_that_fail_come_back_and_nothing_is_lost() {
     let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);
-    let mut copied = Copied::default();
+    let mut copied = CopyCounts::default();
     let cases = Cases::new(100).first(30);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-back", 0);

@@ -28,8 +28,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone)]
 struct Roaming {
     /// Start, velocity and longest distance of each UE.
-    ways: Vec<(Point, Vector, f64)>,
-    rest_s: f64,
+    routes: Vec<(Point, Vector, f64)>,
+    pause_s: f64,
     /// Time for which queries about a UE may come in any order.
     orderless: Span,
     /// Latest query time of each UE, and the earliest time that is still allowed.
@@ -38,7 +38,7 @@ struct Roaming {
 
 impl Roaming {
     /// Records a query, and asserts that time goes back only where that is allowed.
-    fn note(&mut self, node: NodeId, time: Time) {
+    fn record_query(&mut self, node: NodeId, time: Time) {
         let until = self.until(self.asked[node.index()].0);
         let (latest, from) = &mut self.asked[node.index()];
         if time >= *latest {
@@ -61,19 +61,19 @@ impl Roaming {
 
 impl Motion for Roaming {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
-        self.note(node, time);
-        let (start, velocity, most_m) = self.ways[node.index()];
+        self.record_query(node, time);
+        let (start, velocity, most_m) = self.routes[node.index()];
         // A UE moves for five seconds before each rest.
-        let round = 5.0 + self.rest_s;
+        let round = 5.0 + self.pause_s;
         let t = time.as_secs_f64();
         let phase = t % round;
         let gone = (t - phase) / round * 5.0 + phase.min(5.0);
         let goes = f64::from(u8::from(phase < 5.0));
         let fold = |speed: f64| {
-            let way = (speed * gone).rem_euclid(2.0 * most_m);
-            match way < most_m {
-                true => (way, speed * goes),
-                false => (2.0 * most_m - way, -speed * goes),
+            let along = (speed * gone).rem_euclid(2.0 * most_m);
+            match along < most_m {
+                true => (along, speed * goes),
+                false => (2.0 * most_m - along, -speed * goes),
             }
         };
         let ((x, vx), (y, vy)) = (fold(velocity.x), fold(velocity.y));
@@ -91,15 +91,15 @@ impl Motion for Roaming {
 }
 
 /// Contents of a report, with levels as bits.
-type Told = (Time, UeId, Vec<(CellId, u64)>);
+type ReportContents = (Time, UeId, Vec<(CellId, u64)>);
 
 /// Policy that decides as `a3` does and keeps the reports.
-struct Listening {
+struct ReportRecorder {
     inner: Policy,
-    heard: Arc<Mutex<Vec<Told>>>,
+    reports: Arc<Mutex<Vec<ReportContents>>>,
 }
 
-impl HandoverPolicy for Listening {
+impl HandoverPolicy for ReportRecorder {
     fn events(&self, configured: &[MeasurementEvent], period: Span) -> Vec<MeasurementEvent> {
         self.inner.events(configured, period)
     }
@@ -108,8 +108,8 @@ impl HandoverPolicy for Listening {
             .into_iter()
             .chain(report.cells.iter().copied());
         let cells = cells.map(|cell| (cell.cell, cell.rsrp_dbm.to_bits()));
-        let told = (report.now, report.ue, cells.collect());
-        self.heard.lock().expect("one thread").push(told);
+        let contents = (report.now, report.ue, cells.collect());
+        self.reports.lock().expect("one thread").push(contents);
         self.inner.choose(report)
     }
     fn on_handover(&mut self, row: &HandoverRow) {
@@ -207,14 +207,14 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
             }
         })
         .collect();
-    let way = |random: &mut Stream| {
+    let route = |random: &mut Stream| {
         let (speed, toward) = (random.uniform_in(0.5, 50.0), random.uniform_in(0.0, TAU));
         let place = |random: &mut Stream| random.uniform_in(-300.0, 300.0);
         let start = Point::new(place(random), place(random), 1.5);
         let velocity = Vector::new(speed * cos(toward), speed * sin(toward), 0.0);
         (start, velocity, random.uniform_in(20.0, 600.0))
     };
-    let ways: Vec<_> = (0..3).map(|_| way(random)).collect();
+    let routes: Vec<_> = (0..3).map(|_| route(random)).collect();
     let events = (0..1 + random.below(2)).map(|_| event(random)).collect();
     let mut config = MobilityConfig {
         events,
@@ -261,11 +261,11 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         ues: ues.collect(),
         bearers: bearers.collect(),
     };
-    let rest_s = if random.chance(0.5) { 2.3 } else { 0.0 };
+    let pause_s = if random.chance(0.5) { 2.3 } else { 0.0 };
     let orderless = [20, 70, 330, 5_000, 60_000][random.below(5) as usize];
     let motion = Roaming {
-        ways,
-        rest_s,
+        routes,
+        pause_s,
         orderless: Span::from_millis(orderless),
         asked: vec![(Time::ZERO, Time::ZERO); 3],
     };
@@ -274,18 +274,18 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
 
 /// Returns all rows as text, in which different doubles differ, and the reports that the policy
 /// received.
-fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
+fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<ReportContents>, [usize; 3]) {
     let mut random = Stream::new(seed, "sampling", 0);
     let (radio, config, mut motion) = drop_of(&mut random);
     let config = MobilityConfig { sampling, ..config };
     let (mut pool, mut rows, mut out) = (PacketPool::new(), Rows::default(), Vec::new());
     let mut access = RadioAccess::new(radio, seed).expect("a radio access");
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listening = Listening {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let recorder = ReportRecorder {
         inner: Policy::default(),
-        heard: Arc::clone(&heard),
+        reports: Arc::clone(&reports),
     };
-    let policy = Policy::Custom(CustomPolicy(Box::new(listening)));
+    let policy = Policy::Custom(CustomPolicy(Box::new(recorder)));
     access.manage_mobility(config, policy).expect("managed UEs");
     let (mut moves, mut burst_at) = (Vec::new(), Time::ZERO);
     while access.wake_at() < Time::ZERO + Span::from_secs(30) {
@@ -314,12 +314,12 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
         access.take_moves(&mut moves);
         moves.clear();
     }
-    let told = heard.lock().expect("one thread").clone();
+    let contents = reports.lock().expect("one thread").clone();
     let text = format!("{:?}\n{:?}\n{:?}", rows.handovers, rows.steps, rows.drops);
     let of = |event| rows.steps.iter().filter(|row| row.event == event).count();
     let troubles = of(RrcEvent::OutOfSync);
     let others = of(RrcEvent::SecondaryAdded);
-    (text, told, [rows.handovers.len(), troubles, others])
+    (text, contents, [rows.handovers.len(), troubles, others])
 }
 
 #[test]

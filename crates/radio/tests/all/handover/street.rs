@@ -24,10 +24,10 @@ pub(crate) struct Walk {
 
 impl Motion for Walk {
     fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
-        let way = self.speed * time.as_secs_f64() % (2.0 * self.length);
-        let (x, sign) = match way < self.length {
-            true => (way, 1.0),
-            false => (2.0 * self.length - way, -1.0),
+        let along = self.speed * time.as_secs_f64() % (2.0 * self.length);
+        let (x, sign) = match along < self.length {
+            true => (along, 1.0),
+            false => (2.0 * self.length - along, -1.0),
         };
         Kinematics {
             position: Point::new(x, 20.0, 1.5),
@@ -233,7 +233,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         let (delay, loss) = case.links;
         for one in moves.drain(..) {
             let sent = match one {
-                Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Uplink { .. } | Move::LinkNotice { .. } => None,
                 Move::Recall { .. } | Move::Left { .. } => None,
                 Move::Frame { what, number, .. } => {
                     carried[1] += 1;

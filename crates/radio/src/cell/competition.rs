@@ -24,14 +24,14 @@ pub(super) struct Entrant {
 
 /// Competition for one slot, with reused memory.
 #[derive(Debug, Default)]
-pub(super) struct Contest {
+pub(super) struct Competition {
     candidates: Vec<Candidate>,
     entrants: Vec<Entrant>,
     shares: Vec<Share>,
     whole: u32,
 }
 
-impl Contest {
+impl Competition {
     pub(super) fn clear(&mut self) {
         self.candidates.clear();
         self.entrants.clear();
@@ -39,14 +39,14 @@ impl Contest {
         self.whole = 0;
     }
     /// Returns the number of units that would empty all buffers.
-    pub(super) fn whole(&self) -> u32 {
+    pub(super) fn total_demand(&self) -> u32 {
         self.whole
     }
     /// Asks each `active` UE that may have data in `slot` for its demand, and enters those with a
     /// bid. Updates in `ready` the slot from which a UE may have data again. `ready` and `served`
     /// are indexed by RNTI.
     #[inline]
-    pub(super) fn ask(
+    pub(super) fn collect_bids(
         &mut self,
         slot: u64,
         active: &[Rnti],
@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn only_ues_that_may_have_something_are_asked_and_only_those_that_bid_are_entered() {
-        let mut contest = Contest::default();
+        let mut competition = Competition::default();
         let mut ready = [0, 8, 5];
         let served = [0, 1, 2].map(|number| (LegId(10 + number), UeId(20 + number)));
         let mut asked = Vec::new();
         let active = [0, 1, 2].map(Rnti);
-        contest.ask(5, &active, (&mut ready, &served), |leg| {
+        competition.collect_bids(5, &active, (&mut ready, &served), |leg| {
             asked.push(leg);
             Demand {
                 ready: 9,
@@ -175,7 +175,7 @@ mod tests {
         });
         assert_eq!(asked, [LegId(10), LegId(12)]);
         assert_eq!(ready, [9, 8, 9]);
-        let ues: Vec<UeId> = contest.candidates.iter().map(|it| it.ue).collect();
+        let ues: Vec<UeId> = competition.candidates.iter().map(|it| it.ue).collect();
         assert_eq!(ues, [UeId(22)]);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Channels between UEs and cells, evaluated from the start of time on.
 #[derive(Debug)]
-pub struct Sights {
+pub struct PathStates {
     cells: Vec<CellConfig>,
     channels: Channels,
     between: BTreeMap<(UeId, CellId), LinkChannel>,
@@ -18,7 +18,7 @@ pub struct Sights {
 
 /// State of the path between a cell and a UE, as if the cell had served the UE from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sight {
+pub struct PathState {
     /// Large-scale gain and its parts.
     pub large_scale: LargeScale,
     /// Losses of the path in dB, and the direction of the beam.
@@ -27,10 +27,10 @@ pub struct Sight {
     pub snr_db: f64,
 }
 
-impl Sights {
+impl PathStates {
     /// Builds the channels of `cells` for a run's seed.
-    pub fn new(cells: Vec<CellConfig>, seed: u64) -> Sights {
-        Sights {
+    pub fn new(cells: Vec<CellConfig>, seed: u64) -> PathStates {
+        PathStates {
             cells,
             channels: Channels::new(seed),
             between: BTreeMap::new(),
@@ -42,13 +42,13 @@ impl Sights {
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
-    pub fn look<M: Motion>(
+    pub fn state_at<M: Motion>(
         &mut self,
         (ue, config): (UeId, &UeConfig),
         cell: CellId,
         now: Time,
         motion: &mut M,
-    ) -> Result<Option<Sight>, ConfigError> {
+    ) -> Result<Option<PathState>, ConfigError> {
         if config.fixed_sinr.is_some() {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ impl Sights {
         let ends = cell.ends((config.node, now), place, motion);
         let gain_db = channel.large_scale_db(now, &ends);
         let noise = noise::power(cell.occupied(), config.noise_figure);
-        Ok(channel.causes().map(|causes| Sight {
+        Ok(channel.causes().map(|causes| PathState {
             large_scale: *channel.large_scale(),
             causes,
             snr_db: cell.power.0 + gain_db - noise.0,
@@ -121,21 +121,21 @@ mod tests {
             channel,
             ..CellConfig::lte(site, Hertz(28e9), 100)
         };
-        let mut sights = Sights::new(vec![cell], 1);
+        let mut states = PathStates::new(vec![cell], 1);
         let ue = UeConfig::new(NodeId(0));
         let mut deaf = 0;
         for ms in 0..200 {
             let now = Time::ZERO + Span::from_millis(ms);
-            let look = sights.look((UeId(0), &ue), CellId(0), now, &mut Still);
-            let look = look.expect("a channel").expect("a UE with places");
+            let state = states.state_at((UeId(0), &ue), CellId(0), now, &mut Still);
+            let state = state.expect("a channel").expect("a UE with places");
             let blocked_db = if (10..20).contains(&ms) { 7.0 } else { 0.0 };
-            assert_eq!(look.causes.blockage_db, blocked_db, "{ms} ms");
-            assert!([0.0, 200.0].contains(&look.causes.deafness_db), "{ms} ms");
-            deaf += usize::from(look.causes.deafness_db > 0.0);
-            let both_db = look.causes.blockage_db + look.causes.deafness_db;
-            assert_eq!(look.large_scale.blockage_db, both_db);
-            assert_eq!(look.causes.misalignment_db, 0.0);
-            assert_eq!(look.causes.beam_deg, None);
+            assert_eq!(state.causes.blockage_db, blocked_db, "{ms} ms");
+            assert!([0.0, 200.0].contains(&state.causes.deafness_db), "{ms} ms");
+            deaf += usize::from(state.causes.deafness_db > 0.0);
+            let both_db = state.causes.blockage_db + state.causes.deafness_db;
+            assert_eq!(state.large_scale.blockage_db, both_db);
+            assert_eq!(state.causes.misalignment_db, 0.0);
+            assert_eq!(state.causes.beam_deg, None);
         }
         assert!((20..180).contains(&deaf), "{deaf} of 200 ms");
     }
