@@ -18,8 +18,10 @@ from generator.schema import Place
 
 Job = dict[str, Any]
 
-CPU_S = 4.0
-"""Processor time after which a run is cut short. A run of three times as much is a hang."""
+CPU_S = 4.0 if "FADEOUT_CASES" in os.environ else 1.0
+"""Processor time after which a run is cut short: longer in a soak."""
+HANG_S = 14.0
+"""Processor time after which a case is a hang."""
 WALL_S = 600.0
 """Time after which a case is ended on a machine that is loaded beyond use."""
 TRIES = 150
@@ -73,7 +75,7 @@ class Runner:
         """Returns the verdict of a job."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
-        limits = {"cpu_s": CPU_S, "wall_s": WALL_S}
+        limits = {"cpu_s": CPU_S, "hang_s": HANG_S, "wall_s": WALL_S}
         self._server.stdin.write(json.dumps({**limits, **job}).encode() + b"\n")
         self._server.stdin.flush()
         answer = json.loads(self._server.stdout.readline())

@@ -79,7 +79,8 @@ def _try(verdict: Message, job: Message) -> Sequence[Any] | None:
         verdict["kind"] = "ok" if results.is_complete else "stopped"
         verdict["events"] = results.tables["summary"]["events"][0]
         verdict["faults"] += invariants.broken(tomllib.loads(text), results)
-        if job.get("again") and results.is_complete and time.process_time() - began < budget / 3:
+        is_short = time.process_time() - began < job["hang_s"] / 10
+        if job.get("again") and results.is_complete and is_short:
             again = fadeout.run(text, threads=job.get("threads"))
             verdict["faults"] += invariants.differences(results, again)
     except fadeout.ScenarioError as error:
@@ -114,7 +115,7 @@ def fork(job: Message) -> Message:
             try:
                 os.close(reading)
                 os.dup2(errors.fileno(), 2)
-                seconds = int(job["cpu_s"] * 3) + 2
+                seconds = int(job["hang_s"])
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
                 resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
