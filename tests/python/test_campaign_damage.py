@@ -18,7 +18,7 @@ from fadeout import Campaign, ResultError
 from fadeout.campaign import seal
 from fadeout.study.store import Store
 
-FLIPS = int(os.environ.get("FADEOUT_FLIPS", "200"))
+FLIPS = int(os.environ.get("FADEOUT_FLIPS", "80"))
 """Number of bits that are flipped, one at a time."""
 
 RAISING = """

@@ -43,7 +43,7 @@ def write_campaign(folder: Path) -> Path:
     path = folder / "campaign.toml"
     path.write_text(
         'scenario = "lossy.toml"\n'
-        f'seeds = {RUNS // 4}\nset = {{ duration = "20 s" }}\n'
+        f'seeds = {RUNS // 4}\nset = {{ duration = "10 s" }}\n'
         '[grid]\n"flow.congestion-control" = ["cubic", "newreno"]\n'
         '"link.access.delay" = ["5 ms", "20 ms"]\n'
     )
