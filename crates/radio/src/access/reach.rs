@@ -40,16 +40,26 @@ pub fn out_of_range(access: &RadioAccess, ue: UeId, now: Time) -> Option<RangeEx
     let &leg = stack.ues[ue.index()].legs().first()?;
     let state = &stack.legs[leg.index()];
     let cell = state.config.cell;
+    let plan = &access.service.cells[cell.index()].plan;
+    let least_db = |direction| {
+        let adaptation = plan.resources(direction).adaptation()?;
+        Some(adaptation.sinr_of_cqi(1))
+    };
+    // Packets of a UE with a given SINR are dropped before any slot if no block can carry them.
+    let is_given_too_low = |direction| {
+        let given_db = stack.air.given_sinr_db(leg, direction);
+        given_db.is_some_and(|sinr_db| Some(sinr_db) < least_db(direction))
+    };
     // The uplink comes first because a UE's own SYN needs it.
     let direction = [Direction::Uplink, Direction::Downlink]
         .into_iter()
-        .find(|&direction| state.half(direction).is_out_of_range())?;
-    let plan = &access.service.cells[cell.index()].plan;
-    let adaptation = plan.resources(direction).adaptation()?;
+        .find(|&direction| {
+            state.half(direction).is_out_of_range() || is_given_too_low(direction)
+        })?;
     Some(RangeExceeded {
         cell,
         direction,
         sinr_db: stack.air.quality_db(leg, now)[direction.index()],
-        least_db: adaptation.sinr_of_cqi(1),
+        least_db: least_db(direction)?,
     })
 }
