@@ -128,7 +128,7 @@ impl Conditional<'_, '_> {
             .map(|&cell| CopyCandidate {
                 cell,
                 station: config.station(cell),
-                given: (!config.has_links()).then(|| config.station_delay(source, cell)),
+                delay: (!config.has_links()).then(|| config.station_delay(source, cell)),
             })
             .collect();
         let from = (source, config.station(source));

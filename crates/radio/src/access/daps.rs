@@ -113,7 +113,7 @@ impl DapsHandover<'_, '_> {
         let ends = Ends {
             cells: [source, target],
             stations: [config.station(source), config.station(target)],
-            given: (!config.has_links()).then(|| config.station_delay(source, target)),
+            delay: (!config.has_links()).then(|| config.station_delay(source, target)),
         };
         self.each_bearer(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).begin(ends, env, &mut stack.storage);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Copies of downlink packets that the core sends to the second base station.
 #[derive(Debug)]
-pub(super) struct Bicast {
+pub(super) struct BicastCopies {
     station: u32,
     location: UeLocation,
     waiting: VecDeque<PacketId>,
@@ -56,9 +56,9 @@ pub(super) struct BicastCounts {
     pub(super) lost: u64,
 }
 
-impl Bicast {
-    fn new(station: u32, most: Bytes) -> Bicast {
-        Bicast {
+impl BicastCopies {
+    fn new(station: u32, most: Bytes) -> BicastCopies {
+        BicastCopies {
             station,
             location: UeLocation::Awaited,
             waiting: VecDeque::new(),
@@ -133,7 +133,7 @@ impl MobileBearer<'_> {
         self.drop_copies(env, storage);
         let has_resumed = self.change().is_some_and(|change| change.has_resumed);
         if let Some(transfer) = &mut self.drb.transfer.0 {
-            let mut copies = Bicast::new(station, most);
+            let mut copies = BicastCopies::new(station, most);
             if has_resumed && station == serving {
                 copies.location = UeLocation::Arrived;
             }
@@ -182,7 +182,7 @@ impl MobileBearer<'_> {
         self.drb.drop_lost(direction, cause, env, storage);
     }
 
-    fn copies(&mut self) -> Option<&mut Bicast> {
+    fn copies(&mut self) -> Option<&mut BicastCopies> {
         self.drb.transfer.0.as_mut()?.copies.as_mut()
     }
 

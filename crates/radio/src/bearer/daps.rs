@@ -32,7 +32,7 @@ pub(crate) struct Ends {
     /// Base stations of the source cell and of the target cell.
     pub stations: [u32; 2],
     /// One-way delay between the two base stations. `None` if simulated links carry the copies.
-    pub given: Option<Span>,
+    pub delay: Option<Span>,
 }
 
 /// State of a bearer that two cells serve.
@@ -51,7 +51,7 @@ pub(crate) struct DapsState {
     /// True if the source assigns COUNTs to new downlink packets.
     assigns: bool,
     /// True if the target has received RRCReconfigurationComplete.
-    is_there: bool,
+    is_complete: bool,
     /// Number of duplicate downlink PDUs before the handover.
     useless: u64,
 }
@@ -88,7 +88,7 @@ impl DapsState {
             pending: Ring::new(),
             is_switched: false,
             assigns: true,
-            is_there: false,
+            is_complete: false,
             useless,
         }
     }
@@ -104,7 +104,7 @@ impl DapsState {
             sdu,
             has_come: false,
         });
-        match self.ends.given {
+        match self.ends.delay {
             Some(delay) => {
                 self.pending.push((env.now.saturating_add(delay), number));
             }
@@ -155,7 +155,7 @@ impl DapsBearer<'_> {
     }
 
     /// Copies an SDU to the target, after the source's PDCP assigned its COUNT.
-    pub(super) fn copy(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(super) fn copy_sdu(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.0.id;
         let ledger = &self.0.anchors[Direction::Downlink.index()].ledger;
         let Some(transfer) = &mut self.0.transfer.0 else {
@@ -205,7 +205,7 @@ impl DapsBearer<'_> {
                 if drb.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
                 }
-                self.copy(sdu, env, storage);
+                self.copy_sdu(sdu, env, storage);
                 true
             }
             Err(packet) => {
@@ -227,7 +227,7 @@ impl DapsBearer<'_> {
     fn record_copy(&mut self, number: u64) {
         let Some(dual) = self.dual() else { return };
         dual.sent[number].has_come = true;
-        if dual.is_there {
+        if dual.is_complete {
             let sdu = dual.sent[number].sdu;
             self.send_copy(sdu);
         }
@@ -246,7 +246,7 @@ impl DapsBearer<'_> {
     /// or if the target does not have RRCReconfigurationComplete yet.
     pub(super) fn pending_at(drb: &Drb) -> Option<Time> {
         let dual = drb.transfer.0.as_ref()?.dual.as_ref()?;
-        let is_awaited = |_: &&(Time, u64)| dual.is_there;
+        let is_awaited = |_: &&(Time, u64)| dual.is_complete;
         dual.pending.front().filter(is_awaited).map(|&(at, _)| at)
     }
 
@@ -332,7 +332,7 @@ impl DapsBearer<'_> {
     pub(crate) fn on_complete(&mut self, now: Time) {
         self.drain(now);
         let Some(dual) = self.dual() else { return };
-        dual.is_there = true;
+        dual.is_complete = true;
         for number in dual.sent.first()..dual.sent.end() {
             let Some(dual) = self.dual() else { return };
             let DapsCopy { sdu, has_come } = dual.sent[number];
@@ -431,7 +431,7 @@ impl DapsBearer<'_> {
             let is_wanted = downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count);
             match has_come {
                 false if is_wanted => change.numbered.push_back((source, sdu)),
-                true if is_wanted && !dual.is_there => change.numbered.push_back((target, sdu)),
+                true if is_wanted && !dual.is_complete => change.numbered.push_back((target, sdu)),
                 _ => {}
             }
         }

@@ -26,7 +26,7 @@ pub(crate) struct CopyCandidate {
     pub cell: CellId,
     pub station: u32,
     /// One-way delay from the source. `None` if simulated links carry the copies.
-    pub given: Option<Span>,
+    pub delay: Option<Span>,
 }
 
 /// Source cell of a conditional handover, and its base station.
@@ -49,7 +49,7 @@ pub(crate) struct Early {
     /// Index of the candidate that the UE has left for. `None` while the UE is in the source.
     target: Option<usize>,
     /// True if that candidate has received RRCReconfigurationComplete.
-    is_there: bool,
+    is_complete: bool,
 }
 
 /// SDU of the source, and the candidates that have a copy of it.
@@ -81,7 +81,7 @@ impl Early {
             sent: Ring::new(),
             pending: Ring::new(),
             target: None,
-            is_there: false,
+            is_complete: false,
         }
     }
 
@@ -104,7 +104,7 @@ impl Early {
         };
         let sdu = self.sent[number].sdu;
         let frame = ((self.base + number) << CANDIDATE_BITS) | u64::from(id);
-        match candidate.given {
+        match candidate.delay {
             Some(delay) => {
                 self.pending.push((env.now.saturating_add(delay), frame));
             }
@@ -253,7 +253,7 @@ impl EarlyCopies<'_> {
     }
 
     /// Copies an SDU to all candidates, after the source's PDCP assigned its COUNT.
-    pub(super) fn copy(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(super) fn copy_sdu(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.0.id;
         let ledger = &self.0.anchors[Direction::Downlink.index()].ledger;
         let Some(transfer) = &mut self.0.transfer.0 else {
@@ -286,9 +286,9 @@ impl EarlyCopies<'_> {
         };
         early.sent[number].arrived |= 1 << slot;
         if early.target == Some(slot) {
-            let (serial, is_there) = (early.sent[number].sdu.serial, early.is_there);
+            let (serial, is_complete) = (early.sent[number].sdu.serial, early.is_complete);
             self.record_at_target(serial);
-            if is_there {
+            if is_complete {
                 self.send_all(env);
             }
         }
@@ -342,7 +342,7 @@ impl EarlyCopies<'_> {
         if let Some((candidate, _)) = target {
             self.execute(candidate.cell, env.now);
             if let Some(early) = self.early() {
-                early.is_there = true;
+                early.is_complete = true;
             }
             self.send_all(env);
         }

@@ -9,8 +9,8 @@ use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Time};
 #[cold]
 fn send_copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
     match drb.is_dual {
-        true => daps::daps(drb).copy(sdu, env, storage),
-        false => early::early(drb).copy(sdu, env, storage),
+        true => daps::daps(drb).copy_sdu(sdu, env, storage),
+        false => early::early(drb).copy_sdu(sdu, env, storage),
     }
 }
 

@@ -120,7 +120,7 @@ impl MobileBearer<'_> {
             if let Ok(anew) = Rx::new(&before.pdcp) {
                 *rx = anew;
             }
-            drb.hand_over(direction, env, storage);
+            drb.deliver_in_order(direction, env, storage);
             let end = drb.legs.primary.sender(direction);
             end.catch_up(env.now);
             let tx = &mut drb.anchors[direction.index()].tx;

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 impl Drb {
     /// Delivers the SDUs that are in order. Packets that PDCP no longer waits for are lost.
-    pub(super) fn hand_over(
+    pub(super) fn deliver_in_order(
         &mut self,
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
@@ -302,7 +302,7 @@ pub(super) fn restart_pdcp(
 ) {
     let receiver = direction.opposite().index();
     drb.anchors[receiver].rx.flush(&mut storage.ordered);
-    drb.hand_over(direction, env, storage);
+    drb.deliver_in_order(direction, env, storage);
     drb.anchors[receiver].rx.restart();
     drb.anchors[direction.index()].tx.restart();
 }
@@ -319,7 +319,7 @@ pub(crate) fn fail_leg(
         if let Some(mut split) = split(drb) {
             split.hand_up((leg, direction), env, storage);
         }
-        drb.hand_over(direction, env, storage);
+        drb.deliver_in_order(direction, env, storage);
     }
     for &direction in directions {
         if let Some(mut split) = split(drb) {

@@ -410,7 +410,7 @@ impl Drb {
         if let Some(split) = &mut self.split {
             split.record_useless((leg, direction), useless);
         }
-        self.hand_over(direction, env, storage);
+        self.deliver_in_order(direction, env, storage);
     }
 
     /// Handles an expired timer of the end that sends in `direction`. The backlog of that end may
@@ -451,7 +451,7 @@ impl Drb {
             "reordering is left running at {}",
             env.now
         );
-        self.hand_over(receiving, env, storage);
+        self.deliver_in_order(receiving, env, storage);
     }
 
     /// Arms the timer of the end that sends in `direction`. Returns the time to call

@@ -10,7 +10,7 @@
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
 use super::compression::{decompress_held, reset_unless_continued};
-use super::copies::Bicast;
+use super::copies::BicastCopies;
 use super::daps::DapsState;
 use super::early::{Early, EarlyCounts};
 use super::forwarding::PacketOnLink;
@@ -30,7 +30,7 @@ pub(crate) struct Transfer {
     /// Packets on links between base stations, oldest first. Links may have dropped some of them.
     pub(super) on_links: VecDeque<PacketOnLink>,
     /// Packets that the core also sends to the target, in the latest change of cell.
-    pub(super) copies: Option<Bicast>,
+    pub(super) copies: Option<BicastCopies>,
     /// Configuration of the bearer in the generation of its first cell. `None` until the UE enters
     /// a cell of another generation.
     pub(super) own: Option<(Generation, BearerConfig)>,
@@ -213,7 +213,7 @@ impl Transfers {
             Gap::Closed(span) => Some(span),
             Gap::None | Gap::Open(_) => None,
         };
-        let bicast = transfer.copies.as_ref().map(Bicast::counts);
+        let bicast = transfer.copies.as_ref().map(BicastCopies::counts);
         let bicast = bicast.unwrap_or_default();
         let counts = TransferCounts {
             lost: transfer.counts.lost + bicast.lost,
@@ -431,7 +431,7 @@ impl MobileBearer<'_> {
         storage: &mut Storage,
     ) {
         let is_kept = self.drb.config.is_acknowledged();
-        let left = split::release(self.drb, env, storage);
+        let released = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
             // In other modes, PDCP delivers all packets that it holds.
@@ -448,8 +448,8 @@ impl MobileBearer<'_> {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.open_gaps();
         }
-        if let Some(left) = left {
-            self.take_left(left, station, env, storage);
+        if let Some(released) = released {
+            self.merge_released(released, station, env, storage);
         }
         reset_unless_continued(self.drb, keeps_station);
         self.push_uplink(env, storage);
@@ -473,7 +473,7 @@ impl MobileBearer<'_> {
         for sdu in storage.sdus.drain(..) {
             rx.on_held(env.now, sdu, &mut storage.ordered);
         }
-        self.drb.hand_over(direction, env, storage);
+        self.drb.deliver_in_order(direction, env, storage);
     }
 
     /// Takes unconfirmed SDUs of a direction out of RLC, except those that have arrived

@@ -97,7 +97,7 @@ impl UtraBearer<'_> {
             while let Some(sdu) = end.rlc.take_head(env.now) {
                 storage.ordered.push(sdu);
             }
-            self.0.hand_over(direction, env, storage);
+            self.0.deliver_in_order(direction, env, storage);
         }
         self.0.inlet.front().map(|&(at, _)| at)
     }

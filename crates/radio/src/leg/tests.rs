@@ -280,8 +280,8 @@ fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
         sinr_db: -30.0,
         blocks: 50,
     };
-    let far = leg(&plan).uplink_choice(&plan, 20, (14, 17, 100), &mut air);
-    assert_eq!(far, None);
+    let out_of_range = leg(&plan).uplink_choice(&plan, 20, (14, 17, 100), &mut air);
+    assert_eq!(out_of_range, None);
 }
 
 #[test]

@@ -92,8 +92,8 @@ mod tests {
     use super::*;
 
     /// Returns the usable slots of a pattern. `U` and `S` have uplink symbols, `D` has none.
-    fn pattern(letters: &str) -> Vec<bool> {
-        letters.chars().map(|letter| letter != 'D').collect()
+    fn pattern(slots: &str) -> Vec<bool> {
+        slots.chars().map(|slot| slot != 'D').collect()
     }
 
     fn offsets(occasions: &Occasions) -> Vec<u32> {

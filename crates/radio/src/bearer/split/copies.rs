@@ -124,7 +124,7 @@ impl DuplicatedPdus {
 
     /// Records that a leg has lost or discarded a PDU. Returns true if no other leg has it and none
     /// has delivered it.
-    pub(super) fn lose(&mut self, serial: u32, leg: u8) -> bool {
+    pub(super) fn lose_pdu(&mut self, serial: u32, leg: u8) -> bool {
         let is_acknowledged = self.is_acknowledged;
         let Some(pdu) = self.pdu_mut(serial) else {
             return !is_acknowledged;
@@ -192,11 +192,11 @@ mod tests {
     #[test]
     fn a_pdu_is_lost_when_all_legs_have_lost_it() {
         let (mut copies, _) = copies(false, &[&[0, 1], &[0], &[0, 1, 2, 3]]);
-        assert!(!copies.lose(0, 1));
-        assert!(copies.lose(0, 0));
-        assert!(copies.lose(1, 0), "the other leg never had it");
+        assert!(!copies.lose_pdu(0, 1));
+        assert!(copies.lose_pdu(0, 0));
+        assert!(copies.lose_pdu(1, 0), "the other leg never had it");
         assert_eq!(
-            [2, 0, 3, 1].map(|leg| copies.lose(2, leg)),
+            [2, 0, 3, 1].map(|leg| copies.lose_pdu(2, leg)),
             [false, false, false, true]
         );
     }
@@ -210,7 +210,7 @@ mod tests {
             [true, true, false]
         );
         assert!(!copies.give(0, 0), "it is there");
-        assert!(!copies.lose(1, 0), "it was delivered");
+        assert!(!copies.lose_pdu(1, 0), "it was delivered");
         copies.trim(&ledger);
         assert_eq!(copies.confirmed_below(), 2);
         assert!(copies.is_confirmed(0), "and stays so");
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_a_leg_discarded_it_has_not_confirmed() {
         let (mut copies, _) = copies(true, &[&[0, 1], &[0, 1]]);
-        assert!(!copies.lose(0, 1), "its timer ended there");
+        assert!(!copies.lose_pdu(0, 1), "its timer ended there");
         copies.confirm_before(1, None);
         assert!(!copies.is_confirmed(0) && copies.is_confirmed(1));
     }

@@ -167,7 +167,7 @@ impl SplitBearer<'_> {
                 };
                 match copies.is_elsewhere(sdu.serial, leg) {
                     true => {
-                        copies.lose(sdu.serial, leg);
+                        copies.lose_pdu(sdu.serial, leg);
                         split.pending_bytes -= u64::from(sdu.size);
                         split.carried[index][usize::from(leg)].discarded += 1;
                     }
@@ -180,7 +180,7 @@ impl SplitBearer<'_> {
         while let Some(head) = rlc.head()
             && copies.is_elsewhere(head.serial, leg)
         {
-            copies.lose(head.serial, leg);
+            copies.lose_pdu(head.serial, leg);
             split.carried[index][usize::from(leg)].discarded += 1;
             rlc.drop_head(now);
         }
@@ -253,7 +253,7 @@ impl SplitBearer<'_> {
                 && copies.is_confirmed(head.serial)
             {
                 let serial = head.serial;
-                copies.lose(serial, number);
+                copies.lose_pdu(serial, number);
                 split.carried[direction.index()][usize::from(number)].discarded += 1;
                 rlc.drop_head(now);
             }
@@ -350,13 +350,13 @@ impl Split {
     fn on_discarded(&mut self, serial: u32, leg: u8, direction: Direction) -> bool {
         let index = direction.index();
         self.carried[index][usize::from(leg)].discarded += 1;
-        (self.copies[index].as_mut()).is_none_or(|copies| copies.lose(serial, leg))
+        (self.copies[index].as_mut()).is_none_or(|copies| copies.lose_pdu(serial, leg))
     }
 
     /// Records that a leg has lost a PDU. Returns true if no other leg has the PDU or has delivered
     /// it.
     pub(crate) fn is_lost(&mut self, serial: u32, (leg, direction): (u8, Direction)) -> bool {
-        (self.copies[direction.index()].as_mut()).is_none_or(|copies| copies.lose(serial, leg))
+        (self.copies[direction.index()].as_mut()).is_none_or(|copies| copies.lose_pdu(serial, leg))
     }
 
     /// Returns the serial number below which no downlink PDU need be sent.

@@ -18,7 +18,7 @@ use crate::wire::BearerFormat;
 use fadeout_core::{Direction, Probe, RadioDropCause, Time};
 
 /// Maximum number of former secondary nodes whose uplink PDUs may still be on links.
-const LATE: usize = 8;
+const MOST_FORMER_NODES: usize = 8;
 
 /// Returns the number of packets that one end must send again, because the leg they were given to
 /// has gone.
@@ -103,7 +103,7 @@ pub(crate) fn leave_secondary(
     if let Some(mut split) = split(drb) {
         split.hand_up((SECONDARY, Direction::Downlink), env, storage);
     }
-    drb.hand_over(Direction::Downlink, env, storage);
+    drb.deliver_in_order(Direction::Downlink, env, storage);
     for secondary in &mut drb.legs.others {
         secondary.leg = None;
     }
@@ -180,7 +180,7 @@ pub(in crate::bearer) fn drop_all(
     for direction in [Direction::Downlink, Direction::Uplink] {
         let receiver = &mut drb.anchors[direction.opposite().index()];
         receiver.rx.flush(&mut storage.ordered);
-        drb.hand_over(direction, env, storage);
+        drb.deliver_in_order(direction, env, storage);
         let ledger = &mut drb.anchors[direction.index()].ledger;
         ledger.pass_all(&mut storage.lost);
         drb.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
@@ -247,7 +247,7 @@ fn retire_uplink(split: &mut Split) {
     if !split.uplink.is_empty() {
         split.late.push(split.uplink.take_all());
     }
-    if split.late.len() > LATE {
+    if split.late.len() > MOST_FORMER_NODES {
         split.late.remove(0);
     }
 }

@@ -28,9 +28,9 @@ impl MobileBearer<'_> {
         if let Some(copies) = &mut split.copies[direction] {
             // SDUs that the secondary leg has are delivered there, or are taken back when the UE
             // leaves.
-            (change.numbered).retain(|(_, sdu)| copies.lose(sdu.serial, FIRST));
+            (change.numbered).retain(|(_, sdu)| copies.lose_pdu(sdu.serial, FIRST));
             while let Some(sdu) = split.pending.pop() {
-                if copies.lose(sdu.serial, SECONDARY) {
+                if copies.lose_pdu(sdu.serial, SECONDARY) {
                     change.numbered.push_back((station, sdu));
                 }
             }
@@ -53,14 +53,14 @@ impl MobileBearer<'_> {
 
     /// Merges the SDUs of the released leg with those of the other leg, in the order of COUNT. SDUs
     /// that have arrived are omitted.
-    pub(in crate::bearer) fn take_left(
+    pub(in crate::bearer) fn merge_released(
         &mut self,
-        left: Left,
+        released: ReleasedData,
         station: u32,
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let [mut down, up] = left.sdus;
+        let [mut down, up] = released.sdus;
         let [downlink, uplink] = &mut self.drb.anchors;
         down.retain(|sdu| downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count));
         let up = up.into_iter();
@@ -80,7 +80,7 @@ impl MobileBearer<'_> {
             return;
         };
         if self.drb.split.is_none() {
-            transfer.late = left.uplink;
+            transfer.late = released.uplink;
         }
         if let Some(change) = &mut transfer.change {
             let known: BTreeSet<u32> = change.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
@@ -118,7 +118,7 @@ pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mu
 
 /// Data that the legs of a bearer had when the secondary leg was released.
 #[derive(Debug, Default)]
-pub(in crate::bearer) struct Left {
+pub(in crate::bearer) struct ReleasedData {
     /// SDUs by direction that were given to the secondary leg without known delivery, or that wait
     /// to be sent again.
     pub sdus: [Vec<Sdu>; 2],
@@ -132,14 +132,14 @@ pub(in crate::bearer) fn release(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
     storage: &mut Storage,
-) -> Option<Left> {
+) -> Option<ReleasedData> {
     drb.split.as_ref()?;
     for direction in [Direction::Downlink, Direction::Uplink] {
         split(drb)?.hand_up((SECONDARY, direction), env, storage);
-        drb.hand_over(direction, env, storage);
+        drb.deliver_in_order(direction, env, storage);
     }
     let is_managed = drb.split.as_ref().is_some_and(|split| split.is_managed);
-    let mut left = Left::default();
+    let mut released = ReleasedData::default();
     let Drb {
         split,
         legs,
@@ -147,14 +147,14 @@ pub(in crate::bearer) fn release(
         ..
     } = &mut *drb;
     let inner = split.as_deref_mut()?;
-    let [downlink, uplink] = &mut left.sdus;
+    let [downlink, uplink] = &mut released.sdus;
     inner.hosting.flush(downlink);
     inner.take_all_pending(downlink);
     for secondary in &mut legs.others {
         secondary.sender(Direction::Uplink).rlc.reestablish(uplink);
     }
     let tx = &mut anchors[Direction::Uplink.index()];
-    for (waiting, sdus) in inner.waiting.iter_mut().zip(&mut left.sdus) {
+    for (waiting, sdus) in inner.waiting.iter_mut().zip(&mut released.sdus) {
         while let Some(sdu) = waiting.again.pop() {
             waiting.bytes -= u64::from(sdu.size);
             sdus.push(sdu);
@@ -170,7 +170,7 @@ pub(in crate::bearer) fn release(
         if let Some(copies) = &mut inner.copies[Direction::Uplink.index()] {
             copies.enter(sdu.serial);
         }
-        left.sdus[Direction::Uplink.index()].push(sdu);
+        released.sdus[Direction::Uplink.index()].push(sdu);
     }
     if is_managed {
         close(inner);
@@ -178,10 +178,10 @@ pub(in crate::bearer) fn release(
             secondary.leg = None;
         }
     } else {
-        left.uplink = std::mem::replace(&mut inner.uplink, Ring::new());
+        released.uplink = std::mem::replace(&mut inner.uplink, Ring::new());
         legs.others.clear();
         drb.config.split = None;
         drb.split = None;
     }
-    Some(left)
+    Some(released)
 }

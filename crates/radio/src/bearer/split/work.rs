@@ -356,7 +356,7 @@ impl SplitBearer<'_> {
         split.update_rates();
         if let Some(copies) = &mut split.copies[Direction::Downlink.index()] {
             for sdu in &storage.again {
-                copies.lose(sdu.serial, SECONDARY);
+                copies.lose_pdu(sdu.serial, SECONDARY);
             }
             self.discard_elsewhere((SECONDARY, Direction::Downlink), now);
         }
@@ -584,7 +584,7 @@ impl SplitBearer<'_> {
         }
         if let Some(copies) = &mut self.split.copies[direction.index()] {
             copies.restart(leg);
-            storage.again.retain(|sdu| copies.lose(sdu.serial, leg));
+            storage.again.retain(|sdu| copies.lose_pdu(sdu.serial, leg));
         }
         if self.is_acknowledged {
             self.send_again(direction, storage);
