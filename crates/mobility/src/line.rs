@@ -29,7 +29,7 @@ impl Registered for Line {
     .with_aliases(&["constant-velocity"])
     .with_parameters(Line::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Line::read(settings)
     }
 }

@@ -56,7 +56,7 @@ impl Registered for Manhattan {
     .with_aliases(&["manhattan-grid"])
     .with_parameters(Manhattan::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Manhattan::read(settings)
     }
 }

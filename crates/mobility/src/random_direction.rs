@@ -34,7 +34,7 @@ impl Registered for RandomDirection {
     )
     .with_parameters(RandomDirection::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         RandomDirection::read(settings)
     }
 }

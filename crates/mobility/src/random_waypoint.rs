@@ -34,7 +34,7 @@ impl Registered for RandomWaypointParameters {
     .with_aliases(&["rwp"])
     .with_parameters(RandomWaypointParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         RandomWaypointParameters::read(settings)
     }
 }

@@ -19,7 +19,7 @@ impl Registered for Standing {
     )
     .with_aliases(&["fixed"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Standing
     }
 }

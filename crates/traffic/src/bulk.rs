@@ -41,7 +41,7 @@ impl Registered<Stream> for Bulk {
     .with_aliases(&["iperf", "greedy"])
     .with_parameters(BulkParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Stream) -> Self {
         Bulk {
             parameters: BulkParameters::read(settings),
             starts_at: Time::NEVER,

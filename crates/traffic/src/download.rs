@@ -57,7 +57,7 @@ impl Registered<Stream> for Download {
     )
     .with_parameters(Ftp::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Stream) -> Self {
         // The parameters of `Web` have the same names.
         let Ftp { size, request_size } = Ftp::read(settings);
         Download {

@@ -46,7 +46,7 @@ impl Registered<Stream> for Echo {
     .with_aliases(&["ping"])
     .with_parameters(EchoParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Stream) -> Self {
         let given = EchoParameters::read(settings);
         Echo {
             period: given.period.max(SHORTEST),
@@ -117,7 +117,7 @@ mod tests {
             ("answer-size".to_owned(), Value::Number(1000.0)),
         ]);
         let settings = Settings::new(&Echo::ENTRY, &given);
-        let mut echo = Echo::with(&settings, Stream::new(1, "application", 0));
+        let mut echo = Echo::from_settings(&settings, Stream::new(1, "application", 0));
         let mut asks = Vec::new();
         echo.on_start(Time::ZERO, &mut asks);
         assert_eq!(echo.wake_at(), Time::ZERO + Span::from_millis(100));

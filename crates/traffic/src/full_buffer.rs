@@ -74,7 +74,7 @@ impl Registered<Stream> for FullBuffer {
     )
     .with_parameters(FullBufferParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Stream) -> Self {
         let given = FullBufferParameters::read(settings);
         let datagrams = |bytes: Bytes| bytes.0.div_ceil(given.size.0.max(1)).max(1);
         let kept = datagrams(given.backlog.unwrap_or(START));
@@ -195,7 +195,7 @@ mod tests {
         let backlog = ("backlog".to_owned(), Value::Number(14_720.0));
         let given = Parameters(vec![backlog]);
         let settings = Settings::new(&FullBuffer::ENTRY, &given);
-        let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
+        let mut full = FullBuffer::from_settings(&settings, Stream::new(1, "application", 0));
         let mut asks = Vec::new();
         let mut sends = |full: &mut FullBuffer, settled: Option<u64>| {
             asks.clear();
@@ -223,7 +223,7 @@ mod tests {
     /// after the application sent it.
     fn carried(delay: Span, per_ms: u64) -> u64 {
         let settings = Settings::new(&FullBuffer::ENTRY, Parameters::NONE);
-        let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
+        let mut full = FullBuffer::from_settings(&settings, Stream::new(1, "application", 0));
         let mut asks = Vec::new();
         full.on_start(Time::ZERO, &mut asks);
         let mut waiting: VecDeque<Time> = vec![Time::ZERO + delay; asks.len()].into();
@@ -260,7 +260,7 @@ mod tests {
         let given = Parameters(vec![given]);
         for (parameters, per_ms) in [(Parameters::NONE, 6), (&given, 170)] {
             let settings = Settings::new(&FullBuffer::ENTRY, parameters);
-            let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
+            let mut full = FullBuffer::from_settings(&settings, Stream::new(1, "application", 0));
             let mut asks = Vec::new();
             full.on_start(Time::ZERO, &mut asks);
             for ms in 1..=500 {

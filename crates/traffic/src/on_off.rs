@@ -53,7 +53,7 @@ impl Registered<Stream> for OnOff {
     .with_aliases(&["bursts"])
     .with_parameters(OnOffParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         let given = OnOffParameters::read(settings);
         OnOff {
             rate: given.rate,
@@ -129,7 +129,7 @@ mod tests {
     fn the_mean_rate_is_the_share_of_on_time() {
         // 1 Mbit/s for a second and silence for a second make 0.5 Mbit/s.
         let settings = Settings::new(&OnOff::ENTRY, Parameters::NONE);
-        let mut source = OnOff::with(&settings, Stream::new(1, "application", 0));
+        let mut source = OnOff::from_settings(&settings, Stream::new(1, "application", 0));
         let (mut asks, mut bytes) = (Vec::new(), 0);
         source.on_start(Time::ZERO, &mut asks);
         let end = Time::ZERO + Span::from_secs(2000);

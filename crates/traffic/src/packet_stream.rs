@@ -52,7 +52,7 @@ impl Registered<Stream> for PacketStream {
     .with_aliases(&["cbr", "udp"])
     .with_parameters(PacketStreamParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         let given = PacketStreamParameters::read(settings);
         let bits = given.size.0 as f64 * 8.0;
         PacketStream {
@@ -138,7 +138,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
         );
-        PacketStream::with(
+        PacketStream::from_settings(
             &Settings::new(&PacketStream::ENTRY, &given),
             Stream::new(1, "application", 0),
         )

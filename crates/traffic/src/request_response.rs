@@ -56,7 +56,7 @@ impl Registered<Stream> for RequestResponse {
     .with_aliases(&["dialogue", "rpc"])
     .with_parameters(DialogueParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         let given = DialogueParameters::read(settings);
         let response = Distribution {
             kind: given.size_distribution,
@@ -163,7 +163,7 @@ mod tests {
             ("requests".to_owned(), Value::Number(1.0)),
             ("size".to_owned(), Value::Number(1000.0)),
         ]);
-        let mut dialogue = RequestResponse::with(
+        let mut dialogue = RequestResponse::from_settings(
             &Settings::new(&RequestResponse::ENTRY, &given),
             Stream::new(1, "application", 0),
         );

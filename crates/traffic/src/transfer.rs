@@ -26,7 +26,7 @@ impl Registered<Stream> for Transfer {
     .with_aliases(&["file"])
     .with_parameters(Transfer::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Stream) -> Self {
         Transfer::read(settings)
     }
 }

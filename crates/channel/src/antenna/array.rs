@@ -128,7 +128,7 @@ impl Registered for Mounted<Array> {
     )
     .with_parameters(ArrayParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         let given = ArrayParameters::read(settings);
         Mounted {
             pattern: given.array(),

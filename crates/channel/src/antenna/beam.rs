@@ -93,7 +93,7 @@ impl Registered for Beam {
     )
     .with_parameters(BeamParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Beam::new(&BeamParameters::read(settings))
     }
 }

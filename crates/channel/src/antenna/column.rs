@@ -66,7 +66,7 @@ impl Registered for Mounted<Column> {
     )
     .with_parameters(ColumnParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         let given = ColumnParameters::read(settings);
         Mounted {
             pattern: given.column(),

@@ -25,7 +25,7 @@ impl Registered for Isotropic {
     )
     .with_parameters(Isotropic::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Isotropic::read(settings)
     }
 }
@@ -181,7 +181,7 @@ impl Registered for Mounted<Element> {
     )
     .with_parameters(ElementParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         let given = ElementParameters::read(settings);
         Mounted {
             pattern: Element::new(given.element, HALF_WAVE),
@@ -281,7 +281,7 @@ impl Registered for Mounted<LteSector> {
     )
     .with_parameters(SectorParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         let given = SectorParameters::read(settings);
         Mounted {
             pattern: given.sector(),

@@ -90,7 +90,7 @@ impl Registered for Crossing {
     )
     .with_parameters(CrossingParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         CrossingParameters::read(settings).crossing()
     }
 }

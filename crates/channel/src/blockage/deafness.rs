@@ -49,7 +49,7 @@ impl Registered for Deafness {
     )
     .with_parameters(Deafness::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Deafness::read(settings)
     }
 }

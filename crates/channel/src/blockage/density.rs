@@ -42,7 +42,7 @@ impl Registered for Crowd {
     )
     .with_parameters(Crowd::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Crowd::read(settings)
     }
 }

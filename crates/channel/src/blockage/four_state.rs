@@ -82,7 +82,7 @@ impl Registered for FourState {
     )
     .with_parameters(FourStateParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         FourState::for_beamwidth(FourStateParameters::read(settings).beamwidth)
     }
 }

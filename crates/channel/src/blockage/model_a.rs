@@ -124,7 +124,7 @@ impl Registered for ModelA {
     )
     .with_parameters(ModelAParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         ModelAParameters::read(settings).model()
     }
 }

@@ -84,7 +84,7 @@ impl Registered for Nlosv {
     )
     .with_parameters(Nlosv::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Nlosv::read(settings)
     }
 }

@@ -60,7 +60,7 @@ impl Registered for Passing {
     )
     .with_parameters(Passing::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Passing::read(settings)
     }
 }

@@ -83,7 +83,7 @@ impl Registered for Periodic {
     )
     .with_parameters(Periodic::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Periodic::read(settings)
     }
 }
@@ -243,7 +243,7 @@ impl Registered for TwoState {
     )
     .with_parameters(TwoState::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         TwoState::read(settings)
     }
 }

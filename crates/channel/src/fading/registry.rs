@@ -16,7 +16,7 @@ pub struct NoFading;
 impl Registered for NoFading {
     const ENTRY: Entry = fading("none", "No small-scale fading.", "-");
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         NoFading
     }
 }
@@ -38,7 +38,7 @@ impl Registered for Rayleigh {
         "Clarke 1968; sum of sinusoids after Zheng and Xiao, IEEE TCOM 51(6), 2003",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Rayleigh
     }
 }
@@ -61,7 +61,7 @@ impl Registered for Rician {
         "Rice 1944; K factors: TR 38.901 Table 7.5-6",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Rician
     }
 }
@@ -84,7 +84,7 @@ impl Registered for Clusters {
         "TR 38.901 clauses 7.5 and 7.6.3",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Clusters
     }
 }
@@ -107,7 +107,7 @@ impl Registered for TdlProfile {
         "TR 38.901 Table 7.7.2-1",
     );
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         // The names of the entries are those of profiles.
         TdlProfile::from_name(settings.name()).unwrap_or(TdlProfile::A)
     }

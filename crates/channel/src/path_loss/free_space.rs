@@ -46,7 +46,7 @@ impl Registered for FreeSpace {
         "Friis 1946; ITU-R P.525-4 equation 3",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         FreeSpace
     }
 }
@@ -98,7 +98,7 @@ impl Registered for CloseIn {
     )
     .with_parameters(CloseIn::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         CloseIn::read(settings)
     }
 }

@@ -112,7 +112,7 @@ impl Registered for LteMacro {
         "TR 36.942 clause 4.5.2; TR 36.814 Table A.2.1.1-2",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         LteMacro
     }
 }
@@ -164,7 +164,7 @@ impl Registered for HetnetMacro {
         "TR 36.814 Table A.2.1.1.2-3",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         HetnetMacro
     }
 }
@@ -214,7 +214,7 @@ impl Registered for HetnetPico {
         "TR 36.814 Table A.2.1.1.2-3",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         HetnetPico
     }
 }
@@ -264,7 +264,7 @@ impl Registered for UrbanMacro3d {
         "TR 36.873 Table 7.2-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         UrbanMacro3d
     }
 }
@@ -313,7 +313,7 @@ impl Registered for UrbanMicro3d {
         "TR 36.873 Table 7.2-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         UrbanMicro3d
     }
 }

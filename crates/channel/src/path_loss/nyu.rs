@@ -85,7 +85,7 @@ impl Registered for Nyu28 {
         "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Nyu28
     }
 }
@@ -121,7 +121,7 @@ impl Registered for Nyu73 {
         "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Nyu73
     }
 }

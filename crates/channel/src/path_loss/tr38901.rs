@@ -288,7 +288,7 @@ impl Registered for UrbanMacro {
         "TR 38.901 Table 7.4.1-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         UrbanMacro
     }
 }
@@ -336,7 +336,7 @@ impl Registered for UrbanMicro {
         "TR 38.901 Table 7.4.1-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         UrbanMicro
     }
 }
@@ -377,7 +377,7 @@ impl Registered for RuralMacro {
     )
     .with_parameters(RuralMacro::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         RuralMacro::read(settings)
     }
 }
@@ -442,7 +442,7 @@ impl Registered for IndoorMixed {
         "TR 38.901 Tables 7.4.1-1 and 7.4.2-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         IndoorMixed
     }
 }
@@ -481,7 +481,7 @@ impl Registered for IndoorOpen {
         "TR 38.901 Tables 7.4.1-1 and 7.4.2-1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         IndoorOpen
     }
 }

@@ -113,7 +113,7 @@ impl Registered for VehicleUrban {
         "TR 37.885 clause 6.2.1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         VehicleUrban
     }
 }
@@ -148,7 +148,7 @@ impl Registered for VehicleHighway {
         "TR 37.885 clause 6.2.1",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         VehicleHighway
     }
 }

@@ -43,7 +43,7 @@ impl<Context> Registered<Context> for CoDelConfig {
     )
     .with_parameters(CoDelConfig::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Context) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Context) -> Self {
         CoDelConfig::read(settings)
     }
 }

@@ -72,7 +72,7 @@ impl<Context> Registered<Context> for EcnStepConfig {
     )
     .with_parameters(EcnStepConfig::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Context) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Context) -> Self {
         EcnStepConfig::read(settings)
     }
 }

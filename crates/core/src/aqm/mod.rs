@@ -33,7 +33,7 @@ impl<Context> Registered<Context> for DropTailConfig {
     )
     .with_aliases(&["fifo", "droptail"]);
 
-    fn with(_: &Settings<'_>, _: Context) -> Self {
+    fn from_settings(_: &Settings<'_>, _: Context) -> Self {
         DropTailConfig
     }
 }

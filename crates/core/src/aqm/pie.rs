@@ -80,7 +80,7 @@ impl<Context> Registered<Context> for PieConfig {
     )
     .with_parameters(PieConfig::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Context) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Context) -> Self {
         PieConfig::read(settings)
     }
 }

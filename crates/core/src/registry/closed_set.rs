@@ -124,10 +124,10 @@ macro_rules! registry {
             ) -> Option<Self> {
                 let entry = $crate::registry::find($list, name)?;
                 let settings = $crate::registry::Settings::new(entry, given);
-                Self::with(&settings $(, $context)?)
+                Self::from_settings(&settings $(, $context)?)
             }
 
-            fn with(
+            fn from_settings(
                 settings: &$crate::registry::Settings<'_>
                 $(, $context: $context_type)?
             ) -> Option<Self> {
@@ -136,7 +136,7 @@ macro_rules! registry {
                 let mut next = 0..;
                 $(
                     if next.next() == Some(index) {
-                        let made = $crate::registry::Registered::with(settings, context);
+                        let made = $crate::registry::Registered::from_settings(settings, context);
                         return Some($name::$variant(made));
                     }
                 )+
@@ -153,7 +153,7 @@ macro_rules! registry {
                 $crate::registry::check($list);
                 for entry in $list {
                     $crate::registry::check_built(entry, |settings| {
-                        format!("{:?}", $name::with(settings $(, $example)?).expect("an entry"))
+                        format!("{:?}", $name::from_settings(settings $(, $example)?).expect("an entry"))
                     });
                 }
             }

@@ -33,7 +33,7 @@
 //!         .with_aliases(&["moon"])
 //!         .with_parameters(Tide::PARAMETERS);
 //!
-//!     fn with(settings: &Settings<'_>, _seed: u64) -> Self {
+//!     fn from_settings(settings: &Settings<'_>, _seed: u64) -> Self {
 //!         Tide::read(settings)
 //!     }
 //! }
@@ -141,15 +141,15 @@ pub trait Registered<Context = ()>: Sized {
     const ENTRY: Entry;
 
     /// Returns the value that the parameters describe.
-    fn with(settings: &Settings<'_>, context: Context) -> Self;
+    fn from_settings(settings: &Settings<'_>, context: Context) -> Self;
 }
 
 /// A boxed large type of a closed set, so that smaller values do not need its memory.
 impl<Context, T: Registered<Context>> Registered<Context> for Box<T> {
     const ENTRY: Entry = T::ENTRY;
 
-    fn with(settings: &Settings<'_>, context: Context) -> Self {
-        Box::new(T::with(settings, context))
+    fn from_settings(settings: &Settings<'_>, context: Context) -> Self {
+        Box::new(T::from_settings(settings, context))
     }
 }
 

@@ -69,7 +69,7 @@ impl Registered<Generation> for PdcpConfig {
     )
     .with_parameters(PdcpParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+    fn from_settings(settings: &Settings<'_>, generation: Generation) -> Self {
         let given = PdcpParameters::read(settings);
         let set = match generation {
             Generation::Lte => PdcpConfig::LTE,

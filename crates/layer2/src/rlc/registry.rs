@@ -120,7 +120,7 @@ impl Registered<Generation> for Acknowledged {
         .depending(),
     ]);
 
-    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+    fn from_settings(settings: &Settings<'_>, generation: Generation) -> Self {
         let mut config = shared(
             settings,
             match generation {
@@ -152,7 +152,7 @@ impl Registered<Generation> for Unacknowledged {
     )
     .with_parameters(&[BUFFER, AQM, T_REASSEMBLY]);
 
-    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+    fn from_settings(settings: &Settings<'_>, generation: Generation) -> Self {
         let mut config = shared(
             settings,
             match generation {
@@ -180,7 +180,7 @@ impl Registered<Generation> for Transparent {
     )
     .with_parameters(&[SMALL_BUFFER, AQM]);
 
-    fn with(settings: &Settings<'_>, generation: Generation) -> Self {
+    fn from_settings(settings: &Settings<'_>, generation: Generation) -> Self {
         Transparent(RlcConfig {
             generation,
             ..shared(settings, RlcConfig::TM)

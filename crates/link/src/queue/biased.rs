@@ -28,7 +28,7 @@ impl Registered<Rate> for BiasedConfig {
         "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
     );
 
-    fn with(_: &Settings<'_>, _: Rate) -> Self {
+    fn from_settings(_: &Settings<'_>, _: Rate) -> Self {
         BiasedConfig
     }
 }

@@ -72,7 +72,7 @@ impl Registered<Rate> for DualPi2Config {
     .with_aliases(&["dual-pi2"])
     .with_parameters(DualPi2Config::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Rate) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Rate) -> Self {
         DualPi2Config::read(settings)
     }
 }

@@ -41,7 +41,7 @@ impl Registered<Rate> for FqCoDelConfig {
     .with_aliases(&["fq_codel"])
     .with_parameters(FqCoDelConfig::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, _: Rate) -> Self {
+    fn from_settings(settings: &Settings<'_>, _: Rate) -> Self {
         FqCoDelConfig::read(settings)
     }
 }

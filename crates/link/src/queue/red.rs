@@ -86,7 +86,7 @@ impl Registered<Rate> for RedConfig {
     )
     .with_parameters(RedParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, rate: Rate) -> Self {
+    fn from_settings(settings: &Settings<'_>, rate: Rate) -> Self {
         RedConfig::on(rate, RedParameters::read(settings))
     }
 }

@@ -51,7 +51,7 @@ impl Registered for Gprs {
     )
     .with_parameters(Gprs::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Gprs::read(settings)
     }
 }
@@ -91,7 +91,7 @@ impl Registered for Edge {
     .with_aliases(&["egprs"])
     .with_parameters(Edge::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Edge::read(settings)
     }
 }

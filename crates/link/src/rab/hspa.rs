@@ -96,7 +96,7 @@ impl Registered for Hspa {
     .with_aliases(&["hsdpa"])
     .with_parameters(Hspa::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Hspa::read(settings)
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     use fadeout_core::registry::{Parameters, Value};
 
     fn hspa(given: &Parameters) -> Result<RabConfig, LinkError> {
-        Hspa::with(&Settings::new(&Hspa::ENTRY, given), ()).configured()
+        Hspa::from_settings(&Settings::new(&Hspa::ENTRY, given), ()).configured()
     }
 
     fn given(list: &[(&str, f64)]) -> Parameters {

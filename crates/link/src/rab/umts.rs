@@ -54,7 +54,7 @@ impl Registered for Umts {
     .with_aliases(&["r99", "dch"])
     .with_parameters(Umts::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Umts::read(settings)
     }
 }

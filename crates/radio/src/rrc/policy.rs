@@ -153,7 +153,7 @@ impl Registered for Reported {
     )
     .with_aliases(&["reported"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Reported
     }
 }
@@ -184,7 +184,7 @@ impl Registered for Strongest {
     )
     .with_parameters(Strongest::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Strongest::read(settings)
     }
 }
@@ -233,7 +233,7 @@ impl Registered for LoadAware {
     .with_aliases(&["mlb"])
     .with_parameters(LoadAware::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         LoadAware::read(settings)
     }
 }
@@ -315,7 +315,7 @@ impl Registered for BlockageAware {
     .with_aliases(&["band-fallback"])
     .with_parameters(BlockageAware::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         BlockageAware::read(settings)
     }
 }

@@ -180,7 +180,7 @@ macro_rules! hexagonal {
                 ("inter-site-distance", cell(CASES, $row, 1).split_at(cell(CASES, $row, 1).len() - 2).0),
             ]));
 
-            fn with(settings: &Settings<'_>, (): ()) -> Self {
+            fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
                 $name(Hexagonal { grid: Grid::read(settings), case: Case::of($row) })
             }
         }
@@ -233,7 +233,7 @@ impl Registered for Hetnet {
     )
     .with_parameters(Hetnet::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Hetnet::read(settings)
     }
 }
@@ -316,7 +316,7 @@ impl Registered for IndoorHotspot {
     .with_aliases(&["indoor-hotspot"])
     .with_parameters(IndoorHotspot::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         IndoorHotspot::read(settings)
     }
 }
@@ -370,7 +370,7 @@ impl Registered for Manhattan {
     )
     .with_parameters(Manhattan::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Manhattan::read(settings)
     }
 }

@@ -31,7 +31,7 @@ impl Registered for Roadside {
     .with_aliases(&["rsu"])
     .with_parameters(Roadside::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Roadside::read(settings)
     }
 }
@@ -102,7 +102,7 @@ impl Registered for Quarter {
     )
     .with_parameters(Quarter::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Quarter::read(settings)
     }
 }

@@ -85,7 +85,7 @@ impl Registered<Stream> for Bic {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Bic {
             beta: (settings.number("beta") * f64::from(SCALE)) as u32,
             max_increment: settings.integer("max-increment"),

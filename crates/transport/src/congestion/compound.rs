@@ -114,7 +114,7 @@ impl Registered<Stream> for Compound {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let gamma = settings.number("gamma");
         Compound {
             constants: Constants {

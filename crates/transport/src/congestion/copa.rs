@@ -102,7 +102,7 @@ impl Registered<Stream> for Copa {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let delta = settings.number("delta");
         Copa {
             default_delta: delta,

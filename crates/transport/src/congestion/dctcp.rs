@@ -73,7 +73,7 @@ impl Registered<Stream> for Dctcp {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let initial = settings.number("initial-alpha");
         Dctcp {
             shift_g: settings.integer("shift-g"),

@@ -74,7 +74,7 @@ impl Registered<Stream> for HighSpeed {
         )],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         HighSpeed {
             is_computed: settings.get::<Increase>("increase") == Increase::Formula,
             acked: AckCounter::default(),

@@ -116,7 +116,7 @@ impl Registered<Stream> for Htcp {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let jiffies = Jiffies::new(settings.integer("hz"));
         let fixed = |name| (settings.number(name) * ONE as f64) as u64;
         let beta_min = fixed("beta-min");

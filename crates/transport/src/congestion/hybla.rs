@@ -61,7 +61,7 @@ impl Registered<Stream> for Hybla {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Hybla {
             reference: constant(settings, "rtt0").max(Span::from_micros(1)),
             max_window: f64::from(settings.integer("max-window")),

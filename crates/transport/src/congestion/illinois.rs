@@ -69,7 +69,7 @@ impl Registered<Stream> for Illinois {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Illinois {
             window_threshold: settings.integer("window-threshold"),
             theta: settings.integer("theta"),

@@ -86,7 +86,7 @@ impl Registered<Stream> for NewReno {
         parameters: NewReno::PARAMETERS,
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         NewReno::from_settings(settings)
     }
 }

@@ -77,7 +77,7 @@ impl Registered<Stream> for Prague {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Prague {
             g: settings.number("gain"),
             target_rtt: constant(settings, "target-rtt"),

@@ -35,7 +35,7 @@ impl Registered<Stream> for Reno {
         )],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Reno {
             acked: AckCounter::default(),
             beta_ecn: settings.number("beta-ecn"),

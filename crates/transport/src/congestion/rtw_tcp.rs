@@ -86,9 +86,9 @@ impl Registered<Stream> for RtwTcp {
         ],
     };
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         RtwTcp {
-            cubic: Cubic::with(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
+            cubic: Cubic::from_settings(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
             blockage: None,
             past: None,
             is_slow: settings.number("speed") < settings.number("low-speed"),

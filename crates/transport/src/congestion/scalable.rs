@@ -33,7 +33,7 @@ impl Registered<Stream> for Scalable {
         )],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Scalable {
             per: settings.integer("acks-per-segment"),
             acked: AckCounter::default(),

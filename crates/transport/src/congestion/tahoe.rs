@@ -26,7 +26,7 @@ impl Registered<Stream> for Tahoe {
         parameters: NewReno::PARAMETERS,
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Tahoe(NewReno::from_settings(settings))
     }
 }

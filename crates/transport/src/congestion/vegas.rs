@@ -54,7 +54,7 @@ impl Registered<Stream> for Vegas {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Vegas {
             alpha: settings.integer("alpha").into(),
             beta: settings.integer("beta").into(),

@@ -44,7 +44,7 @@ impl Registered<Stream> for Veno {
         )],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Veno {
             beta: u64::from(settings.integer("beta")) * 2,
             rtt: RoundRtt::new(),

@@ -68,7 +68,7 @@ impl Registered<Stream> for Westwood {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let estimate = match settings.get("filter") {
             Estimator::PerRound => Estimate::Paper(Paper::new(Filter::PerRound)),
             Estimator::PerAck => {

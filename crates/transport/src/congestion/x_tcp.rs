@@ -54,13 +54,13 @@ impl Registered<Stream> for XTcp {
         ],
     };
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         XTcp {
             gain: settings.number("gain"),
             weight: settings.number("rate-weight"),
             rate: None,
             min_rtt: Span::MAX,
-            before: Cubic::with(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
+            before: Cubic::from_settings(&Settings::new(&Cubic::ENTRY, Parameters::NONE), random),
         }
     }
 }

@@ -65,7 +65,7 @@ impl Registered<Stream> for Yeah {
         ],
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         Yeah {
             queue_limit: settings.integer("alpha").into(),
             delay_divisor: settings.integer("phi").into(),

@@ -182,7 +182,7 @@ macro_rules! profile {
         impl Registered for $name {
             const ENTRY: Entry = $entry;
 
-            fn with(settings: &Settings<'_>, (): ()) -> Self {
+            fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
                 $name(configured($recovery, settings))
             }
         }

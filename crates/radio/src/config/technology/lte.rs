@@ -72,7 +72,7 @@ impl Registered for Lte {
     )
     .with_parameters(Lte::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Lte::read(settings)
     }
 }

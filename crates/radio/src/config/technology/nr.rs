@@ -93,7 +93,7 @@ impl Registered for Nr {
     )
     .with_parameters(Nr::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Nr::read(settings)
     }
 }

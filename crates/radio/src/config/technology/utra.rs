@@ -33,7 +33,7 @@ impl Registered for Utra {
     )
     .with_parameters(Utra::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Utra::read(settings)
     }
 }

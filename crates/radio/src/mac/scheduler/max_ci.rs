@@ -21,7 +21,7 @@ impl Registered for MaxCiConfig {
     )
     .with_aliases(&["max-c-i", "max-rate"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         MaxCiConfig
     }
 }

@@ -26,7 +26,7 @@ impl Registered for ProportionalFairConfig {
     .with_aliases(&["pf"])
     .with_parameters(ProportionalFairConfig::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         ProportionalFairConfig::read(settings)
     }
 }

@@ -18,7 +18,7 @@ impl Registered for RoundRobinConfig {
     )
     .with_aliases(&["rr"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         RoundRobinConfig
     }
 }

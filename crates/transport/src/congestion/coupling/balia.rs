@@ -20,7 +20,7 @@ impl Registered for Balia {
         "Peng, Walid, Hwang, Low, IEEE/ACM ToN 24(1), 2016",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Balia
     }
 }

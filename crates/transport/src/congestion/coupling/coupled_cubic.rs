@@ -150,7 +150,7 @@ impl Registered for CoupledCubic {
     )
     .with_parameters(CoupledCubicParameters::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         let CoupledCubicParameters { estimate, hystart } = CoupledCubicParameters::read(settings);
         CoupledCubic {
             estimate,

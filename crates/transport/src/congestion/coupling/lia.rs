@@ -20,7 +20,7 @@ impl Registered for Lia {
         "RFC 6356",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Lia
     }
 }

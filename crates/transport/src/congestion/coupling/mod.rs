@@ -150,7 +150,7 @@ impl Registered for Uncoupled {
     )
     .with_aliases(&["none"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Uncoupled
     }
 }

@@ -37,7 +37,7 @@ impl Registered for Olia {
     )
     .with_parameters(Olia::PARAMETERS);
 
-    fn with(settings: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
         Olia::read(settings)
     }
 }

@@ -42,7 +42,7 @@ impl Registered for WVegas {
         "Cao, Xu, Fu, ICNP 2012",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         WVegas::default()
     }
 }

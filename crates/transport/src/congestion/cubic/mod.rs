@@ -147,7 +147,7 @@ impl Registered<Stream> for Cubic {
         parameters: PARAMETERS,
     };
 
-    fn with(settings: &Settings<'_>, _random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, _random: Stream) -> Self {
         let variant: Variant = settings.get("variant");
         let beta = match variant {
             Variant::Paper2008 if !settings.is_given("beta") => 0.8,

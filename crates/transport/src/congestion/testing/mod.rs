@@ -29,7 +29,7 @@ pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
             .map(|(name, value)| (name.to_string(), value.clone()))
             .collect(),
     );
-    A::with(&Settings::new(&A::ENTRY, &given), Stream::new(1, "test", 0))
+    A::from_settings(&Settings::new(&A::ENTRY, &given), Stream::new(1, "test", 0))
 }
 
 /// Returns the value of a choice parameter.

@@ -57,7 +57,7 @@ impl Registered for Blest {
         "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Blest::default()
     }
 }

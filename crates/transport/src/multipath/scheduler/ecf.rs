@@ -47,7 +47,7 @@ impl Registered for Ecf {
         "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Ecf::default()
     }
 }

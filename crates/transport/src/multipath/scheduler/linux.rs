@@ -57,7 +57,7 @@ impl Registered for Linux {
     )
     .with_aliases(&["default", "linger"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Linux
     }
 }

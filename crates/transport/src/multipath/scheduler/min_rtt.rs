@@ -17,7 +17,7 @@ impl Registered for MinRtt {
     )
     .with_aliases(&["min-rtt", "lowrtt"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         MinRtt
     }
 }

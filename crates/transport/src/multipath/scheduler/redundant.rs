@@ -16,7 +16,7 @@ impl Registered for Redundant {
         "Frömmgen et al., ICC 2016",
     );
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Redundant
     }
 }

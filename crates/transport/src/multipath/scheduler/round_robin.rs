@@ -20,7 +20,7 @@ impl Registered for RoundRobin {
     )
     .with_aliases(&["roundrobin"]);
 
-    fn with(_: &Settings<'_>, (): ()) -> Self {
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         RoundRobin::default()
     }
 }

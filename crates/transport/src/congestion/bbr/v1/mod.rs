@@ -127,7 +127,7 @@ impl Registered<Stream> for BbrV1 {
         ],
     };
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         BbrV1 {
             cwnd_gain_probe: settings.number("cwnd-gain"),
             pacing_margin: settings.number("pacing-margin"),

@@ -184,7 +184,7 @@ impl Registered<Stream> for BbrV3 {
         ],
     };
 
-    fn with(settings: &Settings<'_>, random: Stream) -> Self {
+    fn from_settings(settings: &Settings<'_>, random: Stream) -> Self {
         BbrV3 {
             constants: Constants {
                 startup_gain: settings.number("startup-gain"),

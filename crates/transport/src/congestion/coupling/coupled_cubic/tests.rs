@@ -6,7 +6,8 @@ use fadeout_core::registry::{Parameters, Value};
 
 /// Returns the slow-start threshold of a window of 64 segments after nine samples of `rtt`.
 fn threshold_after(rtt: Span, parameters: &Parameters) -> f64 {
-    let mut cubic = CoupledCubic::with(&Settings::new(&CoupledCubic::ENTRY, parameters), ());
+    let mut cubic =
+        CoupledCubic::from_settings(&Settings::new(&CoupledCubic::ENTRY, parameters), ());
     let mut w = window(64.0, f64::INFINITY);
     let paths = view(0, &[(64.0, 40.0, 1000.0), (20.0, 40.0, 1000.0)]);
     for n in 0..9 {
@@ -201,7 +202,7 @@ fn avoiding(w_max: f64, scale: Scale) -> CoupledCubic {
     CoupledCubic {
         w_max,
         scale,
-        ..CoupledCubic::with(&Settings::new(&CoupledCubic::ENTRY, &none), ())
+        ..CoupledCubic::from_settings(&Settings::new(&CoupledCubic::ENTRY, &none), ())
     }
 }
 
@@ -371,7 +372,8 @@ fn hystart_watches_again_after_a_timeout_and_only_then() {
         (CongestionKind::Rto, true),
         (CongestionKind::FastRecovery, false),
     ] {
-        let mut cubic = CoupledCubic::with(&Settings::new(&CoupledCubic::ENTRY, &with), ());
+        let mut cubic =
+            CoupledCubic::from_settings(&Settings::new(&CoupledCubic::ENTRY, &with), ());
         let ends = |cubic: &mut CoupledCubic| {
             let mut w = window(64.0, f64::INFINITY);
             for n in 1..10 {
