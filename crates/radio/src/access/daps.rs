@@ -257,7 +257,7 @@ impl DapsHandover<'_, '_> {
         let mut source = cell;
         self.0.state.record.update_row(|row| source = row.source);
         self.each_bearer(|bearer, stack| {
-            daps(&mut stack.bearers[bearer.index()]).on_complete(env.now)
+            daps(&mut stack.bearers[bearer.index()]).on_complete(env.now);
         });
         self.0.with_network(env, |network, step| {
             network.candidacy.set_source(source);

@@ -162,11 +162,11 @@ impl Managed<'_> {
             }
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
             (Direction::Downlink, Message::Secondaries(all)) => {
-                Aggregated(self).on_cells(&all, env)
+                Aggregated(self).on_cells(&all, env);
             }
             (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_confirmation(env),
             (Direction::Downlink, Message::Candidates(all)) => {
-                Conditional(self).on_candidates(all, env)
+                Conditional(self).on_candidates(all, env);
             }
             (Direction::Uplink, Message::CandidatesReady) => {}
             (Direction::Uplink, Message::AccessFailed) => DapsHandover(self).on_fallen_back(env),

@@ -414,7 +414,7 @@ impl Scg<'_, '_> {
                     node.update_row(|row| row.commanded_s = seconds(env.now));
                 }
                 self.each_bearer(|bearer, stack| {
-                    hold_secondary(&mut stack.bearers[bearer.index()])
+                    hold_secondary(&mut stack.bearers[bearer.index()]);
                 });
                 let message = NodeMessage::Order { order, number };
                 self.0

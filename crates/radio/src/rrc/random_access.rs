@@ -195,7 +195,7 @@ impl RandomAccess {
                 self.gives_up_at = at.saturating_add(window);
             }
             AccessStep::Response if is_there && self.is_contention_free => {
-                self.gives_up_at = Time::NEVER
+                self.gives_up_at = Time::NEVER;
             }
             // Without a response the UE waits until the end of the window.
             AccessStep::Response if !is_there => {}

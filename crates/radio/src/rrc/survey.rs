@@ -130,8 +130,8 @@ impl Survey {
     }
 
     /// Handles samples in dBm of the cells in `visited`, `over` after the previous samples. See
-    /// [`EventState::on_samples_of`]. `offset_db_of` returns the offset in dB of a neighbour that an
-    /// event applies to. `changed` is called for each neighbour whose condition begins or ends.
+    /// [`EventState::on_samples_of`]. `offset_db_of` returns the offset in dB of a neighbour that
+    /// an event applies to. `changed` is called for each neighbour whose condition begins or ends.
     pub(crate) fn on_samples(
         &mut self,
         (visited, shadows_db): (&[usize], impl Iterator<Item = f64> + Clone),

@@ -158,7 +158,7 @@ fn a_downlink_packet_waits_until_the_base_station_is_ready_and_wakes_its_cell_fo
     assert_eq!(rig.events(), (vec![(0, slot_at)], vec![]));
 
     rig.run(ready_at, |service, env| {
-        service.on_downlink_data(BEARER, env)
+        service.on_downlink_data(BEARER, env);
     });
     let (bytes, next) = rig.service.stack.downlink_waiting(ready_at, LEG);
     assert!(bytes > 1000 && next.is_none(), "in RLC: {bytes}");

@@ -226,7 +226,7 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
                 true => {
                     let pdus = (&block, 0..block.pdus.len());
                     rig.with_drb(|drb, env, storage| {
-                        drb.on_harq_failure((0, DOWN), pdus, env, storage)
+                        drb.on_harq_failure((0, DOWN), pdus, env, storage);
                     });
                 }
                 false => rig.arrive(0, DOWN, &block),

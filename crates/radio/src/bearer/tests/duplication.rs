@@ -260,7 +260,7 @@ fn a_packet_goes_over_four_legs_and_leaves_once() {
                 assert_eq!(block.pdus.len(), 3, "{leg}");
                 let pdus = (&block, 0..block.pdus.len());
                 rig.with_drb(|drb, env, storage| {
-                    drb.on_harq_failure((leg, UP), pdus, env, storage)
+                    drb.on_harq_failure((leg, UP), pdus, env, storage);
                 });
             }
             assert!(rig.causes().is_empty(), "the last leg has them");

@@ -424,7 +424,7 @@ impl Walk {
                 } else {
                     let pdus = (&block, 0..block.pdus.len());
                     self.rig.with_drb(|drb, env, storage| {
-                        drb.on_harq_failure((leg, direction), pdus, env, storage)
+                        drb.on_harq_failure((leg, direction), pdus, env, storage);
                     });
                 }
             }

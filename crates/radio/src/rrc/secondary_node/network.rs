@@ -391,7 +391,7 @@ impl SecondaryNetwork {
                 self.phase = Phase::Idle;
             }
             Phase::Releasing { until } if until <= step.now => {
-                self.send_order(Order::Release, step)
+                self.send_order(Order::Release, step);
             }
             Phase::Ordered { order, until } if until <= step.now => self.repeat_order(order, step),
             _ => {}
