@@ -122,8 +122,8 @@ pub(crate) enum NodeDecision {
 /// RRC message about the secondary node, sent over the master's leg.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum NodeMessage {
-    /// MeasurementReport about the secondary node's cell if `is_pscell` is true, or about cells that
-    /// may be added.
+    /// MeasurementReport about the secondary node's cell if `is_pscell` is true, or about cells
+    /// that may be added.
     Report {
         is_pscell: bool,
         report: MeasurementReport,
