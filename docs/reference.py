@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sphinx.pycode import ModuleAnalyzer
 
 import fadeout
-from fadeout import campaign, congestion, handover_policy, plot, predictions, study
+from fadeout import campaign, congestion, handover_policy, plot, predictions, report, study
 
 
 class Topic(NamedTuple):
@@ -39,6 +39,13 @@ TOPICS = (
         ("Results", "by_ue", "by_cell", "losses", "leg_shares", "handover_metrics"),
     ),
     Topic("api-figures", "Figures", "`results.plot` is a `Plots` object.", (), plot),
+    Topic(
+        "api-reports",
+        "Reports",
+        "One HTML file of a run or a campaign. [A guide](../howto/report.md) shows its use.",
+        (),
+        report,
+    ),
     Topic(
         "api-campaigns",
         "Campaigns",

@@ -79,6 +79,12 @@ def sights(
     return _read(_found(source, every, seed, set)[1])
 
 
+def tracks_and_sights(source: Source, *, every: str | float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Returns the frames of `tracks` and of `sights` from one computation. See there."""
+    moving, seen = _found(source, every, None, None)
+    return _read(moving), _read(seen)
+
+
 def _found(
     source: Source,
     every: str | float,

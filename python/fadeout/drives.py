@@ -66,9 +66,14 @@ def way(results: Results, every: str | float | None = None) -> Way:
     if every is None:
         every_s = max(every_s, results.duration_s * looks / MOST_LOOKS)
     known = _KNOWN.setdefault(results, {})
-    if every_s in known:
-        return known[every_s]
-    sights = _geometry.sights(dict(scenario), every=every_s)
+    if every_s not in known:
+        sights = _geometry.sights(dict(scenario), every=every_s)
+        known[every_s] = Way(way_steps(results, sights), every_s)
+    return known[every_s]
+
+
+def way_steps(results: Results, sights: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of `Way.steps` from a frame of `fadeout.sights`."""
     sights = sights.filter(pl.col("time_s") < results.duration_s)
     served = serving(results)
     rows: list[pl.DataFrame] = []
@@ -82,9 +87,7 @@ def way(results: Results, every: str | float | None = None) -> Way:
         by_time = times.join_asof(spans.sort("time_s"), on="time_s")
         by_time = by_time.with_columns(pl.lit(str(ue)).alias("ue"))
         rows.append(by_time.join(own, on=["time_s", "ue", "cell"], how="left"))
-    steps = pl.concat(rows)
-    known[every_s] = Way(steps.with_columns(_cause().alias("cause")), every_s)
-    return known[every_s]
+    return pl.concat(rows).with_columns(_cause().alias("cause"))
 
 
 def _cause() -> pl.Expr:

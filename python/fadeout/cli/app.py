@@ -25,6 +25,7 @@ MODULES = {
     "kernel": "kernel",
     "packetdrill": "packetdrill",
     "plot": "plot",
+    "report": "report",
     "schema": "schema",
 }
 """The file of each command, in the order of the help."""

@@ -17,6 +17,7 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.guest_console import follow
 from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder
 from fadeout.cli.progress import run_progress
+from fadeout.cli.warnings import kept_warnings
 from fadeout.results import Results
 
 
@@ -55,6 +56,9 @@ def run(
     ] = None,
     force: Force = False,
     figures: Annotated[bool, typer.Option(help="Draw figures into OUT/figures.")] = True,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write OUT/report.html, as `fadeout report` does.")
+    ] = False,
     consoles: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,18 +109,19 @@ def run(
             return may_go_on(state)
 
         try:
-            results = fadeout.run(
-                scenario,
-                seed=seed,
-                set=overrides or [],
-                out=folder,
-                force=force,
-                progress=progress,
-                congestion_controls=classes,
-                handover_policies=policies,
-                allow_programs=programs,
-                threads=threads,
-            )
+            with kept_warnings() as remarks:
+                results = fadeout.run(
+                    scenario,
+                    seed=seed,
+                    set=overrides or [],
+                    out=folder,
+                    force=force,
+                    progress=progress,
+                    congestion_controls=classes,
+                    handover_policies=policies,
+                    allow_programs=programs,
+                    threads=threads,
+                )
         except OwnError as error:
             print_cause(error)
             err().print(f"recorded until then: {folder}", markup=False, highlight=False)
@@ -124,6 +129,7 @@ def run(
         finally:
             listen()
     drawn = _draw(results, folder) if figures and not signals.came() else []
+    page = _report(folder, remarks) if report and not signals.came() else None
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)
@@ -135,6 +141,8 @@ def run(
             out().print(text, markup=False, highlight=False)
         if drawn:
             out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
+        if page is not None:
+            out().print(f"report: {page}", markup=False, highlight=False)
     if signals.came() or not results.is_complete:
         what = "all" if results.is_complete else "what was recorded until then"
         text = f"stopped at {results.duration_s:g} s; {what} is kept"
@@ -154,6 +162,12 @@ def _draw(results: Results, folder: Path) -> list[Path]:
 
         drives.save(results, folder)
     return drawn
+
+
+def _report(folder: Path, remarks: list[str]) -> Path:
+    from fadeout import report as reports
+
+    return reports.write(folder, remarks=remarks)
 
 
 def print_summary(results: Results) -> None:

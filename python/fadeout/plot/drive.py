@@ -90,12 +90,14 @@ def drive(results: "Results") -> Drive | None:
             for name, one in antennas.items()
             if isinstance(one, Mapping) and one.get("kind") == "beam" and "width" in one
         },
-        _blocks(scenario),
+        street_blocks(scenario),
         every_s,
     )
 
 
-def _blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def street_blocks(
+    scenario: Mapping[str, Any],
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     """Returns the corners of the buildings along the streets of vehicles."""
     found = []
     for group in scenario.get("vehicles", {}).values():

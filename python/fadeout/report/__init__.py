@@ -1,0 +1,68 @@
+"""Reports: one HTML file of a run or a campaign, which needs nothing else.
+
+A report has the scenario against its defaults, the commands that make the run again, warnings,
+tables, and series and a map that play together.
+"""
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from fadeout._native import ResultError
+
+__all__ = ["write"]
+
+DEFAULT_SIZE = 500_000
+"""Default of the largest size, in bytes."""
+
+LARGEST = 5_000_000
+"""Largest size that may be set, in bytes."""
+
+SMALLEST = 200_000
+"""Smallest size that may be set, in bytes."""
+
+
+def write(
+    folder: str | PathLike[str],
+    out: str | PathLike[str] | None = None,
+    *,
+    size: int = DEFAULT_SIZE,
+    remarks: Sequence[str] = (),
+) -> Path:
+    """Writes the report of a run or a campaign as one HTML file, and returns its path.
+
+    The page loads nothing from elsewhere. Series keep their peaks and troughs if they are thinned
+    to the size.
+
+    Args:
+        folder: the folder of a run or of a campaign.
+        out: the file. Default: `report.html` in the folder. An existing file is replaced.
+        size: the largest size of the page in bytes, 200,000 to 5,000,000. Larger pages have more
+            points. Tables are never left out for the size.
+        remarks: warnings of the run, which its folder does not hold.
+
+    Raises:
+        ResultError: the folder has no run and no campaign, or a file cannot be read or written.
+        ValueError: the size is out of range.
+    """
+    if not SMALLEST <= size <= LARGEST:
+        raise ValueError(f"size: expected {SMALLEST:,} to {LARGEST:,} bytes, found {size:,}")
+    folder = Path(folder)
+    if (folder / "campaign.json").is_file():
+        from fadeout.campaign import Campaign
+        from fadeout.report.campaign_page import campaign_page
+
+        text = campaign_page(Campaign.open(folder))
+    else:
+        from fadeout.report.run_page import run_page
+        from fadeout.results import Results
+
+        if not folder.is_dir():
+            raise ResultError(f"{folder}: expected the folder of a run or of a campaign")
+        text = run_page(Results.open(folder), size, remarks)
+    path = folder / "report.html" if out is None else Path(out)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"cannot write {path}: {error.strerror or error}") from error
+    return path

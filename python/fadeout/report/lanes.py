@@ -1,0 +1,166 @@
+"""Ribbons of a run: TCP state, blockages, serving cells and obstacles, as intervals of time."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from fadeout import drives
+from fadeout._native import ResultError
+from fadeout.report.blob import Blob
+from fadeout.report.series import read
+from fadeout.results import Results
+
+MOST_SPANS = 1500
+"""Largest number of intervals of a ribbon. With more, equal parts show their worst state."""
+
+MOST_LANES = 8
+"""Largest number of ribbons of a kind."""
+
+STATES = ("open", "disorder", "cwr", "recovery", "loss")
+"""States of a TCP sender, from the best to the worst."""
+
+MOST_EVENTS = 300
+"""Largest number of listed events."""
+
+Span = tuple[float, float, str]
+"""Start and end in seconds, and the state."""
+
+
+@dataclass
+class Lane:
+    """A ribbon."""
+
+    kind: str
+    name: str
+    spans: list[Span]
+    note: str = ""
+
+    def document(self, blob: Blob) -> dict[str, Any]:
+        """Returns the ribbon for the script, with its numbers in `blob`."""
+        labels = list(dict.fromkeys(label for *_, label in self.spans))
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "note": self.note,
+            "labels": labels,
+            "start": blob.doubles([start for start, *_ in self.spans]),
+            "end": blob.doubles([end for _, end, _ in self.spans]),
+            "label": blob.shorts([labels.index(label) for *_, label in self.spans]),
+        }
+
+
+def lanes(results: Results) -> Iterator[Lane]:
+    """Yields the ribbons of a run. Tables that cannot be read are left out."""
+    for make in (_states, _blocked, _cells):
+        try:
+            yield from make(results)
+        except ResultError:
+            # The panel of the same table states the reason.
+            continue
+
+
+def _states(results: Results) -> Iterator[Lane]:
+    if not results.has_table("congestion"):
+        return
+    frame = read(results, "congestion", "time_s", "flow", "state")
+    frame = frame.with_columns(pl.col("flow", "state").cast(pl.String))
+    groups = frame.group_by("flow", maintain_order=True)
+    for number, ((flow,), rows) in enumerate(groups):
+        if number == MOST_LANES:
+            return
+        runs = (
+            rows.with_columns(pl.col("state").rle_id().alias("run"))
+            .group_by("run", maintain_order=True)
+            .agg(pl.col("time_s").first(), pl.col("state").first())
+        )
+        ends = [*runs["time_s"].to_list()[1:], rows["time_s"][-1]]
+        spans = list(zip(runs["time_s"], ends, runs["state"], strict=True))
+        yield Lane("TCP state", str(flow), *_worst(spans))
+
+
+def _worst(spans: list[Span]) -> tuple[list[Span], str]:
+    """Returns the spans. Too many become equal parts with their worst state."""
+    if len(spans) <= MOST_SPANS:
+        return spans, ""
+    start, end = spans[0][0], spans[-1][1]
+    width = (end - start) / MOST_SPANS
+    worst = [0] * MOST_SPANS
+    for since, until, state in spans:
+        rank = STATES.index(state) if state in STATES else 0
+        first = min(int((since - start) / width), MOST_SPANS - 1)
+        last = min(math.ceil((until - start) / width), MOST_SPANS)
+        for part in range(first, max(last, first + 1)):
+            worst[part] = max(worst[part], rank)
+    merged: list[Span] = []
+    for part, rank in enumerate(worst):
+        since, until = start + part * width, start + (part + 1) * width
+        if merged and merged[-1][2] == STATES[rank]:
+            merged[-1] = (merged[-1][0], until, STATES[rank])
+        else:
+            merged.append((since, until, STATES[rank]))
+    return merged, f"the worst state in each {width * 1e3:.3g} ms"
+
+
+def _blocked(results: Results) -> Iterator[Lane]:
+    if not results.has_table("blockages"):
+        return
+    frame = read(results, "blockages", "start_s", "end_s", "link").sort("start_s")
+    frame = frame.with_columns(pl.col("link").cast(pl.String))
+    for number, ((link,), rows) in enumerate(frame.group_by("link", maintain_order=True)):
+        if number == MOST_LANES:
+            return
+        spans = [(start, end, "blocked") for start, end, _ in rows.iter_rows()]
+        yield Lane("Blockage", str(link), spans[:MOST_SPANS])
+
+
+def _cells(results: Results) -> Iterator[Lane]:
+    if not results.manifest.get("scenario", {}).get("ue"):
+        return
+    for number, (ue, steps) in enumerate(drives.serving(results).items()):
+        if number == MOST_LANES:
+            return
+        closed = [*steps, (results.duration_s, None)]
+        spans = [(start, end, cell or "no cell") for (start, cell), (end, _) in pairwise(closed)]
+        yield Lane("Serving cell", ue, [span for span in spans if span[1] > span[0]])
+
+
+def shades(results: Results) -> list[tuple[float, float]]:
+    """Returns the times in which any link is blocked, as disjoint intervals."""
+    if not results.has_table("blockages"):
+        return []
+    merged: list[tuple[float, float]] = []
+    try:
+        rows = read(results, "blockages", "start_s", "end_s").sort("start_s")
+    except ResultError:
+        return []
+    for start, end in rows.iter_rows():
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged[:MOST_SPANS]
+
+
+def events(results: Results) -> list[tuple[float, str]]:
+    """Returns times to jump to, with a text: handovers, blockages, timeouts, recoveries."""
+    found: list[tuple[float, str]] = []
+    for table, columns, form in (
+        ("handovers", ("time_s", "ue", "source", "target", "outcome"), "{}: {} → {}, {}"),
+        ("secondary_changes", ("time_s", "ue", "kind", "outcome"), "{}: secondary node {}, {}"),
+        ("link_handovers", ("time_s", "node", "source", "target", "outcome"), "{}: {} → {}, {}"),
+        ("blockages", ("start_s", "link"), "blockage of {}"),
+        ("timeouts", ("time_s", "flow", "backoff"), "{}: retransmission timeout {}"),
+        ("flow_events", ("time_s", "flow", "event"), "{}: {}"),
+    ):
+        if not results.has_table(table):
+            continue
+        try:
+            rows = read(results, table, *columns)
+        except ResultError:
+            continue
+        found += [(float(time), form.format(*more)) for time, *more in rows.iter_rows()]
+    return sorted(found)

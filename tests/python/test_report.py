@@ -1,0 +1,322 @@
+"""Reports: one HTML file, opened in a browser."""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import fadeout
+from browser import Browser
+from conftest import SCENARIO, needs_tool
+from fadeout import report
+from fadeout.cli.app import app
+from fadeout.report.page import static
+from fadeout.report.scenario import settings
+from fadeout.report.thinning import broken, thin
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+RADIO = f"""
+title = "{HOSTILE}"
+duration = "2 s"
+seed = 1
+
+[link.core]
+from = "server"
+to = "cell"
+rate = "1 Gbit/s"
+delay = "10 ms"
+
+[cell.cell]
+radio = {{ kind = "nr", numerology = 1 }}
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+tx-power = "30 dBm"
+height = "10 m"
+channel = {{ path-loss = "umi", line-of-sight = "geometry" }}
+
+[building.shop]
+corner = ["-5 m", "60 m"]
+opposite = ["5 m", "80 m"]
+height = "12 m"
+
+[ue.phone]
+position = ["-15 m", "120 m"]
+mobility = {{ model = "line", x-speed = 15 }}
+
+[flow.download]
+from = "server"
+to = "phone"
+
+[probe]
+transport-blocks = true
+"""
+
+
+@pytest.fixture(scope="module")
+def radio(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("radio") / "run"
+    fadeout.run(RADIO, out=folder)
+    report.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wired") / "run"
+    fadeout.run(SCENARIO, set={"probe.queue": False}, out=folder)
+    report.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    opened = Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
+def shown(browser: Browser) -> dict[str, str]:
+    """Returns the value of each panel and ribbon at the cursor."""
+    text = browser.value(
+        "JSON.stringify(Object.fromEntries([...document.querySelectorAll('.panel, .lane')].map("
+        "box => [box.dataset.panel || box.dataset.lane, box.querySelector('.value').textContent])))"
+    )
+    return json.loads(text)
+
+
+@needs_tool("Chromium")
+def test_a_report_opens_without_an_error_and_without_a_request(radio: Path, browser: Browser):
+    page = radio / "report.html"
+    browser.open(page)
+    assert browser.errors == []
+    assert browser.requests == [page.resolve().as_uri()]
+    assert page.stat().st_size <= report.DEFAULT_SIZE
+    panels = browser.value("[...document.querySelectorAll('.panel')].map(p => p.dataset.panel)")
+    assert panels == ["sinr", "mcs", "harq", "rate", "cwnd", "rtt", "buffer"]
+    lanes = browser.value("[...document.querySelectorAll('.lane')].map(p => p.dataset.lane)")
+    assert lanes == ["Serving cell", "TCP state"]
+
+
+@needs_tool("Chromium")
+def test_hostile_names_are_inert(radio: Path, browser: Browser):
+    browser.open(radio / "report.html")
+    assert browser.value("document.querySelector('h1').textContent") == HOSTILE
+    assert browser.value("document.title") == HOSTILE
+    assert browser.value("document.querySelectorAll('img').length") == 0
+    assert browser.value("document.querySelectorAll('script').length") == 3
+    # A handler that got into the page would not run either.
+    browser.value(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.bad=1>')"
+    )
+    assert browser.value("window.bad === undefined")
+
+
+@needs_tool("Chromium")
+def test_the_cursor_moves_all_panels_and_shows_recorded_values(radio: Path, browser: Browser):
+    browser.open(radio / "report.html", hash="#t=0.7")
+    first = shown(browser)
+    left = browser.value("[...document.querySelectorAll('.cursor')].map(c => c.style.left)")
+    results = fadeout.Results.open(radio)
+
+    def at(table: pl.DataFrame, column: str) -> float:
+        return float(table.filter(pl.col("time_s") <= 0.7)[column][-1])
+
+    assert float(first["cwnd"]) == pytest.approx(at(results.congestion, "cwnd_segments"), rel=1e-5)
+    assert float(first["rtt"]) == pytest.approx(at(results.congestion, "srtt_s") * 1e3, rel=1e-5)
+    rates = results.throughput.filter(pl.col("time_s") >= 0.7)
+    assert float(first["rate"]) == pytest.approx(rates["rate_mbps"][0], rel=1e-5)
+    assert first["TCP state"] == results.congestion.filter(pl.col("time_s") <= 0.7)["state"][-1]
+    assert first["Serving cell"] == "cell"
+
+    # The mouse over one panel moves the cursor of every other one.
+    browser.press("Escape")
+    box = browser.value(
+        "(() => { const o = document.querySelector('[data-panel=rate] .u-over'); "
+        "o.scrollIntoView({block: 'center'}); const b = o.getBoundingClientRect(); "
+        "return [b.left, b.top, b.width, b.height]; })()"
+    )
+    browser.mouse("mouseMoved", x=box[0] + 0.75 * box[2], y=box[1] + box[3] / 2)
+    browser.wait("Report.state.t > 1.45 && Report.state.t < 1.55")
+    moved = browser.value("[...document.querySelectorAll('.cursor')].map(c => c.style.left)")
+    assert len(left) == len(moved) == 9
+    assert all(one != other for one, other in zip(left, moved, strict=True))
+    assert shown(browser)["buffer"] != first["buffer"]
+
+
+@needs_tool("Chromium")
+def test_the_numbers_of_the_tables_are_those_of_the_files(radio: Path, browser: Browser):
+    browser.open(radio / "report.html")
+    for name in ("flows", "interfaces", "links"):
+        cells = browser.value(
+            f"[...document.querySelectorAll('[data-table={name}] tbody tr')].map("
+            "r => [...r.cells].map(c => c.dataset.value === undefined ? null : +c.dataset.value))"
+        )
+        frame = pl.read_parquet(radio / f"{name}.parquet")
+        assert len(cells) == len(frame)
+        for row, found in zip(frame.iter_rows(), cells, strict=True):
+            for value, number in zip(row, found, strict=True):
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    assert number == value
+
+
+@needs_tool("Chromium")
+def test_the_keyboard_is_enough(radio: Path, browser: Browser):
+    browser.open(radio / "report.html")
+    time = "Report.state.t"
+    browser.press("ArrowRight")
+    assert browser.value(time) == pytest.approx(2 / 500)
+    browser.press("ArrowRight", shift=True)
+    assert browser.value(time) == pytest.approx(11 * 2 / 500)
+    browser.press("End")
+    assert browser.value(time) == 2
+    browser.press("Home")
+    browser.press("]")
+    assert 0 < browser.value(time) < 0.1
+    browser.press("+")
+    assert browser.value("Report.state.high - Report.state.low") == pytest.approx(1.0)
+    browser.press("0")
+    assert browser.value("Report.state.high") == 2
+    browser.press("l")
+    assert float(browser.value("location.hash").removeprefix("#t=")) == pytest.approx(
+        browser.value(time)
+    )
+    browser.press("d")
+    assert browser.value("document.documentElement.dataset.theme") == "dark"
+    assert browser.value("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    # Tab reaches the first control, and its focus can be seen.
+    browser.press("Tab")
+    browser.wait("document.activeElement !== document.body")
+    browser.press("Escape")
+    browser.value("document.activeElement.blur()")
+    browser.press("Space")
+    browser.wait("Report.state.t > 0.2")
+    browser.press("Space")
+    assert browser.value("Report.state.playing") is False
+    assert browser.errors == []
+
+
+@needs_tool("Chromium")
+def test_print_is_light_and_without_controls(radio: Path, browser: Browser, tmp_path: Path):
+    browser.open(radio / "report.html")
+    browser.press("d")
+    browser.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert browser.errors == []
+    assert browser.value("document.documentElement.dataset.theme") == "dark"
+
+
+def test_a_table_that_was_not_recorded_names_the_line_that_records_it(wired: Path):
+    text = (wired / "report.html").read_text("utf-8")
+    assert "fadeout run scenario.toml --set probe.queue=&#x27;10 ms&#x27; --report" in text
+    # A wired run misses no table of the radio.
+    assert "probe.transport-blocks" not in text.split('id="again"')[0]
+
+
+def test_the_scenario_in_the_page_gives_the_same_run(wired: Path):
+    results = fadeout.Results.open(wired)
+    text = (wired / "report.html").read_text("utf-8")
+    found = re.search(r'<pre id="toml" tabindex="0">(.*?)</pre>', text, re.S)
+    assert found is not None
+    from html import unescape
+
+    assert fadeout.run(unescape(found[1])).fingerprint == results.fingerprint
+
+
+def test_values_are_compared_with_their_defaults(wired: Path):
+    found = {one.shown: one for one in settings(fadeout.Results.open(wired).manifest["scenario"])}
+    assert not found["link.access.queue.limit"].is_default
+    assert found["link.access.queue.limit"].default == "1000 packets"
+    assert found["link.access.jitter"].is_default
+    assert not found["probe.queue"].is_default
+    assert found["probe.throughput"].is_default
+
+
+def test_a_stopped_run_and_one_of_another_version_say_so(wired: Path, tmp_path: Path):
+    folder = tmp_path / "old"
+    shutil.copytree(wired, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest |= {"complete": False, "version": "0.0.1"}
+    manifest["scenario"]["link"]["access"]["bandwith"] = "1 Mbit/s"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "congestion.parquet").write_bytes(b"PAR1")
+    pl.DataFrame({"time_s": [0.1]}).write_parquet(folder / "throughput.parquet")
+    text = report.write(folder).read_text("utf-8")
+    assert "the run was stopped at 2 s" in text
+    assert "the run is from fadeout 0.0.1" in text
+    assert "this version of fadeout cannot read the scenario again" in text
+    assert "has no column flow, rate_mbps" in text
+    assert "<b>Congestion window, Round trip, smoothed</b>: congestion: " in text
+
+
+def test_a_folder_without_a_run_is_an_error(cli: CliRunner, tmp_path: Path):
+    for arguments, reason in (
+        (["nowhere"], "nowhere: expected the folder of a run or of a campaign"),
+        ([str(tmp_path)], "is not the folder of a run"),
+        ([str(tmp_path), "--size", "6MB"], "expected 200,000 to 5,000,000 bytes"),
+        ([str(tmp_path), "--size", "big"], "expected a size such as '2 GB'"),
+    ):
+        done = cli.invoke(app, ["report", *arguments])
+        assert done.exit_code in (1, 2)
+        assert reason in " ".join(done.stderr.replace("│", "").split())
+
+
+def test_the_command_run_writes_a_report(cli: CliRunner, scenario: Path):
+    done = cli.invoke(app, ["run", str(scenario), "--no-figures", "--report", "--out", "run"])
+    assert done.exit_code == 0, done.stderr
+    assert "report: run/report.html" in done.stdout
+    done = cli.invoke(app, ["report", "run", "--out", "page.html"])
+    assert done.exit_code == 0
+    assert Path("page.html").read_text("utf-8") == Path("run/report.html").read_text("utf-8")
+
+
+@needs_tool("Chromium")
+def test_a_campaign_has_a_report(lossy: Path, browser: Browser, tmp_path: Path):
+    grid = {"flow.congestion-control": ["cubic", "newreno"]}
+    campaign = fadeout.sweep(lossy, grid, seeds=5, out=tmp_path / "c")
+    page = report.write(campaign.folder)
+    browser.open(page)
+    assert browser.errors == []
+    assert browser.value("document.querySelectorAll('svg.chart').length") >= 2
+    means = campaign.means("goodput_mbps")["goodput_mbps_mean"].to_list()
+    cells = browser.value(
+        "[...document.querySelectorAll('[data-table=\"means of the points\"] tbody tr')].map("
+        "r => +r.querySelector('[data-value]').dataset.value)"
+    )
+    assert cells == means
+    # The folder's seal holds with the page in it.
+    assert len(fadeout.Campaign.open(campaign.folder).frame()) == 10
+
+
+def test_thinned_series_keep_recorded_rows_with_peaks_and_troughs():
+    count = 1_000_000
+    rows = pl.DataFrame({"time_s": pl.arange(0, count, eager=True) * 1e-5})
+    rows = rows.with_columns((pl.col("time_s") * 10).sin().alias("value"))
+    rows = rows.with_columns(
+        pl.when(pl.int_range(pl.len()) == 123_456).then(9.0).otherwise("value").alias("value")
+    )
+    short = thin(rows, "value", 3000)
+    assert len(short) <= 3001
+    assert short["value"].max() == 9.0
+    assert short["value"].min() == rows["value"].min()
+    assert short.row(0) == rows.row(0)
+    assert short.row(-1) == rows.row(-1)
+    assert len(short.join(rows, on=["time_s", "value"])) == len(short)
+
+
+def test_a_long_time_without_a_row_is_a_gap():
+    rows = pl.DataFrame({"time_s": [0.0, 0.5, 9.0], "value": [1.0, 2.0, 3.0]})
+    assert broken(rows, "value", 1.0)["value"].is_nan().to_list() == [False, False, True, False]
+
+
+def test_the_chart_library_is_the_published_one():
+    source = json.loads(static("uPlot.source.json"))
+    for name, digest in source["sha256"].items():
+        assert hashlib.sha256(static(name).encode("utf-8")).hexdigest() == digest
+    assert "Leon Sorokin" in static("uPlot.LICENSE")
