@@ -222,7 +222,7 @@ def test_another_user_of_the_machine_runs_no_code_on_a_local_cluster(local: Any)
     guesses = [(scheduler, None), (scheduler, {}), (scheduler.replace("tls://", "tcp://"), None)]
     # Each of them waits some seconds for an answer, so they wait at the same time.
     with ThreadPoolExecutor() as threads:
-        answers = threads.map(lambda guess: intrude(*guess, user), guesses)
+        answers = threads.map(lambda guess: intrude(guess[0], guess[1], user), guesses)
         for guess, answer in zip(guesses, answers, strict=True):
             assert answer.startswith("refused: "), guess
 
