@@ -76,13 +76,13 @@ impl Reinjection {
         let index = self.ranges.iter().position(found)?;
         let range = &mut self.ranges[index];
         range.start = range.start.max(una);
-        let index = self.settle(index);
+        let index = self.restore_order(index);
         Some((index, self.ranges[index]))
     }
 
     /// Puts a range whose start has moved on behind those that now begin before it. Returns its
     /// index.
-    fn settle(&mut self, mut index: usize) -> usize {
+    fn restore_order(&mut self, mut index: usize) -> usize {
         let place = self.ranges[index].place();
         while (self.ranges.get(index + 1)).is_some_and(|next| next.place() < place) {
             self.ranges.swap(index, index + 1);
@@ -103,7 +103,7 @@ impl Reinjection {
         if range.start >= range.end {
             self.ranges.remove(index);
         } else {
-            self.settle(index);
+            self.restore_order(index);
         }
     }
 

@@ -191,7 +191,7 @@ impl MultipathConnection {
             return;
         }
         let waits = self.queues.is_some();
-        self.step(now, index, out, probe, |tcp, scratch, probe| {
+        self.run_subflow(now, index, out, probe, |tcp, scratch, probe| {
             tcp.sender_mut().bind_first(waits);
             tcp.on_segment(now, segment, ecn, scratch, probe);
             tcp.sender_mut().bind_first(false);
@@ -216,7 +216,7 @@ impl MultipathConnection {
     pub fn on_wake(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         for index in 0..self.paths.len() {
             if self.paths[index].tcp.wake_at() <= now {
-                self.step(now, index, out, probe, |tcp, scratch, probe| {
+                self.run_subflow(now, index, out, probe, |tcp, scratch, probe| {
                     tcp.on_wake(now, scratch, probe);
                 });
                 send::push_behind(self, now, index, out, probe);
@@ -285,7 +285,7 @@ impl MultipathConnection {
         out: &mut PathOutbox,
         probe: &mut impl Probe,
     ) {
-        self.step(now, index, out, probe, |tcp, scratch, probe| {
+        self.run_subflow(now, index, out, probe, |tcp, scratch, probe| {
             tcp.on_app(now, command, scratch, probe);
         });
     }

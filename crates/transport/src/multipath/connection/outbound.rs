@@ -167,14 +167,14 @@ impl Outbound {
             ..Dss::default()
         };
         let ends_at_fin = |end: u64| self.fin_queued && end == self.end;
-        if let Some((data_seq, len, rest)) = data {
+        if let Some((data_seq, len, remaining)) = data {
             dss.data_seq = data_seq;
             dss.data_fin = ends_at_fin(data_seq + u64::from(len));
             debug_assert!(
-                rest.max(len.into()) + u64::from(dss.data_fin) <= u16::MAX.into(),
-                "a mapping of {rest} bytes does not fit its field"
+                remaining.max(len.into()) + u64::from(dss.data_fin) <= u16::MAX.into(),
+                "a mapping of {remaining} bytes does not fit its field"
             );
-            dss.data_len = rest.max(len.into()) as u16 + u16::from(dss.data_fin);
+            dss.data_len = remaining.max(len.into()) as u16 + u16::from(dss.data_fin);
         } else if ends_at_fin(self.nxt) && self.una <= self.end {
             dss.data_seq = self.end;
             dss.data_len = 1;
@@ -236,7 +236,7 @@ impl Outbound {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Time {
+    fn ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
@@ -318,43 +318,43 @@ mod tests {
     #[test]
     fn the_timer_runs_from_the_last_progress_while_anything_is_outstanding() {
         let mut outbound = outbound(0);
-        outbound.arm(|| Some(at(300)));
+        outbound.arm(|| Some(ms(300)));
         assert!(outbound.wake_at().is_never());
         outbound.on_sent(501);
         outbound.arm(|| None);
         assert!(outbound.wake_at().is_never(), "no path to wait for");
-        outbound.arm(|| Some(at(310)));
-        assert_eq!(outbound.wake_at(), at(310));
-        outbound.arm(|| Some(at(320)));
-        assert_eq!(outbound.wake_at(), at(310));
+        outbound.arm(|| Some(ms(310)));
+        assert_eq!(outbound.wake_at(), ms(310));
+        outbound.arm(|| Some(ms(320)));
+        assert_eq!(outbound.wake_at(), ms(310));
         outbound.on_data_ack(101, 0);
-        outbound.arm(|| Some(at(330)));
-        assert_eq!(outbound.wake_at(), at(330));
-        outbound.set_timer(at(400));
-        outbound.arm(|| Some(at(340)));
-        assert_eq!(outbound.wake_at(), at(400));
+        outbound.arm(|| Some(ms(330)));
+        assert_eq!(outbound.wake_at(), ms(330));
+        outbound.set_timer(ms(400));
+        outbound.arm(|| Some(ms(340)));
+        assert_eq!(outbound.wake_at(), ms(400));
         outbound.on_data_ack(501, 0);
-        outbound.arm(|| Some(at(350)));
+        outbound.arm(|| Some(ms(350)));
         assert!(outbound.wake_at().is_never());
     }
 
     #[test]
     fn an_expiry_tells_progress_from_a_fin_and_from_data_that_is_stuck() {
         let mut outbound = outbound(1_000);
-        outbound.arm(|| Some(at(300)));
+        outbound.arm(|| Some(ms(300)));
         assert_eq!(outbound.on_timer(), Expiry::Stalled);
         assert!(outbound.wake_at().is_never());
-        outbound.arm(|| Some(at(300)));
+        outbound.arm(|| Some(ms(300)));
         outbound.on_data_ack(11, 0);
         assert_eq!(outbound.on_timer(), Expiry::Progress);
         let mut closed = outbound_closed();
-        closed.arm(|| Some(at(300)));
+        closed.arm(|| Some(ms(300)));
         assert_eq!(closed.on_timer(), Expiry::Stalled);
         outbound.on_data_ack(1_001, 0);
         outbound.finish();
         outbound.signal(0, None);
-        outbound.arm(|| Some(at(300)));
-        assert_eq!(outbound.wake_at(), at(300), "the fin is outstanding");
+        outbound.arm(|| Some(ms(300)));
+        assert_eq!(outbound.wake_at(), ms(300), "the fin is outstanding");
         assert_eq!(outbound.on_timer(), Expiry::FinOutstanding);
     }
 
@@ -367,9 +367,9 @@ mod tests {
             ..TcpConfig::linux()
         });
         for wait in [200, 400, 500, 500] {
-            assert!(outbound.repeat_fin(at(1_000)));
-            assert_eq!(outbound.wake_at(), at(1_000 + wait));
+            assert!(outbound.repeat_fin(ms(1_000)));
+            assert_eq!(outbound.wake_at(), ms(1_000 + wait));
         }
-        assert!(!outbound.repeat_fin(at(1_000)));
+        assert!(!outbound.repeat_fin(ms(1_000)));
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Mapping {
     /// Number of bytes.
     pub(super) len: u64,
     /// Bytes from the start of this range to the end of the data that was mapped at once.
-    pub(super) rest: u64,
+    pub(super) remaining: u64,
 }
 
 impl Mapping {
@@ -59,10 +59,10 @@ impl Mappings {
     /// Records a new mapping that left.
     pub(super) fn push(&mut self, mapping: Mapping) {
         debug_assert!(
-            mapping.len > 0 && mapping.len <= mapping.rest,
+            mapping.len > 0 && mapping.len <= mapping.remaining,
             "a mapping of {} of {} bytes",
             mapping.len,
-            mapping.rest
+            mapping.remaining
         );
         debug_assert!(
             (self.sent.back()).is_none_or(|last| last.end() <= mapping.seq),
@@ -82,7 +82,7 @@ impl Mappings {
         let after = self.sent.partition_point(|mapping| mapping.seq <= seq);
         let mapping = self.sent.get(after.checked_sub(1)?)?;
         let inside = seq - mapping.seq;
-        (seq < mapping.end()).then(|| (mapping.data_seq + inside, mapping.rest - inside))
+        (seq < mapping.end()).then(|| (mapping.data_seq + inside, mapping.remaining - inside))
     }
 
     /// Returns the unacknowledged mapping that carries a data sequence number. `None` if there is
@@ -324,7 +324,7 @@ mod tests {
             seq,
             data_seq,
             len,
-            rest: len,
+            remaining: len,
         }
     }
 

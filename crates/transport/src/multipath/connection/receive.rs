@@ -28,7 +28,7 @@ impl MultipathConnection {
                         seq: segment.seq,
                         data_seq: dss.data_seq,
                         len: u64::from(segment.len),
-                        rest: u64::from(segment.len),
+                        remaining: u64::from(segment.len),
                     };
                     let path = &mut self.paths[index];
                     let rcv_nxt = path.view().rcv_nxt;
@@ -137,8 +137,8 @@ impl MultipathConnection {
         }
         let data = (segment.len > 0).then(|| {
             let data_seq = path.mappings.data_seq_of(segment.seq);
-            let (data_seq, rest) = data_seq.expect("a segment that leaves has a mapping");
-            (data_seq, segment.len, rest)
+            let (data_seq, remaining) = data_seq.expect("a segment that leaves has a mapping");
+            (data_seq, segment.len, remaining)
         });
         segment.mptcp = MptcpOption::Dss(self.outbound.signal(next, data));
     }

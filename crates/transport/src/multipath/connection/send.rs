@@ -14,7 +14,7 @@ use fadeout_core::{Probe, Time};
 impl MultipathConnection {
     /// Runs one step of a subflow. The subflow is offered the data that the scheduler would give
     /// it, acts, and returns the unsent part.
-    pub(super) fn step<P: Probe>(
+    pub(super) fn run_subflow<P: Probe>(
         &mut self,
         now: Time,
         index: usize,
@@ -323,7 +323,7 @@ fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run
             seq: segment.seq,
             data_seq: run.start + sent,
             len,
-            rest: mapped - sent,
+            remaining: mapped - sent,
         });
         sent += len;
     }

@@ -127,7 +127,7 @@ impl Net {
 
     fn command(&mut self, end: usize, command: AppCommand) {
         self.ends[end].on_app(self.now, command, &mut self.out, &mut NullProbe);
-        self.settle(end);
+        self.handle_output(end);
     }
 
     fn transfer(&mut self, bytes: u64) {
@@ -162,7 +162,7 @@ impl Net {
                     &mut self.out,
                     &mut NullProbe,
                 );
-                self.settle(end);
+                self.handle_output(end);
             } else {
                 let end = usize::from(wakes[1] == at);
                 self.ends[end].on_wake(self.now, &mut self.out, &mut NullProbe);
@@ -171,7 +171,7 @@ impl Net {
                     "a wake-up moves on: {:?}",
                     self.ends[end]
                 );
-                self.settle(end);
+                self.handle_output(end);
             }
         }
     }
@@ -197,7 +197,7 @@ impl Net {
         next - 1
     }
 
-    fn settle(&mut self, end: usize) {
+    fn handle_output(&mut self, end: usize) {
         if end == 1 {
             self.delivered += self.out.delivered_bytes;
         }
@@ -428,11 +428,11 @@ fn single_tcp(config: &TcpConfig, pipe: &Pipe, until: Time) -> Vec<(Time, u64, u
     let mut air: BinaryHeap<Arrival> = BinaryHeap::new();
     let mut segments = BTreeMap::new();
     let (mut now, mut count, mut sent) = (Time::ZERO, 0, Vec::new());
-    let mut settle = |now: Time,
-                      end: usize,
-                      out: &mut Outbox,
-                      air: &mut BinaryHeap<Arrival>,
-                      segments: &mut BTreeMap<u64, Segment>| {
+    let mut handle_output = |now: Time,
+                             end: usize,
+                             out: &mut Outbox,
+                             air: &mut BinaryHeap<Arrival>,
+                             segments: &mut BTreeMap<u64, Segment>| {
         for Outgoing { segment, .. } in out.segments.drain(..) {
             if end == 0 && segment.len > 0 {
                 sent.push((now, segment.seq, segment.len));
@@ -456,7 +456,7 @@ fn single_tcp(config: &TcpConfig, pipe: &Pipe, until: Time) -> Vec<(Time, u64, u
         (0, AppCommand::WriteForever),
     ] {
         ends[end].on_app(now, command, &mut out, &mut NullProbe);
-        settle(now, end, &mut out, &mut air, &mut segments);
+        handle_output(now, end, &mut out, &mut air, &mut segments);
     }
     loop {
         let next_air = air.peek().map_or(Time::NEVER, |next| next.0.0.0);
@@ -476,7 +476,7 @@ fn single_tcp(config: &TcpConfig, pipe: &Pipe, until: Time) -> Vec<(Time, u64, u
             ends[end].on_wake(now, &mut out, &mut NullProbe);
             end
         };
-        settle(now, end, &mut out, &mut air, &mut segments);
+        handle_output(now, end, &mut out, &mut air, &mut segments);
     }
 }
 

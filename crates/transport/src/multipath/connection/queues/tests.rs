@@ -9,7 +9,7 @@ const FRAGMENT: u64 = 32_728;
 /// Memory of a segment of 1460 bytes with 320 bytes of headers.
 const SEGMENT_MEMORY: u64 = 4_352;
 
-fn at(millis: u64) -> Time {
+fn ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
@@ -34,7 +34,7 @@ fn of_queues(paths: usize, nagle: bool) -> SendQueues {
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
     let mut queues = of_queues(paths.len(), true);
     for index in 0..paths.len() {
-        queues.on_heard(at(0), index, paths);
+        queues.on_heard(ms(0), index, paths);
     }
     queues
 }
@@ -68,15 +68,15 @@ fn a_call_is_bound_burst_by_burst_before_the_next_one_writes() {
     let data = written(1_000_000);
     // A write of 128 KiB is four fragments and a remainder.
     for filled in [Filled::Bound(0), Filled::Bound(1)] {
-        assert_eq!(queues.fill(at(0), &data, &paths), filled);
+        assert_eq!(queues.fill(ms(0), &data, &paths), filled);
         assert_eq!(queues.written.taken(), 1 + (128 << 10));
     }
-    let bound = queues.fill(at(0), &data, &paths);
+    let bound = queues.fill(ms(0), &data, &paths);
     assert!(matches!(bound, Filled::Bound(_)), "{bound:?}");
     assert_eq!(queues.bound, 1 + (128 << 10));
-    assert_eq!(queues.fill(at(0), &data, &paths), Filled::Call);
+    assert_eq!(queues.fill(ms(0), &data, &paths), Filled::Call);
     assert_eq!(queues.written.taken(), 1 + (128 << 10));
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert!(queues.written.taken() > 1 + (128 << 10));
 }
 
@@ -87,7 +87,7 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     let mut queues = queues(&paths);
     // The buffer is the sum of two windows of ten segments each, and the connection's own part.
     let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
-    fill(&mut queues, at(0), &written(1_000_000), &paths);
+    fill(&mut queues, ms(0), &written(1_000_000), &paths);
     // The smallest burst has two fragments.
     let burst = 2 * FRAGMENT;
     assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
@@ -108,7 +108,7 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let mut queues = queues(&paths);
     let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     let mut data = written(1_000_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     // Each of the three fragments has 40 bytes of memory in addition to its data.
     let taken = 1 + 3 * FRAGMENT;
     assert_eq!(queues.written.taken(), taken);
@@ -116,10 +116,10 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     // The first fragment is acknowledged by then.
     let third_free = taken + 2 * 40 - 2 * buffer / 3;
     data.on_data_ack(third_free - 2, 1 << 30);
-    fill(&mut queues, at(1), &data, &paths);
+    fill(&mut queues, ms(1), &data, &paths);
     assert_eq!(queues.written.taken(), taken);
     data.on_data_ack(third_free + 2, 1 << 30);
-    fill(&mut queues, at(2), &data, &paths);
+    fill(&mut queues, ms(2), &data, &paths);
     assert!(queues.written.taken() > taken);
 }
 
@@ -130,8 +130,8 @@ fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
     let first = queues.paths[0].send_buffer;
     paths[0].window.cwnd = 30.0;
     assert!(!queues.on_room(0, &paths), "nobody waits");
-    fill(&mut queues, at(1), &written(1_000_000), &paths);
-    queues.on_heard(at(2), 0, &paths);
+    fill(&mut queues, ms(1), &written(1_000_000), &paths);
+    queues.on_heard(ms(2), 0, &paths);
     assert_eq!(queues.paths[0].send_buffer, first, "the window is full");
     assert!(queues.on_room(0, &paths));
     assert_eq!(queues.paths[0].send_buffer, 3 * first);
@@ -148,17 +148,17 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
     data.on_data_ack(1, 2_500);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_501, false));
     let mut whole = of_queues(1, false);
-    whole.on_heard(at(0), 0, &paths);
-    fill(&mut whole, at(0), &data, &paths);
+    whole.on_heard(ms(0), 0, &paths);
+    fill(&mut whole, ms(0), &data, &paths);
     assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
     let mut closed = of_queues(1, true);
-    closed.on_heard(at(0), 0, &paths);
+    closed.on_heard(ms(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
-    fill(&mut closed, at(0), &data, &paths);
+    fill(&mut closed, ms(0), &data, &paths);
     assert_eq!(closed.first(0), waiting(1, 1_001, false), "a probe");
 }
 
@@ -167,11 +167,11 @@ fn backups_get_data_while_no_regular_path_is_usable() {
     let mut paths = vec![path(10), path(10)];
     paths[1].is_backup = true;
     let mut first = queues(&paths);
-    fill(&mut first, at(0), &written(10_000), &paths);
+    fill(&mut first, ms(0), &written(10_000), &paths);
     assert_eq!((first.bytes(0), first.bytes(1)), (10_000, 0));
     paths[0].is_usable = false;
     let mut second = queues(&paths);
-    fill(&mut second, at(0), &written(10_000), &paths);
+    fill(&mut second, ms(0), &written(10_000), &paths);
     assert_eq!((second.bytes(0), second.bytes(1)), (0, 10_000));
 }
 
@@ -180,18 +180,18 @@ fn what_a_lost_path_had_is_bound_anew() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.bytes(0), 10_000);
     data.on_sent(4_001);
     data.on_data_ack(2_001, 1 << 30);
     paths[0].is_usable = false;
     queues.drop_path(0, data.una());
     assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
-    fill(&mut queues, at(1), &data, &paths);
+    fill(&mut queues, ms(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
     // Newly written data has never been bound to a path.
     data.write(500);
-    fill(&mut queues, at(2), &data, &paths);
+    fill(&mut queues, ms(2), &data, &paths);
     assert_eq!(queues.bytes(1), 8_500);
     queues.leave(1, 8_000);
     assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
@@ -202,22 +202,22 @@ fn a_path_silent_for_five_expiries_is_left_out_until_it_is_heard() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     data.on_sent(10_001);
     queues.leave(0, 10_000);
     paths[0].view.snd_nxt = 10_001;
     for expiry in 1..=5 {
         assert!(!queues.paths[0].is_stale, "{expiry}");
-        let again = queues.on_timer(at(200 * expiry), &data, &paths);
+        let again = queues.on_timer(ms(200 * expiry), &data, &paths);
         assert_eq!(again, Some(SHORTEST_TIMER));
         // The idle path carries the oldest data.
         assert_eq!(queues.first(1), waiting(1, 10_001, true));
         queues.leave(1, 10_000);
     }
     assert!(queues.paths[0].is_stale);
-    fill(&mut queues, at(1_100), &data, &paths);
+    fill(&mut queues, ms(1_100), &data, &paths);
     assert_eq!((queues.bytes(0), queues.bytes(1)), (0, 10_000));
-    queues.on_heard(at(1_200), 0, &paths);
+    queues.on_heard(ms(1_200), 0, &paths);
     assert!(!queues.paths[0].is_stale);
     assert_eq!(queues.paths[0].silent_expiries, 0);
 }
@@ -230,14 +230,14 @@ fn a_segment_between_two_expiries_ends_the_silence() {
     let data = written(10_000);
     paths[0].view.snd_nxt = 10_001;
     for expiry in 1..=2 {
-        queues.on_timer(at(200 * expiry), &data, &paths);
+        queues.on_timer(ms(200 * expiry), &data, &paths);
         assert_eq!(u64::from(queues.paths[0].silent_expiries), expiry);
     }
-    queues.on_heard(at(500), 0, &paths);
-    queues.on_timer(at(600), &data, &paths);
+    queues.on_heard(ms(500), 0, &paths);
+    queues.on_timer(ms(600), &data, &paths);
     assert_eq!(queues.paths[0].silent_expiries, 0);
     for expiry in 4..=20 {
-        queues.on_timer(at(200 * expiry), &data, &paths);
+        queues.on_timer(ms(200 * expiry), &data, &paths);
     }
     assert!(!queues.paths[0].is_stale, "no other takes over");
 }
@@ -248,14 +248,14 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     paths[1].is_backup = true;
     let mut queues = queues(&paths);
     let mut data = written(80_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     queues.leave(0, 80_000);
     data.on_sent(80_001);
     data.on_data_ack(FRAGMENT + 2, 1 << 30);
     paths[0].view.snd_nxt = 80_001;
-    queues.on_timer(at(200), &data, &paths);
+    queues.on_timer(ms(200), &data, &paths);
     assert_eq!(queues.first(1), None);
-    queues.on_timer(at(400), &data, &paths);
+    queues.on_timer(ms(400), &data, &paths);
     // The remaining data of the same fragment.
     let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
     assert_eq!(queues.first(1), rest);
@@ -264,18 +264,18 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
 #[test]
 fn the_timer_is_the_longest_of_the_subflows_that_are_heard() {
     let mut paths = vec![path(10), path(10)];
-    paths[0].view.timer_at = Some(at(300));
-    paths[1].view.timer_at = Some(at(500));
+    paths[0].view.timer_at = Some(ms(300));
+    paths[1].view.timer_at = Some(ms(500));
     let mut queues = queues(&paths);
     assert_eq!(queues.timer(), SHORTEST_TIMER);
-    fill(&mut queues, at(100), &written(1_000), &paths);
+    fill(&mut queues, ms(100), &written(1_000), &paths);
     assert_eq!(queues.timer(), Span::from_millis(400));
     queues.paths[1].silent_expiries = 1;
-    fill(&mut queues, at(100), &written(2_000), &paths);
+    fill(&mut queues, ms(100), &written(2_000), &paths);
     assert_eq!(queues.timer(), Span::from_millis(200));
     paths[0].is_usable = false;
     paths[1].is_usable = false;
-    let again = queues.on_timer(at(600), &written(2_000), &paths);
+    let again = queues.on_timer(ms(600), &written(2_000), &paths);
     assert_eq!(again, None);
 }
 
@@ -284,9 +284,9 @@ fn what_follows_what_waits_waits_with_it() {
     let paths = vec![path(10)];
     let mut queues = queues(&paths);
     let mut data = written(5_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     data.write(5_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 10_001, false));
 }
 
@@ -296,12 +296,12 @@ fn a_closed_window_is_probed_once() {
     let mut queues = queues(&paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(10_000);
-    fill(&mut queues, at(0), &data, &paths);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 1_001, false));
     queues.leave(0, 1_000);
     data.on_sent(1_001);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.first(0), None, "the probe is outstanding");
 }
 
@@ -310,11 +310,11 @@ fn data_that_is_bound_again_and_new_data_are_told_apart() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     paths[0].is_usable = false;
     queues.drop_path(0, data.una());
     data.write(500);
-    fill(&mut queues, at(1), &data, &paths);
+    fill(&mut queues, ms(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(1, 10_001, true));
     queues.leave(1, 10_000);
     assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
@@ -325,13 +325,13 @@ fn the_last_byte_of_a_fragment_is_sent_again_alone() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(80_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     queues.leave(0, 2 * FRAGMENT);
     queues.leave(1, 80_000 - 2 * FRAGMENT);
     data.on_sent(80_001);
     data.on_data_ack(FRAGMENT, 1 << 30);
     paths[0].view.snd_nxt = 80_001;
-    queues.on_timer(at(200), &data, &paths);
+    queues.on_timer(ms(200), &data, &paths);
     let last = waiting(FRAGMENT, FRAGMENT + 1, true);
     assert_eq!(queues.first(1), last);
 }
@@ -342,17 +342,17 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
     paths[0].view.piece = 3_000;
     let mut queues = queues(&paths);
     let mut data = written(2_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_001, false));
     data.write(2_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     // An sk_buff is filled before the next one begins.
     assert_eq!(queues.first(0), waiting(1, 3_001, false));
     queues.leave(0, 3_000);
     assert_eq!(queues.first(0), waiting(3_001, 4_001, false));
     queues.leave(0, 600);
     data.write(1_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     assert_eq!(
         queues.first(0).map(|data| (data.start, data.end)),
         Some((3_601, 4_001))
@@ -370,7 +370,7 @@ fn pieces_of_memory_count_beside_their_bytes() {
     for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
         paths[0].view.pieces = pieces;
         let mut queues = queues(&paths);
-        fill(&mut queues, at(0), &written(100_000), &paths);
+        fill(&mut queues, ms(0), &written(100_000), &paths);
         assert_eq!(queues.bytes(0), bound, "{pieces}");
     }
 }
@@ -385,7 +385,7 @@ fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
         let mut queues = queues(&paths);
         let taken = queues.paths[0].send_buffer - 50_000;
         paths[0].view.snd_nxt = 1 + taken;
-        queues.fill(at(0), &written(100_000), &paths);
+        queues.fill(ms(0), &written(100_000), &paths);
         assert_eq!(queues.bytes(0), bound, "{piece}");
     }
 }
@@ -396,7 +396,7 @@ fn a_subflow_that_is_being_opened_counts_once_another_ones_buffer_grows() {
     paths[1].view.may_send = false;
     let buffers = |paths: &Vec<FakePath>| {
         let mut queues = of_queues(2, true);
-        queues.on_heard(at(0), 0, paths);
+        queues.on_heard(ms(0), 0, paths);
         queues.buffer(paths) - SMALLEST_BUFFER - queues.paths[0].send_buffer
     };
     assert_eq!(buffers(&paths), of_subflow().initial);
@@ -412,14 +412,14 @@ fn a_subflow_that_opens_wakes_the_writer_where_there_is_any_room() {
     let mut paths = vec![path(10), path(10)];
     paths[1].view.may_send = false;
     let mut queues = of_queues(2, true);
-    queues.on_heard(at(0), 0, &paths);
+    queues.on_heard(ms(0), 0, &paths);
     let data = written(1_000_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     let taken = queues.written.taken();
     assert!(queues.is_full());
     paths[1].view.may_send = true;
-    queues.on_heard(at(1), 1, &paths);
-    fill(&mut queues, at(1), &data, &paths);
+    queues.on_heard(ms(1), 1, &paths);
+    fill(&mut queues, ms(1), &data, &paths);
     assert!(queues.written.taken() > taken);
     assert!(queues.is_full(), "it sleeps again");
 }
@@ -431,13 +431,13 @@ fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
     // Data in flight uses all of the path's buffer.
     (paths[0].view.snd_nxt, paths[0].view.pieces) = (20_001, 80);
     let data = written(1_000_000);
-    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, ms(0), &data, &paths);
     let bound = queues.bound;
     assert!(bound < queues.written.taken());
     paths[0].window.cwnd = 15.0;
     assert!(queues.on_room(0, &paths));
-    assert_eq!(queues.fill(at(1), &data, &paths), Filled::Whole);
+    assert_eq!(queues.fill(ms(1), &data, &paths), Filled::Whole);
     assert_eq!(queues.bound, bound);
-    queues.bind(at(1), &data, &paths);
+    queues.bind(ms(1), &data, &paths);
     assert!(queues.bound > bound);
 }

@@ -144,7 +144,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
         assert_eq!(net.carried(1), while_draining, "{scheduler}");
         net.run(ms(6_000));
         assert!(net.carried(1) > while_draining + 1_000_000, "{scheduler}");
-        let told: Vec<bool> = net
+        let reported: Vec<bool> = net
             .sent
             .iter()
             .filter_map(|sent| match sent.3.mptcp {
@@ -152,7 +152,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
                 _ => None,
             })
             .collect();
-        assert_eq!(told, [true, false], "{scheduler}");
+        assert_eq!(reported, [true, false], "{scheduler}");
         assert!(!net.ends[1].manager.is_backup(1), "{scheduler}");
     }
 }
