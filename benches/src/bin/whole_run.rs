@@ -162,7 +162,7 @@ fn recorded(
         Simulation::new(scenario, destination)
             .and_then(|simulation| simulation.run(|_| Control::Continue))
     } else {
-        DividedSimulation::with(scenario, destination, &mut |_| None)
+        DividedSimulation::with_congestion(scenario, destination, &mut |_| None)
             .and_then(|simulation| simulation.run(threads, |_| Control::Continue))
     };
     let outcome = run.map_err(|error| error.to_string())?;

@@ -504,7 +504,9 @@ fn built_divided(
 ) -> Result<DividedSimulation, Failure> {
     let destination = request.destination()?;
     let controls = &mut own.controls;
-    let built = DividedSimulation::with(scenario, destination, &mut |flow| controls.choose(flow));
+    let built = DividedSimulation::with_congestion(scenario, destination, &mut |flow| {
+        controls.choose(flow)
+    });
     own.refusal()?;
     Ok(built?.built_from(commit()))
 }

@@ -83,10 +83,10 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
             .find_map(|direction| narrow_link(scenario, direction))?;
         Some(format!("link \"{}\": {what}", link.name))
     }));
-    sentences.extend(reverse::of(scenario, &mut topology));
-    sentences.extend(mobility::of(scenario));
-    sentences.extend(attach::of(scenario));
-    sentences.extend(split::of(scenario));
+    sentences.extend(reverse::advise(scenario, &mut topology));
+    sentences.extend(mobility::advise(scenario));
+    sentences.extend(attach::advise(scenario));
+    sentences.extend(split::advise(scenario));
     let stretched = duplex::stretched(scenario);
     sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
         duplex::say(one)

@@ -291,7 +291,7 @@ fn wires(
     let ways = (0..scenario.links.len()).flat_map(|index| [(index, false), (index, true)]);
     parts.links = all(ways.map(|(index, is_reverse)| {
         let id = directory.link(index)[usize::from(is_reverse)];
-        let of_source = source_limit::of(scenario, topology, index)?;
+        let of_source = source_limit::find(scenario, topology, index)?;
         let named = (id, directory.link_name(id));
         link::build_link(scenario, (index, is_reverse), of_source, named)
     }))?;

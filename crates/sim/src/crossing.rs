@@ -63,7 +63,7 @@ pub(crate) enum Data {
 
 /// Routes of one direction of a flow before and after a handover.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct RouteChange {
     /// Endpoint that sends on the two routes.
     pub(crate) endpoint: EndpointId,
     /// Endpoint that receives on the two routes.
@@ -72,7 +72,7 @@ pub(crate) struct Way {
     pub(crate) old: RouteId,
     pub(crate) new: RouteId,
     /// Position of the first hop at which the two routes differ.
-    pub(crate) parted: u8,
+    pub(crate) fork: u8,
     /// Route from the anchor to the source, followed by [`Signal::OldPathEnd`].
     pub(crate) marker: RouteId,
 }
@@ -126,8 +126,8 @@ pub(crate) struct Crossing {
     /// Downlink and uplink of the target.
     pub(crate) target: [LinkId; 2],
     pub(crate) data: Data,
-    pub(crate) downs: Vec<Way>,
-    pub(crate) ups: Vec<Way>,
+    pub(crate) downlinks: Vec<RouteChange>,
+    pub(crate) uplinks: Vec<RouteChange>,
     /// Routes of the messages from [`Signal::Required`] to [`Signal::Complete`]. `None` if the
     /// scenario gives the times of the steps.
     pub(crate) messages: Option<[RouteId; 5]>,
@@ -213,8 +213,8 @@ impl Crossing {
             source,
             target,
             data,
-            downs: Vec::new(),
-            ups: Vec::new(),
+            downlinks: Vec::new(),
+            uplinks: Vec::new(),
             messages: None,
             forwarding_end: None,
             forwarded_first: true,

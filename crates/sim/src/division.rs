@@ -30,7 +30,7 @@ impl Division {
     /// # Errors
     /// Returns the reason why the scenario cannot be divided, with the keys of the scenario and the
     /// expected values.
-    pub(crate) fn of(
+    pub(crate) fn divide(
         scenario: &Scenario,
         serving: &[Option<CellId>],
         parting: &[Option<Span>],

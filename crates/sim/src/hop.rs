@@ -114,7 +114,7 @@ impl Routes {
 
     /// Returns the hop of a route at a position. `None` behind its last hop.
     #[inline]
-    pub(crate) fn at(&self, route: RouteId, position: u8) -> Option<Hop> {
+    pub(crate) fn hop_at(&self, route: RouteId, position: u8) -> Option<Hop> {
         self.list[route.index()].get(usize::from(position)).copied()
     }
 
@@ -137,7 +137,7 @@ mod tests {
         assert_ne!(one, other);
         assert_eq!(routes.over(&[there, back]), one);
         assert_eq!(routes.first(other), back);
-        assert_eq!(routes.at(one, 1), Some(back));
-        assert_eq!(routes.at(one, 2), None);
+        assert_eq!(routes.hop_at(one, 1), Some(back));
+        assert_eq!(routes.hop_at(one, 2), None);
     }
 }

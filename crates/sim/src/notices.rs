@@ -62,13 +62,13 @@ impl Notices {
         for (start, stop) in outlook.outages {
             let (early, longer) = (random.normal(), random.normal());
             if let Some(ahead) = settings.prediction {
-                let told_at = start.saturating_sub(ahead).saturating_add(settings.delay);
+                let arrives_at = start.saturating_sub(ahead).saturating_add(settings.delay);
                 let length = stop.since(start);
                 let info = LinkInfo::BlockagePredicted {
                     starts_at: Time::ZERO + off_by(start.since(Time::ZERO), early, settings.error),
                     lasts: off_by(length, longer, settings.error),
                 };
-                list.push((told_at, info));
+                list.push((arrives_at, info));
             }
             list.push((
                 start.saturating_add(settings.delay),
@@ -95,7 +95,7 @@ impl Notices {
     /// Adds a notice of an event that was not known in advance, after the signalling delay. A
     /// prediction gets random errors, and is left out if the flow has no predictions. Returns the
     /// time of the next notice if the list was empty before. `None` if it was not.
-    pub(crate) fn tell(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
+    pub(crate) fn add_with_error(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let info = match info {
             LinkInfo::BlockagePredicted { starts_at, lasts } => {
                 self.settings.prediction?;
@@ -108,12 +108,12 @@ impl Notices {
             }
             other => other,
         };
-        self.pass_on(now, info)
+        self.add(now, info)
     }
 
     /// Adds a notice without errors, after the signalling delay. Returns the time of the next
     /// notice if the list was empty before. `None` if it was not.
-    pub(crate) fn pass_on(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
+    pub(crate) fn add(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let is_first = self.next == self.list.len();
         if is_first {
             self.list.clear();
@@ -140,7 +140,7 @@ impl Notices {
 
     /// Removes the notice that is due. Returns it, and whether it reaches the sender and the
     /// receiver of the data.
-    pub(crate) fn take(&mut self) -> (LinkInfo, [bool; 2]) {
+    pub(crate) fn take_due(&mut self) -> (LinkInfo, [bool; 2]) {
         let (_, info) = self.list[self.next];
         self.next += 1;
         let loss = self.settings.loss;

@@ -122,7 +122,7 @@ pub(crate) struct Accesses<'a> {
 
 impl<'a> Accesses<'a> {
     /// Creates the view from the radio access of a world, which holds all other parts.
-    pub(crate) fn of(first: &'a Radio) -> Accesses<'a> {
+    pub(crate) fn starting_with(first: &'a Radio) -> Accesses<'a> {
         Accesses { first }
     }
 

@@ -91,7 +91,7 @@ impl Simulation {
     /// - [`RunError::Record`] if the destination cannot be written.
     /// - [`RunError::Kernel`] if a Linux kernel does not start.
     pub fn new(scenario: Scenario, destination: Destination) -> Result<Simulation, RunError> {
-        Simulation::with(scenario, destination, &mut |_| None)
+        Simulation::with_congestion(scenario, destination, &mut |_| None)
     }
 
     /// Builds a simulation as [`Simulation::new`] does, with congestion controls of the caller's
@@ -99,7 +99,7 @@ impl Simulation {
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::new`].
-    pub fn with(
+    pub fn with_congestion(
         scenario: Scenario,
         destination: Destination,
         choose: ChooseCongestion<'_>,
@@ -109,8 +109,8 @@ impl Simulation {
         Simulation::with_own(scenario, destination, Own { congestion, policy })
     }
 
-    /// Builds a simulation as [`Simulation::with`] does. The handover policy may be the caller's
-    /// own, too.
+    /// Builds a simulation as [`Simulation::with_congestion`] does. The handover policy may be the
+    /// caller's own, too.
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::new`].
@@ -428,7 +428,7 @@ mod tests {
     use super::*;
     use fadeout_scenario::Source;
 
-    fn of(text: &str) -> Simulation {
+    fn simulation_of(text: &str) -> Simulation {
         let source = Source {
             name: "test".to_owned(),
             base_dir: ".".into(),
@@ -443,13 +443,13 @@ mod tests {
         let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
                     rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
                     to = \"b\"\napplication = { kind = \"transfer\", size = \"1 MB\" }\n";
-        of(text)
+        simulation_of(text)
     }
 
     #[test]
     fn a_run_that_only_fills_bins_can_be_stopped() {
         // No packet passes the link, and the next SYN is one second away.
-        let mut run = of(
+        let mut run = simulation_of(
             "duration = \"1000 s\"\nprobe.throughput = \"1 us\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
              rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = { probability = 1 }\n[flow.file]\nfrom = \"a\"\n\
              to = \"b\"\n",

@@ -53,7 +53,7 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
         add_legs(scenario, access, sink);
         add_compression(scenario, access, sink);
     }
-    let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
+    let groups = Groups::from_flows(scenario.flows.iter().map(|described| &*described.name));
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
     // Completed transfers in the order of their completion.
     let mut done: Vec<(Time, usize)> = Vec::new();
@@ -165,7 +165,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         // Flows of datagrams and flows between Linux kernels have no TCP account.
         None => endpoints.account(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
-            .map(|number| Account::of(connection.subflow(PathId(number as u8))))
+            .map(|number| Account::from_tcp(connection.subflow(PathId(number as u8))))
             .collect(),
     };
     let sum = sum(subflows.iter().map(|account| account.statistics));

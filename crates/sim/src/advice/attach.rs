@@ -10,7 +10,7 @@ use std::mem::discriminant;
 
 /// Returns a sentence for UEs that begin to attach after the end of the run. Another sentence warns
 /// of a T300 that expires before a response can arrive.
-pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     let attaching = || scenario.ues.iter().filter(|ue| ue.attach_at.is_some());
     let duration = scenario.duration;
     let late = attaching().filter(|ue| ue.attach_at >= Some(duration));

@@ -27,7 +27,7 @@ const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
 /// - a technology whose UEs have no neighbour cell,
 /// - an in-sync threshold below Qout,
 /// - UEs without a measured level.
-pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     let Some(mobility) = &scenario.mobility else {
         return Vec::new();
     };

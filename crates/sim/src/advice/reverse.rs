@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Returns a sentence for each link that limits the rate only in its forward direction, but carries
 /// a flow's data in the other. No other hop of the flow's route has a limited rate.
-pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
+pub(super) fn advise(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();
     for flow in &scenario.flows {

@@ -9,7 +9,7 @@ use fadeout_scenario::{Bearer, Duplication, Scenario};
 /// `desired-buffer` is converted at the peak rate of the leg, where it lasts the shortest time.
 ///
 /// Standard: TS 38.425 §5.4.2.1; TS 38.323 §5.2.2.2.
-pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     scenario
         .bearers()
         .filter_map(|bearer| {

@@ -33,7 +33,7 @@ pub(crate) fn divided(
         None => serving(scenario),
     };
     let parting: Vec<Option<Span>> = scenario.links.iter().map(parting_delay).collect();
-    let division = Division::of(scenario, &serving, &parting).map_err(BuildError::Undivided)?;
+    let division = Division::divide(scenario, &serving, &parting).map_err(BuildError::Undivided)?;
     let directory = Directory::new(scenario);
     let mut topology = Topology::new(scenario, &serving);
     let mut whole = Parts::default();
@@ -158,7 +158,7 @@ impl Parting<'_> {
             }
             self.worlds[from].links[index] = link;
             if from != to {
-                self.worlds[from].ways_out.push((id, to));
+                self.worlds[from].outgoing_links.push((id, to));
             }
         }
         for (ids, states) in std::mem::take(&mut self.whole.radio_states) {

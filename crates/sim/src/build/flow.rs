@@ -72,7 +72,7 @@ impl<'a> Flows<'a> {
         }
         let ends = (entry.sender, entry.receiver);
         let mut built = Flow::new(application, ends, flow.start);
-        built.is_told = flow.link_info.is_some();
+        built.takes_notices = flow.link_info.is_some();
         self.parts.flows.push(built);
         Ok(())
     }
@@ -225,10 +225,10 @@ impl<'a> Flows<'a> {
         forward: RouteId,
     ) -> Result<Notices, BuildError> {
         let crossed = self.parts.routes.hops(forward).iter();
-        let mut told_by = crossed
+        let mut sources = crossed
             .copied()
             .filter(|&hop| self.is_source(hop, settings));
-        let Some(hop) = told_by.next() else {
+        let Some(hop) = sources.next() else {
             return Err(BuildError::ForeignLink {
                 flow: flow.name.clone(),
                 link: self.scenario.source_name(settings.source),
@@ -273,7 +273,7 @@ impl<'a> Flows<'a> {
 
     /// True if base stations predict the blockages of a source of notices.
     fn is_predicted(&self, settings: &scenario::LinkInfoSettings) -> bool {
-        prediction::told_of(self.scenario, settings.source).is_some()
+        prediction::prediction_of(self.scenario, settings.source).is_some()
     }
 
     /// True if the UE of the bearer is under mobility management.
@@ -384,7 +384,7 @@ fn check_outage_response(
     config: &TcpConfig,
 ) -> Result<(), BuildError> {
     let has_prediction = flow.link_info.map(|info| {
-        info.prediction.is_some() || prediction::told_of(scenario, info.source).is_some()
+        info.prediction.is_some() || prediction::prediction_of(scenario, info.source).is_some()
     });
     let expected = match (config.resilience.outage, has_prediction) {
         (OutageResponse::None, _) | (_, Some(true)) => return Ok(()),

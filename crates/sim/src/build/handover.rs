@@ -2,7 +2,7 @@
 //! each handover.
 
 use super::BuildError;
-use crate::crossing::{Crossing, Data, Signal, Times, Way};
+use crate::crossing::{Crossing, Data, RouteChange, Signal, Times};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::routing::Topology;
 use crate::world::{Crossings, Parts};
@@ -132,13 +132,13 @@ impl Plan<'_> {
             HandoverFate::None => Data::Dropped,
             HandoverFate::Bicasting => Data::Bicast,
             HandoverFate::Forwarding => {
-                let way = self.forwarding(&places)?;
+                let hops = self.forwarding(&places)?;
                 let end = Hop::Signal {
                     handover: index,
                     signal: Signal::ForwardingEnd,
                 };
-                forwarding_end = Some(self.route(&places, &way, end)?);
-                Data::Forwarded(self.route(&places, &way, Hop::Target { handover: index })?)
+                forwarding_end = Some(self.route(&places, &hops, end)?);
+                Data::Forwarded(self.route(&places, &hops, Hop::Target { handover: index })?)
             }
         };
         let mut crossing = Crossing::new(row, [source, target], data);
@@ -147,7 +147,7 @@ impl Plan<'_> {
         crossing.interruption = described.interruption;
         crossing.preparation_timeout = described.preparation_timeout;
         for endpoint in 0..self.current.len() {
-            self.follow(EndpointId(endpoint as u32), &places, &mut crossing)?;
+            self.add_route_change(EndpointId(endpoint as u32), &places, &mut crossing)?;
         }
         crossing.times = times(described);
         if described.signalling == HandoverSignalling::Links {
@@ -160,30 +160,30 @@ impl Plan<'_> {
     fn forwarding(&self, places: &Places<'_>) -> Result<Vec<Hop>, BuildError> {
         let given = places.described.forwarding.clone();
         let [source, target] = places.bases;
-        let way = given.or_else(|| {
+        let hops = given.or_else(|| {
             self.topology
                 .shortest_around((source, target), places.phone)
         });
-        let way = way.ok_or_else(|| {
+        let hops = hops.ok_or_else(|| {
             let reason = "no links connect its base stations; expected links for forwarding, or \
                 another `data`";
             refuse(places.described, reason)
         })?;
-        Ok(self.hops(&way))
+        Ok(self.hops(&hops))
     }
 
-    fn hops(&self, way: &[scenario::Hop]) -> Vec<Hop> {
+    fn hops(&self, hops: &[scenario::Hop]) -> Vec<Hop> {
         let directory = &self.parts.directory;
-        way.iter().map(|&hop| directory.hop(hop)).collect()
+        hops.iter().map(|&hop| directory.hop(hop)).collect()
     }
 
     fn route(
         &mut self,
         places: &Places<'_>,
-        way: &[Hop],
+        hops: &[Hop],
         last: Hop,
     ) -> Result<RouteId, BuildError> {
-        let hops: Vec<Hop> = way.iter().copied().chain([last]).collect();
+        let hops: Vec<Hop> = hops.iter().copied().chain([last]).collect();
         if hops.len() > MAX_HOPS {
             let reason = "a route has more than 255 links";
             return Err(refuse(places.described, reason));
@@ -192,7 +192,7 @@ impl Plan<'_> {
     }
 
     /// Adds the new route of an endpoint to the handover, if its current route crosses the source.
-    fn follow(
+    fn add_route_change(
         &mut self,
         endpoint: EndpointId,
         places: &Places<'_>,
@@ -221,7 +221,7 @@ impl Plan<'_> {
         let other_end = if is_down { own } else { far };
         let new = self.hops_by_target(places, other_end, is_down)?;
         let pairs = hops.iter().zip(&new);
-        let parted = pairs.take_while(|(one, other)| one == other).count();
+        let fork = pairs.take_while(|(one, other)| one == other).count();
         let new = self.parts.routes.over(&new);
         self.current[endpoint.index()] = new;
         let marker = if is_down {
@@ -229,22 +229,22 @@ impl Plan<'_> {
                 handover: places.index,
                 signal: Signal::OldPathEnd,
             };
-            self.route(places, &hops[parted..hops.len() - 1], end)?
+            self.route(places, &hops[fork..hops.len() - 1], end)?
         } else {
             new
         };
-        let way = Way {
+        let change = RouteChange {
             endpoint,
             receiver: peer,
             flow,
             old,
             new,
-            parted: parted as u8,
+            fork: fork as u8,
             marker,
         };
         match is_down {
-            true => crossing.downs.push(way),
-            false => crossing.ups.push(way),
+            true => crossing.downlinks.push(change),
+            false => crossing.uplinks.push(change),
         }
         Ok(())
     }
@@ -288,39 +288,39 @@ impl Plan<'_> {
         places: &Places<'_>,
         crossing: &Crossing,
     ) -> Result<Option<[RouteId; 5]>, BuildError> {
-        let Some(way) = crossing.downs.first() else {
+        let Some(change) = crossing.downlinks.first() else {
             return Ok(None);
         };
-        let hops = self.parts.routes.hops(way.old);
+        let hops = self.parts.routes.hops(change.old);
         let ends = self
             .parts
             .directory
-            .ends(hops[usize::from(way.parted)], |_| None);
+            .ends(hops[usize::from(change.fork)], |_| None);
         let Some((anchor, _)) = ends else {
             return Ok(None);
         };
         let [source, target] = places.bases;
         let mut routes = [RouteId::default(); 5];
-        let ways = [
+        let messages = [
             (Signal::Required, source, anchor),
             (Signal::Request, anchor, target),
             (Signal::Answer, target, anchor),
             (Signal::Order, anchor, source),
             (Signal::Complete, target, anchor),
         ];
-        for (route, (signal, from, to)) in routes.iter_mut().zip(ways) {
-            let way = self.topology.shortest_around((from, to), places.phone);
-            let way = way.ok_or_else(|| {
+        for (route, (signal, from, to)) in routes.iter_mut().zip(messages) {
+            let hops = self.topology.shortest_around((from, to), places.phone);
+            let hops = hops.ok_or_else(|| {
                 let reason = "no links carry its messages to and from the anchor; expected such \
                     links, or `signalling = \"given\"`";
                 refuse(places.described, reason)
             })?;
-            let way = self.hops(&way);
+            let hops = self.hops(&hops);
             let end = Hop::Signal {
                 handover: places.index,
                 signal,
             };
-            *route = self.route(places, &way, end)?;
+            *route = self.route(places, &hops, end)?;
         }
         Ok(Some(routes))
     }

@@ -23,7 +23,7 @@ pub(super) fn add(
     parts: &mut Parts,
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
-    let utran = utra::of(scenario, &parts.directory)?;
+    let utran = utra::utran_links(scenario, &parts.directory)?;
     let tells = |flow: &&scenario::Flow| flow.link_info.is_some_and(|info| info.rates);
     if let Some(flow) = scenario
         .flows
@@ -60,18 +60,18 @@ pub(super) fn add(
     config.secondaries = secondaries(scenario, &radio.access);
     utra::mark(scenario, &mut config);
     start(scenario, config, described, choose, &mut radio.access)?;
-    let ways = ways(scenario, parts, &mut topology)?;
-    let tells = |way: &&UePath| {
-        let flow = scenario.flows.get(way.flow.index());
+    let ue_paths = ue_paths(scenario, parts, &mut topology)?;
+    let tells = |path: &&UePath| {
+        let flow = scenario.flows.get(path.flow.index());
         let info = flow.and_then(|flow| flow.link_info);
         info.is_some_and(|info| info.rates)
     };
     if let Some(radio) = &mut parts.radio {
-        for way in ways.iter().filter(tells) {
-            radio.access.report_rates_of(way.ue);
+        for path in ue_paths.iter().filter(tells) {
+            radio.access.report_rates_of(path.ue);
         }
     }
-    let mut paths = UePaths::new(topology, ways, interfaces);
+    let mut paths = UePaths::new(topology, ue_paths, interfaces);
     paths.add_utran(utran);
     let idle = |ue: &scenario::Ue| ue.attach_at.is_some();
     for (ue, _) in (0..)
@@ -79,7 +79,7 @@ pub(super) fn add(
         .zip(&scenario.ues)
         .filter(|(_, ue)| idle(ue))
     {
-        paths.hold_back(ue, (described.core, &bases), parts);
+        paths.end_downlink_at_core(ue, (described.core, &bases), parts);
     }
     parts.paths = Some(paths);
     Ok(())
@@ -119,30 +119,36 @@ fn start(
 }
 
 /// Returns the routes of all flows and paths with a UE under mobility management at one end.
-fn ways(
+fn ue_paths(
     scenario: &Scenario,
     parts: &Parts,
     topology: &mut Topology,
 ) -> Result<Vec<UePath>, BuildError> {
-    let mut ways = Vec::new();
+    let mut ue_paths = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let id = FlowId(index as u32);
         match &flow.multipath {
             None => {
                 let hops = topology.route_of(flow).unwrap_or_default();
                 let kept = flow.route.is_some();
-                ways.extend(way(scenario, (id, flow), (&hops, kept), parts, topology)?);
+                ue_paths.extend(ue_path(
+                    scenario,
+                    (id, flow),
+                    (&hops, kept),
+                    parts,
+                    topology,
+                )?);
             }
             Some(described) => {
                 let paths = parts.directory.flow(id).map(FlowEntry::paths);
                 for (path, described) in paths.into_iter().flatten().zip(&described.paths) {
                     let hops = (&described.hops[..], true);
-                    ways.extend(way(scenario, (path, flow), hops, parts, topology)?);
+                    ue_paths.extend(ue_path(scenario, (path, flow), hops, parts, topology)?);
                 }
             }
         }
     }
-    Ok(ways)
+    Ok(ue_paths)
 }
 
 /// Returns for each cell the cells that may be secondary cells with it. They are the named ones, or
@@ -210,7 +216,7 @@ fn interfaces(
 /// Returns the route of a flow, or of one of its paths, to its UE. `None` if the UE is not under
 /// mobility management. If the scenario gives the hops, those before the last link are kept for all
 /// cells.
-fn way(
+fn ue_path(
     scenario: &Scenario,
     (id, flow): (FlowId, &scenario::Flow),
     (hops, is_kept): (&[scenario::Hop], bool),
@@ -225,7 +231,7 @@ fn way(
     let (Some(entry), is_down) = (directory.flow(id), !is_sender) else {
         return Ok(None);
     };
-    if is_told_of_link(flow, directory) {
+    if takes_link_notices(flow, directory) {
         return refuse(
             "a `link-info` of a link over a UE under mobility management, whose links change with \
              its cell; expected the name of the UE",
@@ -314,7 +320,7 @@ fn managed_end(
 }
 
 /// True if a flow takes notices of the rates of a link that is not a radio bearer.
-fn is_told_of_link(flow: &scenario::Flow, directory: &Directory) -> bool {
+fn takes_link_notices(flow: &scenario::Flow, directory: &Directory) -> bool {
     match flow.link_info.map(|info| info.source) {
         Some(scenario::LinkInfoSource::Medium(medium)) => {
             let is_reverse = false;

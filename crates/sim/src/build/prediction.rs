@@ -9,7 +9,10 @@ use fadeout_scenario::{BlockagePrediction, Knowledge, LinkInfoSource, Medium, Sc
 
 /// Returns the scenario's prediction of blockages if it covers a source of notices. Only UEs and
 /// cells are covered. `None` for links, and without a prediction.
-pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&BlockagePrediction> {
+pub(super) fn prediction_of(
+    scenario: &Scenario,
+    source: LinkInfoSource,
+) -> Option<&BlockagePrediction> {
     let is_radio = matches!(
         source,
         LinkInfoSource::Cell(_) | LinkInfoSource::Medium(Medium::RadioBearer(_))
@@ -49,11 +52,11 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
     for notices in &parts.notices {
         let flow = &scenario.flows[notices.flow.index()];
         let Some(info) = flow.link_info else { continue };
-        if told_of(scenario, info.source).is_none() {
+        if prediction_of(scenario, info.source).is_none() {
             continue;
         }
         if let Some(ue) = rider(scenario, parts, notices.flow) {
-            forecast.tell(ue, notices.flow, notices.delay());
+            forecast.add_flow(ue, notices.flow, notices.delay());
         }
     }
     parts.forecast = Some(forecast);

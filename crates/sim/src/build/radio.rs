@@ -177,7 +177,7 @@ pub(super) fn put_ue(
         return vehicles::ride(scenario, described, (group, number as usize), places);
     }
     let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-    let track = track::of(described, random).map_err(|reason| BuildError::Ue {
+    let track = track::build(described, random).map_err(|reason| BuildError::Ue {
         ue: described.name.clone(),
         reason,
     })?;

@@ -15,7 +15,7 @@ const SIZES: [Bytes; 2] = [Bytes(1500), Bytes(40)];
 ///
 /// # Errors
 /// Returns an error if no flow crosses the link at the start of the run.
-pub(super) fn of(
+pub(super) fn find(
     scenario: &Scenario,
     topology: &mut Topology,
     index: usize,

@@ -21,7 +21,7 @@ fn refuse(cell: &scenario::Cell, reason: impl Into<String>) -> BuildError {
 /// # Errors
 /// Returns an error if no UE can be handed over to a 3G cell. A setting that names a 3G cell in a
 /// role that it cannot have is an error too.
-pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, BuildError> {
+pub(super) fn utran_links(scenario: &Scenario, directory: &Directory) -> Result<Utran, BuildError> {
     let mut utran = Utran::default();
     let events = scenario.mobility.iter().flat_map(|it| &it.events);
     let about = events.filter(|event| event.is_to_utra() || event.kind == EventKind::E3a);

@@ -38,7 +38,7 @@ impl Worlds<NullProbe> {
     }
 
     /// Builds worlds as [`Worlds::unobserved`] does. `choose` has the meaning of
-    /// [`DividedSimulation::with`].
+    /// [`DividedSimulation::with_congestion`].
     ///
     /// # Errors
     /// Returns the errors of [`Worlds::unobserved`].
@@ -111,12 +111,13 @@ const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
 
 impl DividedSimulation {
     /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` has
-    /// the type of [`Simulation::with`](crate::Simulation::with), but must always return `None`.
+    /// the type of [`Simulation::with_congestion`](crate::Simulation::with_congestion), but must
+    /// always return `None`.
     ///
     /// # Errors
-    /// Returns the errors of [`Simulation::with`](crate::Simulation::with), and
-    /// [`BuildError::Undivided`] if the scenario cannot be divided.
-    pub fn with(
+    /// Returns the errors of [`Simulation::with_congestion`](crate::Simulation::with_congestion),
+    /// and [`BuildError::Undivided`] if the scenario cannot be divided.
+    pub fn with_congestion(
         scenario: Scenario,
         destination: Destination,
         choose: ChooseCongestion<'_>,
@@ -317,7 +318,7 @@ mod tests {
         };
         let ends: Vec<Vec<usize>> = worlds.iter().map(here).collect();
         assert_eq!(ends, [vec![1], vec![3], vec![0, 2]]);
-        let ways_out = worlds.iter().map(|parts| parts.ways_out.len());
-        assert!(ways_out.eq([1, 1, 2]));
+        let outgoing_links = worlds.iter().map(|parts| parts.outgoing_links.len());
+        assert!(outgoing_links.eq([1, 1, 2]));
     }
 }

@@ -208,7 +208,7 @@ impl<P: Probe + Send> Windows<P> {
             let index = world.load(Ordering::Relaxed);
             // A panic is caught here, because the other threads would wait for the panicking thread
             // without end.
-            let step = catch_unwind(AssertUnwindSafe(|| self.step(index)));
+            let step = catch_unwind(AssertUnwindSafe(|| self.run_world(index)));
             if let Err(panic) = step {
                 lock(&self.window.panic).get_or_insert(panic);
             }
@@ -216,7 +216,7 @@ impl<P: Probe + Send> Windows<P> {
     }
 
     /// Runs one world through the current window.
-    fn step(&self, index: usize) {
+    fn run_world(&self, index: usize) {
         let number = self.window.number.load(Ordering::Relaxed);
         let until = Time::from_nanos(self.window.until.load(Ordering::Relaxed));
         let world = &mut *lock(&self.worlds[index]);

@@ -13,7 +13,7 @@ pub(crate) struct Arrivals {
     /// Byte ranges behind a gap, from start to end. No two of them touch.
     beyond: BTreeMap<u64, u64>,
     /// Number of in-order bytes that have been reported.
-    told: u64,
+    reported: u64,
 }
 
 impl Arrivals {
@@ -39,9 +39,9 @@ impl Arrivals {
     }
 
     /// Returns the number of new in-order bytes since the last call.
-    pub(crate) fn take(&mut self) -> u64 {
-        let new = self.in_order - self.told;
-        self.told = self.in_order;
+    pub(crate) fn take_new(&mut self) -> u64 {
+        let new = self.in_order - self.reported;
+        self.reported = self.in_order;
         new
     }
 
@@ -61,11 +61,11 @@ mod tests {
         arrivals.on_segment(0, 100);
         arrivals.on_segment(200, 300);
         arrivals.on_segment(400, 500);
-        assert_eq!((arrivals.take(), arrivals.in_order()), (100, 100));
+        assert_eq!((arrivals.take_new(), arrivals.in_order()), (100, 100));
         arrivals.on_segment(300, 400);
-        assert_eq!(arrivals.take(), 0);
+        assert_eq!(arrivals.take_new(), 0);
         arrivals.on_segment(50, 200);
-        assert_eq!((arrivals.take(), arrivals.take()), (400, 0));
+        assert_eq!((arrivals.take_new(), arrivals.take_new()), (400, 0));
         arrivals.on_segment(0, 500);
         assert_eq!(arrivals.in_order(), 500);
     }

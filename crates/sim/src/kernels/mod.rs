@@ -26,7 +26,7 @@ use std::path::Path;
 
 /// A report of the agent in a kernel. The number is that of a socket.
 #[derive(Debug, Clone)]
-pub(crate) enum Told {
+pub(crate) enum AgentReport {
     Established(u32),
     Delivered(u32, u64),
     PeerClosed(u32, u64),
@@ -42,13 +42,13 @@ pub(crate) enum Told {
 
 /// The frames that a guest sent in one step, and the reports of its agent.
 #[derive(Debug, Default)]
-pub(crate) struct Caught {
+pub(crate) struct GuestOutput {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    pub(crate) told: Vec<Told>,
+    pub(crate) reports: Vec<AgentReport>,
 }
 
-impl Caught {
+impl GuestOutput {
     /// Returns the frames in the order in which they were sent.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -59,29 +59,29 @@ impl Caught {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.told.clear();
+        self.reports.clear();
     }
 }
 
-impl Sink for Caught {
+impl Sink for GuestOutput {
     fn frame(&mut self, frame: &[u8]) {
         self.bytes.extend_from_slice(frame);
         self.ends.push(self.bytes.len());
     }
 
     fn report(&mut self, report: Report<'_>) {
-        self.told.push(match report {
-            Report::Established(socket) => Told::Established(socket),
-            Report::Delivered(socket, bytes) => Told::Delivered(socket, bytes),
-            Report::PeerClosed(socket, bytes) => Told::PeerClosed(socket, bytes),
-            Report::Closed(socket) => Told::Closed(socket),
-            Report::Aborted(socket, _) => Told::Aborted(socket),
+        self.reports.push(match report {
+            Report::Established(socket) => AgentReport::Established(socket),
+            Report::Delivered(socket, bytes) => AgentReport::Delivered(socket, bytes),
+            Report::PeerClosed(socket, bytes) => AgentReport::PeerClosed(socket, bytes),
+            Report::Closed(socket) => AgentReport::Closed(socket),
+            Report::Aborted(socket, _) => AgentReport::Aborted(socket),
             Report::Sample(socket, path, info) => {
-                Told::Sample(socket, path, Box::new(TcpInfo::read(info)))
+                AgentReport::Sample(socket, path, Box::new(TcpInfo::read(info)))
             }
-            Report::Failed(_, why) => Told::Failed(why.to_owned()),
-            Report::Output(bytes) => Told::Output(bytes.to_vec()),
-            Report::Ended(status) => Told::Ended(status),
+            Report::Failed(_, why) => AgentReport::Failed(why.to_owned()),
+            Report::Output(bytes) => AgentReport::Output(bytes.to_vec()),
+            Report::Ended(status) => AgentReport::Ended(status),
             Report::Ready(_) | Report::Echo(_) => return,
         });
     }
@@ -98,7 +98,7 @@ struct Machine {
     path_manager: PathManager,
     /// Addresses from which connections open further paths. They belong to the machine and not to
     /// one connection.
-    further: Vec<[u8; 4]>,
+    subflow_addresses: Vec<[u8; 4]>,
     program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
@@ -119,7 +119,7 @@ pub(crate) struct Kernels {
     by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
     /// Frame of each packet that a kernel sent, indexed by the packet's slot in the pool.
     frames: Vec<Frame>,
-    caught: Caught,
+    guest_output: GuestOutput,
     /// The processor core on which all kernels run. `None` if it is not fixed.
     place: Option<Place>,
     failure: Option<KernelError>,
@@ -192,7 +192,7 @@ impl Kernels {
             settings: Settings::default(),
             receive_offload: node.receive_offload,
             path_manager: node.path_manager,
-            further: Vec::new(),
+            subflow_addresses: Vec::new(),
             program: node.command.as_deref().map(Program::new),
             guest: None,
             wake: Wake::default(),
@@ -309,12 +309,12 @@ impl Kernels {
     }
 
     /// Handles output or the exit status of a program of a machine.
-    pub(crate) fn hear_program(&mut self, machine: u32, said: Result<&[u8], u64>) {
+    pub(crate) fn on_program_report(&mut self, machine: u32, report: Result<&[u8], u64>) {
         let machine = &mut self.machines[machine as usize];
         let Some(program) = &mut machine.program else {
             return;
         };
-        if let Err(error) = program.hear(&machine.node, said) {
+        if let Err(error) = program.on_report(&machine.node, report) {
             self.fail(error);
         }
     }
@@ -344,9 +344,9 @@ impl Kernels {
     /// Lets the connections of a machine open further paths from an address. The list of addresses
     /// belongs to the machine, so each address is added only once.
     pub(crate) fn open_from(&mut self, machine: u32, address: [u8; 4], is_backup: bool) {
-        let further = &mut self.machines[machine as usize].further;
-        if !further.contains(&address) {
-            further.push(address);
+        let subflow_addresses = &mut self.machines[machine as usize].subflow_addresses;
+        if !subflow_addresses.contains(&address) {
+            subflow_addresses.push(address);
             self.command(machine, &Command::Subflow { address, is_backup });
         }
     }
@@ -373,21 +373,21 @@ impl Kernels {
 
     /// Runs a machine at the current time. Returns its frames and reports, and the time of its next
     /// step.
-    pub(crate) fn run(&mut self, machine: u32, now: Time) -> (Caught, Time) {
-        let mut caught = std::mem::take(&mut self.caught);
+    pub(crate) fn run(&mut self, machine: u32, now: Time) -> (GuestOutput, Time) {
+        let mut guest_output = std::mem::take(&mut self.guest_output);
         if let Some(place) = &mut self.place {
             let guests = self.machines.iter().filter_map(|it| it.guest.as_ref());
             place.look(guests);
         }
         let Some(guest) = &mut self.machines[machine as usize].guest else {
-            return (caught, Time::NEVER);
+            return (guest_output, Time::NEVER);
         };
-        let ran = guest.run(now.as_nanos(), &mut caught);
+        let ran = guest.run(now.as_nanos(), &mut guest_output);
         match ran.map(|()| guest.next_at()) {
-            Ok(next) => (caught, next.map_or(Time::NEVER, Time::from_nanos)),
+            Ok(next) => (guest_output, next.map_or(Time::NEVER, Time::from_nanos)),
             Err(error) => {
                 self.fail(error.into());
-                (caught, Time::NEVER)
+                (guest_output, Time::NEVER)
             }
         }
     }
@@ -404,9 +404,9 @@ impl Kernels {
     }
 
     /// Takes back the result of `run`, to reuse its memory.
-    pub(crate) fn put_back(&mut self, mut caught: Caught) {
-        caught.clear();
-        self.caught = caught;
+    pub(crate) fn put_back(&mut self, mut guest_output: GuestOutput) {
+        guest_output.clear();
+        self.guest_output = guest_output;
     }
 
     /// Stores the bytes of a packet.
@@ -495,14 +495,14 @@ mod tests {
 
     #[test]
     fn frames_come_out_as_they_went_in() {
-        let mut caught = Caught::default();
+        let mut guest_output = GuestOutput::default();
         for frame in [&b"one"[..], b"", b"three"] {
-            caught.frame(frame);
+            guest_output.frame(frame);
         }
-        let frames: Vec<&[u8]> = caught.frames().collect();
+        let frames: Vec<&[u8]> = guest_output.frames().collect();
         assert_eq!(frames, [&b"one"[..], b"", b"three"]);
-        caught.clear();
-        assert_eq!(caught.frames().count(), 0);
+        guest_output.clear();
+        assert_eq!(guest_output.frames().count(), 0);
     }
 
     #[test]

@@ -55,8 +55,12 @@ impl Program {
     }
 
     /// Handles output of the program, or its exit status.
-    pub(super) fn hear(&mut self, node: &str, said: Result<&[u8], u64>) -> Result<(), KernelError> {
-        match said {
+    pub(super) fn on_report(
+        &mut self,
+        node: &str,
+        report: Result<&[u8], u64>,
+    ) -> Result<(), KernelError> {
+        match report {
             Ok(bytes) => {
                 if let Some((path, file)) = &mut self.output
                     && let Err(error) = file.write_all(bytes)
@@ -104,11 +108,11 @@ mod tests {
         let mut program = Program::new("true");
         assert!(
             program
-                .hear("client", Ok(b"connecting\nno route\n\n"))
+                .on_report("client", Ok(b"connecting\nno route\n\n"))
                 .is_ok()
         );
-        assert!(program.hear("client", Err(0)).is_ok());
-        let error = program.hear("client", Err(1)).expect_err("a status");
+        assert!(program.on_report("client", Err(0)).is_ok());
+        let error = program.on_report("client", Err(1)).expect_err("a status");
         let text = error.to_string();
         assert_eq!(text, "program of \"client\" ended with status 1: no route");
     }

@@ -35,7 +35,7 @@ struct Path {
 struct Rider {
     flows: Vec<FlowId>,
     delay: Span,
-    is_told_cut: bool,
+    is_notified_of_cut: bool,
     /// Cell and end of a prediction that is not decided yet. `None` if there is none.
     said: Option<(CellId, Time)>,
     rate: Option<f64>,
@@ -89,7 +89,7 @@ impl Forecast {
 
     /// Adds a flow of a UE, whose ends receive notices. `delay` is the time from an event to its
     /// notice.
-    pub(crate) fn tell(&mut self, ue: UeId, flow: FlowId, delay: Span) {
+    pub(crate) fn add_flow(&mut self, ue: UeId, flow: FlowId, delay: Span) {
         let rider = &mut self.riders[ue.index()];
         rider.flows.push(flow);
         rider.delay = rider.delay.max(delay);
@@ -116,7 +116,7 @@ impl Forecast {
                 self.report(ue, serving, now, out);
             }
         }
-        self.tell_rates(access, out);
+        self.send_rates(access, out);
     }
 
     fn path(&self, ue: UeId, cell: CellId) -> &Path {
@@ -164,18 +164,18 @@ impl Forecast {
     ) {
         let rider = &mut self.riders[ue.index()];
         let Some(cell) = heard_by else {
-            if !std::mem::replace(&mut rider.is_told_cut, true) {
+            if !std::mem::replace(&mut rider.is_notified_of_cut, true) {
                 rider.rate = Some(0.0);
-                rider.pass_on(LinkInfo::Rate(Rate::ZERO), out);
-                rider.pass_on(LinkInfo::BlockageBegan, out);
+                rider.notify_flows(LinkInfo::Rate(Rate::ZERO), out);
+                rider.notify_flows(LinkInfo::BlockageBegan, out);
             }
             return;
         };
         let is_past = |(by, until): (CellId, Time)| by != cell || until <= now;
-        let is_over = std::mem::take(&mut rider.is_told_cut);
+        let is_over = std::mem::take(&mut rider.is_notified_of_cut);
         if is_over || rider.said.is_some_and(is_past) {
             rider.said = None;
-            rider.pass_on(LinkInfo::BlockageEnded, out);
+            rider.notify_flows(LinkInfo::BlockageEnded, out);
         }
     }
 
@@ -218,7 +218,7 @@ impl Forecast {
             if serves {
                 let (starts_at, lasts) = (prediction.starts, prediction.lasts);
                 rider.said = Some((cell, starts_at.saturating_add(lasts)));
-                rider.pass_on(LinkInfo::BlockagePredicted { starts_at, lasts }, out);
+                rider.notify_flows(LinkInfo::BlockagePredicted { starts_at, lasts }, out);
             }
         }
     }
@@ -256,14 +256,14 @@ impl Forecast {
     }
 
     /// Sends each UE its share of the cell's rate, which all UEs share equally.
-    fn tell_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
+    fn send_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
         let ues = || (0..self.riders.len() as u32).map(UeId);
         let shares = |cell: CellId| {
             let busy = ues().filter(|ue| !self.riders[ue.index()].flows.is_empty());
             let served = busy.filter(|&ue| access.serving_cell(ue) == Some(cell));
             served.count().max(1) as f64
         };
-        let mut told = Vec::new();
+        let mut changed = Vec::new();
         for ue in ues() {
             let rider = &self.riders[ue.index()];
             let Some(cell) = access.serving_cell(ue) else {
@@ -277,14 +277,14 @@ impl Forecast {
             let rate = alone.as_bits_per_sec() as f64 / shares(cell);
             let is_new = |old: f64| (rate - old).abs() > RATE_STEP * old;
             if rider.rate.is_none_or(is_new) {
-                told.push((ue, rate));
+                changed.push((ue, rate));
             }
         }
-        for (ue, rate) in told {
+        for (ue, rate) in changed {
             let rider = &mut self.riders[ue.index()];
             rider.rate = Some(rate);
             let rate = Rate::from_bits_per_sec(rate as u64);
-            rider.pass_on(LinkInfo::Rate(rate), out);
+            rider.notify_flows(LinkInfo::Rate(rate), out);
         }
     }
 
@@ -308,7 +308,7 @@ impl Forecast {
 }
 
 impl Rider {
-    fn pass_on(&self, info: LinkInfo, out: &mut Vec<(FlowId, LinkInfo)>) {
+    fn notify_flows(&self, info: LinkInfo, out: &mut Vec<(FlowId, LinkInfo)>) {
         out.extend(self.flows.iter().map(|&flow| (flow, info)));
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     /// Creates the groups of flows from the names of the flows.
-    pub(super) fn of(flows: impl Iterator<Item = &'a str> + Clone) -> Self {
+    pub(super) fn from_flows(flows: impl Iterator<Item = &'a str> + Clone) -> Self {
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         let mut groups: Vec<(&str, u64)> = Vec::new();
         let mut of_flow = Vec::new();
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_percentile_is_the_nearest_rank() {
         let names: Vec<String> = (0..20).map(|n| format!("f-{n}")).collect();
-        let groups = Groups::of(names.iter().map(String::as_str));
+        let groups = Groups::from_flows(names.iter().map(String::as_str));
         let mut times: Vec<f64> = (1..=20).rev().map(f64::from).collect();
         let row = completion_times(&groups, 0, &mut times).expect("a group that completed");
         let percentiles = (row.p50_s, row.p90_s, row.p95_s, row.p99_s, row.longest_s);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn flows_that_did_not_complete_are_counted_and_in_no_percentile() {
-        let groups = Groups::of(["f-0", "f-1", "f-2", "never"].into_iter());
+        let groups = Groups::from_flows(["f-0", "f-1", "f-2", "never"].into_iter());
         let row = completion_times(&groups, 0, &mut [2.0]).expect("one completed");
         assert_eq!((row.flows, row.completed, row.p99_s), (3, 1, 2.0));
         assert_eq!(completion_times(&groups, 1, &mut []), None);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_number_at_the_end_of_a_lone_name_makes_no_group() {
         let names = ["car-7", "bus-0", "bus-1", "x", "tram-", "2"];
-        let groups = Groups::of(names.into_iter());
+        let groups = Groups::from_flows(names.into_iter());
         let named: Vec<&str> = (0..6).map(|flow| groups.name_of_flow(flow)).collect();
         assert_eq!(named, ["car-7", "bus", "bus", "x", "tram-", "2"]);
         assert_eq!(groups.len(), 5);

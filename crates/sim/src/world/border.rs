@@ -28,7 +28,7 @@ pub(crate) fn hand_over<P: Probe>(
 ) -> (Time, Time) {
     let now = world.agenda.now();
     let (mut earliest, mut next) = (Time::NEVER, Time::NEVER);
-    for &(id, to) in &world.ways_out {
+    for &(id, to) in &world.outgoing_links {
         let link = world.links.get_mut(id);
         if link.next_arrival_at() <= until {
             earliest = earliest.min(link.next_arrival_at());

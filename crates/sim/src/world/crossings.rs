@@ -3,7 +3,7 @@
 use super::agenda::Agenda;
 use super::links::Links;
 use super::{Endpoints, Event, World};
-use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, Signal, Stage, Times, Way};
+use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, RouteChange, Signal, Stage, Times};
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
     DropCause, EndpointId, HandoverOutcome, LinkId, Packet, PacketId, PacketPool, Probe, RouteId,
@@ -49,8 +49,8 @@ fn seconds(at: Time) -> f64 {
 
 impl Crossings {
     pub(crate) fn new(list: Vec<Crossing>) -> Crossings {
-        let downs = list.iter().flat_map(|crossing| &crossing.downs);
-        let arrivals = downs.map(|way| (way.receiver, Arrival::default()));
+        let downlinks = list.iter().flat_map(|crossing| &crossing.downlinks);
+        let arrivals = downlinks.map(|change| (change.receiver, Arrival::default()));
         Crossings {
             arrivals: arrivals.collect(),
             list,
@@ -164,8 +164,8 @@ impl<P: Probe> Crossed<'_, P> {
     /// True if some flow still uses the route that the handover leaves.
     fn is_there(&mut self, index: u16) -> bool {
         let crossing = &self.crossings.list[usize::from(index)];
-        let mut ways = crossing.downs.iter().chain(&crossing.ups);
-        ways.any(|way| self.endpoints[way.endpoint].route == way.old)
+        let mut changes = crossing.downlinks.iter().chain(&crossing.uplinks);
+        changes.any(|change| self.endpoints[change.endpoint].route == change.old)
     }
 
     /// Lets the source decide on the handover and send Handover Required to the anchor.
@@ -189,10 +189,16 @@ impl<P: Probe> Crossed<'_, P> {
     }
 
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
-        let flow = self.crossing(index).downs.first().map(|way| way.flow);
-        let way = (flow.unwrap_or_default(), route);
+        let flow = self
+            .crossing(index)
+            .downlinks
+            .first()
+            .map(|change| change.flow);
+        let flow_and_route = (flow.unwrap_or_default(), route);
         let now = self.agenda.now();
-        let id = self.pool.send_message(way, now, (0, signal.size()));
+        let id = self
+            .pool
+            .send_message(flow_and_route, now, (0, signal.size()));
         self.enter(self.routes.first(route), id);
     }
 
@@ -239,10 +245,10 @@ impl<P: Probe> Crossed<'_, P> {
             crossing.stage = Stage::Preparing;
         }
         crossing.row.bicast_s = seconds(now);
-        for way in &crossing.downs {
-            if self.endpoints[way.endpoint].route == way.old {
-                let turn = Turn::Copy(way.new, index);
-                self.crossings.turns.insert((way.old, way.parted), turn);
+        for change in &crossing.downlinks {
+            if self.endpoints[change.endpoint].route == change.old {
+                let turn = Turn::Copy(change.new, index);
+                self.crossings.turns.insert((change.old, change.fork), turn);
             }
         }
     }
@@ -295,10 +301,10 @@ impl<P: Probe> Crossed<'_, P> {
             self.turn_away(index, packet, true);
         }
         let mut taken_up = self.take_waiting(up);
-        let ways = self.crossing(index).ups.clone();
-        for Way {
+        let changes = self.crossing(index).uplinks.clone();
+        for RouteChange {
             endpoint, old, new, ..
-        } in &ways
+        } in &changes
         {
             let route = &mut self.endpoints[*endpoint].route;
             if route == old {
@@ -307,10 +313,10 @@ impl<P: Probe> Crossed<'_, P> {
         }
         for packet in taken_up.drain(..) {
             let route = self.pool[packet].route;
-            let way = ways.iter().find(|way| way.old == route);
-            if let Some(way) = way.filter(|_| self.pool[packet].hop == 0) {
-                self.pool[packet].route = way.new;
-                self.enter(self.routes.first(way.new), packet);
+            let change = changes.iter().find(|change| change.old == route);
+            if let Some(change) = change.filter(|_| self.pool[packet].hop == 0) {
+                self.pool[packet].route = change.new;
+                self.enter(self.routes.first(change.new), packet);
             } else {
                 self.links
                     .lose(up, packet, true, self.agenda, self.pool, self.probe);
@@ -412,17 +418,17 @@ impl<P: Probe> Crossed<'_, P> {
         let crossing = &mut self.crossings.list[usize::from(index)];
         crossing.row.switched_s = seconds(now);
         let mut markers = Vec::new();
-        for way in &crossing.downs {
-            let route = &mut self.endpoints[way.endpoint].route;
-            if *route != way.old {
+        for change in &crossing.downlinks {
+            let route = &mut self.endpoints[change.endpoint].route;
+            if *route != change.old {
                 continue;
             }
-            *route = way.new;
-            self.crossings.turns.retain(|&(of, _), _| of != way.new);
-            let turn = Turn::Detour(way.new);
-            self.crossings.turns.insert((way.old, way.parted), turn);
-            if !markers.contains(&way.marker) {
-                markers.push(way.marker);
+            *route = change.new;
+            self.crossings.turns.retain(|&(of, _), _| of != change.new);
+            let turn = Turn::Detour(change.new);
+            self.crossings.turns.insert((change.old, change.fork), turn);
+            if !markers.contains(&change.marker) {
+                markers.push(change.marker);
             }
         }
         crossing.markers = markers.len() as u32;
@@ -496,7 +502,7 @@ impl<P: Probe> Crossed<'_, P> {
                     self.crossings.copies.on_copy(&packet, index);
                     let copy = Packet { route, ..packet };
                     let copy_of = self.pool.insert(copy);
-                    if let Some(hop) = self.routes.at(route, copy.hop) {
+                    if let Some(hop) = self.routes.hop_at(route, copy.hop) {
                         self.enter(hop, copy_of);
                     }
                     return;
@@ -521,7 +527,11 @@ impl<P: Probe> Crossed<'_, P> {
             if doubled == Some(index as u16) {
                 crossing.row.doubled += 1;
             }
-            if crossing.downs.iter().any(|way| way.receiver == packet.to) {
+            if crossing
+                .downlinks
+                .iter()
+                .any(|change| change.receiver == packet.to)
+            {
                 crossing.on_arrival(gap, is_late && doubled.is_none());
             }
         }

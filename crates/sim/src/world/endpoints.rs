@@ -149,7 +149,7 @@ impl<P: Probe> World<P> {
             _ => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
-        if at.is_never() && !self.flows[flow.index()].is_told {
+        if at.is_never() && !self.flows[flow.index()].takes_notices {
             self.endpoints[id].keep_account();
         }
     }

@@ -2,7 +2,7 @@
 
 use super::agenda::Agenda;
 use super::{Endpoints, Event, Transport, World};
-use crate::kernels::{KernelEnd, KernelError, Kernels, Told, segment};
+use crate::kernels::{AgentReport, KernelEnd, KernelError, Kernels, segment};
 use fadeout_core::{
     DATAGRAM_HEADERS, Ecn, EndpointId, FlowEnd, Packet, PacketId, PacketPool, Probe, Protocol,
     Segment, Time,
@@ -27,8 +27,8 @@ impl Kernels {
                 self.open_from(end.machine, address, is_backup);
             }
         }
-        if let Some(told) = end.command(command) {
-            self.command(end.machine, &told);
+        if let Some(agent_command) = end.command(command) {
+            self.command(end.machine, &agent_command);
         }
         self.arm(end.machine, agenda.now(), agenda);
     }
@@ -133,9 +133,9 @@ impl<P: Probe> World<P> {
         if !kernels.wake(machine).fire(generation) {
             return;
         }
-        let (mut caught, next) = kernels.run(machine, now);
+        let (mut guest_output, next) = kernels.run(machine, now);
         kernels.arm(machine, next, &mut self.agenda);
-        for frame in caught.frames() {
+        for frame in guest_output.frames() {
             let Some(kernels) = &mut self.kernels else {
                 break;
             };
@@ -151,33 +151,35 @@ impl<P: Probe> World<P> {
         for &id in &arrived {
             // The kernel's packets have been read on arrival, so the counts of in-order bytes are
             // current.
-            let Some((end, flow)) = self.endpoints.told_by(machine, id) else {
+            let Some((end, flow)) = self.endpoints.socket_of(machine, id) else {
                 continue;
             };
-            match (end.arrivals.take(), end.is_path()) {
+            match (end.arrivals.take_new(), end.is_path()) {
                 (0, _) => {}
                 // The multipath connection itself reports the bytes in order over all paths.
                 (bytes, true) => self.probe.delivered(now, flow, bytes),
-                (bytes, false) => self.hear(machine, Told::Delivered(id.0, bytes)),
+                (bytes, false) => {
+                    self.on_agent_report(machine, AgentReport::Delivered(id.0, bytes))
+                }
             }
         }
-        for told in caught.told.drain(..) {
-            self.hear(machine, told);
+        for report in guest_output.reports.drain(..) {
+            self.on_agent_report(machine, report);
         }
         if let Some(kernels) = &mut self.kernels {
-            kernels.put_back(caught);
+            kernels.put_back(guest_output);
             kernels.put_back_arrived(machine, arrived);
         }
     }
 
     /// Handles a report of the agent, the program that runs in a kernel.
-    fn hear(&mut self, machine: u32, told: Told) {
+    fn on_agent_report(&mut self, machine: u32, report: AgentReport) {
         let now = self.agenda.now();
-        let (socket, event) = match told {
-            Told::Established(socket) => (socket, AppEvent::Established),
-            Told::PeerClosed(socket, bytes) => {
-                let told_by = self.endpoints.told_by(machine, EndpointId(socket));
-                let arrived = told_by.filter(|(end, _)| !end.is_path());
+        let (socket, event) = match report {
+            AgentReport::Established(socket) => (socket, AppEvent::Established),
+            AgentReport::PeerClosed(socket, bytes) => {
+                let kernel_end = self.endpoints.socket_of(machine, EndpointId(socket));
+                let arrived = kernel_end.filter(|(end, _)| !end.is_path());
                 let arrived = arrived.map_or(bytes, |(end, _)| end.arrivals.in_order());
                 if bytes != arrived
                     && let Some(kernels) = &mut self.kernels
@@ -188,11 +190,11 @@ impl<P: Probe> World<P> {
                 }
                 (socket, AppEvent::PeerClosed)
             }
-            Told::Closed(socket) => (socket, AppEvent::Closed),
-            Told::Aborted(socket) => (socket, AppEvent::Aborted),
-            Told::Delivered(socket, bytes) => {
+            AgentReport::Closed(socket) => (socket, AppEvent::Closed),
+            AgentReport::Aborted(socket) => (socket, AppEvent::Aborted),
+            AgentReport::Delivered(socket, bytes) => {
                 let id = EndpointId(socket);
-                if let Some((end, _)) = self.endpoints.told_by(machine, id) {
+                if let Some((end, _)) = self.endpoints.socket_of(machine, id) {
                     let flow = end.whole_flow();
                     let (asks, probe) = (&mut self.asks, &mut self.probe);
                     self.flows[flow.index()].deliver((flow, id), bytes, now, asks, probe);
@@ -200,17 +202,17 @@ impl<P: Probe> World<P> {
                 }
                 return;
             }
-            Told::Sample(socket, path, info) => {
+            AgentReport::Sample(socket, path, info) => {
                 let mut id = EndpointId(socket);
                 if let (Some(ends), Some(kernels), Some((end, _))) =
-                    (path, &self.kernels, self.endpoints.told_by(machine, id))
+                    (path, &self.kernels, self.endpoints.socket_of(machine, id))
                 {
                     let Some(on_path) = kernels.end_of_path(machine, ends, end.port()) else {
                         return;
                     };
                     id = on_path;
                 }
-                if let Some((end, _)) = self.endpoints.told_by(machine, id) {
+                if let Some((end, _)) = self.endpoints.socket_of(machine, id) {
                     end.on_sample(now, *info);
                     if end.end == FlowEnd::Sender {
                         self.probe.congestion(end.congestion_row(now));
@@ -218,26 +220,26 @@ impl<P: Probe> World<P> {
                 }
                 return;
             }
-            Told::Output(bytes) => {
+            AgentReport::Output(bytes) => {
                 if let Some(kernels) = &mut self.kernels {
-                    kernels.hear_program(machine, Ok(&bytes));
+                    kernels.on_program_report(machine, Ok(&bytes));
                 }
                 return;
             }
-            Told::Ended(status) => {
+            AgentReport::Ended(status) => {
                 if let Some(kernels) = &mut self.kernels {
-                    kernels.hear_program(machine, Err(status));
+                    kernels.on_program_report(machine, Err(status));
                 }
                 return;
             }
-            Told::Failed(reason) => {
+            AgentReport::Failed(reason) => {
                 if let Some(kernels) = &mut self.kernels {
                     kernels.refuse(machine, reason);
                 }
                 return;
             }
         };
-        if let Some((end, _)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+        if let Some((end, _)) = self.endpoints.socket_of(machine, EndpointId(socket)) {
             let flow = end.whole_flow();
             self.flows[flow.index()].on_app_event(event, &mut self.agenda);
         }

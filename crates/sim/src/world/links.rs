@@ -211,9 +211,9 @@ impl<P: Probe> World<P> {
         );
         packet.hop += 1;
         if let Some(paths) = &self.paths
-            && paths.changes_ways()
+            && paths.may_change_routes()
         {
-            packet.route = paths.redirected(packet.route, packet.hop);
+            packet.route = paths.current_route(packet.route, packet.hop);
             if paths.has_forks() {
                 super::UePaths::copy_at_fork(self, id);
             }
@@ -222,7 +222,7 @@ impl<P: Probe> World<P> {
             self.cross(|it| it.turn(id));
         }
         let packet = &self.pool[id];
-        match self.routes.at(packet.route, packet.hop) {
+        match self.routes.hop_at(packet.route, packet.hop) {
             Some(hop) => self.enter(hop, id),
             None => self.receive(id),
         }

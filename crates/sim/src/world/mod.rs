@@ -123,7 +123,7 @@ pub struct World<P> {
     asks: Vec<Ask>,
     directory: Arc<Directory>,
     /// Links into other worlds, each with the number of the other world.
-    ways_out: Vec<(LinkId, usize)>,
+    outgoing_links: Vec<(LinkId, usize)>,
     probe: P,
 }
 
@@ -180,7 +180,7 @@ impl<P: Probe> World<P> {
             radio.arm(&mut agenda);
         }
         let mut links = Links::new(parts.links, parts.radio_states);
-        for &(link, _) in &parts.ways_out {
+        for &(link, _) in &parts.outgoing_links {
             links.lead_out(link);
         }
         World {
@@ -206,7 +206,7 @@ impl<P: Probe> World<P> {
             from_backhaul: Vec::new(),
             asks: Vec::new(),
             directory: parts.directory,
-            ways_out: parts.ways_out,
+            outgoing_links: parts.outgoing_links,
             probe,
         }
     }
@@ -279,7 +279,7 @@ impl<P: Probe> World<P> {
                 machine,
                 generation,
             } => self.wake_kernel(machine, generation),
-            Event::Notice { index } => self.tell(index),
+            Event::Notice { index } => self.deliver_notice(index),
             Event::Reports => predictions::take_reports(self),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
@@ -323,7 +323,7 @@ impl<P: Probe> World<P> {
             endpoints: &self.endpoints,
             links: &self.links,
             routes: &self.routes,
-            radio: self.radio.as_deref().map(Accesses::of),
+            radio: self.radio.as_deref().map(Accesses::starting_with),
             forecast: self.predictions.as_deref().map(|it| &it.forecast),
             directory: &self.directory,
         }

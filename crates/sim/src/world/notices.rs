@@ -8,26 +8,33 @@ use fadeout_core::{FlowId, LinkInfo, Probe, Time};
 /// Sends a notice that was not known in advance to the ends of a flow. A prediction gets errors.
 /// Does nothing if the flow takes no notices.
 pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
-    say(all, agenda, flow, |notices, now| notices.tell(now, info));
+    schedule_notice(all, agenda, flow, |notices, now| {
+        notices.add_with_error(now, info)
+    });
 }
 
 /// Sends a notice of a base station to the ends of a flow, without errors.
-pub(super) fn pass_on(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
-    say(all, agenda, flow, |notices, now| notices.pass_on(now, info));
-}
-
-/// Adds a notice to the notices of a flow, if the flow takes any, and schedules its arrival.
-fn say(
+pub(super) fn notify_without_error(
     all: &mut [Notices],
     agenda: &mut Agenda,
     flow: FlowId,
-    take: impl FnOnce(&mut Notices, Time) -> Option<Time>,
+    info: LinkInfo,
+) {
+    schedule_notice(all, agenda, flow, |notices, now| notices.add(now, info));
+}
+
+/// Adds a notice to the notices of a flow, if the flow takes any, and schedules its arrival.
+fn schedule_notice(
+    all: &mut [Notices],
+    agenda: &mut Agenda,
+    flow: FlowId,
+    add: impl FnOnce(&mut Notices, Time) -> Option<Time>,
 ) {
     // The entries are sorted by flow.
     let Ok(index) = all.binary_search_by_key(&flow, |notices| notices.flow) else {
         return;
     };
-    if let Some(at) = take(&mut all[index], agenda.now()) {
+    if let Some(at) = add(&mut all[index], agenda.now()) {
         let index = index as u32;
         agenda.schedule(at, Event::Notice { index });
     }
@@ -35,10 +42,10 @@ fn say(
 
 impl<P: Probe> World<P> {
     /// Delivers a notice to both ends of a flow.
-    pub(super) fn tell(&mut self, index: u32) {
+    pub(super) fn deliver_notice(&mut self, index: u32) {
         let notices = &mut self.notices[index as usize];
         let flow = notices.flow;
-        let (info, reaches) = notices.take();
+        let (info, reaches) = notices.take_due();
         if let Some(at) = notices.next_at() {
             self.agenda.schedule(at, Event::Notice { index });
         }

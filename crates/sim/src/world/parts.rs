@@ -73,7 +73,7 @@ impl Endpoint {
         if let Transport::Tcp(tcp) = &self.transport
             && tcp.state() == ConnectionState::Closed
         {
-            self.transport = Transport::Over(Box::new(Account::of(tcp)));
+            self.transport = Transport::Over(Box::new(Account::from_tcp(tcp)));
         }
     }
 }
@@ -106,11 +106,11 @@ impl Endpoints {
         match &endpoint.transport {
             Transport::Waiting(recipe) => {
                 let unused = recipe.build(id, (endpoint.flow, FlowEnd::default()));
-                Some(Account::of(&unused))
+                Some(Account::from_tcp(&unused))
             }
-            Transport::Tcp(tcp) => Some(Account::of(tcp)),
+            Transport::Tcp(tcp) => Some(Account::from_tcp(tcp)),
             Transport::Over(account) => Some(**account),
-            Transport::Subflow { connection, path } => Some(Account::of(
+            Transport::Subflow { connection, path } => Some(Account::from_tcp(
                 self.host(*connection).connection.subflow(*path),
             )),
             Transport::Udp(_) | Transport::Kernel(_) | Transport::Elsewhere => None,
@@ -153,7 +153,7 @@ impl Endpoints {
 
     /// Returns a socket of the kernel `machine`, and its flow. `None` if the id is of another
     /// endpoint, because ids from a guest are checked.
-    pub(super) fn told_by(
+    pub(super) fn socket_of(
         &mut self,
         machine: u32,
         id: EndpointId,
@@ -218,7 +218,7 @@ pub(crate) struct Flow {
     pub(crate) wake: Wake,
     /// True if links send notices to the ends, even before the start and after the completion of
     /// the flow.
-    pub(crate) is_told: bool,
+    pub(crate) takes_notices: bool,
     /// True if this world contains the end that the application's timer belongs to.
     pub(crate) is_woken: bool,
 }
@@ -240,7 +240,7 @@ impl Flow {
             completed_at: None,
             aborted_at: None,
             wake: Wake::default(),
-            is_told: false,
+            takes_notices: false,
             is_woken: true,
         }
     }
@@ -276,5 +276,5 @@ pub(crate) struct Parts {
     /// Tunnels of the core network. `None` if no link is captured.
     pub(crate) tunnels: Option<Tunnels>,
     /// Links into other worlds, each with the number of the other world.
-    pub(crate) ways_out: Vec<(LinkId, usize)>,
+    pub(crate) outgoing_links: Vec<(LinkId, usize)>,
 }

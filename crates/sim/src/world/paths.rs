@@ -21,13 +21,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(crate) struct UePaths {
     topology: Topology,
-    ways: Vec<UePath>,
+    paths: Vec<UePath>,
     /// Indexed by old route: the position at which packets change to a new route, and the new
     /// route.
     detours: BTreeMap<RouteId, (u8, RouteId)>,
     /// Indexed by route: the position at which copies take another route, with that route and the
     /// UE.
-    copies: BTreeMap<RouteId, Copying>,
+    copies: BTreeMap<RouteId, Bicast>,
     interfaces: Interfaces,
     pub(super) utran: Utran,
     moves: Vec<Move>,
@@ -35,7 +35,7 @@ pub(crate) struct UePaths {
 
 /// Bicast of the core to a second base station.
 #[derive(Debug, Clone, Copy)]
-struct Copying {
+struct Bicast {
     ue: UeId,
     position: u8,
     route: RouteId,
@@ -58,10 +58,10 @@ pub(crate) struct UePath {
 }
 
 impl UePaths {
-    pub(crate) fn new(topology: Topology, ways: Vec<UePath>, interfaces: Interfaces) -> UePaths {
+    pub(crate) fn new(topology: Topology, paths: Vec<UePath>, interfaces: Interfaces) -> UePaths {
         UePaths {
             topology,
-            ways,
+            paths,
             detours: BTreeMap::new(),
             copies: BTreeMap::new(),
             interfaces,
@@ -78,30 +78,30 @@ impl UePaths {
     /// Ends the downlink of a UE that is idle at the start, because the core has no bearers for it.
     /// Packets end at the core. If the core is unknown or not on the route, they end where the
     /// routes to the base stations begin.
-    pub(crate) fn hold_back(
+    pub(crate) fn end_downlink_at_core(
         &mut self,
         ue: UeId,
         (core, bases): (Option<NodeId>, &[NodeId]),
         parts: &mut Parts,
     ) {
-        for way in self.ways.iter().filter(|way| way.ue == ue) {
+        for path in self.paths.iter().filter(|path| path.ue == ue) {
             let passes = |core: &NodeId| {
                 let mut bases = bases.iter();
-                bases.all(|&base| self.topology.passes((way.anchor, base), *core))
+                bases.all(|&base| self.topology.passes((path.anchor, base), *core))
             };
-            let end = core.filter(passes).unwrap_or(way.anchor);
-            let hops = self.topology.shortest(way.anchor, end).unwrap_or_default();
+            let end = core.filter(passes).unwrap_or(path.anchor);
+            let hops = self.topology.shortest(path.anchor, end).unwrap_or_default();
             let near = hops.iter().map(|&hop| parts.directory.hop(hop));
-            let mut hops: Vec<Hop> = way.kept.iter().copied().chain(near).collect();
-            let bearer = way.bearer;
+            let mut hops: Vec<Hop> = path.kept.iter().copied().chain(near).collect();
+            let bearer = path.bearer;
             hops.push(Hop::Backhaul(Backhaul::Unattached { bearer }));
-            parts.endpoints[way.far.index()].route = parts.routes.over(&hops);
+            parts.endpoints[path.far.index()].route = parts.routes.over(&hops);
         }
     }
 
     /// Returns the route of a packet that is about to enter the hop at `position` of `route`.
     #[inline]
-    pub(super) fn redirected(&self, mut route: RouteId, position: u8) -> RouteId {
+    pub(super) fn current_route(&self, mut route: RouteId, position: u8) -> RouteId {
         while let Some(&(at, other)) = self.detours.get(&route)
             && at == position
         {
@@ -112,7 +112,7 @@ impl UePaths {
 
     /// True if some packets change their route, or have copies on another route.
     #[inline]
-    pub(super) fn changes_ways(&self) -> bool {
+    pub(super) fn may_change_routes(&self) -> bool {
         !self.detours.is_empty() || !self.copies.is_empty()
     }
 
@@ -125,29 +125,29 @@ impl UePaths {
     /// True if UEs may change their base stations.
     #[inline]
     pub(super) fn follows_ues(&self) -> bool {
-        !self.ways.is_empty()
+        !self.paths.is_empty()
     }
 
     /// Returns the route for the copy of a packet that is about to enter the hop at `position` of
     /// `route`. `None` if there is no copy.
-    fn copied(&self, route: RouteId, position: u8) -> Option<RouteId> {
-        let copying = self.copies.get(&route)?;
-        (copying.position == position).then_some(copying.route)
+    fn copy_route(&self, route: RouteId, position: u8) -> Option<RouteId> {
+        let bicast = self.copies.get(&route)?;
+        (bicast.position == position).then_some(bicast.route)
     }
 
     /// Lets packets on `old` continue on `new` where the two routes part. Returns this position.
     fn detour(&mut self, routes: &Routes, old: RouteId, new: RouteId) -> usize {
-        let parted = parting(routes, old, new);
+        let fork = fork_position(routes, old, new);
         self.detours.remove(&new);
         if old != new {
-            self.detours.insert(old, (parted as u8, new));
+            self.detours.insert(old, (fork as u8, new));
         }
-        parted
+        fork
     }
 }
 
 /// Returns the position of the first hop at which two routes differ.
-fn parting(routes: &Routes, one: RouteId, other: RouteId) -> usize {
+fn fork_position(routes: &Routes, one: RouteId, other: RouteId) -> usize {
     let pairs = routes.hops(one).iter().zip(routes.hops(other));
     pairs.take_while(|(one, other)| one == other).count()
 }
@@ -160,7 +160,7 @@ pub(super) fn base_of(
     endpoints: &Endpoints,
 ) -> NodeId {
     let before = packet.hop.checked_sub(1);
-    match before.and_then(|position| routes.at(packet.route, position)) {
+    match before.and_then(|position| routes.hop_at(packet.route, position)) {
         Some(Hop::Link(link)) => directory.end_of(link),
         // The route has no link, so the flow's other end is at the base station.
         _ => {
@@ -194,7 +194,7 @@ impl UePaths {
         {
             radio.access.take_moves(&mut moves);
             for one in moves.drain(..) {
-                paths.follow(world, one);
+                paths.carry_out(world, one);
             }
         }
         paths.moves = moves;
@@ -206,22 +206,22 @@ impl UePaths {
     }
 
     /// Carries out one action that the radio access asks for.
-    pub(super) fn follow<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
+    pub(super) fn carry_out<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
         match one {
             Move::Uplink { ue, cell } => {
                 let base = world.directory.base(cell);
-                self.utran.enter(world, (ue, base), &self.ways);
+                self.utran.enter(world, (ue, base), &self.paths);
                 self.move_uplink(world, ue, base);
             }
             Move::Recall { ue, cell } => {
-                let way = (ue, world.directory.base(cell));
+                let place = (ue, world.directory.base(cell));
                 let direction = Direction::Downlink;
-                self.utran.give_back(world, (way, direction), &self.ways);
+                self.utran.move_back(world, (place, direction), &self.paths);
             }
             Move::Left { ue, cell } => {
-                let way = (ue, world.directory.base(cell));
+                let place = (ue, world.directory.base(cell));
                 for direction in [Direction::Downlink, Direction::Uplink] {
-                    self.utran.give_back(world, (way, direction), &self.ways);
+                    self.utran.move_back(world, (place, direction), &self.paths);
                 }
             }
             Move::Path { ue, cell } => {
@@ -230,12 +230,12 @@ impl UePaths {
             }
             Move::Bicast { ue, cell } => {
                 let base = world.directory.base(cell);
-                self.begin_copies(world, ue, base);
+                self.start_bicast(world, ue, base);
             }
-            Move::BicastEnd { ue } => self.copies.retain(|_, copying| copying.ue != ue),
+            Move::BicastEnd { ue } => self.copies.retain(|_, bicast| bicast.ue != ue),
             Move::LinkNotice { ue, info } => {
-                for way in self.ways.iter().filter(|way| way.ue == ue) {
-                    notify(&mut world.notices, &mut world.agenda, way.flow, info);
+                for path in self.paths.iter().filter(|path| path.ue == ue) {
+                    notify(&mut world.notices, &mut world.agenda, path.flow, info);
                 }
             }
             Move::Message {
@@ -246,7 +246,7 @@ impl UePaths {
                 size,
             } => {
                 let route = self.route(world, [from, to], Backhaul::Message { ue });
-                let flow = self.first_flow(|way| way.ue == ue);
+                let flow = self.first_flow(|path| path.ue == ue);
                 world.send_backhaul(route, (flow, number, size));
             }
             Move::Forwarded {
@@ -257,7 +257,7 @@ impl UePaths {
                 to,
             } => {
                 if let Some(tunnels) = &mut world.tunnels {
-                    tunnels.note_forwarded(packet, number.filter(|_| tunnels.are_alike(from, to)));
+                    tunnels.set_forwarded(packet, number.filter(|_| tunnels.are_alike(from, to)));
                 }
                 let what = Backhaul::Forwarded {
                     bearer,
@@ -269,7 +269,7 @@ impl UePaths {
             Move::ForwardedEnd { bearer, from, to } => {
                 let what = Backhaul::ForwardedEnd { bearer };
                 let route = self.route(world, [from, to].map(NetworkNode::Station), what);
-                let flow = self.first_flow(|way| way.bearer == bearer);
+                let flow = self.first_flow(|path| path.bearer == bearer);
                 world.send_backhaul(route, (flow, 0, 0));
             }
             Move::Frame {
@@ -290,8 +290,8 @@ impl UePaths {
 
     /// Returns the first flow that satisfies `is_such`. Messages count as packets of this flow.
     fn first_flow(&self, is_such: impl Fn(&&UePath) -> bool) -> FlowId {
-        let way = self.ways.iter().find(is_such);
-        way.map_or_else(FlowId::default, |way| way.flow)
+        let path = self.paths.iter().find(is_such);
+        path.map_or_else(FlowId::default, |path| path.flow)
     }
 
     fn route<P: Probe>(
@@ -305,20 +305,20 @@ impl UePaths {
     }
 
     /// Returns the hops between a base station and the far end of a flow, in either direction.
-    fn wired(
+    fn wired_hops(
         &mut self,
         directory: &Directory,
         base: NodeId,
-        way: &UePath,
+        path: &UePath,
         is_down: bool,
     ) -> Vec<Hop> {
         let hops = match is_down {
-            true => self.topology.shortest(way.anchor, base),
-            false => self.topology.shortest(base, way.anchor),
+            true => self.topology.shortest(path.anchor, base),
+            false => self.topology.shortest(base, path.anchor),
         };
         let hops = hops.unwrap_or_default();
         let near = hops.iter().map(|&hop| directory.hop(hop));
-        let kept = way.kept.iter();
+        let kept = path.kept.iter();
         match is_down {
             true => kept.copied().chain(near).collect(),
             false => near
@@ -329,28 +329,33 @@ impl UePaths {
 
     /// Lets uplink packets of a UE enter the network at its new base station.
     fn move_uplink<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
-        for number in 0..self.ways.len() {
-            if self.ways[number].ue != ue {
+        for number in 0..self.paths.len() {
+            if self.paths[number].ue != ue {
                 continue;
             }
-            let way = self.ways[number].clone();
+            let path = self.paths[number].clone();
             let mut hops = vec![Hop::Bearer {
-                bearer: way.bearer,
+                bearer: path.bearer,
                 direction: Direction::Uplink,
             }];
             hops.extend(self.utran.uplink((ue, base)));
-            hops.extend(self.wired(&world.directory, base, &way, false));
+            hops.extend(self.wired_hops(&world.directory, base, &path, false));
             let new = world.routes.over(&hops);
-            let old = std::mem::replace(&mut world.endpoints[way.near].route, new);
+            let old = std::mem::replace(&mut world.endpoints[path.near].route, new);
             self.detour(&world.routes, old, new);
         }
     }
 
     /// Returns the downlink route of a flow to a base station.
-    fn down<P: Probe>(&mut self, world: &mut World<P>, base: NodeId, way: &UePath) -> RouteId {
-        let mut hops = self.wired(&world.directory, base, way, true);
+    fn downlink_route<P: Probe>(
+        &mut self,
+        world: &mut World<P>,
+        base: NodeId,
+        path: &UePath,
+    ) -> RouteId {
+        let mut hops = self.wired_hops(&world.directory, base, path, true);
         hops.push(Hop::Bearer {
-            bearer: way.bearer,
+            bearer: path.bearer,
             direction: Direction::Downlink,
         });
         world.routes.over(&hops)
@@ -358,22 +363,22 @@ impl UePaths {
 
     /// Starts the bicast of the core to the UE's base station and to `base`. Each packet is copied
     /// where the two routes part.
-    fn begin_copies<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
-        for number in 0..self.ways.len() {
-            if self.ways[number].ue != ue {
+    fn start_bicast<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
+        for number in 0..self.paths.len() {
+            if self.paths[number].ue != ue {
                 continue;
             }
-            let way = self.ways[number].clone();
-            let route = self.down(world, base, &way);
-            let old = world.endpoints[way.far].route;
+            let path = self.paths[number].clone();
+            let route = self.downlink_route(world, base, &path);
+            let old = world.endpoints[path.far].route;
             if old != route {
-                let position = parting(&world.routes, old, route) as u8;
-                let copying = Copying {
+                let position = fork_position(&world.routes, old, route) as u8;
+                let bicast = Bicast {
                     ue,
                     position,
                     route,
                 };
-                self.copies.insert(old, copying);
+                self.copies.insert(old, bicast);
             }
         }
     }
@@ -382,23 +387,23 @@ impl UePaths {
     /// each old route.
     fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         let mut markers = BTreeSet::new();
-        self.copies.retain(|_, copying| copying.ue != ue);
-        for number in 0..self.ways.len() {
-            if self.ways[number].ue != ue {
+        self.copies.retain(|_, bicast| bicast.ue != ue);
+        for number in 0..self.paths.len() {
+            if self.paths[number].ue != ue {
                 continue;
             }
-            let way = self.ways[number].clone();
-            let new = self.down(world, base, &way);
-            let old = std::mem::replace(&mut world.endpoints[way.far].route, new);
-            let parted = self.detour(&world.routes, old, new);
+            let path = self.paths[number].clone();
+            let new = self.downlink_route(world, base, &path);
+            let old = std::mem::replace(&mut world.endpoints[path.far].route, new);
+            let fork = self.detour(&world.routes, old, new);
             let is_same = old == new;
             let old = world.routes.hops(old);
             let is_first = matches!(old.last(), Some(Hop::Backhaul(_)));
-            if !is_same && !is_first && parted + 1 < old.len() {
-                let mut rest = old[parted..old.len() - 1].to_vec();
-                let bearer = way.bearer;
-                rest.push(Hop::Backhaul(Backhaul::EndMarker { bearer }));
-                markers.insert((way.bearer, world.routes.over(&rest), way.flow));
+            if !is_same && !is_first && fork + 1 < old.len() {
+                let mut marker_hops = old[fork..old.len() - 1].to_vec();
+                let bearer = path.bearer;
+                marker_hops.push(Hop::Backhaul(Backhaul::EndMarker { bearer }));
+                markers.insert((path.bearer, world.routes.over(&marker_hops), path.flow));
             }
         }
         let of_bearer = |bearer| markers.iter().filter(move |(of, ..)| *of == bearer);
@@ -430,14 +435,14 @@ impl UePaths {
             return;
         };
         let packet = &world.pool[id];
-        if let Some(route) = paths.copied(packet.route, packet.hop) {
+        if let Some(route) = paths.copy_route(packet.route, packet.hop) {
             let hop = packet.hop;
             let copy = Packet {
                 route,
                 ..world.pool.packet(id)
             };
             let copy_of = world.pool.insert(copy);
-            if let Some(hop) = world.routes.at(route, hop) {
+            if let Some(hop) = world.routes.hop_at(route, hop) {
                 world.enter(hop, copy_of);
             }
         }

@@ -1,7 +1,7 @@
 //! Measurement reports of vehicles, and the base stations' predictions of blockages from them.
 
 use super::agenda::Agenda;
-use super::notices::pass_on;
+use super::notices::notify_without_error;
 use super::{Event, World};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
@@ -13,23 +13,24 @@ use fadeout_radio::access::RadioAccess;
 pub(super) struct Predictions {
     pub forecast: Forecast,
     /// Notices of base stations to flows. Empty between two reports.
-    told: Vec<(FlowId, LinkInfo)>,
+    notices_to_flows: Vec<(FlowId, LinkInfo)>,
 }
 
 impl Predictions {
     pub(super) fn new(forecast: Forecast) -> Predictions {
         Predictions {
             forecast,
-            told: Vec::new(),
+            notices_to_flows: Vec::new(),
         }
     }
 
     /// Processes the reports of all vehicles and schedules the next ones.
     fn on_reports(&mut self, access: &RadioAccess, notices: &mut [Notices], agenda: &mut Agenda) {
         let now = agenda.now();
-        self.forecast.on_reports(now, access, &mut self.told);
-        for (flow, info) in self.told.drain(..) {
-            pass_on(notices, agenda, flow, info);
+        self.forecast
+            .on_reports(now, access, &mut self.notices_to_flows);
+        for (flow, info) in self.notices_to_flows.drain(..) {
+            notify_without_error(notices, agenda, flow, info);
         }
         let next = now.saturating_add(self.forecast.period());
         agenda.schedule(next, Event::Reports);

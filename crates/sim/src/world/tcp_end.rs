@@ -85,7 +85,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) fn of(tcp: &TcpEndpoint) -> Account {
+    pub(crate) fn from_tcp(tcp: &TcpEndpoint) -> Account {
         Account {
             statistics: tcp.statistics(),
             window: *tcp.window(),

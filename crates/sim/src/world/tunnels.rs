@@ -44,7 +44,7 @@ pub(crate) struct Tunnels {
 }
 
 /// The part of a packet's route between two hops that are not links.
-struct Stretch<'a> {
+struct LinkSection<'a> {
     before: Option<Hop>,
     links: &'a [Hop],
     /// Index of the link that the packet crosses.
@@ -52,12 +52,12 @@ struct Stretch<'a> {
     after: Option<Hop>,
 }
 
-impl<'a> Stretch<'a> {
-    fn of(hops: &'a [Hop], at: usize) -> Stretch<'a> {
+impl<'a> LinkSection<'a> {
+    fn around(hops: &'a [Hop], at: usize) -> LinkSection<'a> {
         let is_other = |hop: &Hop| !matches!(hop, Hop::Link(_));
         let from = hops[..at].iter().rposition(is_other).map_or(0, |it| it + 1);
         let to = hops[at..].iter().position(is_other).map(|it| at + it);
-        Stretch {
+        LinkSection {
             before: from.checked_sub(1).map(|it| hops[it]),
             links: &hops[from..to.unwrap_or(hops.len())],
             at: at - from,
@@ -99,7 +99,7 @@ impl Tunnels {
     }
 
     /// Records that a packet is forwarded. `None` as the number removes an older entry.
-    pub(super) fn note_forwarded(&mut self, packet: PacketId, number: Option<PdcpNumber>) {
+    pub(super) fn set_forwarded(&mut self, packet: PacketId, number: Option<PdcpNumber>) {
         match number {
             Some(number) => self.numbers.insert(packet, number),
             None => self.numbers.remove(&packet),
@@ -115,8 +115,8 @@ impl Tunnels {
         routes: &Routes,
         directory: &Directory,
     ) -> Option<Carried<'a>> {
-        let stretch = Stretch::of(routes.hops(packet.route), usize::from(packet.hop));
-        let nodes = stretch.nodes(directory);
+        let section = LinkSection::around(routes.hops(packet.route), usize::from(packet.hop));
+        let nodes = section.nodes(directory);
         let [first, .., last] = nodes[..] else {
             return Some(Carried::Plain(packet));
         };
@@ -142,7 +142,7 @@ impl Tunnels {
                 packet,
             })
         };
-        match stretch.after {
+        match section.after {
             Some(Hop::Backhaul(
                 Backhaul::Message { .. }
                 | Backhaul::Copy { .. }
@@ -174,14 +174,14 @@ impl Tunnels {
                 _ => None,
             },
             // The last of these links leads to the phone and has no tunnel.
-            Some(Hop::Target { handover }) if stretch.at < stretch.links.len() => {
+            Some(Hop::Target { handover }) if section.at < section.links.len() => {
                 inside(tunnel(kind::BETWEEN_LINKS, handover.into()), None)
             }
             after => {
-                let down = after.and_then(|hop| self.of_bearer(hop, &stretch, &nodes));
+                let down = after.and_then(|hop| self.of_bearer(hop, &section, &nodes));
                 let found = down.or_else(|| {
-                    let before = stretch.before?;
-                    self.of_bearer(before, &stretch, &nodes)
+                    let before = section.before?;
+                    self.of_bearer(before, &section, &nodes)
                 });
                 Some(match found {
                     Some((tunnel, session)) => Carried::Tunnelled {
@@ -201,7 +201,7 @@ impl Tunnels {
     fn of_bearer(
         &self,
         hop: Hop,
-        stretch: &Stretch<'_>,
+        section: &LinkSection<'_>,
         nodes: &[NodeId],
     ) -> Option<(Tunnel, Option<bool>)> {
         let Hop::Bearer {
@@ -220,7 +220,7 @@ impl Tunnels {
             }
             Direction::Uplink => (kind::UPLINK, 0, core.unwrap_or(1), 0),
         };
-        let is_in = (from..to).contains(&stretch.at);
+        let is_in = (from..to).contains(&section.at);
         let session = self.of_nr.contains(&nodes[station]);
         is_in.then_some((
             Tunnel {

@@ -13,51 +13,51 @@ pub(crate) struct Utran {
     links: BTreeMap<(UeId, NodeId), [LinkId; 2]>,
     /// Route and downlink for packets that leave the radio access, indexed by endpoint. Only
     /// endpoints of UEs in 3G have an entry.
-    there: BTreeMap<EndpointId, (RouteId, LinkId)>,
+    in_utran: BTreeMap<EndpointId, (RouteId, LinkId)>,
 }
 
 impl Utran {
     /// Adds the links that carry the packets of a UE in the cell of a node.
-    pub(crate) fn add(&mut self, way: (UeId, NodeId), links: [LinkId; 2]) {
-        self.links.insert(way, links);
+    pub(crate) fn add(&mut self, ue_and_base: (UeId, NodeId), links: [LinkId; 2]) {
+        self.links.insert(ue_and_base, links);
     }
 
     /// Returns the uplink of a UE in the cell of a node. `None` if it is not a 3G cell.
-    pub(super) fn uplink(&self, way: (UeId, NodeId)) -> Option<Hop> {
-        let [_, uplink] = *self.links.get(&way)?;
+    pub(super) fn uplink(&self, ue_and_base: (UeId, NodeId)) -> Option<Hop> {
+        let [_, uplink] = *self.links.get(&ue_and_base)?;
         Some(Hop::Link(uplink))
     }
 
-    /// Records that a UE is in the cell of a node. `ways` has the routes of its flows.
+    /// Records that a UE is in the cell of a node. `paths` has the routes of its flows.
     pub(super) fn enter<P: Probe>(
         &mut self,
         world: &mut World<P>,
         (ue, base): (UeId, NodeId),
-        ways: &[UePath],
+        paths: &[UePath],
     ) {
         if self.links.is_empty() {
             return;
         }
         let links = self.links.get(&(ue, base));
-        for way in ways.iter().filter(|way| way.ue == ue) {
+        for path in paths.iter().filter(|path| path.ue == ue) {
             match links {
                 Some(&[link, _]) => {
                     let route = world.routes.over(&[Hop::Link(link)]);
-                    self.there.insert(way.near, (route, link));
+                    self.in_utran.insert(path.near, (route, link));
                 }
                 None => {
-                    self.there.remove(&way.near);
+                    self.in_utran.remove(&path.near);
                 }
             }
         }
     }
 
     /// Moves packets that wait in the downlink or uplink of a 3G cell back to the radio access.
-    pub(super) fn give_back<P: Probe>(
+    pub(super) fn move_back<P: Probe>(
         &self,
         world: &mut World<P>,
         ((ue, base), direction): ((UeId, NodeId), Direction),
-        ways: &[UePath],
+        paths: &[UePath],
     ) {
         let Some(links) = self.links.get(&(ue, base)) else {
             return;
@@ -69,16 +69,16 @@ impl Utran {
         world.links.open(link, agenda, pool, probe);
         for packet in taken {
             let to = world.pool[packet].to;
-            let is_its = |way: &&UePath| way.ue == ue && [way.near, way.far].contains(&to);
-            if let Some(way) = ways.iter().find(is_its) {
-                give(world, (way.bearer, direction, base), packet);
+            let is_its = |path: &&UePath| path.ue == ue && [path.near, path.far].contains(&to);
+            if let Some(path) = paths.iter().find(is_its) {
+                return_to_bearer(world, (path.bearer, direction, base), packet);
             }
         }
     }
 }
 
 /// Gives a packet back to its bearer, at the base station `base` or at the UE.
-fn give<P: Probe>(
+fn return_to_bearer<P: Probe>(
     world: &mut World<P>,
     (bearer, direction, base): (DrbId, Direction, NodeId),
     packet: PacketId,
@@ -108,8 +108,8 @@ fn give<P: Probe>(
 #[inline]
 pub(super) fn leave_radio<P: Probe>(world: &mut World<P>, id: PacketId) {
     let utran = world.paths.as_ref().map(|paths| &paths.utran);
-    let there = utran.filter(|utran| !utran.there.is_empty());
-    let on = there.and_then(|utran| utran.there.get(&world.pool[id].to));
+    let there = utran.filter(|utran| !utran.in_utran.is_empty());
+    let on = there.and_then(|utran| utran.in_utran.get(&world.pool[id].to));
     match on {
         Some(&(route, link)) => {
             let packet = &mut world.pool[id];

@@ -30,7 +30,7 @@ fn run(network: &str, flow: &str) -> Value {
     summary(&scenario, &world)
 }
 
-fn of(summary: &Value, row: usize, key: &str) -> f64 {
+fn value_of(summary: &Value, row: usize, key: &str) -> f64 {
     let value = &summary["datagram_flows"][row][key];
     value.as_f64().unwrap_or_else(|| panic!("{key} is {value}"))
 }
@@ -42,9 +42,9 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
     let summary = run(LINK, stream);
     // The flow sends 100 packets of 1000 bytes a second from 0 s on. Each takes 8 ms, and the last
     // ones do not arrive before the end.
-    assert_eq!(of(&summary, 0, "sent_datagrams"), 1001.0);
-    assert_eq!(of(&summary, 0, "received_datagrams"), 998.0);
-    assert_eq!(of(&summary, 0, "lost_datagrams"), 0.0);
+    assert_eq!(value_of(&summary, 0, "sent_datagrams"), 1001.0);
+    assert_eq!(value_of(&summary, 0, "received_datagrams"), 998.0);
+    assert_eq!(value_of(&summary, 0, "lost_datagrams"), 0.0);
     for key in [
         "min_delay_s",
         "mean_delay_s",
@@ -53,10 +53,10 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
         "max_delay_s",
     ] {
         // A packet takes 8 ms and 20 ms. The percentiles are limited to the range of the samples.
-        assert!((of(&summary, 0, key) - 0.028).abs() < 1e-6, "{key}");
+        assert!((value_of(&summary, 0, key) - 0.028).abs() < 1e-6, "{key}");
     }
-    assert!(of(&summary, 0, "jitter_s") < 1e-6);
-    assert!((of(&summary, 0, "longest_gap_s") - 0.010).abs() < 1e-3);
+    assert!(value_of(&summary, 0, "jitter_s") < 1e-6);
+    assert!((value_of(&summary, 0, "longest_gap_s") - 0.010).abs() < 1e-3);
     assert_eq!(summary["datagram_flows"].as_array().map(Vec::len), Some(1));
     let flow = &summary["flows"][0];
     assert_eq!(flow["delivered_bytes"], 998 * 972);
@@ -70,7 +70,7 @@ fn losses_are_those_of_the_link_and_a_blockage_is_an_interruption() {
     let stream = "from = \"a\"\nto = \"b\"\n\
                   application = { kind = \"packet-stream\", size = \"100 B\", rate = \"400 kbit/s\" }";
     let summary = run(&lossy, stream);
-    let lost = of(&summary, 0, "lost_datagrams");
+    let lost = value_of(&summary, 0, "lost_datagrams");
     assert_eq!(summary["links"][0]["dropped_packets"].as_f64(), Some(lost));
     // The mean is 5000 packets at 2 %, and five standard deviations are 50.
     assert!((lost - 100.0).abs() < 50.0, "{lost}");
@@ -80,11 +80,11 @@ fn losses_are_those_of_the_link_and_a_blockage_is_an_interruption() {
     );
     let summary = run(&blocked, stream);
     // The flow sends one packet every 2 ms.
-    let gap = of(&summary, 0, "longest_gap_s");
+    let gap = value_of(&summary, 0, "longest_gap_s");
     assert!((gap - 1.5).abs() < 0.005, "{gap}");
-    let began = of(&summary, 0, "longest_gap_start_s");
+    let began = value_of(&summary, 0, "longest_gap_start_s");
     assert!((began - 3.02).abs() < 0.005, "{began}");
-    assert!((of(&summary, 0, "lost_datagrams") - 750.0).abs() < 3.0);
+    assert!((value_of(&summary, 0, "lost_datagrams") - 750.0).abs() < 3.0);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn an_echo_takes_both_ways() {
                 answer-size = \"222 B\", requests = 50 }";
     let summary = run(LINK, echo);
     for row in [0, 1] {
-        assert_eq!(of(&summary, row, "received_datagrams"), 50.0);
+        assert_eq!(value_of(&summary, row, "received_datagrams"), 50.0);
     }
     assert_eq!(summary["datagram_flows"][0]["end"], "receiver");
     assert_eq!(
@@ -102,9 +102,9 @@ fn an_echo_takes_both_ways() {
         Value::Null
     );
     // A packet takes 20 ms on the direction without a rate, and 2 ms and 20 ms back.
-    assert!((of(&summary, 0, "mean_delay_s") - 0.020).abs() < 1e-6);
-    assert!((of(&summary, 1, "mean_delay_s") - 0.022).abs() < 1e-6);
-    assert!((of(&summary, 1, "mean_round_trip_s") - 0.042).abs() < 1e-6);
+    assert!((value_of(&summary, 0, "mean_delay_s") - 0.020).abs() < 1e-6);
+    assert!((value_of(&summary, 1, "mean_delay_s") - 0.022).abs() < 1e-6);
+    assert!((value_of(&summary, 1, "mean_round_trip_s") - 0.042).abs() < 1e-6);
     let flow = &summary["flows"][0];
     assert!((flow["mean_rtt_s"].as_f64().expect("a mean") - 0.042).abs() < 1e-6);
     assert_eq!(flow["delivered_bytes"], 50 * 972);
@@ -119,11 +119,15 @@ fn what_crosses_a_radio_bearer_arrives_in_full() {
         );
         let summary = run(CELL, &echo);
         for row in [0, 1] {
-            assert_eq!(of(&summary, row, "received_datagrams"), 150.0, "{from}");
-            assert_eq!(of(&summary, row, "lost_datagrams"), 0.0, "{from}");
+            assert_eq!(
+                value_of(&summary, row, "received_datagrams"),
+                150.0,
+                "{from}"
+            );
+            assert_eq!(value_of(&summary, row, "lost_datagrams"), 0.0, "{from}");
         }
         // The link takes 2 ms, and the uplink has to request a grant first.
-        let trip = of(&summary, 1, "mean_round_trip_s");
+        let trip = value_of(&summary, 1, "mean_round_trip_s");
         assert!((0.008..0.05).contains(&trip), "{trip}");
     }
 }
@@ -143,7 +147,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
         let interface = &summary["interfaces"][0];
         interface["rate_mbps"].as_f64().expect("a rate")
     };
-    assert_eq!(of(&udp, 0, "lost_datagrams"), 0.0);
+    assert_eq!(value_of(&udp, 0, "lost_datagrams"), 0.0);
     // TCP needs a few round trips of slow start.
     assert!(rate(&udp) > rate(&tcp), "{} {}", rate(&udp), rate(&tcp));
     assert!(rate(&udp) < 1.2 * rate(&tcp));
@@ -151,7 +155,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
         CELL,
         "from = \"b\"\nto = \"a\"\napplication = \"full-buffer\"",
     );
-    assert!(of(&up, 0, "received_bytes") > 1e6);
+    assert!(value_of(&up, 0, "received_bytes") > 1e6);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn drive(overrides: &[&str]) -> (Rows, Value) {
 }
 
 /// Returns the row of one direction.
-fn of(summary: &Value, direction: &str) -> Value {
+fn counts_of(summary: &Value, direction: &str) -> Value {
     let rows = summary["header_compression"].as_array().expect("a table");
     let mut rows = rows.iter();
     let row = rows.find(|row| row["direction"] == direction);
@@ -63,7 +63,7 @@ fn with_acknowledgments_handovers_cost_whole_headers_and_no_packet() {
         let changes = rows.handovers.iter().filter(|row| row.left_s.is_finite());
         let changes = changes.count() as f64;
         for direction in ["downlink", "uplink"] {
-            let row = of(&summary, direction);
+            let row = counts_of(&summary, direction);
             let per_header = number(&row, "compressed_bytes") / number(&row, "packets");
             let before = number(&row, "header_bytes") / number(&row, "packets");
             assert!(before > 51.0 && per_header < 20.0, "{seed}: {row}");
@@ -85,7 +85,7 @@ fn without_acknowledgments_headers_that_are_not_found_have_their_cause() {
         let seed = format!("seed={seed}");
         let (rows, summary) = drive(&["duration=\"40 s\"", &seed, ROHC, um]);
         let failed = ["downlink", "uplink"]
-            .map(|direction| number(&of(&summary, direction), "failed_packets") as u64);
+            .map(|direction| number(&counts_of(&summary, direction), "failed_packets") as u64);
         assert_eq!(failed[0] + failed[1], rows.unfound(), "{seed}");
         unfound += rows.unfound();
         let delivered = number(&summary["flows"][0], "delivered_bytes");
@@ -116,7 +116,7 @@ fn contexts_continue_within_a_base_station() {
         let scenario = parse(SITE, ".".into(), &[pdcp]);
         let mut world = build(&scenario, Rows::default()).expect("a world");
         while world.run(end(&scenario), u64::MAX) {}
-        let row = of(&summary(&scenario, &world), "downlink");
+        let row = counts_of(&summary(&scenario, &world), "downlink");
         (world.into_probe(), row)
     };
     let (rows, row) = run(ROHC);

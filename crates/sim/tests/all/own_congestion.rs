@@ -69,7 +69,7 @@ fn run(more: &str) -> Outcome {
     let has_given_up = Arc::new(AtomicBool::new(false));
     let sent = Arc::new(AtomicU64::new(0));
     let mut made = 0_u64;
-    let simulation = Simulation::with(scenario, Destination::Memory, &mut |_| {
+    let simulation = Simulation::with_congestion(scenario, Destination::Memory, &mut |_| {
         made += 1;
         let own = GivesUp {
             has_given_up: Arc::clone(&has_given_up),

@@ -21,7 +21,7 @@ fn found(text: &str) -> Tracks {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn of<'a>(tracks: &'a Tracks, ue: &str) -> Vec<(&'a TrackRow, &'a SightRow)> {
+fn rows_of<'a>(tracks: &'a Tracks, ue: &str) -> Vec<(&'a TrackRow, &'a SightRow)> {
     let own = tracks
         .tracks
         .iter()
@@ -42,7 +42,7 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
     let cars = found(&trucks.replace("height = \"3 m\"", "height = \"1.6 m\""));
     let mut blocked = 0;
     for name in ["car-0", "car-1", "car-2"] {
-        for (track, sight) in of(&with_trucks, name) {
+        for (track, sight) in rows_of(&with_trucks, name) {
             assert_eq!(track.y_m, -2.0);
             // The antenna has 5 m, the trucks 3 m and the car 1.6 m. The shadow covers 0.41 of the
             // distance from the car.
@@ -52,7 +52,7 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
         }
         // The roofs of cars are as high as the UE's antenna, and the base station is higher.
         assert!(
-            of(&cars, name)
+            rows_of(&cars, name)
                 .iter()
                 .all(|(_, sight)| sight.vehicles_db < 6.04)
         );

@@ -80,7 +80,7 @@ fn scenario(text: &str, overrides: &[&str]) -> Scenario {
 
 fn on_threads(text: &str, threads: usize, overrides: &[&str]) -> RunResults {
     let scenario = scenario(text, overrides);
-    let run = DividedSimulation::with(scenario, Destination::Memory, &mut |_| None);
+    let run = DividedSimulation::with_congestion(scenario, Destination::Memory, &mut |_| None);
     let run = run.unwrap_or_else(|error| panic!("{error}"));
     run.run(threads, |_| Control::Continue).expect("a run")
 }
@@ -317,7 +317,7 @@ fn a_link_that_is_blocked_for_ever_and_a_run_within_a_window_come_to_an_end() {
 #[test]
 fn a_run_that_is_stopped_is_written_as_far_as_it_came() {
     let long = scenario(&busy(), &["duration=\"20 s\""]);
-    let run = DividedSimulation::with(long, Destination::Memory, &mut |_| None);
+    let run = DividedSimulation::with_congestion(long, Destination::Memory, &mut |_| None);
     let mut asked = 0;
     let stopped = run.expect("worlds").run(2, |progress| {
         asked += 1;
@@ -415,15 +415,19 @@ fn a_scenario_of_one_piece_is_refused_with_the_key_that_keeps_it_together() {
 
 #[test]
 fn a_congestion_control_of_the_users_own_is_refused_and_so_is_one_world_of_a_divided_scenario() {
-    let own = DividedSimulation::with(scenario(&busy(), &[]), Destination::Nowhere, &mut |flow| {
-        let random = fadeout_core::random::Stream::new(1, "test", 0);
-        let parameters = fadeout_core::registry::Parameters::NONE;
-        let named = flow.name == "up-1";
-        named.then(|| {
-            fadeout_sim::congestion::Congestion::new("newreno", parameters, random)
-                .expect("it is known")
-        })
-    });
+    let own = DividedSimulation::with_congestion(
+        scenario(&busy(), &[]),
+        Destination::Nowhere,
+        &mut |flow| {
+            let random = fadeout_core::random::Stream::new(1, "test", 0);
+            let parameters = fadeout_core::registry::Parameters::NONE;
+            let named = flow.name == "up-1";
+            named.then(|| {
+                fadeout_sim::congestion::Congestion::new("newreno", parameters, random)
+                    .expect("it is known")
+            })
+        },
+    );
     let refused = own.expect_err("it is the user's").to_string();
     assert!(
         refused.contains("flow \"up-1\" has a user-written congestion control"),

@@ -6,7 +6,7 @@ use fadeout_mobility::{self as mobility, Mobility, Track};
 use fadeout_scenario::{self as scenario, Movement, Named};
 
 /// Returns the track of a UE that does not ride in a vehicle.
-pub(super) fn of(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
+pub(super) fn build(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
         Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)

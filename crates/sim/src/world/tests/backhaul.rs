@@ -26,7 +26,7 @@ fn managed(preparation: &str) -> World<Seen> {
 /// Lets the routes follow one action of the radio access.
 fn follow(world: &mut World<Seen>, one: Move) {
     let mut paths = world.paths.take().expect("UEs that change cells");
-    UePaths::follow(&mut paths, world, one);
+    UePaths::carry_out(&mut paths, world, one);
     world.paths = Some(paths);
 }
 

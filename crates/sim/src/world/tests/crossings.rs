@@ -42,7 +42,7 @@ fn crossing(world: &mut World<Seen>) -> Option<(Time, Event)> {
 }
 
 /// Processes the handover's next event. Returns its time.
-fn step(world: &mut World<Seen>) -> Time {
+fn run_next_event(world: &mut World<Seen>) -> Time {
     let next = crossing(world).expect("the handover has something to do");
     happen(world, next);
     next.0
@@ -51,7 +51,7 @@ fn step(world: &mut World<Seen>) -> Time {
 /// Lets a downlink packet enter the hop at this position of the sender's route.
 fn enter(world: &mut World<Seen>, hop: u8) -> PacketId {
     let packet = under_way(world, hop);
-    let at = world.routes.at(world.pool[packet].route, hop);
+    let at = world.routes.hop_at(world.pool[packet].route, hop);
     world.enter(at.expect("a hop"), packet);
     packet
 }
@@ -90,7 +90,7 @@ fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
     world.agenda.advance(ms(6_000));
     let [first, waits] = [0; 2].map(|_| enter(&mut world, 2));
     assert_eq!(inside(&world, LTE), 2);
-    assert_eq!(step(&mut world), ms(6_000));
+    assert_eq!(run_next_event(&mut world), ms(6_000));
     // Neither packet has left the source. The transmission of the first one is interrupted.
     assert_eq!((inside(&world, LTE), inside(&world, X)), (0, 2));
     let target = Some(Hop::Target { handover: 0 });
@@ -116,14 +116,14 @@ fn without_forwarding_what_waits_and_what_comes_is_dropped() {
     let mut world = network("data = \"none\"");
     world.agenda.advance(ms(6_000));
     enter(&mut world, 2);
-    step(&mut world);
+    run_next_event(&mut world);
     enter(&mut world, 2);
     let causes = world.probe.dropped.iter().map(|row| (row.link, row.cause));
     let dropped = (LinkId(LTE), DropCause::Handover);
     assert_eq!(causes.collect::<Vec<_>>(), [dropped; 2]);
     assert_eq!(world.pool.len(), 0);
     for _ in 0..2 {
-        step(&mut world);
+        run_next_event(&mut world);
     }
     let [row] = world.probe.crossed[..] else {
         panic!("{:?}", world.probe.crossed)
@@ -143,7 +143,7 @@ fn an_uplink_packet_that_waits_at_the_phone_takes_the_target() {
     world.agenda.advance(ms(6_000));
     world.depart(packet);
     assert_eq!(inside(&world, LTE + UP), 1);
-    step(&mut world);
+    run_next_event(&mut world);
     assert_eq!(
         (inside(&world, LTE + UP), inside(&world, UMTS + UP)),
         (0, 1)
@@ -156,8 +156,8 @@ fn an_uplink_packet_that_waits_at_the_phone_takes_the_target() {
 fn the_switch_turns_the_anchor_and_sends_a_marker_behind_the_last_packet() {
     let mut world = network("data = \"forwarding\"");
     let before = under_way(&mut world, 0);
-    step(&mut world);
-    assert_eq!(step(&mut world), ms(6_100));
+    run_next_event(&mut world);
+    assert_eq!(run_next_event(&mut world), ms(6_100));
     assert_eq!(route(&world, SENDER), links([0, IU, UMTS]));
     // The marker takes the old route. A packet that has not passed the anchor takes the new route.
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 0));
@@ -185,7 +185,7 @@ fn the_switch_turns_the_anchor_and_sends_a_marker_behind_the_last_packet() {
 #[test]
 fn a_marker_at_the_source_follows_what_is_forwarded_and_ends_at_the_target() {
     let mut world = network("data = \"forwarding\"");
-    step(&mut world);
+    run_next_event(&mut world);
     let free = world.pool.len();
     for signal in [Signal::OldPathEnd, Signal::ForwardingEnd] {
         let packet = world.pool.insert(Packet::message(0, signal.size()));
@@ -202,7 +202,7 @@ fn a_marker_at_the_source_follows_what_is_forwarded_and_ends_at_the_target() {
         assert_eq!(world.pool.len(), free + 1);
     }
     for _ in 0..2 {
-        step(&mut world);
+        run_next_event(&mut world);
     }
     assert_eq!(world.probe.crossed[0].end_marker_s, 6.15);
 }
@@ -210,7 +210,7 @@ fn a_marker_at_the_source_follows_what_is_forwarded_and_ends_at_the_target() {
 #[test]
 fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies() {
     let mut world = network("data = \"bicasting\"");
-    assert_eq!(step(&mut world), ms(5_990));
+    assert_eq!(run_next_event(&mut world), ms(5_990));
     let packet = under_way(&mut world, 0);
     world.forward(packet);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 1));
@@ -218,10 +218,10 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
     world.agenda.advance(ms(6_000));
     world.forward(packet);
     assert_eq!(inside(&world, LTE), 1);
-    step(&mut world);
+    run_next_event(&mut world);
     assert_eq!(world.probe.dropped.len(), 1);
     for _ in 0..2 {
-        step(&mut world);
+        run_next_event(&mut world);
     }
     let row = &world.probe.crossed[0];
     assert_eq!((row.bicast, row.lost_waiting, row.lost_later), (1, 0, 0));
@@ -244,7 +244,7 @@ fn carry(world: &mut World<Seen>, link: u32, now: Time) {
 #[test]
 fn over_links_each_message_calls_the_next() {
     let mut world = network("data = \"forwarding\"\nsignalling = \"links\"");
-    assert_eq!(step(&mut world), ms(6_000));
+    assert_eq!(run_next_event(&mut world), ms(6_000));
     // The messages Required, Request, Answer and Order go from source to anchor, target, anchor and
     // source.
     for link in [S1 + UP, IU, IU + UP, S1] {
@@ -259,7 +259,7 @@ fn over_links_each_message_calls_the_next() {
     assert!(off.abs() < 1e-7, "{off}");
     // The target resumes and sends Relocation Complete to the anchor, which switches the path.
     assert_eq!(
-        step(&mut world),
+        run_next_event(&mut world),
         commanded.saturating_add(Span::from_millis(100))
     );
     assert_eq!(route(&world, SENDER), links([0, S1, LTE]));
@@ -270,8 +270,8 @@ fn over_links_each_message_calls_the_next() {
 #[test]
 fn a_preparation_without_an_answer_is_given_up_and_a_late_answer_does_nothing() {
     let mut world = network("data = \"none\"\nsignalling = \"links\"");
-    step(&mut world);
-    assert_eq!(step(&mut world), ms(11_000));
+    run_next_event(&mut world);
+    assert_eq!(run_next_event(&mut world), ms(11_000));
     let [row] = world.probe.crossed[..] else {
         panic!("{:?}", world.probe.crossed)
     };
@@ -299,7 +299,7 @@ fn a_handover_of_a_phone_that_has_left_is_cancelled() {
     for endpoint in [SENDER, RECEIVER] {
         world.endpoints[endpoint].route = elsewhere;
     }
-    step(&mut world);
+    run_next_event(&mut world);
     let outcomes = world.probe.crossed.iter().map(|row| row.outcome);
     assert_eq!(outcomes.collect::<Vec<_>>(), [HandoverOutcome::Cancelled]);
     assert!(crossing(&mut world).is_none());

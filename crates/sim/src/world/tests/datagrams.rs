@@ -4,7 +4,7 @@ use super::*;
 use fadeout_core::{Bytes, Protocol};
 
 /// Returns [`ROUTER`] with an application over UDP.
-fn with(application: &str) -> World<Seen> {
+fn world_with(application: &str) -> World<Seen> {
     let mut world = world(&format!("{ROUTER}application = {{ {application} }}\n"));
     pending(&mut world);
     world.agenda.advance(ms(5));
@@ -34,7 +34,7 @@ fn received(world: &World<Seen>, endpoint: EndpointId) -> u64 {
 
 #[test]
 fn a_stream_sends_at_its_start_and_at_each_wake_up_of_its_application() {
-    let mut world = with(STREAM);
+    let mut world = world_with(STREAM);
     for number in 0..3_u64 {
         let (at, packet) = *world.probe.sent.last().expect("a datagram");
         assert_eq!(at, ms(5 + 10 * number));
@@ -57,7 +57,7 @@ fn a_stream_sends_at_its_start_and_at_each_wake_up_of_its_application() {
 
 #[test]
 fn a_datagram_that_arrives_counts_at_its_end_and_frees_its_slot() {
-    let mut world = with(STREAM);
+    let mut world = world_with(STREAM);
     let slots = world.pool.len();
     arrive(&mut world, ms(33));
     assert_eq!(world.pool.len(), slots);
@@ -77,7 +77,7 @@ fn a_datagram_that_arrives_counts_at_its_end_and_frees_its_slot() {
 
 #[test]
 fn an_echo_is_answered_at_once_and_the_answer_is_not_counted_as_delivered() {
-    let mut world = with(ECHO);
+    let mut world = world_with(ECHO);
     arrive(&mut world, ms(9));
     let (at, answer) = *world.probe.sent.last().expect("an answer");
     assert_eq!((at, answer.to, answer.segment.len), (ms(9), SENDER, 100));
@@ -96,7 +96,7 @@ fn an_echo_is_answered_at_once_and_the_answer_is_not_counted_as_delivered() {
 
 #[test]
 fn an_end_over_udp_has_no_connection_to_open_or_to_close_and_no_timer() {
-    let mut world = with(STREAM);
+    let mut world = world_with(STREAM);
     pending(&mut world);
     for command in [AppCommand::Connect, AppCommand::Listen, AppCommand::Close] {
         world.command(SENDER, command);
