@@ -64,7 +64,7 @@ fn regression(quantity: &str, log_ghz: f64) -> f64 {
 
 impl Rain {
     /// Returns the coefficients at a carrier in GHz, 1 to 1000 (equations 2 and 3, Tables 1 to 4).
-    pub fn at(carrier_ghz: f64) -> Rain {
+    pub fn for_carrier(carrier_ghz: f64) -> Rain {
         let log = log10(carrier_ghz);
         Rain {
             k_vertical: pow(10.0, regression("k_v", log)),

@@ -33,7 +33,7 @@ pub use config::{ChannelConfig, LineOfSight, Shadowing};
 pub use ends::{LinkEnds, LinkKey};
 pub use error::ConfigError;
 pub use link::{
-    Beside, Causes, CommonShadowing, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, Shadow,
-    Smooth, State,
+    Causes, CommonShadowing, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, Shadow, Smooth,
+    State, SurroundingsCache,
 };
 pub use path_loss::wavelength;

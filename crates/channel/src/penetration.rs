@@ -65,7 +65,7 @@ struct Material {
 }
 
 impl Material {
-    const fn of(row: &str) -> Material {
+    const fn from_row(row: &str) -> Material {
         Material {
             constant_db: number(NUMBERS, row, 1),
             slope_db_per_ghz: number(NUMBERS, row, 2),
@@ -90,14 +90,14 @@ struct Wall {
 const DEEPEST_M: f64 = 25.0;
 const LOSS_INSIDE_DB_PER_M: f64 = 0.5;
 
-const CONCRETE: Material = Material::of("concrete");
-const LOW_LOSS: Wall = Wall::of("low-loss");
-const HIGH_LOSS: Wall = Wall::of("high-loss");
+const CONCRETE: Material = Material::from_row("concrete");
+const LOW_LOSS: Wall = Wall::from_row("low-loss");
+const HIGH_LOSS: Wall = Wall::from_row("high-loss");
 
 impl Wall {
-    const fn of(row: &str) -> Wall {
+    const fn from_row(row: &str) -> Wall {
         Wall {
-            glass: Material::of(cell(NUMBERS, row, 1)),
+            glass: Material::from_row(cell(NUMBERS, row, 1)),
             glass_share: number(NUMBERS, row, 2),
             concrete_share: number(NUMBERS, row, 3),
             sigma_db: number(NUMBERS, row, 4),

@@ -28,7 +28,7 @@ pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
 /// Returns the next value of the autoregressive form of the same process. It is `rho S + sqrt(1 -
 /// rho^2) sigma w` with a standard normal w. It serves models that follow a path instead of reading
 /// a map.
-pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
+pub fn next_db(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
     debug_assert!(
         (0.0..=1.0).contains(&correlation),
         "a correlation of {correlation}"

@@ -118,15 +118,15 @@ impl SmallScale {
     /// are combined by maximum ratio, so their gains add up. Noise and interference are the same at
     /// all antennas. `direct_turns` is the length of the direct path in wavelengths.
     pub(super) fn gains(&self, shared: &Fadings, place: Place, direct_turns: f64, out: &mut [f32]) {
-        let way = (place, direct_turns);
-        self.gains_at(0, shared, way, out);
+        let path = (place, direct_turns);
+        self.gains_at(0, shared, path, out);
         if shared.antennas == 1 {
             return;
         }
         let mut one = [0.0; MAX_SUB_BANDS];
         for antenna in 1..shared.antennas as usize {
             let one = &mut one[..out.len()];
-            self.gains_at(antenna, shared, way, one);
+            self.gains_at(antenna, shared, path, one);
             for (out, one) in out.iter_mut().zip(one) {
                 *out += *one;
             }
@@ -155,7 +155,7 @@ impl SmallScale {
             (false, _) => NLOS,
         };
         let plan = self.plan(shared, n);
-        let way = (place, direct_turns);
+        let path = (place, direct_turns);
         let rays = self.rays(shared, (n, antenna));
         match plan {
             Plan::Wideband(_) if rays.is_some() => {
@@ -163,7 +163,7 @@ impl SmallScale {
                     out[band] = power(amplitude);
                 });
             }
-            _ => out.fill(self.flat(antenna, shared, n, way) as f32),
+            _ => out.fill(self.flat(antenna, shared, n, path) as f32),
         }
     }
 
@@ -183,20 +183,20 @@ impl SmallScale {
             return f64::from(gains.iter().sum::<f32>()) / sub_bands as f64;
         }
         let n = if self.involves(LOS) { LOS } else { NLOS };
-        let way = (place, direct_turns);
-        let first = self.flat(0, shared, n, way);
+        let path = (place, direct_turns);
+        let first = self.flat(0, shared, n, path);
         match shared.antennas {
             1 => first,
-            _ => first + self.flat_of_further(shared, n, way),
+            _ => first + self.flat_of_further(shared, n, path),
         }
     }
 
     /// Returns the sum of the gains of all antennas after the first.
     #[inline(never)]
-    fn flat_of_further(&self, shared: &Fadings, n: usize, way: (Place, f64)) -> f64 {
+    fn flat_of_further(&self, shared: &Fadings, n: usize, path: (Place, f64)) -> f64 {
         let further = 1..shared.antennas as usize;
         further
-            .map(|antenna| self.flat(antenna, shared, n, way))
+            .map(|antenna| self.flat(antenna, shared, n, path))
             .sum()
     }
 

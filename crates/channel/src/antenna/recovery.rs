@@ -6,7 +6,7 @@ use fadeout_core::Time;
 /// State of the beams of such a link. During a failure the beams are frozen, and recovery finds new
 /// ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ToldBeams {
+pub(crate) struct CallerBeams {
     /// Loss of the reflected path that recovery may find, dB. `None` if there is none.
     reflection_db: Option<f64>,
     /// Time since which reports of other beams do not arrive. `None` if they arrive.
@@ -16,9 +16,9 @@ pub(crate) struct ToldBeams {
     is_reflected: bool,
 }
 
-impl ToldBeams {
-    pub(crate) fn new(management: &BeamManagement) -> ToldBeams {
-        ToldBeams {
+impl CallerBeams {
+    pub(crate) fn new(management: &BeamManagement) -> CallerBeams {
+        CallerBeams {
             reflection_db: management.failure.and_then(|it| it.reflection_loss_db),
             held_since: None,
             found_at: Time::ZERO,
@@ -55,9 +55,9 @@ impl ToldBeams {
     }
 
     /// Returns the state with the beams of the latest measurement until `now`, to be evaluated.
-    pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> ToldBeams {
+    pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> CallerBeams {
         let period = management.tracking_period.as_nanos().max(1);
-        ToldBeams {
+        CallerBeams {
             held_since: None,
             found_at: Time::from_nanos(now.as_nanos() / period * period),
             is_reflected: false,
@@ -66,8 +66,8 @@ impl ToldBeams {
     }
 
     /// Returns the state with beams along the reflected path if that loses less than `blockage_db`.
-    pub(crate) fn or_reflected(self, blockage_db: f64) -> ToldBeams {
-        ToldBeams {
+    pub(crate) fn or_reflected(self, blockage_db: f64) -> CallerBeams {
+        CallerBeams {
             is_reflected: self.reflection_db.is_some_and(|loss| loss < blockage_db),
             ..self
         }
@@ -94,18 +94,18 @@ mod tests {
     #[test]
     fn beams_stay_while_nobody_hears_of_others_and_are_those_found_until_the_next() {
         let management = BeamManagement::default();
-        let mut told = ToldBeams::new(&management);
-        assert_eq!(told.measured_at(&management, at(67)), at(60));
-        told.hold(at(67));
-        told.hold(at(90));
-        assert_eq!(told.measured_at(&management, at(300)), at(60));
-        let mut told = told.latest(&management, at(313));
-        assert_eq!(told.measured_at(&management, at(313)), at(300));
-        assert_eq!(told.measured_at(&management, at(326)), at(320));
-        told.hold(at(401));
-        assert_eq!(told.measured_at(&management, at(401)), at(380));
-        told.release();
-        assert_eq!(told.measured_at(&management, at(406)), at(400));
+        let mut caller_beams = CallerBeams::new(&management);
+        assert_eq!(caller_beams.measured_at(&management, at(67)), at(60));
+        caller_beams.hold(at(67));
+        caller_beams.hold(at(90));
+        assert_eq!(caller_beams.measured_at(&management, at(300)), at(60));
+        let mut caller_beams = caller_beams.latest(&management, at(313));
+        assert_eq!(caller_beams.measured_at(&management, at(313)), at(300));
+        assert_eq!(caller_beams.measured_at(&management, at(326)), at(320));
+        caller_beams.hold(at(401));
+        assert_eq!(caller_beams.measured_at(&management, at(401)), at(380));
+        caller_beams.release();
+        assert_eq!(caller_beams.measured_at(&management, at(406)), at(400));
     }
 
     #[test]
@@ -117,14 +117,14 @@ mod tests {
             }),
             ..BeamManagement::default()
         };
-        let told = ToldBeams::new(&management).latest(&management, at(100));
-        assert_eq!(told.or_reflected(14.0).reflection_db(14.0), None);
-        let mut told = told.or_reflected(30.0);
-        assert_eq!(told.reflection_db(30.0), Some(15.0));
-        told.hold(at(200));
-        assert_eq!(told.reflection_db(2.0), Some(15.0));
-        told.release();
-        assert_eq!(told.reflection_db(2.0), None);
-        assert_eq!(told.reflection_db(30.0), None);
+        let caller_beams = CallerBeams::new(&management).latest(&management, at(100));
+        assert_eq!(caller_beams.or_reflected(14.0).reflection_db(14.0), None);
+        let mut caller_beams = caller_beams.or_reflected(30.0);
+        assert_eq!(caller_beams.reflection_db(30.0), Some(15.0));
+        caller_beams.hold(at(200));
+        assert_eq!(caller_beams.reflection_db(2.0), Some(15.0));
+        caller_beams.release();
+        assert_eq!(caller_beams.reflection_db(2.0), None);
+        assert_eq!(caller_beams.reflection_db(30.0), None);
     }
 }

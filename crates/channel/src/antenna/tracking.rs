@@ -20,13 +20,13 @@ pub(crate) struct BeamTrack {
 
 impl BeamTrack {
     /// Returns the track of a link with these beams. `None` if nothing is predicted.
-    pub(crate) fn of(management: &BeamManagement) -> Option<BeamTrack> {
+    pub(crate) fn from_management(management: &BeamManagement) -> Option<BeamTrack> {
         (management.prediction != BeamPrediction::None).then(BeamTrack::default)
     }
 
     /// Computes the measurements that were due until `now`, from the UE's current position and
     /// velocity.
-    pub(crate) fn note(&mut self, period: Span, now: Time, ue: Kinematics) {
+    pub(crate) fn record_measurements(&mut self, period: Span, now: Time, ue: Kinematics) {
         if now < self.due_at {
             return;
         }
@@ -127,7 +127,7 @@ mod tests {
         let by_place = management(BeamPrediction::Place);
         let mut track = BeamTrack::default();
         for ms in 0..2_000 {
-            track.note(period, at(ms), circling(ms));
+            track.record_measurements(period, at(ms), circling(ms));
             let measured_at = by_angle.measured_at(at(ms));
             let found = track.expected(&by_angle, base, (measured_at, at(ms)));
             if ms < 25 {
@@ -154,9 +154,9 @@ mod tests {
         let (mut often, mut seldom) = (BeamTrack::default(), BeamTrack::default());
         let period = Span::from_millis(20);
         for ms in 0..=5_003 {
-            often.note(period, at(ms), straight(ms));
+            often.record_measurements(period, at(ms), straight(ms));
         }
-        seldom.note(period, at(5_003), straight(5_003));
+        seldom.record_measurements(period, at(5_003), straight(5_003));
         assert_eq!(often.due_at, seldom.due_at);
         for (one, other) in often.found.iter().zip(&seldom.found) {
             let ((one_at, one), (other_at, other)) = (one.expect("all"), other.expect("all"));

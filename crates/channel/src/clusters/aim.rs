@@ -26,7 +26,7 @@ pub(crate) struct Key {
 
 impl Aim {
     /// Records the blockage of the direct path at a measurement.
-    pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
+    pub(crate) fn record_blockage(&mut self, at: Time, blockage_db: f64) {
         self.measured.rotate_left(1);
         self.measured[MEMORY - 1] = (at, blockage_db);
     }
@@ -42,7 +42,7 @@ impl Aim {
         self.in_use
     }
 
-    pub(crate) fn put_back(&mut self, in_use: Option<(Key, Beams)>) {
+    pub(crate) fn restore(&mut self, in_use: Option<(Key, Beams)>) {
         self.in_use = in_use;
     }
 

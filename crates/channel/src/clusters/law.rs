@@ -50,7 +50,7 @@ struct ZenithLaw {
 
 impl ClusterLaw {
     /// Returns the distribution for the scenario of a path-loss model.
-    pub fn of(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> ClusterLaw {
+    pub fn new(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> ClusterLaw {
         let scenario = path_loss.places().scenario;
         let prefix = match condition {
             Condition::Los => format!("{scenario},LOS,"),
@@ -173,7 +173,7 @@ mod tests {
             (PathLoss::RuralMacro(RuralMacro::default()), 11, 10),
             (PathLoss::IndoorOpen(IndoorOpen), 15, 19),
         ] {
-            let of = |condition| ClusterLaw::of(&path_loss, condition, 28.0).clusters;
+            let of = |condition| ClusterLaw::new(&path_loss, condition, 28.0).clusters;
             assert_eq!((of(Condition::Los), of(Condition::Nlos)), (los, nlos));
             assert!(los.max(nlos) <= MOST_CLUSTERS);
         }
@@ -182,8 +182,8 @@ mod tests {
     #[test]
     fn zenith_spreads_and_offsets_are_those_of_the_tables() {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
-        let los = ClusterLaw::of(&micro, Condition::Los, 28.0);
-        let nlos = ClusterLaw::of(&micro, Condition::Nlos, 28.0);
+        let los = ClusterLaw::new(&micro, Condition::Los, 28.0);
+        let nlos = ClusterLaw::new(&micro, Condition::Nlos, 28.0);
         // The first value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83, the second is the lower limit, the
         // third -3.1 * 0.1 + 0.2.
         assert!((los.zenith_departure_lg(&ends(20.0)) - 0.619).abs() < 1e-12);
@@ -193,7 +193,7 @@ mod tests {
         assert!((nlos.zenith_departure_offset_deg(&ends(100.0)) + 1.99526).abs() < 1e-5);
         assert_eq!(los.zenith_departure_offset_deg(&ends(100.0)), 0.0);
         let macro_cell = PathLoss::UrbanMacro(UrbanMacro);
-        let nlos = ClusterLaw::of(&macro_cell, Condition::Nlos, 6.0);
+        let nlos = ClusterLaw::new(&macro_cell, Condition::Nlos, 6.0);
         // lg 6 = 0.77815: 7.66 lg 6 - 5.96 - 10^((0.208 lg 6 - 0.782) lg 100 - 0.13 lg 6 + 2.03).
         assert!((nlos.zenith_departure_offset_deg(&ends(100.0)) + 4.880_84).abs() < 1e-4);
     }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_direct_path_narrows_the_scaling() {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
-        let law = ClusterLaw::of(&micro, Condition::Los, 28.0);
+        let law = ClusterLaw::new(&micro, Condition::Los, 28.0);
         let [azimuth, zenith, delay] = law.divisors(9.0);
         // 1.146 (1.1035 - 0.252 - 0.162 + 0.0729), 1.104 (1.3086 + 0.3051 - 0.6237 + 0.1458).
         assert!((azimuth - 1.146 * 0.7624).abs() < 1e-9);

@@ -61,7 +61,7 @@ impl LinkClusters {
         }
     }
 
-    /// Returns the powers of the last [`look`](LinkClusters::look).
+    /// Returns the powers of the last [`evaluate`](LinkClusters::evaluate).
     pub(crate) fn mix(&self) -> &Mix {
         &self.mix
     }
@@ -73,14 +73,14 @@ impl LinkClusters {
         antennas: Antennas<'_>,
         blockage_db: f64,
     ) -> Beams {
-        let scatter = self.map.at(spot);
+        let scatter = self.map.scatter_at(spot);
         let k = spot.k_db.map_or(0.0, from_db);
         let shares = (k * from_db(-blockage_db) / (k + 1.0), 1.0 / (k + 1.0));
-        choose(scatter, antennas, spot.ways, shares)
+        choose(scatter, antennas, spot.directions, shares)
     }
 
     /// Computes the power received at a place with these beams.
-    pub(crate) fn look(
+    pub(crate) fn evaluate(
         &mut self,
         place: (f64, f64),
         direct: Direct,
@@ -102,7 +102,7 @@ impl LinkClusters {
                     (cell.0 + (n & 1)) as f64 * STEP_M,
                     (cell.1 + (n >> 1)) as f64 * STEP_M,
                 );
-                let scatter = self.map.at(&corner(place));
+                let scatter = self.map.scatter_at(&corner(place));
                 self.corners[n as usize] = gains(scatter, &pair);
             }
         }
@@ -124,7 +124,7 @@ impl LinkClusters {
 
     /// Computes the power for beams that are not stored, such as beams toward other UEs or
     /// candidates.
-    pub(crate) fn look_once(
+    pub(crate) fn evaluate_once(
         &mut self,
         spot: &Spot,
         antennas: Antennas<'_>,
@@ -132,7 +132,7 @@ impl LinkClusters {
         blockage_db: f64,
     ) -> &Mix {
         let pair = antennas.steered_as(&antennas.steering(beams));
-        let here = gains(self.map.at(spot), &pair);
+        let here = gains(self.map.scatter_at(spot), &pair);
         self.add_up(spot.direct(blockage_db), &pair, &here)
     }
 
@@ -141,8 +141,8 @@ impl LinkClusters {
         let (direct_share, share) = (k / (k + 1.0), 1.0 / (k + 1.0));
         let (mut base_gain, mut clear) = (0.0, 0.0);
         if direct_share > 0.0 {
-            base_gain = pair.base.gain(direct.ways.0);
-            clear = direct_share * base_gain * pair.ue.gain(direct.ways.1);
+            base_gain = pair.base.gain(direct.directions.0);
+            clear = direct_share * base_gain * pair.ue.gain(direct.directions.1);
         }
         let mix = &mut self.mix;
         mix.count = self.map.count();

@@ -13,4 +13,4 @@ mod place;
 mod scattering;
 
 pub use law::ClusterLaw;
-pub(crate) use scattering::{Laws, Look, Scattering};
+pub(crate) use scattering::{Laws, Scattering, ScatteringInputs};

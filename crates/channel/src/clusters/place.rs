@@ -58,7 +58,7 @@ pub(crate) struct Spot {
     /// Geometry of the two ends.
     pub(crate) ends: Ends,
     /// Direction of the direct path from the base station, and from the UE.
-    pub(crate) ways: (Angles, Angles),
+    pub(crate) directions: (Angles, Angles),
     /// RMS delay spread, seconds.
     pub(crate) delay_spread_s: f64,
     /// K factor in dB. `None` without a direct path.
@@ -69,7 +69,7 @@ pub(crate) struct Spot {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Direct {
     /// Direction of the direct path from the base station, and from the UE.
-    pub(crate) ways: (Angles, Angles),
+    pub(crate) directions: (Angles, Angles),
     /// K factor in dB. `None` if the direct path has no power.
     pub(crate) k_db: Option<f64>,
     /// Loss by blockage, dB.
@@ -79,7 +79,7 @@ pub(crate) struct Direct {
 impl Spot {
     pub(crate) fn direct(&self, blockage_db: f64) -> Direct {
         Direct {
-            ways: self.ways,
+            directions: self.directions,
             k_db: self.k_db,
             blockage_db,
         }
@@ -126,7 +126,7 @@ impl ClusterMap {
 
     /// Returns the clusters at a place. A repeated call for the same place returns the stored
     /// result.
-    pub(crate) fn at(&mut self, spot: &Spot) -> &Scatter {
+    pub(crate) fn scatter_at(&mut self, spot: &Spot) -> &Scatter {
         if self.last.as_ref().is_none_or(|(known, _)| known != spot) {
             let scatter = self.scatter(spot);
             match &mut self.last {
@@ -208,7 +208,7 @@ impl ClusterMap {
         let mut clusters = [Cluster::default(); MOST_CLUSTERS];
         for (n, cluster) in clusters[..count].iter_mut().enumerate() {
             let [along, down, around, under] = turned(n);
-            let (from_base, from_ue) = spot.ways;
+            let (from_base, from_ue) = spot.directions;
             *cluster = Cluster {
                 share: shares[n] / total,
                 delay_s: excess[n] / delay_by.max(0.1),

@@ -6,7 +6,7 @@ use super::law::ClusterLaw;
 use super::link::{LinkClusters, Mix, cell, middle};
 use super::place::{ClusterMap, Direct, Spot};
 use crate::antenna::Angles;
-use crate::antenna::recovery::ToldBeams;
+use crate::antenna::recovery::CallerBeams;
 use crate::antenna::tracking::BeamTrack;
 use crate::config::ChannelConfig;
 use crate::ends::LinkEnds;
@@ -33,7 +33,7 @@ pub(crate) struct Laws {
 /// Clusters of one link.
 #[derive(Debug)]
 pub(crate) struct Scattering {
-    of: [Option<Box<LinkClusters>>; 2],
+    clusters: [Option<Box<LinkClusters>>; 2],
     /// Beams toward the clusters. `None` before their first measurement or use.
     aim: Option<Box<Aim>>,
     /// Time of the next measurement of the beams.
@@ -41,7 +41,7 @@ pub(crate) struct Scattering {
 }
 
 /// Inputs of an evaluation of the clusters.
-pub(crate) struct Look<'a> {
+pub(crate) struct ScatteringInputs<'a> {
     pub(crate) config: &'a ChannelConfig,
     pub(crate) laws: &'a Laws,
     pub(crate) maps: &'a mut MapReader,
@@ -53,7 +53,7 @@ pub(crate) struct Look<'a> {
     /// there is only one of them.
     pub(crate) los_lead_db: f64,
     /// State of beams whose failure the caller detects. `None` if the link detects it.
-    pub(crate) told: Option<&'a ToldBeams>,
+    pub(crate) caller_beams: Option<&'a CallerBeams>,
     /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(crate) track: Option<&'a BeamTrack>,
 }
@@ -65,12 +65,12 @@ const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
 
 impl Scattering {
     pub(crate) fn new(laws: &Laws, seed: u64, site: u64) -> Scattering {
-        let of = |n: usize| {
+        let clusters = |n: usize| {
             let map = ClusterMap::new(laws.clusters[n]?, seed, DOMAINS[n], site);
             Some(Box::new(LinkClusters::new(map)))
         };
         Scattering {
-            of: [of(LOS), of(NLOS)],
+            clusters: [clusters(LOS), clusters(NLOS)],
             aim: None,
             due_at: Time::ZERO,
         }
@@ -79,13 +79,15 @@ impl Scattering {
     /// Returns the power by each path at the last evaluation of a condition. `None` if it has no
     /// clusters.
     pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
-        self.of[n].as_deref().map(LinkClusters::mix)
+        self.clusters[n].as_deref().map(LinkClusters::mix)
     }
 
     /// Records the blockage of the direct path at a measurement of the beams.
-    pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
-        if self.of.iter().any(Option::is_some) {
-            self.aim.get_or_insert_default().note(at, blockage_db);
+    pub(crate) fn record_blockage(&mut self, at: Time, blockage_db: f64) {
+        if self.clusters.iter().any(Option::is_some) {
+            self.aim
+                .get_or_insert_default()
+                .record_blockage(at, blockage_db);
         }
     }
 
@@ -94,7 +96,7 @@ impl Scattering {
     /// computed.
     pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
         let period = config.beams.as_ref()?.tracking_period;
-        if self.of.iter().all(Option::is_none) || self.due_at > now {
+        if self.clusters.iter().all(Option::is_none) || self.due_at > now {
             return None;
         }
         let remembered = period * super::aim::MEMORY as u64;
@@ -114,73 +116,79 @@ impl Scattering {
     }
 
     /// Restores the beams in use.
-    pub(crate) fn put_back(&mut self, in_use: Option<(Key, Beams)>) {
-        self.aim.get_or_insert_default().put_back(in_use);
+    pub(crate) fn restore(&mut self, in_use: Option<(Key, Beams)>) {
+        self.aim.get_or_insert_default().restore(in_use);
     }
 
     /// Returns true if condition `n` has clusters.
     #[inline]
     pub(crate) fn has(&self, n: usize) -> bool {
-        self.of[n].is_some()
+        self.clusters[n].is_some()
     }
 
     /// Computes the power received in condition `n` with the beams in use. `None` without clusters.
-    pub(crate) fn look(&mut self, n: usize, mut look: Look<'_>) -> Option<&Mix> {
+    pub(crate) fn evaluate(&mut self, n: usize, mut inputs: ScatteringInputs<'_>) -> Option<&Mix> {
         let antennas = Antennas {
-            base: &look.config.base_antenna,
-            ue: &look.config.ue_antenna,
+            base: &inputs.config.base_antenna,
+            ue: &inputs.config.ue_antenna,
         };
-        let (ends, blockage_db) = (look.ends, look.blockage_db);
-        let ways = (ends.base.position, ends.ue.position);
+        let (ends, blockage_db) = (inputs.ends, inputs.blockage_db);
+        let positions = (ends.base.position, ends.ue.position);
         let target = |from: Point, at: Option<Point>| at.map(|at| Angles::between(from, at));
         let others = (
-            target(ways.0, ends.base_beam_at),
-            target(ways.1, ends.ue_beam_at),
+            target(positions.0, ends.base_beam_at),
+            target(positions.1, ends.ue_beam_at),
         );
         if let (Some(base), Some(ue)) = others {
-            let spot = look.spot(n, ways);
-            let clusters = self.of[n].as_mut()?;
-            return Some(clusters.look_once(&spot, antennas, Beams { base, ue }, blockage_db));
+            let spot = inputs.spot(n, positions);
+            let clusters = self.clusters[n].as_mut()?;
+            return Some(clusters.evaluate_once(&spot, antennas, Beams { base, ue }, blockage_db));
         }
-        let mut beams = self.beams(&mut look, antennas);
+        let mut beams = self.beams(&mut inputs, antennas);
         beams.base = others.0.unwrap_or(beams.base);
         beams.ue = others.1.unwrap_or(beams.ue);
-        let clusters = self.of[n].as_mut()?;
-        let place = (ways.1.x, ways.1.y);
+        let clusters = self.clusters[n].as_mut()?;
+        let place = (positions.1.x, positions.1.y);
         let direct = Direct {
-            ways: directions(ways),
-            k_db: look.k_db(n, place),
+            directions: directions(positions),
+            k_db: inputs.k_db(n, place),
             blockage_db,
         };
         let corner = |(x, y): (f64, f64)| {
-            let there = Point { x, y, ..ways.1 };
-            look.spot(n, (ways.0, there))
+            let there = Point {
+                x,
+                y,
+                ..positions.1
+            };
+            inputs.spot(n, (positions.0, there))
         };
-        Some(clusters.look(place, direct, antennas, beams, corner))
+        Some(clusters.evaluate(place, direct, antennas, beams, corner))
     }
 
     /// Returns the beams in use at both ends. They are the best ones for the centre of the square
     /// of the UE's measured or predicted place. If both conditions contribute, the beams are the
     /// best of the stronger one. The comparison uses true powers, not measured ones.
-    fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
-        let (mut age, mut blockage_db) = (0.0, look.blockage_db);
+    fn beams(&mut self, inputs: &mut ScatteringInputs<'_>, antennas: Antennas<'_>) -> Beams {
+        let (mut age, mut blockage_db) = (0.0, inputs.blockage_db);
         let mut expected = None;
-        if let Some(management) = &look.config.beams {
-            let measured_at = match look.told {
-                Some(told) => told.measured_at(management, look.now),
-                None => management.measured_at(look.now),
+        if let Some(management) = &inputs.config.beams {
+            let now = inputs.now;
+            let measured_at = match inputs.caller_beams {
+                Some(caller_beams) => caller_beams.measured_at(management, now),
+                None => management.measured_at(now),
             };
-            age = look.now.since(measured_at).as_secs_f64();
+            age = now.since(measured_at).as_secs_f64();
             blockage_db = self.aim.get_or_insert_default().blockage_db(measured_at);
-            let steered_at = look.told.map_or(look.now, |told| told.steered_at(look.now));
-            let base = look.ends.base.position;
-            expected = look
+            let steered_at = inputs.caller_beams.map_or(now, |it| it.steered_at(now));
+            let base = inputs.ends.base.position;
+            expected = inputs
                 .track
                 .and_then(|track| track.expected(management, base, (measured_at, steered_at)));
         }
-        let (base, then) = look.ends.before(age);
+        let (base, then) = inputs.ends.before(age);
         let ue = expected.unwrap_or(then);
-        let lead_db = look.los_lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
+        let lead_db = inputs.los_lead_db;
+        let lead_db = lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
         let key = Key {
             cell: cell((ue.x, ue.y)),
             blockage_db: blockage_db.round() as i64,
@@ -188,22 +196,22 @@ impl Scattering {
         };
         let held = self
             .in_use()
-            .filter(|_| look.told.is_some_and(ToldBeams::is_held));
+            .filter(|_| inputs.caller_beams.is_some_and(CallerBeams::is_held));
         let key = held.map_or(key, |(key, _)| key);
-        let of = &mut self.of;
+        let all_clusters = &mut self.clusters;
         let mut beams = self.aim.get_or_insert_default().beams(key, || {
             let (x, y) = middle(key.cell);
             let there = Point { x, y, ..ue };
             let spots = [
-                look.spot(LOS, (base, there)),
-                look.spot(NLOS, (base, there)),
+                inputs.spot(LOS, (base, there)),
+                inputs.spot(NLOS, (base, there)),
             ];
             let blockage_db = key.blockage_db as f64;
-            let mut best = |n: usize| match &mut of[n] {
+            let mut best = |n: usize| match &mut all_clusters[n] {
                 Some(clusters) => clusters.choose(&spots[n], antennas, blockage_db),
                 None => Beams {
-                    base: spots[n].ways.0,
-                    ue: spots[n].ways.1,
+                    base: spots[n].directions.0,
+                    ue: spots[n].directions.1,
                 },
             };
             if lead_db >= NO_MATTER_DB {
@@ -214,9 +222,9 @@ impl Scattering {
             }
             let (los, nlos) = (best(LOS), best(NLOS));
             let mut power = |beams| {
-                let mut of_condition = |n: usize| match &mut of[n] {
+                let mut of_condition = |n: usize| match &mut all_clusters[n] {
                     Some(clusters) => {
-                        let tried = clusters.look_once(&spots[n], antennas, beams, blockage_db);
+                        let tried = clusters.evaluate_once(&spots[n], antennas, beams, blockage_db);
                         tried.gain
                     }
                     None => straight(&spots[n], antennas, beams, blockage_db),
@@ -225,7 +233,7 @@ impl Scattering {
             };
             if power(los) > power(nlos) { los } else { nlos }
         });
-        if let Some(management) = &look.config.beams {
+        if let Some(management) = &inputs.config.beams {
             beams.ue.azimuth_deg += management.rotation_deg_per_s * age;
         }
         beams
@@ -234,12 +242,12 @@ impl Scattering {
 
 /// Returns the power with these beams if all of it is on the direct path.
 fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
-    let (base, ue) = spot.ways;
+    let (base, ue) = spot.directions;
     let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
     from_db(gain - blockage_db)
 }
 
-impl Look<'_> {
+impl ScatteringInputs<'_> {
     /// Returns the inputs of a lookup of the clusters at a place.
     fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
         let place = (ue.x, ue.y);
@@ -248,7 +256,7 @@ impl Look<'_> {
         Spot {
             place,
             ends: path_loss::Ends::new(base, ue, self.config.carrier),
-            ways: directions((base, ue)),
+            directions: directions((base, ue)),
             delay_spread_s: pow(10.0, delay_spread_lg),
             k_db: self.k_db(n, place),
         }

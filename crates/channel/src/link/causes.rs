@@ -1,6 +1,6 @@
 //! Losses of a link by cause, for reports that explain a weak link.
 
-use super::whole::Whole;
+use super::full_link::FullLink;
 use crate::antenna::Angles;
 use crate::blockage::Blockage;
 use crate::path_loss::Condition;
@@ -22,11 +22,11 @@ pub struct Causes {
     pub beam_deg: Option<f64>,
 }
 
-impl Whole {
+impl FullLink {
     /// Implements [`LinkChannel::causes`](super::LinkChannel::causes).
     pub(super) fn causes(&mut self) -> Option<Causes> {
-        let asked = self.asked.as_ref()?;
-        let (now, ends) = (asked.at(), asked.ends());
+        let latest_ends = self.latest_ends.as_ref()?;
+        let (now, ends) = (latest_ends.time(), latest_ends.ends());
         let (base, ue) = (ends.base.position, ends.ue.position);
         let condition = match self.large_scale.state {
             super::State::Los => Condition::Los,
@@ -39,7 +39,7 @@ impl Whole {
             !matches!(kind, Blockage::Deafness(_))
         });
         let (_, [base_beam, _]) = self.beams(now, &ends, 0.0);
-        let is_steered = self.way.shared.config.base_antenna.is_steered();
+        let is_steered = self.path.shared.config.base_antenna.is_steered();
         Some(Causes {
             blockage_db,
             deafness_db,
@@ -58,7 +58,7 @@ impl Whole {
         counts: impl Fn(&Blockage) -> bool,
     ) -> f64 {
         let view = self.view(now, ends, condition);
-        let kinds = &self.way.shared.config.blockages;
+        let kinds = &self.path.shared.config.blockages;
         let processes = kinds.iter().zip(&mut self.blockages);
         processes
             .filter(|(kind, _)| counts(kind))
@@ -74,15 +74,15 @@ impl Whole {
         ends: &crate::ends::LinkEnds,
         earlier: f64,
     ) -> ([Angles; 2], [Angles; 2]) {
-        let config = &self.way.shared.config;
+        let config = &self.path.shared.config;
         let (base, ue) = ends.before(earlier);
         let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
         let (mut base_beam, mut ue_beam) = (down, up);
         if let Some(beams) = &config.beams
             && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
         {
-            let measured_at = match &self.told {
-                Some(told) => told.measured_at(beams, at),
+            let measured_at = match &self.caller_beams {
+                Some(caller_beams) => caller_beams.measured_at(beams, at),
                 None => beams.measured_at(at),
             };
             let age = at.since(measured_at).as_secs_f64();
@@ -106,9 +106,9 @@ impl Whole {
         let (track, beams) = self
             .track
             .as_deref()
-            .zip(self.way.shared.config.beams.as_ref())?;
-        let told = self.told.as_deref();
-        let at = told.map_or(at, |told| told.steered_at(at));
+            .zip(self.path.shared.config.beams.as_ref())?;
+        let caller_beams = self.caller_beams.as_deref();
+        let at = caller_beams.map_or(at, |caller_beams| caller_beams.steered_at(at));
         track.expected(beams, base, (measured_at, at))
     }
 }

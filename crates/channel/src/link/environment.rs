@@ -1,8 +1,8 @@
 //! Data that the links of one carrier share.
 
 use super::LinkChannel;
+use super::link_path::LinkPath;
 use super::reach::Slopes;
-use super::way::Way;
 use crate::atmosphere;
 use crate::clusters::{ClusterLaw, Laws};
 use crate::config::{ChannelConfig, LineOfSight};
@@ -38,7 +38,7 @@ pub(super) struct Shared {
     /// and no soft transitions between LOS and NLOS.
     pub(super) is_plain: bool,
     /// Identity shared by environments of one group that differ only in the base station's antenna.
-    pub(super) kin: Arc<()>,
+    pub(super) antenna_group: Arc<()>,
     /// Bounds of the change of a gain over distance. `None` if no bound is known.
     pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
@@ -66,7 +66,7 @@ impl Environment {
     /// # Errors
     /// Returns an error if a value of the configuration is out of its range.
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
-        Environment::beside(config, seed, std::iter::empty())
+        Environment::sharing_maps(config, seed, std::iter::empty())
     }
 
     /// Returns the environment of a carrier. It shares the maps of other environments if its own
@@ -74,24 +74,24 @@ impl Environment {
     ///
     /// # Errors
     /// Returns an error if a value of the configuration is out of its range.
-    pub fn beside<'a>(
+    pub fn sharing_maps<'a>(
         config: ChannelConfig,
         seed: u64,
         others: impl Iterator<Item = &'a Environment>,
     ) -> Result<Environment, ConfigError> {
         config.check()?;
         let others: Vec<&Environment> = others.collect();
-        let is_kin = |other: &&&Environment| {
+        let differs_in_antenna_only = |other: &&&Environment| {
             let of_antenna = ChannelConfig {
                 base_antenna: config.base_antenna,
                 ..other.shared.config.clone()
             };
             of_antenna == config
         };
-        let kin = others
+        let antenna_group = others
             .iter()
-            .find(is_kin)
-            .map_or_else(Arc::default, |other| Arc::clone(&other.shared.kin));
+            .find(differs_in_antenna_only)
+            .map_or_else(Arc::default, |it| Arc::clone(&it.shared.antenna_group));
         let carrier_ghz = config.carrier.0 / 1e9;
         let always = |mean| PlaceLaw {
             mean,
@@ -125,11 +125,11 @@ impl Environment {
             Fading::Rician { .. } | Fading::None | Fading::Rayleigh | Fading::Tdl { .. } => None,
         };
         let own = config.shadowing.and_then(|shadowing| shadowing.distance_m);
-        let distance =
-            |condition| own.unwrap_or_else(|| config.path_loss.places().shadowing_m.of(condition));
+        let places = config.path_loss.places();
+        let distance = |it| own.unwrap_or_else(|| places.shadowing_m.for_condition(it));
         let scales = MapScales {
             shadowing_m: [distance(Condition::Los), distance(Condition::Nlos)],
-            state_m: config.path_loss.places().state_m,
+            state_m: places.state_m,
             k_factor_m: k_factor.map(|law| law.distance_m),
             delay_spread_m: delay_spread.map(|law| law.map(|law| law.distance_m)),
             between_sites: config
@@ -142,8 +142,8 @@ impl Environment {
         } else {
             0.0
         };
-        let rain =
-            atmosphere::Rain::at(carrier_ghz.max(1.0)).slanted_db_per_km(config.rain_mm_per_h);
+        let rain = atmosphere::Rain::for_carrier(carrier_ghz.max(1.0))
+            .slanted_db_per_km(config.rain_mm_per_h);
         let wavelength_m = wavelength(config.carrier).0;
         let clusters = [
             (config.los_fading, Condition::Los),
@@ -151,7 +151,7 @@ impl Environment {
         ]
         .map(|(fading, condition)| {
             let has_clusters = matches!(fading, Fading::Clusters { .. });
-            has_clusters.then(|| ClusterLaw::of(&config.path_loss, condition, carrier_ghz))
+            has_clusters.then(|| ClusterLaw::new(&config.path_loss, condition, carrier_ghz))
         });
         let plan = |fading, clusters: Option<ClusterLaw>| {
             let (bandwidth, sub_bands) = (config.bandwidth, config.sub_bands);
@@ -181,8 +181,8 @@ impl Environment {
                 seed,
                 is_timeless,
                 is_plain: is_timeless && is_plain(&config),
-                kin,
-                slopes: Slopes::of(&config),
+                antenna_group,
+                slopes: Slopes::from_config(&config),
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
                 fadings: Fadings {
                     plans: [
@@ -230,6 +230,6 @@ impl Environment {
         let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));
         let walls = penetration.draw(carrier_ghz, &mut walls);
         let maps = MapReader::new(self.maps.of_site(key.site));
-        LinkChannel::new(Way::new(Arc::clone(&self.shared), maps, walls, key))
+        LinkChannel::new(LinkPath::new(Arc::clone(&self.shared), maps, walls, key))
     }
 }

@@ -3,24 +3,24 @@
 use crate::ends::LinkEnds;
 use fadeout_core::{Point, Time};
 
-mod asked;
-mod beside;
+mod caller_beams;
 mod causes;
 mod environment;
+mod full_link;
+mod latest_ends;
+mod link_path;
 mod parts;
 mod reach;
-mod told;
-mod way;
-mod whole;
+mod surroundings;
 
-pub use beside::Beside;
 pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
 pub use reach::{CommonShadowing, Shadow, Smooth};
+pub use surroundings::SurroundingsCache;
 
-use way::Way;
-use whole::Whole;
+use full_link::FullLink;
+use link_path::LinkPath;
 
 /// Loss in dB of a link in outage or without a beam. Nothing is received.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
@@ -38,14 +38,14 @@ pub struct LinkChannel(Form);
 #[derive(Debug)]
 enum Form {
     /// Reduced form, which computes the mean gain only.
-    Aside(Way),
-    Whole(Box<Whole>),
+    Reduced(LinkPath),
+    Full(Box<FullLink>),
 }
 
 impl LinkChannel {
-    fn new(way: Way) -> LinkChannel {
-        let is_plain = way.shared.is_plain;
-        let mut link = LinkChannel(Form::Aside(way));
+    fn new(path: LinkPath) -> LinkChannel {
+        let is_plain = path.shared.is_plain;
+        let mut link = LinkChannel(Form::Reduced(path));
         if !is_plain {
             link.make_full();
         }
@@ -54,91 +54,91 @@ impl LinkChannel {
 
     /// Makes a reduced link a full one, with the state of the last evaluation.
     pub fn make_full(&mut self) {
-        if let Form::Aside(way) = &self.0 {
-            let mut whole = Box::new(Whole::new(way.again()));
-            if let Some((at, ends)) = way.last.map(|last| last.question()) {
-                whole.large_scale_beside_db(at, &ends, &mut Beside::default());
+        if let Form::Reduced(path) = &self.0 {
+            let mut full = Box::new(FullLink::new(path.fresh_copy()));
+            if let Some((at, ends)) = path.last.map(|last| last.time_and_ends()) {
+                full.cached_large_scale_db(at, &ends, &mut SurroundingsCache::default());
             }
-            self.0 = Form::Whole(whole);
+            self.0 = Form::Full(full);
         }
     }
 
-    fn way(&self) -> &Way {
+    fn path(&self) -> &LinkPath {
         match &self.0 {
-            Form::Aside(way) => way,
-            Form::Whole(whole) => &whole.way,
+            Form::Reduced(path) => path,
+            Form::Full(full) => &full.path,
         }
     }
 
-    fn whole(&self) -> Option<&Whole> {
+    fn full(&self) -> Option<&FullLink> {
         match &self.0 {
-            Form::Aside(_) => None,
-            Form::Whole(whole) => Some(whole),
+            Form::Reduced(_) => None,
+            Form::Full(full) => Some(full),
         }
     }
 
-    fn whole_mut(&mut self) -> Option<&mut Whole> {
+    fn full_mut(&mut self) -> Option<&mut FullLink> {
         match &mut self.0 {
-            Form::Aside(_) => None,
-            Form::Whole(whole) => Some(whole),
+            Form::Reduced(_) => None,
+            Form::Full(full) => Some(full),
         }
     }
 
     /// Returns received over transmitted power in dB, with antennas and without fading. A repeated
     /// call for the same time and ends returns the stored result.
     pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
-        self.large_scale_beside_db(now, ends, &mut Beside::default())
+        self.cached_large_scale_db(now, ends, &mut SurroundingsCache::default())
     }
 
     /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db) with a cache of
-    /// surroundings. Another antenna of the same mast may have filled `beside` for this UE.
+    /// surroundings. Another antenna of the same mast may have filled `cache` for this UE.
     /// Otherwise this call fills it.
-    pub fn large_scale_beside_db(
+    pub fn cached_large_scale_db(
         &mut self,
         now: Time,
         ends: &LinkEnds,
-        beside: &mut Beside,
+        cache: &mut SurroundingsCache,
     ) -> f64 {
-        if let Form::Aside(way) = &mut self.0 {
-            if way.is_enough(ends) {
-                return way.gain_db(now, ends, beside);
+        if let Form::Reduced(path) = &mut self.0 {
+            if path.is_enough(ends) {
+                return path.gain_db(now, ends, cache);
             }
             self.make_full();
         }
-        let whole = self.whole_mut().expect("it was brought near");
-        whole.large_scale_beside_db(now, ends, beside)
+        let full = self.full_mut().expect("it was brought near");
+        full.cached_large_scale_db(now, ends, cache)
     }
 
     /// Returns true if [`large_scale_db`](LinkChannel::large_scale_db) depends only on the ends and
     /// on obstacles between them. Time and the beams of other links then have no effect.
     pub fn follows_from_the_places(&self) -> bool {
-        self.way().shared.follows_from_the_places()
+        self.path().shared.follows_from_the_places()
     }
 
     /// Returns the parts of the last large-scale gain. A reduced link does not store them, so they
     /// are unknown.
     pub fn large_scale(&self) -> &LargeScale {
-        self.whole()
+        self.full()
             .map_or(&LargeScale::UNKNOWN, |it| &it.large_scale)
     }
 
     /// Returns the last large-scale gain in dB and its line-of-sight state. `None` before the first
     /// evaluation.
     pub fn last_db(&self) -> Option<(f64, State)> {
-        self.way().last.map(|last| (last.gain_db, last.state))
+        self.path().last.map(|last| (last.gain_db, last.state))
     }
 
     /// Returns bounds of the gain without shadowing around the place of the last evaluation. `None`
     /// if no bound is known. The base station may have several images, and the nearest one counts.
     /// The nearest image stays the same while the UE is within `unique_m` of it on the ground.
     pub fn smooth(&self, unique_m: f64) -> Option<Smooth> {
-        self.way().smooth(unique_m)
+        self.path().smooth(unique_m)
     }
 
     /// Returns close bounds of the loss by [shadowing](Shadow) with the UE at `ue`, dB. They are
     /// valid only if [`smooth`](LinkChannel::smooth) returns bounds.
     pub fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
-        self.way().shadowing_db(ue, common)
+        self.path().shadowing_db(ue, common)
     }
 
     /// Computes the fading power gain of each sub-band at `t`, linear. Its mean over places is 1
@@ -146,8 +146,8 @@ impl LinkChannel {
     /// are equal for a flat channel. Before the first
     /// [`large_scale_db`](LinkChannel::large_scale_db), and for a reduced link, all are 1.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
-        match self.whole() {
-            Some(whole) => whole.fading(t, out),
+        match self.full() {
+            Some(full) => full.fading(t, out),
             None => out.fill(1.0),
         }
     }
@@ -155,48 +155,49 @@ impl LinkChannel {
     /// Returns the fading power gain of the whole band at `t`. For a wideband channel it is the
     /// mean over the sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
-        self.whole().map_or(1.0, |whole| whole.fading_flat(t))
+        self.full().map_or(1.0, |full| full.fading_flat(t))
     }
 
     /// Returns the number of sub-bands that fade differently, as of the last large-scale gain.
     /// `None` if all fade alike.
     pub fn sub_bands(&self) -> Option<usize> {
-        self.whole().and_then(Whole::sub_bands)
+        self.full().and_then(FullLink::sub_bands)
     }
 
     /// Returns the losses by cause at the last evaluation. `None` before the first one, and for a
     /// reduced link. The link's results do not change.
     pub fn causes(&mut self) -> Option<Causes> {
-        self.whole_mut().and_then(Whole::causes)
+        self.full_mut().and_then(FullLink::causes)
     }
 
     /// Leaves beam failure detection and recovery to the caller. The link then counts no failure
     /// instances, and has no recovery time.
-    pub fn tell_of_beams(&mut self) {
-        if let Some(whole) = self.whole_mut() {
-            whole.tell_of_beams();
+    pub fn disable_beam_failure_model(&mut self) {
+        if let Some(full) = self.full_mut() {
+            full.disable_beam_failure_model();
         }
     }
 
     /// Freezes the beams in use while `is_failing`, because reports of better beams do not arrive.
-    /// Without effect unless [`tell_of_beams`](LinkChannel::tell_of_beams) was called.
+    /// Without effect unless
+    /// [`disable_beam_failure_model`](LinkChannel::disable_beam_failure_model) was called.
     pub fn hold_beams(&mut self, now: Time, is_failing: bool) {
-        if let Some(whole) = self.whole_mut() {
-            whole.hold_beams(now, is_failing);
+        if let Some(full) = self.full_mut() {
+            full.hold_beams(now, is_failing);
         }
     }
 
     /// Returns true if the beams in use are frozen.
     pub fn holds_beams(&self) -> bool {
-        self.whole().is_some_and(Whole::holds_beams)
+        self.full().is_some_and(FullLink::holds_beams)
     }
 
     /// Returns received over transmitted power in dB for the candidate beams of recovery. These are
     /// the beams of the latest measurement, or those along the reflected path if that is better. If
     /// `is_taken`, they become the beams in use. Otherwise the link does not change.
     pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
-        match self.whole_mut() {
-            Some(whole) => whole.candidate_db(now, ends, is_taken),
+        match self.full_mut() {
+            Some(full) => full.candidate_db(now, ends, is_taken),
             None => self.large_scale_db(now, ends),
         }
     }

@@ -2,7 +2,7 @@
 //! so it changes little over a short distance. The shadowing is read from its map once for all
 //! links of a site, with bounds of the error.
 
-use super::way::{Last, Way};
+use super::link_path::{LastEvaluation, LinkPath};
 use super::{OUTAGE_LOSS_DB, State};
 use crate::antenna::Steepness;
 use crate::config::{ChannelConfig, LineOfSight, Shadowing};
@@ -29,7 +29,7 @@ const ROUNDING_DB: f64 = 1e-9;
 impl Slopes {
     /// Returns the bounds for the links of a carrier. `None` if the condition may change, or if the
     /// slope of the loss or of the antenna pattern is unknown.
-    pub(super) fn of(config: &ChannelConfig) -> Option<Slopes> {
+    pub(super) fn from_config(config: &ChannelConfig) -> Option<Slopes> {
         let condition = match config.line_of_sight {
             LineOfSight::Clear => Condition::Los,
             LineOfSight::Obstructed => Condition::Nlos,
@@ -57,12 +57,12 @@ impl Slopes {
 
 /// Cache of the shadowing part that all sites share, for the links of one UE.
 #[derive(Debug, Default)]
-pub struct CommonShadowing(Option<Read>);
+pub struct CommonShadowing(Option<CachedValue>);
 
 /// Last value read from a common map: identity of map and condition, then place and value in
 /// standard deviations.
 #[derive(Debug)]
-struct Read {
+struct CachedValue {
     of: (MapId, Condition),
     lattice: Lattice,
     found: (Point, f64),
@@ -73,27 +73,27 @@ struct Read {
 struct MapId(usize);
 
 impl MapId {
-    fn of(maps: &MapReader) -> MapId {
+    fn common(maps: &MapReader) -> MapId {
         MapId(maps.common().addr())
     }
 }
 
 impl CommonShadowing {
-    fn at(&mut self, maps: &MapReader, condition: Condition, place: Point) -> f64 {
-        let of = (MapId::of(maps), condition);
+    fn deviations_at(&mut self, maps: &MapReader, condition: Condition, place: Point) -> f64 {
+        let of = (MapId::common(maps), condition);
         match &mut self.0 {
-            Some(read) if read.of == of => {
-                if read.found.0 != place {
+            Some(cached) if cached.of == of => {
+                if cached.found.0 != place {
                     let at = (place.x, place.y);
-                    read.found = (place, maps.common_by(&mut read.lattice, condition, at));
+                    cached.found = (place, maps.common_by(&mut cached.lattice, condition, at));
                 }
-                read.found.1
+                cached.found.1
             }
             _ => {
                 let mut lattice = Lattice::new();
                 let value = maps.common_by(&mut lattice, condition, (place.x, place.y));
                 let found = (place, value);
-                self.0.insert(Read { of, lattice, found }).found.1
+                self.0.insert(CachedValue { of, lattice, found }).found.1
             }
         }
     }
@@ -121,15 +121,15 @@ pub struct Smooth {
 
 impl Smooth {
     /// Returns the distance of a place, rounded up. `None` if the bounds are not valid there.
-    pub fn way_m(&self, place: Point) -> Option<f64> {
-        let way_m = self.from.distance_to(place) * (1.0 + 1e-9);
-        (way_m <= self.within_m).then_some(way_m)
+    pub fn distance_m(&self, place: Point) -> Option<f64> {
+        let distance_m = self.from.distance_to(place) * (1.0 + 1e-9);
+        (distance_m <= self.within_m).then_some(distance_m)
     }
 
     /// Returns bounds of the gain with the UE at a place and with its shadowing within
     /// `shadowing_db`, dB. `None` if no bound is known.
     pub fn bounds_db(&self, place: Point, shadowing_db: [f64; 2]) -> Option<[f64; 2]> {
-        let change_db = self.turned_db + self.db_per_m * self.way_m(place)?;
+        let change_db = self.turned_db + self.db_per_m * self.distance_m(place)?;
         let [least_db, most_db] = shadowing_db;
         let [outage_db, limit_db] = self.limits_db;
         let bounds_db = [
@@ -156,9 +156,9 @@ impl Shadow {
     };
 }
 
-impl Way {
+impl LinkPath {
     /// Returns slopes and last evaluation. `None` if no bound of the gain is known.
-    fn bounded(&self) -> Option<(&Slopes, &Last)> {
+    fn bounded(&self) -> Option<(&Slopes, &LastEvaluation)> {
         let (slopes, last) = (self.shared.slopes.as_ref()?, self.last.as_ref()?);
         let expected = match slopes.condition {
             Condition::Los => State::Los,
@@ -220,7 +220,7 @@ impl Way {
     pub(super) fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         match (&self.shared.slopes, self.shared.config.shadowing) {
             (Some(slopes), Some(_)) => {
-                let shared = common.at(&self.maps, slopes.condition, ue);
+                let shared = common.deviations_at(&self.maps, slopes.condition, ue);
                 let own = self.maps.own_within(slopes.condition, (ue.x, ue.y));
                 own.map(|own| self.sigma_db(slopes) * (shared + own))
             }

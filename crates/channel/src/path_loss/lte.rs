@@ -98,7 +98,7 @@ pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-const MACRO: Places = Places::of("LTE macro");
+const MACRO: Places = Places::from_row("LTE macro");
 
 /// Macro cell of TR 36.942. It has no LOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Model for LteMacro {
             los: deviation_db("lte-macro,LOS"),
             nlos: deviation_db("lte-macro,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn steepest_db(&self, _: Condition) -> Option<f64> {
@@ -183,7 +183,7 @@ impl Model for HetnetMacro {
             los: deviation_db("hetnet-macro,LOS"),
             nlos: deviation_db("hetnet-macro,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn steepest_db(&self, condition: Condition) -> Option<f64> {
@@ -233,7 +233,7 @@ impl Model for HetnetPico {
             los: deviation_db("hetnet-pico,LOS"),
             nlos: deviation_db("hetnet-pico,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn steepest_db(&self, condition: Condition) -> Option<f64> {
@@ -284,7 +284,7 @@ impl Model for UrbanMacro3d {
             los: deviation_db("3d-uma,LOS"),
             nlos: deviation_db("3d-uma,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
@@ -332,7 +332,7 @@ impl Model for UrbanMicro3d {
             los: deviation_db("3d-umi,LOS"),
             nlos: deviation_db("3d-umi,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {

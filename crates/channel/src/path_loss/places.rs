@@ -23,7 +23,7 @@ pub struct ByCondition {
 
 impl ByCondition {
     /// Returns the number for a condition.
-    pub fn of(&self, condition: Condition) -> f64 {
+    pub fn for_condition(&self, condition: Condition) -> f64 {
         match condition {
             Condition::Los => self.los,
             Condition::Nlos => self.nlos,
@@ -44,7 +44,7 @@ pub struct Places {
 
 impl Places {
     /// Returns one row of `data/correlation_distances.csv`.
-    pub(super) const fn of(row: &'static str) -> Places {
+    pub(super) const fn from_row(row: &'static str) -> Places {
         Places {
             shadowing_m: ByCondition {
                 los: number(DISTANCES, row, 1),
@@ -56,7 +56,7 @@ impl Places {
     }
 
     /// UMi. Models use it if their source gives no distances.
-    pub const URBAN_MICRO: Places = Places::of("UMi");
+    pub const URBAN_MICRO: Places = Places::from_row("UMi");
     /// UMa.
-    pub const URBAN_MACRO: Places = Places::of("UMa");
+    pub const URBAN_MACRO: Places = Places::from_row("UMa");
 }

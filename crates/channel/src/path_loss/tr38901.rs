@@ -307,7 +307,7 @@ impl Model for UrbanMacro {
             los: deviation_db("uma,LOS"),
             nlos: deviation_db("uma,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
@@ -355,7 +355,7 @@ impl Model for UrbanMicro {
             los: deviation_db("umi,LOS"),
             nlos: deviation_db("umi,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
@@ -419,7 +419,7 @@ impl Model for RuralMacro {
     }
 
     fn places(&self) -> Places {
-        const { Places::of("RMa") }
+        const { Places::from_row("RMa") }
     }
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -428,7 +428,7 @@ impl Model for RuralMacro {
     }
 }
 
-const INDOOR: Places = Places::of("InH");
+const INDOOR: Places = Places::from_row("InH");
 
 /// Indoor hotspot (InH), mixed office.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -461,7 +461,7 @@ impl Model for IndoorMixed {
             los: deviation_db("inh,LOS"),
             nlos: deviation_db("inh,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn places(&self) -> Places {
@@ -500,7 +500,7 @@ impl Model for IndoorOpen {
             los: deviation_db("inh,LOS"),
             nlos: deviation_db("inh,NLOS"),
         };
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn places(&self) -> Places {

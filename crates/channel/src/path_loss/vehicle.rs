@@ -128,7 +128,7 @@ impl Model for VehicleUrban {
     }
 
     fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn places(&self) -> Places {
@@ -163,7 +163,7 @@ impl Model for VehicleHighway {
     }
 
     fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
-        SIGMA_DB.of(condition)
+        SIGMA_DB.for_condition(condition)
     }
 
     fn places(&self) -> Places {

@@ -7,8 +7,8 @@ use fadeout_channel::path_loss::{
     UrbanMicro,
 };
 use fadeout_channel::{
-    Beside, ChannelConfig, CommonShadowing, Environment, LineOfSight, LinkChannel, LinkEnds,
-    LinkKey, Shadowing, State, large_scale,
+    ChannelConfig, CommonShadowing, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey,
+    Shadowing, State, SurroundingsCache, large_scale,
 };
 use fadeout_core::math::{cos, exp, pow, sin};
 use fadeout_core::random::Stream;
@@ -231,14 +231,15 @@ fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
         ..street(LineOfSight::Soft)
     };
     let first = Environment::new(of(60.0), 7).expect("a valid channel");
-    let beside = Environment::beside(of(70.0), 7, [&first].into_iter()).expect("a valid channel");
+    let second =
+        Environment::sharing_maps(of(70.0), 7, [&first].into_iter()).expect("a valid channel");
     let alone = Environment::new(of(70.0), 7).expect("a valid channel");
     let key = |cell| LinkKey {
         site: 3,
         cell,
         ue: 1,
     };
-    let (mut other, mut shared) = (first.link(key(9)), beside.link(key(10)));
+    let (mut other, mut shared) = (first.link(key(9)), second.link(key(10)));
     let mut own = alone.link(key(10));
     for n in 0..200_u32 {
         let (now, ends) = (Time::ZERO, at(f64::from(n * n % 211) - 80.0));
@@ -270,7 +271,7 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
     ] {
         let mut environments: Vec<Environment> = Vec::new();
         for azimuth in [0.0, 120.0, 240.0] {
-            let made = Environment::beside(of(azimuth, path_loss), 7, environments.iter());
+            let made = Environment::sharing_maps(of(azimuth, path_loss), 7, environments.iter());
             environments.push(made.expect("a valid channel"));
         }
         // There are two masts. The UE may be high enough to draw its own environment height.
@@ -285,7 +286,7 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
         };
         let (mut together, mut alone) = (links(), links());
         for n in 0..300_u32 {
-            let mut beside = Beside::default();
+            let mut cache = SurroundingsCache::default();
             let place = f64::from(n * n % 211) - 80.0;
             let height = if n % 3 == 0 { 20.0 } else { 1.5 };
             for (number, (one, own)) in together.iter_mut().zip(&mut alone).enumerate() {
@@ -293,7 +294,7 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
                 ends.base.position.x = 90.0 * (number / 3) as f64;
                 ends.ue.position.z = height;
                 let now = Time::ZERO + Span::from_millis(n.into());
-                let found = one.large_scale_beside_db(now, &ends, &mut beside);
+                let found = one.cached_large_scale_db(now, &ends, &mut cache);
                 let expected = own.large_scale_db(now, &ends);
                 assert_eq!(found.to_bits(), expected.to_bits(), "{path_loss:?} {n}");
                 assert_eq!(one.large_scale(), own.large_scale());
@@ -327,22 +328,22 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
             cell: 4,
             ue: 6,
         };
-        let mut whole = environment.link(key);
-        let mut aside = environment.reduced_link(key, config.penetration);
+        let mut full = environment.link(key);
+        let mut reduced = environment.reduced_link(key, config.penetration);
         let mut near = environment.reduced_link(key, config.penetration);
         for n in 0..200_u32 {
             let now = Time::ZERO + Span::from_millis(u64::from(10 * n));
             let mut ends = at(f64::from(n / 3 * 7 % 211) - 80.0);
             ends.ue.velocity.x = 3.0;
-            let expected = whole.large_scale_db(now, &ends);
-            assert_eq!(aside.large_scale_db(now, &ends), expected);
+            let expected = full.large_scale_db(now, &ends);
+            assert_eq!(reduced.large_scale_db(now, &ends), expected);
             assert_eq!(near.large_scale_db(now, &ends), expected);
-            assert_eq!(aside.last_db(), whole.last_db());
+            assert_eq!(reduced.last_db(), full.last_db());
             if n >= 100 {
                 near.make_full();
                 let later = now + Span::from_millis(3);
-                assert_eq!(near.fading_flat(later), whole.fading_flat(later));
-                assert_eq!(near.large_scale(), whole.large_scale());
+                assert_eq!(near.fading_flat(later), full.fading_flat(later));
+                assert_eq!(near.large_scale(), full.large_scale());
             }
         }
     }

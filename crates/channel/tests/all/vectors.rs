@@ -129,11 +129,11 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
         }
         ("shadowing_step", &[last, sigma, normal, moved, distance]) => {
             let correlation = shadowing::correlation(moved, distance);
-            vec![shadowing::step(last, sigma, correlation, normal)]
+            vec![shadowing::next_db(last, sigma, correlation, normal)]
         }
         ("oxygen", &[f, d]) => vec![atmosphere::oxygen_db_per_km(f) * d / 1000.0],
         ("rain_coefficients", &[f]) => {
-            let rain = atmosphere::Rain::at(f);
+            let rain = atmosphere::Rain::for_carrier(f);
             vec![
                 rain.k_vertical,
                 rain.alpha_vertical,
@@ -142,7 +142,7 @@ fn propagation(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
             ]
         }
         ("rain_vertical_mm_per_h_km", &[f, rate, km]) => {
-            vec![atmosphere::Rain::at(f).vertical_db_per_km(rate) * km]
+            vec![atmosphere::Rain::for_carrier(f).vertical_db_per_km(rate) * km]
         }
         ("outer_walls", &[f]) => {
             vec![

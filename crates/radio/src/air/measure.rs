@@ -160,12 +160,12 @@ impl Bounded<'_> {
         let index = path_between(self.0, ue, cell)?;
         let its = &self.0.cells[cell.index()];
         let smooth = self.0.channels[index].smooth(its)?;
-        let way_m = smooth.way_m(place)?;
-        let most_db = smooth.gain_db + smooth.turned_db + smooth.db_per_m * way_m;
+        let distance_m = smooth.distance_m(place)?;
+        let most_db = smooth.gain_db + smooth.turned_db + smooth.db_per_m * distance_m;
         Some(LevelRise {
             level_dbm: its.levels.element_dbm + most_db + ROUNDING_DB,
             db_per_m: smooth.db_per_m,
-            within_m: smooth.within_m - way_m,
+            within_m: smooth.within_m - distance_m,
             shadow: smooth.shadow,
         })
     }

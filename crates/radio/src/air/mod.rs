@@ -304,7 +304,7 @@ impl Air {
                 let serving = of_carrier.position(|path| path.cell == cell);
                 let serving = paths.start + serving.unwrap_or_default();
                 self.paths[serving].is_serving = true;
-                self.channels[serving].bring_near();
+                self.channels[serving].make_full();
                 SinrSource::Paths(serving, paths)
             }
         };

@@ -3,7 +3,7 @@
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
-use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, Smooth, State};
+use crate::channel::{CommonShadowing, LinkChannel, LinkEnds, Smooth, State, SurroundingsCache};
 use crate::config::CellConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
@@ -59,7 +59,7 @@ pub(crate) struct InstantCache {
     /// Site of a repeating plane, and the shift to its image that is nearest to the UE. `None`
     /// before the first use.
     shifted: Option<(Point, Lattice, Vector)>,
-    surroundings: Beside,
+    surroundings: SurroundingsCache,
 }
 
 impl InstantCache {
@@ -156,7 +156,7 @@ impl RadioPath {
         }
         let gain_db = channel
             .channel
-            .large_scale_beside_db(at, &ends, &mut cache.surroundings);
+            .cached_large_scale_db(at, &ends, &mut cache.surroundings);
         if channel.recorded.is_none() {
             channel.gain_db = gain_db;
             *gain = from_db(gain_db);
@@ -193,9 +193,9 @@ impl PathChannel {
         self.channel.large_scale_db(at, ends)
     }
 
-    /// Calls [`LinkChannel::tell_of_beams`].
+    /// Calls [`LinkChannel::disable_beam_failure_model`].
     pub(super) fn disable_beam_failure_model(&mut self) {
-        self.channel.tell_of_beams();
+        self.channel.disable_beam_failure_model();
     }
 
     /// Calls [`LinkChannel::hold_beams`].
@@ -224,7 +224,7 @@ impl PathChannel {
     }
 
     /// Prepares the channel for more than its mean gain.
-    pub(super) fn bring_near(&mut self) {
+    pub(super) fn make_full(&mut self) {
         self.channel.make_full();
     }
 

@@ -56,7 +56,7 @@ impl Channels {
             Some(position) => position,
             None => {
                 let others = self.environments.iter().map(|(_, other)| other);
-                let environment = Environment::beside(config.clone(), self.seed, others)?;
+                let environment = Environment::sharing_maps(config.clone(), self.seed, others)?;
                 self.environments.push((config, environment));
                 self.environments.len() - 1
             }

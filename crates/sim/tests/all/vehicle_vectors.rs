@@ -94,7 +94,7 @@ fn ours(name: &str) -> Vec<f64> {
         "boban" => vec![highway_building_free_probability(number(3))],
         "shadow" if parts[1] == "ar1" => {
             let correlation = shadowing::correlation(5.0, 10.0);
-            vec![correlation, shadowing::step(0.0, 1.0, correlation, 1.0)]
+            vec![correlation, shadowing::next_db(0.0, 1.0, correlation, 1.0)]
         }
         "ke" | "mke" => edges(name),
         "fresnel" => fresnel(&parts),

@@ -1,60 +1,64 @@
 //! Beams of a link whose caller detects beam failure and runs recovery.
 
-use super::beside::Beside;
-use super::whole::Whole;
-use crate::antenna::recovery::ToldBeams;
+use super::full_link::FullLink;
+use super::surroundings::SurroundingsCache;
+use crate::antenna::recovery::CallerBeams;
 use crate::ends::LinkEnds;
 use fadeout_core::Time;
 
-impl Whole {
-    /// Implements [`LinkChannel::tell_of_beams`](super::LinkChannel::tell_of_beams).
-    pub(super) fn tell_of_beams(&mut self) {
-        if let Some(beams) = &self.way.shared.config.beams {
-            self.told = Some(Box::new(ToldBeams::new(beams)));
+impl FullLink {
+    /// Implements
+    /// [`LinkChannel::disable_beam_failure_model`](super::LinkChannel::disable_beam_failure_model).
+    pub(super) fn disable_beam_failure_model(&mut self) {
+        if let Some(beams) = &self.path.shared.config.beams {
+            self.caller_beams = Some(Box::new(CallerBeams::new(beams)));
             self.monitor = None;
         }
     }
 
     /// Implements [`LinkChannel::hold_beams`](super::LinkChannel::hold_beams).
     pub(super) fn hold_beams(&mut self, now: Time, is_failing: bool) {
-        match self.told.as_deref_mut() {
-            Some(told) if is_failing => told.hold(now),
-            Some(told) => told.release(),
+        match self.caller_beams.as_deref_mut() {
+            Some(caller_beams) if is_failing => caller_beams.hold(now),
+            Some(caller_beams) => caller_beams.release(),
             None => {}
         }
     }
 
     /// Implements [`LinkChannel::holds_beams`](super::LinkChannel::holds_beams).
     pub(super) fn holds_beams(&self) -> bool {
-        self.told.as_deref().is_some_and(ToldBeams::is_held)
+        self.caller_beams
+            .as_deref()
+            .is_some_and(CallerBeams::is_held)
     }
 
     /// Implements [`LinkChannel::candidate_db`](super::LinkChannel::candidate_db).
     pub(super) fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
-        let (Some(told), Some(beams)) =
-            (self.told.as_deref().copied(), self.way.shared.config.beams)
-        else {
-            return self.large_scale_beside_db(now, ends, &mut Beside::default());
+        let (Some(caller_beams), Some(beams)) = (
+            self.caller_beams.as_deref().copied(),
+            self.path.shared.config.beams,
+        ) else {
+            return self.cached_large_scale_db(now, ends, &mut SurroundingsCache::default());
         };
         let in_use = self.scattering.in_use();
-        let latest = told.latest(&beams, now);
-        self.look_by(latest, now, ends);
+        let latest = caller_beams.latest(&beams, now);
+        self.evaluate_with(latest, now, ends);
         let candidate = latest.or_reflected(self.large_scale.blockage_db);
-        let candidate_db = self.look_by(candidate, now, ends);
+        let candidate_db = self.evaluate_with(candidate, now, ends);
         if !is_taken {
-            self.scattering.put_back(in_use);
-            self.look_by(told, now, ends);
+            self.scattering.restore(in_use);
+            self.evaluate_with(caller_beams, now, ends);
         }
         candidate_db
     }
 
-    fn look_by(&mut self, beams: ToldBeams, now: Time, ends: &LinkEnds) -> f64 {
+    fn evaluate_with(&mut self, beams: CallerBeams, now: Time, ends: &LinkEnds) -> f64 {
         // The state is overwritten in place, which avoids an allocation during recovery.
-        if let Some(told) = self.told.as_deref_mut() {
-            *told = beams;
+        if let Some(caller_beams) = self.caller_beams.as_deref_mut() {
+            *caller_beams = beams;
         }
-        self.asked = None;
-        self.large_scale_beside_db(now, ends, &mut Beside::default())
+        self.latest_ends = None;
+        self.cached_large_scale_db(now, ends, &mut SurroundingsCache::default())
     }
 }
 
@@ -118,7 +122,7 @@ mod tests {
             ue: 0,
         };
         let mut link = environment.link(key);
-        link.tell_of_beams();
+        link.disable_beam_failure_model();
         link
     }
 
@@ -131,15 +135,15 @@ mod tests {
                 delay_spread: Span::from_nanos(50),
             },
         ] {
-            let (mut held, mut asked, mut tracked) = (link(fading), link(fading), link(fading));
+            let (mut held, mut queried, mut tracked) = (link(fading), link(fading), link(fading));
             for ms in (0..450).step_by(5) {
                 let (now, ends) = (at(ms), ends(ms));
-                for link in [&mut held, &mut asked] {
+                for link in [&mut held, &mut queried] {
                     link.hold_beams(now, ms >= 100);
                 }
                 let in_use_db = held.large_scale_db(now, &ends);
-                let found_db = asked.candidate_db(now, &ends, false);
-                assert_eq!(in_use_db, asked.large_scale_db(now, &ends), "{ms} ms");
+                let found_db = queried.candidate_db(now, &ends, false);
+                assert_eq!(in_use_db, queried.large_scale_db(now, &ends), "{ms} ms");
                 let tracked_db = tracked.large_scale_db(now, &ends);
                 assert!(
                     (found_db - tracked_db).abs() < 1.0,
@@ -149,7 +153,7 @@ mod tests {
                     assert!(found_db - in_use_db > 5.0, "{found_db} {in_use_db}");
                     assert_eq!(held.candidate_db(now, &ends, true), found_db);
                     assert_eq!(held.large_scale_db(now, &ends), found_db);
-                    assert!(!held.holds_beams() && asked.holds_beams());
+                    assert!(!held.holds_beams() && queried.holds_beams());
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! places.
 
 use super::State;
-use super::way::Way;
+use super::link_path::LinkPath;
 use crate::ends::LinkEnds;
 use crate::path_loss::tr38901;
 use crate::shadowing::SiteMap;
@@ -10,7 +10,7 @@ use fadeout_core::Kinematics;
 use std::sync::Arc;
 
 /// Median path loss and shadowing in a condition, dB.
-pub(super) type Weighed = (f64, f64);
+pub(super) type ConditionLosses = (f64, f64);
 
 /// Distance, line-of-sight state and losses between a base station and a UE. They do not depend on
 /// the antennas.
@@ -21,15 +21,15 @@ pub(super) struct Surroundings {
     /// Weight of LOS in the amplitude during a transition between LOS and NLOS. `None` outside
     /// transitions.
     pub(super) los_weight: Option<f64>,
-    pub(super) own: Weighed,
+    pub(super) own: ConditionLosses,
     /// Losses in the other condition. `None` if that does not contribute.
-    pub(super) others: Option<Weighed>,
+    pub(super) others: Option<ConditionLosses>,
 }
 
 /// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse them.
 /// Each UE needs a cache of its own.
 #[derive(Debug, Default)]
-pub struct Beside(Option<(Key, Surroundings)>);
+pub struct SurroundingsCache(Option<(Key, Surroundings)>);
 
 /// Key of the cache. Two links of a UE with the same key have the same surroundings.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,27 +37,27 @@ pub(super) struct Key {
     /// Identity of the site's maps, and of environments that differ only in the base station's
     /// antenna. Both live as long as the links.
     maps: *const SiteMap,
-    kin: *const (),
+    antenna_group: *const (),
     base: Kinematics,
     ue: Kinematics,
     obstruction: Option<f64>,
 }
 
-impl Beside {
-    pub(super) fn found(
+impl SurroundingsCache {
+    pub(super) fn get_or_compute(
         &mut self,
         key: Option<Key>,
-        find: impl FnOnce() -> Surroundings,
+        compute: impl FnOnce() -> Surroundings,
     ) -> Surroundings {
         match (&self.0, key) {
             (Some((known, surroundings)), Some(key)) if *known == key => *surroundings,
-            (_, Some(key)) => self.0.insert((key, find())).1,
-            (_, None) => find(),
+            (_, Some(key)) => self.0.insert((key, compute())).1,
+            (_, None) => compute(),
         }
     }
 }
 
-impl Way {
+impl LinkPath {
     /// Returns the key of this link's surroundings. `None` if they contain a random value of this
     /// link alone.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
@@ -67,7 +67,7 @@ impl Way {
         }
         Some(Key {
             maps: Arc::as_ptr(self.maps.map()),
-            kin: Arc::as_ptr(&self.shared.kin),
+            antenna_group: Arc::as_ptr(&self.shared.antenna_group),
             base: ends.base,
             ue: ends.ue,
             obstruction: ends.obstruction,

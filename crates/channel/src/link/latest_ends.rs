@@ -6,33 +6,33 @@ use fadeout_core::{Kinematics, Point, Time, Vector};
 /// Time and ends of the latest evaluation of a link. Every pair of a UE and a cell has such a
 /// record, so data that most links lack is boxed to save memory.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct LatestEnds {
     at: Time,
     base: Kinematics,
     ue: Kinematics,
     /// Data other than positions. `None` until an evaluation has some.
-    more: Option<Box<More>>,
+    other_data: Option<Box<OtherData>>,
 }
 
 /// Data of [`LinkEnds`] other than the positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct More {
+struct OtherData {
     obstruction: Option<f64>,
     vehicles_db: f64,
     base_beam_at: Option<Point>,
     ue_beam_at: Option<Point>,
 }
 
-impl More {
-    const NONE: More = More {
+impl OtherData {
+    const NONE: OtherData = OtherData {
         obstruction: None,
         vehicles_db: 0.0,
         base_beam_at: None,
         ue_beam_at: None,
     };
 
-    fn of(ends: &LinkEnds) -> More {
-        More {
+    fn from_ends(ends: &LinkEnds) -> OtherData {
+        OtherData {
             obstruction: ends.obstruction,
             vehicles_db: ends.vehicles_db,
             base_beam_at: ends.base_beam_at,
@@ -41,50 +41,51 @@ impl More {
     }
 }
 
-impl Asked {
-    pub(super) fn new(at: Time, ends: &LinkEnds) -> Asked {
-        let more = More::of(ends);
-        Asked {
+impl LatestEnds {
+    pub(super) fn new(at: Time, ends: &LinkEnds) -> LatestEnds {
+        let other_data = OtherData::from_ends(ends);
+        LatestEnds {
             at,
             base: ends.base,
             ue: ends.ue,
-            more: (more != More::NONE).then(|| Box::new(more)),
+            other_data: (other_data != OtherData::NONE).then(|| Box::new(other_data)),
         }
     }
 
     /// Records another evaluation. An existing box is reused.
-    pub(super) fn again(&mut self, at: Time, ends: &LinkEnds) {
-        let more = More::of(ends);
+    pub(super) fn replace(&mut self, at: Time, ends: &LinkEnds) {
+        let other_data = OtherData::from_ends(ends);
         (self.at, self.base, self.ue) = (at, ends.base, ends.ue);
-        match &mut self.more {
-            Some(known) => **known = more,
-            None if more != More::NONE => self.more = Some(Box::new(more)),
+        match &mut self.other_data {
+            Some(known) => **known = other_data,
+            None if other_data != OtherData::NONE => self.other_data = Some(Box::new(other_data)),
             None => {}
         }
     }
 
     /// Returns the time of the latest evaluation.
-    pub(super) fn at(&self) -> Time {
+    pub(super) fn time(&self) -> Time {
         self.at
     }
 
     /// Returns the ends of the latest evaluation.
     pub(super) fn ends(&self) -> LinkEnds {
-        let more = self.more.as_deref().unwrap_or(&More::NONE);
+        let other_data = self.other_data.as_deref().unwrap_or(&OtherData::NONE);
         LinkEnds {
             base: self.base,
             ue: self.ue,
-            obstruction: more.obstruction,
-            vehicles_db: more.vehicles_db,
-            base_beam_at: more.base_beam_at,
-            ue_beam_at: more.ue_beam_at,
+            obstruction: other_data.obstruction,
+            vehicles_db: other_data.vehicles_db,
+            base_beam_at: other_data.base_beam_at,
+            ue_beam_at: other_data.ue_beam_at,
         }
     }
 
     /// Returns true if the latest evaluation was at this time and with these ends.
-    pub(super) fn is(&self, at: Time, ends: &LinkEnds) -> bool {
-        let more = self.more.as_deref().unwrap_or(&More::NONE);
-        (self.at, self.base, self.ue) == (at, ends.base, ends.ue) && *more == More::of(ends)
+    pub(super) fn is_at(&self, at: Time, ends: &LinkEnds) -> bool {
+        let other_data = self.other_data.as_deref().unwrap_or(&OtherData::NONE);
+        (self.at, self.base, self.ue) == (at, ends.base, ends.ue)
+            && *other_data == OtherData::from_ends(ends)
     }
 
     /// Returns the position of the UE relative to the base station at `t`, which may be before or
@@ -103,8 +104,12 @@ impl Asked {
             ue.velocity.y - base.velocity.y,
             ue.velocity.z - base.velocity.z,
         );
-        let way = velocity * elapsed;
-        Vector::new(position.x + way.x, position.y + way.y, position.z + way.z)
+        let moved = velocity * elapsed;
+        Vector::new(
+            position.x + moved.x,
+            position.y + moved.y,
+            position.z + moved.z,
+        )
     }
 }
 
@@ -116,18 +121,24 @@ mod tests {
     fn it_is_known_again_with_all_that_it_was_asked_with() {
         let place = |x| Kinematics::at_rest(Point::new(x, 0.0, 1.5));
         let plain = LinkEnds::new(place(0.0), place(50.0));
-        let beside = LinkEnds {
+        let special = LinkEnds {
             obstruction: Some(-1.0),
             ue_beam_at: Some(Point::new(1.0, 2.0, 3.0)),
             ..plain
         };
-        let mut asked = Asked::new(Time::ZERO, &plain);
-        assert!(asked.more.is_none() && asked.is(Time::ZERO, &plain));
-        for ends in [beside, plain, beside] {
-            asked.again(Time::from_nanos(7), &ends);
-            assert!(asked.is(Time::from_nanos(7), &ends) && !asked.is(Time::ZERO, &ends));
-            assert_eq!((asked.ends(), asked.at().as_nanos()), (ends, 7));
+        let mut latest_ends = LatestEnds::new(Time::ZERO, &plain);
+        assert!(latest_ends.other_data.is_none() && latest_ends.is_at(Time::ZERO, &plain));
+        for ends in [special, plain, special] {
+            latest_ends.replace(Time::from_nanos(7), &ends);
+            assert!(
+                latest_ends.is_at(Time::from_nanos(7), &ends)
+                    && !latest_ends.is_at(Time::ZERO, &ends)
+            );
+            assert_eq!(
+                (latest_ends.ends(), latest_ends.time().as_nanos()),
+                (ends, 7)
+            );
         }
-        assert!(!asked.is(Time::from_nanos(7), &plain));
+        assert!(!latest_ends.is_at(Time::from_nanos(7), &plain));
     }
 }

@@ -1,7 +1,7 @@
 //! Path between the two ends of a link, with the data that its mean gain depends on.
 
-use super::beside::{Beside, Surroundings, Weighed};
 use super::environment::Shared;
+use super::surroundings::{ConditionLosses, Surroundings, SurroundingsCache};
 use super::{LargeScale, State};
 use crate::antenna::{Angles, Antenna};
 use crate::config::{ChannelConfig, LineOfSight};
@@ -17,19 +17,19 @@ use std::sync::Arc;
 
 /// Path between the two ends of a link. Every pair of a UE and a cell has one, so it is kept small.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct LinkPath {
     pub(super) shared: Arc<Shared>,
     pub(super) maps: MapReader,
     /// Walls around the UE. `None` if there are none.
     walls: Option<Box<Walls>>,
     pub(super) key: LinkKey,
     /// Result of the last evaluation. `None` before the first.
-    pub(super) last: Option<Last>,
+    pub(super) last: Option<LastEvaluation>,
 }
 
 /// Gain of an evaluation, and the ends that it is for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Last {
+pub(super) struct LastEvaluation {
     pub(super) at: Time,
     pub(super) base: Point,
     pub(super) ue: Kinematics,
@@ -41,10 +41,10 @@ pub(super) struct Last {
     pub(super) is_bare: bool,
 }
 
-impl Last {
+impl LastEvaluation {
     /// Returns time and ends of the evaluation. The base station is at rest, as reduced links
     /// require.
-    pub(super) fn question(&self) -> (Time, LinkEnds) {
+    pub(super) fn time_and_ends(&self) -> (Time, LinkEnds) {
         let base = Kinematics::at_rest(self.base);
         (self.at, LinkEnds::new(base, self.ue))
     }
@@ -59,9 +59,14 @@ fn certain(probabilities: StateProbabilities) -> Option<State> {
     }
 }
 
-impl Way {
-    pub(super) fn new(shared: Arc<Shared>, maps: MapReader, walls: Walls, key: LinkKey) -> Way {
-        Way {
+impl LinkPath {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        maps: MapReader,
+        walls: Walls,
+        key: LinkKey,
+    ) -> LinkPath {
+        LinkPath {
             shared,
             maps,
             walls: (walls != Walls::default()).then(|| Box::new(walls)),
@@ -71,8 +76,8 @@ impl Way {
     }
 
     /// Returns a copy without a last evaluation.
-    pub(super) fn again(&self) -> Way {
-        Way {
+    pub(super) fn fresh_copy(&self) -> LinkPath {
+        LinkPath {
             shared: Arc::clone(&self.shared),
             maps: MapReader::new(Arc::clone(self.maps.map())),
             walls: self.walls.clone(),
@@ -86,7 +91,7 @@ impl Way {
         self.walls.as_deref().copied().unwrap_or_default()
     }
 
-    /// Returns true if [`Way::gain_db`] can compute the gain for these ends.
+    /// Returns true if [`LinkPath::gain_db`] can compute the gain for these ends.
     pub(super) fn is_enough(&self, ends: &LinkEnds) -> bool {
         self.shared.is_plain
             && ends.obstruction.is_none()
@@ -95,7 +100,12 @@ impl Way {
     }
 
     /// Returns the mean gain of a reduced link, dB.
-    pub(super) fn gain_db(&mut self, now: Time, ends: &LinkEnds, beside: &mut Beside) -> f64 {
+    pub(super) fn gain_db(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        cache: &mut SurroundingsCache,
+    ) -> f64 {
         debug_assert!(self.is_enough(ends), "more than the places counts");
         if let Some(last) = &mut self.last
             && (last.base, last.ue.position) == (ends.base.position, ends.ue.position)
@@ -108,11 +118,11 @@ impl Way {
             state,
             own: (path_loss_db, shadowing_db),
             ..
-        } = beside.found(self.key(ends), || self.surroundings(ends));
+        } = cache.get_or_compute(self.key(ends), || self.surroundings(ends));
         let config = &self.shared.config;
         let places = (ends.base.position, ends.ue.position);
         let (base_gain_dbi, ue_gain_dbi) = config.fixed_gains_dbi(places).unwrap_or_default();
-        let look = LargeScale {
+        let large_scale = LargeScale {
             state,
             path_loss_db,
             shadowing_db,
@@ -121,19 +131,19 @@ impl Way {
             ue_gain_dbi,
             ..LargeScale::UNKNOWN
         };
-        let gain_db = look.sum_db(config.minimum_loss_db);
-        self.note(now, ends, (state, gain_db, shadowing_db));
+        let gain_db = large_scale.sum_db(config.minimum_loss_db);
+        self.record_evaluation(now, ends, (state, gain_db, shadowing_db));
         gain_db
     }
 
     /// Records the result of an evaluation.
-    pub(super) fn note(
+    pub(super) fn record_evaluation(
         &mut self,
         now: Time,
         ends: &LinkEnds,
         (state, gain_db, shadowing_db): (State, f64, f64),
     ) {
-        self.last = Some(Last {
+        self.last = Some(LastEvaluation {
             at: now,
             base: ends.base.position,
             ue: ends.ue,
@@ -167,7 +177,7 @@ impl Way {
         let (condition, other) = state.conditions();
         let indoors_db = config.path_loss.indoor_shadowing_sigma_db();
         let indoors_db = indoors_db.filter(|_| walls.is_building);
-        let mut losses = |condition| -> Weighed {
+        let mut losses = |condition| -> ConditionLosses {
             let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
                 let own = indoors_db
                     .unwrap_or_else(|| config.path_loss.shadowing_sigma_db(&geometry, condition));

@@ -1,15 +1,15 @@
 //! Full form of a link.
 
-use super::asked::Asked;
-use super::beside::{Beside, Surroundings};
 use super::environment::Shared;
-use super::way::Way;
+use super::latest_ends::LatestEnds;
+use super::link_path::LinkPath;
+use super::surroundings::{Surroundings, SurroundingsCache};
 use super::{LargeScale, State};
 use crate::antenna::management::FailureMonitor;
-use crate::antenna::recovery::ToldBeams;
+use crate::antenna::recovery::CallerBeams;
 use crate::antenna::tracking::BeamTrack;
 use crate::blockage::{MAX_BLOCKAGES, Process, View};
-use crate::clusters::{Look, Scattering};
+use crate::clusters::{Scattering, ScatteringInputs};
 use crate::ends::LinkEnds;
 use crate::fading::Plan;
 use crate::fading::rays::Place;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 
 /// Full form of a link, with fading, blockages and beams.
 #[derive(Debug)]
-pub(super) struct Whole {
-    pub(super) way: Way,
+pub(super) struct FullLink {
+    pub(super) path: LinkPath,
     pub(super) blockages: Vec<Box<dyn Process>>,
     pub(super) monitor: Option<Box<FailureMonitor>>,
     /// State of beams whose failure the caller detects. If set, `monitor` is `None`.
-    pub(super) told: Option<Box<ToldBeams>>,
+    pub(super) caller_beams: Option<Box<CallerBeams>>,
     /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(super) track: Option<Box<BeamTrack>>,
     fading: SmallScale,
@@ -36,7 +36,7 @@ pub(super) struct Whole {
     /// Decimal logarithms of the delay spreads in seconds for which the link's own fading plans
     /// were computed.
     spreads_lg: [f64; 2],
-    pub(super) asked: Option<Asked>,
+    pub(super) latest_ends: Option<LatestEnds>,
     pub(super) large_scale: LargeScale,
 }
 
@@ -56,7 +56,7 @@ impl EndGains {
 
 /// Arguments of an evaluation: shared data, time, ends, and the power of LOS over NLOS before
 /// antennas, dB.
-type At<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
+type Inputs<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
 /// Random streams of a link's blockages, one for each.
 const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
@@ -66,13 +66,13 @@ const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
     "radio.blockage.3",
 ];
 
-impl Whole {
+impl FullLink {
     /// Returns the full link over a path.
-    pub(super) fn new(way: Way) -> Whole {
-        let shared = Arc::clone(&way.shared);
+    pub(super) fn new(path: LinkPath) -> FullLink {
+        let shared = Arc::clone(&path.shared);
         let (config, seed) = (&shared.config, shared.seed);
-        let entity = way.key.entity();
-        let ue = u64::from(way.key.ue);
+        let entity = path.key.entity();
+        let ue = u64::from(path.key.ue);
         let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
             let of = if blockage.surrounds_the_ue() {
                 ue
@@ -82,44 +82,44 @@ impl Whole {
             blockage.start(Stream::new(seed, BLOCKAGE_DOMAINS[n], of))
         });
         let beams = config.beams.as_ref();
-        Whole {
-            scattering: Scattering::new(&shared.laws, seed, u64::from(way.key.site)),
+        FullLink {
+            scattering: Scattering::new(&shared.laws, seed, u64::from(path.key.site)),
             blockages: blockages.collect(),
             monitor: beams.and_then(FailureMonitor::new).map(Box::new),
-            told: None,
-            track: beams.and_then(BeamTrack::of).map(Box::new),
+            caller_beams: None,
+            track: beams.and_then(BeamTrack::from_management).map(Box::new),
             fading: SmallScale::new(seed, entity),
             spreads_lg: [f64::NAN; 2],
-            asked: None,
+            latest_ends: None,
             large_scale: LargeScale::UNKNOWN,
-            way,
+            path,
         }
     }
 
     /// Implements
-    /// [`LinkChannel::large_scale_beside_db`](super::LinkChannel::large_scale_beside_db).
-    pub(super) fn large_scale_beside_db(
+    /// [`LinkChannel::cached_large_scale_db`](super::LinkChannel::cached_large_scale_db).
+    pub(super) fn cached_large_scale_db(
         &mut self,
         now: Time,
         ends: &LinkEnds,
-        beside: &mut Beside,
+        cache: &mut SurroundingsCache,
     ) -> f64 {
         let mut is_alike = false;
-        match &mut self.asked {
-            Some(asked) if asked.is(now, ends) => return self.large_scale.gain_db,
-            Some(asked) if !self.way.shared.is_timeless => asked.again(now, ends),
-            Some(asked) => {
-                let before = asked.ends();
-                asked.again(now, ends);
+        match &mut self.latest_ends {
+            Some(latest_ends) if latest_ends.is_at(now, ends) => return self.large_scale.gain_db,
+            Some(latest_ends) if !self.path.shared.is_timeless => latest_ends.replace(now, ends),
+            Some(latest_ends) => {
+                let before = latest_ends.ends();
+                latest_ends.replace(now, ends);
                 is_alike = self.is_alike(&before, ends);
             }
-            None => self.asked = Some(Asked::new(now, ends)),
+            None => self.latest_ends = Some(LatestEnds::new(now, ends)),
         }
         if is_alike {
             return self.large_scale.gain_db;
         }
-        let shared = Arc::clone(&self.way.shared);
-        self.large_scale = self.look(&shared, now, ends, beside);
+        let shared = Arc::clone(&self.path.shared);
+        self.large_scale = self.evaluate(&shared, now, ends, cache);
         let LargeScale {
             state,
             gain_db,
@@ -127,7 +127,7 @@ impl Whole {
             ..
         } = self.large_scale;
         let found = (state, gain_db, shadowing_db);
-        self.way.note(now, ends, found);
+        self.path.record_evaluation(now, ends, found);
         let place = ends.ue.position;
         self.lay_out_fading(&shared, (place.x, place.y));
         self.large_scale.gain_db
@@ -144,43 +144,43 @@ impl Whole {
             ue_beam_at: beam(ends.ue_beam_at),
             ..*ends
         };
-        self.way.shared.is_timeless && without_beams(before) == without_beams(ends)
+        self.path.shared.is_timeless && without_beams(before) == without_beams(ends)
     }
 
     fn has_clusters(&self) -> bool {
-        self.way.shared.laws.clusters.iter().any(Option::is_some)
+        self.path.shared.laws.clusters.iter().any(Option::is_some)
     }
 
     /// Implements [`LinkChannel::fading`](super::LinkChannel::fading).
     pub(super) fn fading(&self, t: Time, out: &mut [f32]) {
-        let Some(asked) = &self.asked else {
+        let Some(latest_ends) = &self.latest_ends else {
             return out.fill(1.0);
         };
-        let (place, direct_turns) = self.place(asked, t);
-        let fadings = &self.way.shared.fadings;
+        let (place, direct_turns) = self.place(latest_ends, t);
+        let fadings = &self.path.shared.fadings;
         self.fading.gains(fadings, place, direct_turns, out);
     }
 
     /// Implements [`LinkChannel::fading_flat`](super::LinkChannel::fading_flat).
     pub(super) fn fading_flat(&self, t: Time) -> f64 {
-        let Some(asked) = &self.asked else {
+        let Some(latest_ends) = &self.latest_ends else {
             return 1.0;
         };
-        let (place, direct_turns) = self.place(asked, t);
-        let (fadings, sub_bands) = (&self.way.shared.fadings, self.way.shared.config.sub_bands);
+        let (place, direct_turns) = self.place(latest_ends, t);
+        let (fadings, sub_bands) = (&self.path.shared.fadings, self.path.shared.config.sub_bands);
         self.fading
             .flat_or_mean(fadings, place, direct_turns, sub_bands)
     }
 
     /// Implements [`LinkChannel::sub_bands`](super::LinkChannel::sub_bands).
     pub(super) fn sub_bands(&self) -> Option<usize> {
-        let is_wideband = self.fading.is_wideband(&self.way.shared.fadings);
-        is_wideband.then_some(self.way.shared.config.sub_bands)
+        let is_wideband = self.fading.is_wideband(&self.path.shared.fadings);
+        is_wideband.then_some(self.path.shared.config.sub_bands)
     }
 
     #[inline]
-    fn place(&self, asked: &Asked, t: Time) -> (Place, f64) {
-        let position = asked.relative(t);
+    fn place(&self, latest_ends: &LatestEnds, t: Time) -> (Place, f64) {
+        let position = latest_ends.relative(t);
         let place = Place {
             x: position.x,
             y: position.y,
@@ -188,7 +188,7 @@ impl Whole {
         };
         (
             place,
-            position.length() / self.way.shared.fadings.wavelength_m,
+            position.length() / self.path.shared.fadings.wavelength_m,
         )
     }
 
@@ -198,7 +198,7 @@ impl Whole {
         if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
         {
-            let k_db = law.mean + law.deviation * self.way.maps.k_factor(place);
+            let k_db = law.mean + law.deviation * self.path.maps.k_factor(place);
             if self.scattering.mix(LOS).is_none() {
                 let plan = Plan::rician(k_db);
                 match self.fading.own_mut(LOS) {
@@ -213,7 +213,7 @@ impl Whole {
                 continue;
             }
             if let Some(law) = shared.laws.delay_spread[n] {
-                let decades = law.mean + law.deviation * self.way.maps.delay_spread(n, place);
+                let decades = law.mean + law.deviation * self.path.maps.delay_spread(n, place);
                 let own = self.fading.own_mut(n);
                 let plan = own.get_or_insert_with(|| Box::new(shared.fadings.plans[n].clone()));
                 if let Some(mix) = self.scattering.mix(n) {
@@ -231,22 +231,22 @@ impl Whole {
         }
     }
 
-    fn look(
+    fn evaluate(
         &mut self,
         shared: &Shared,
         now: Time,
         ends: &LinkEnds,
-        beside: &mut Beside,
+        cache: &mut SurroundingsCache,
     ) -> LargeScale {
         let config = &shared.config;
-        let key = self.way.key(ends);
+        let key = self.path.key(ends);
         let Surroundings {
             slant_m,
             state,
             los_weight,
             own: (path_loss_db, shadowing_db),
             others,
-        } = beside.found(key, || self.way.surroundings(ends));
+        } = cache.get_or_compute(key, || self.path.surroundings(ends));
         let (condition, other) = state.conditions();
         let others = los_weight.zip(others);
         let excess_db = others
@@ -261,13 +261,13 @@ impl Whole {
             (Condition::Los, ..) => f64::INFINITY,
             (Condition::Nlos, ..) => f64::NEG_INFINITY,
         };
-        let look = (shared, now, ends, los_lead_db);
-        self.look_at_beams(look, condition);
-        let gains = self.gains(look, condition);
+        let inputs = (shared, now, ends, los_lead_db);
+        self.measure_beams(inputs, condition);
+        let gains = self.gains(inputs, condition);
         let transition = others.zip(excess_db).map_or(
             Transition::none(condition),
             |((weight, _), excess_db)| {
-                let others = self.gains_of_the_other(look, other, gains);
+                let others = self.gains_of_the_other(inputs, other, gains);
                 Transition::new(
                     condition,
                     weight,
@@ -276,12 +276,12 @@ impl Whole {
             },
         );
         self.fading.set_los_share(transition.los_share);
-        let mut look = LargeScale {
+        let mut large_scale = LargeScale {
             state,
             path_loss_db,
             shadowing_db,
             transition_db: transition.gain_db,
-            absorption_db: shared.absorption_db_per_m * slant_m + self.way.walls().loss_db,
+            absorption_db: shared.absorption_db_per_m * slant_m + self.path.walls().loss_db,
             blockage_db: gains.blockage_db,
             base_gain_dbi: gains.base_dbi,
             ue_gain_dbi: gains.ue_dbi,
@@ -290,38 +290,39 @@ impl Whole {
         if !ends.only_disturbs()
             && let Some(monitor) = &self.monitor
         {
-            look.is_recovering = monitor.is_recovering();
-            look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
+            large_scale.is_recovering = monitor.is_recovering();
+            large_scale.blockage_db = monitor.reflection_db().unwrap_or(large_scale.blockage_db);
         }
-        if let Some(told) = self.told.as_deref_mut().filter(|_| !ends.only_disturbs()) {
-            let reflection_db = told.reflection_db(look.blockage_db);
-            look.blockage_db = reflection_db.unwrap_or(look.blockage_db);
+        let caller_beams = self.caller_beams.as_deref_mut();
+        if let Some(beams) = caller_beams.filter(|_| !ends.only_disturbs()) {
+            let reflection_db = beams.reflection_db(large_scale.blockage_db);
+            large_scale.blockage_db = reflection_db.unwrap_or(large_scale.blockage_db);
         }
-        look.gain_db = look.sum_db(config.minimum_loss_db);
-        look
+        large_scale.gain_db = large_scale.sum_db(config.minimum_loss_db);
+        large_scale
     }
 
     /// Returns the gains of the antennas in a condition, and the loss by blockage. With clusters
     /// the blockage affects the direct path only, otherwise all power.
-    fn gains(&mut self, look: At<'_>, condition: Condition) -> EndGains {
-        let (_, now, ends, _) = look;
+    fn gains(&mut self, inputs: Inputs<'_>, condition: Condition) -> EndGains {
+        let (_, now, ends, _) = inputs;
         let places = (ends.base.position, ends.ue.position);
         let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
-        self.gains_behind(blockage_db, look, condition)
+        self.gains_behind(blockage_db, inputs, condition)
     }
 
     /// Returns the gains in the other condition, given those in the first. Without clusters the
     /// antenna gains are the same in both.
     fn gains_of_the_other(
         &mut self,
-        look: At<'_>,
+        inputs: Inputs<'_>,
         condition: Condition,
         known: EndGains,
     ) -> EndGains {
         if self.scattering.has(LOS) || self.scattering.has(NLOS) {
-            return self.gains(look, condition);
+            return self.gains(inputs, condition);
         }
-        let (_, now, ends, _) = look;
+        let (_, now, ends, _) = inputs;
         let places = (ends.base.position, ends.ue.position);
         EndGains {
             blockage_db: self.blockage_db(now, places, condition, ends.vehicles_db),
@@ -333,7 +334,7 @@ impl Whole {
     fn gains_behind(
         &mut self,
         blockage_db: f64,
-        (shared, now, ends, los_lead_db): At<'_>,
+        (shared, now, ends, los_lead_db): Inputs<'_>,
         condition: Condition,
     ) -> EndGains {
         let n = match condition {
@@ -341,18 +342,18 @@ impl Whole {
             Condition::Nlos => NLOS,
         };
         let mix = if self.scattering.has(n) {
-            let look = Look {
+            let inputs = ScatteringInputs {
                 config: &shared.config,
                 laws: &shared.laws,
-                maps: &mut self.way.maps,
+                maps: &mut self.path.maps,
                 now,
                 ends,
                 blockage_db,
                 los_lead_db,
-                told: self.told.as_deref(),
+                caller_beams: self.caller_beams.as_deref(),
                 track: self.track.as_deref(),
             };
-            self.scattering.look(n, look)
+            self.scattering.evaluate(n, inputs)
         } else {
             None
         };
@@ -377,16 +378,20 @@ impl Whole {
     }
 
     /// Computes all beam measurements that were due until `now`.
-    fn look_at_beams(&mut self, (shared, now, ends, los_lead_db): At<'_>, condition: Condition) {
+    fn measure_beams(
+        &mut self,
+        (shared, now, ends, los_lead_db): Inputs<'_>,
+        condition: Condition,
+    ) {
         if let (Some(track), Some(beams)) = (&mut self.track, &shared.config.beams) {
-            track.note(beams.tracking_period, now, ends.ue);
+            track.record_measurements(beams.tracking_period, now, ends.ue);
         }
-        let blockage_db = |link: &mut Whole, at: Time| {
+        let blockage_db = |link: &mut FullLink, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
             // The vehicle loss between evaluations is unknown, so the current value is used.
             let blockage_db = link.blockage_db(at, (base, ue), condition, ends.vehicles_db);
-            link.scattering.note(at, blockage_db);
+            link.scattering.record_blockage(at, blockage_db);
             (blockage_db, earlier)
         };
         // Beams that point at other UEs cannot fail this link.
@@ -402,8 +407,8 @@ impl Whole {
                 }
                 // A blocked direct path costs the total no more than it costs that path.
                 let then = ends.moved_back(earlier);
-                let look = (shared, at, &then, los_lead_db);
-                let lost = self.gains_behind(blockage_db, look, condition);
+                let inputs = (shared, at, &then, los_lead_db);
+                let lost = self.gains_behind(blockage_db, inputs, condition);
                 lost.blockage_db + misaligned_db
             });
             self.monitor = Some(monitor);
@@ -437,13 +442,13 @@ impl Whole {
             base,
             ue,
             has_direct_path: condition == Condition::Los,
-            wavelength_m: self.way.shared.fadings.wavelength_m,
+            wavelength_m: self.path.shared.fadings.wavelength_m,
         }
     }
 
     /// Returns the loss of gain by outdated beams, dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
-        let config = &self.way.shared.config;
+        let config = &self.path.shared.config;
         let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
         let fixed = config.fixed_gains_dbi(ends.before(earlier));
         let (base, ue) = fixed.unwrap_or_else(|| {
@@ -458,7 +463,7 @@ impl Whole {
     /// Returns the gains of both antennas at the time `at`, which is `earlier` seconds before that
     /// of `ends`.
     fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
-        let config = &self.way.shared.config;
+        let config = &self.path.shared.config;
         if let Some(gains) = config.fixed_gains_dbi(ends.before(earlier)) {
             return gains;
         }
