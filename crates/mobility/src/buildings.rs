@@ -68,7 +68,7 @@ impl Buildings {
         }
         self.seen.clear();
         let clear_m = line.within_m(clear);
-        self.look((from, to), &line, [0.0, clear_m]);
+        self.add_silhouettes((from, to), &line, [0.0, clear_m]);
         let across = self.seen.iter().filter(|it| it.covers(0.0));
         let over = across.map(|it| it.roof).fold(f64::NEG_INFINITY, f64::max);
         if over <= 0.0 {
@@ -86,7 +86,7 @@ impl Buildings {
         if !self.seen.iter().any(|it| it.bars(over)) {
             let within_m = line.within_m(over).min(line.far_m);
             if within_m > clear_m {
-                self.look((from, to), &line, [clear_m, within_m]);
+                self.add_silhouettes((from, to), &line, [clear_m, within_m]);
             }
             for offset in self.seen.iter().flat_map(Silhouette::sides) {
                 depth = self.cost(offset, depth);
@@ -115,7 +115,12 @@ impl Buildings {
 
     /// Adds the silhouettes of buildings whose distance from the line is between `known_m` and
     /// `within_m`, in metres. If `known_m` is zero, all buildings up to `within_m` are added.
-    fn look(&mut self, ends: (Point, Point), line: &Line, [known_m, within_m]: [f64; 2]) {
+    fn add_silhouettes(
+        &mut self,
+        ends: (Point, Point),
+        line: &Line,
+        [known_m, within_m]: [f64; 2],
+    ) {
         let Buildings {
             all, squares, seen, ..
         } = self;

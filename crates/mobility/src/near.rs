@@ -73,7 +73,7 @@ impl Near {
 
     /// Returns the vehicles that may be near enough to a straight line, over the part of it below
     /// the tallest vehicle.
-    pub(crate) fn along(&mut self, (from, to): (Point, Point), beside: &Beside) -> &[Vehicle] {
+    pub(crate) fn along(&mut self, (from, to): (Point, Point), line: &GroundLine) -> &[Vehicle] {
         self.found.clear();
         let Near {
             squares,
@@ -81,10 +81,10 @@ impl Near {
             found,
             ..
         } = self;
-        if let Some(low) = below(from, to, self.tallest + beside.margin) {
-            squares.along(low, beside.margin, |number| {
+        if let Some(low) = below(from, to, self.tallest + line.margin) {
+            squares.along(low, line.margin, |number| {
                 let of = around[number];
-                if !beside.is_clear_of(of.middle, of.reach) {
+                if !line.is_clear_of(of.middle, of.reach) {
                     found.push(of.vehicle);
                 }
             });
@@ -94,7 +94,7 @@ impl Near {
 }
 
 /// Straight line on the ground, and the distance from it at which objects count.
-pub(crate) struct Beside {
+pub(crate) struct GroundLine {
     from: (f64, f64),
     /// Direction of the line.
     along: (f64, f64),
@@ -102,10 +102,10 @@ pub(crate) struct Beside {
     margin: f64,
 }
 
-impl Beside {
-    pub(crate) fn new(from: Point, to: Point, margin: f64) -> Beside {
+impl GroundLine {
+    pub(crate) fn new(from: Point, to: Point, margin: f64) -> GroundLine {
         let ground_m = from.ground_distance_to(to).max(1e-9);
-        Beside {
+        GroundLine {
             from: (from.x, from.y),
             along: ((to.x - from.x) / ground_m, (to.y - from.y) / ground_m),
             ground_m,
@@ -200,7 +200,9 @@ mod tests {
                 Point::new(middle - 0.5 * ray_m, -5.0, 2.0),
                 Point::new(middle + 0.5 * ray_m, 30.0, 2.0),
             );
-            found += near.along((from, to), &Beside::new(from, to, 1.0)).len();
+            found += near
+                .along((from, to), &GroundLine::new(from, to, 1.0))
+                .len();
         });
         let count = roads().count() as f64;
         (found as f64 / count, all as f64 / count)

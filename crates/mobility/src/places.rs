@@ -1,7 +1,7 @@
 //! Positions of all nodes.
 
 use crate::buildings::Buildings;
-use crate::near::{Beside, Near, Vehicle, margin};
+use crate::near::{GroundLine, Near, Vehicle, margin};
 use crate::shadow::Boxes;
 use crate::traffic::Fleet;
 use crate::vehicle::Pose;
@@ -135,7 +135,7 @@ impl Places {
         let own = self.vehicle_of(node);
         let own = own.map(|(fleet, vehicle)| (fleet as usize, vehicle as usize));
         let margin = margin(from.distance_to(to), clear);
-        let beside = Beside::new(from, to, margin);
+        let line = GroundLine::new(from, to, margin);
         let boxes = Boxes::new((from, to), -clear);
         for (number, fleet) in self.fleets.iter().enumerate() {
             for vehicle in (0..fleet.len()).filter(|&it| own != Some((number, it))) {
@@ -147,7 +147,7 @@ impl Places {
                     pose.front.1 + y_speed * ahead,
                 );
                 // Most vehicles are far from the line.
-                if !is_there || beside.is_clear_of(front, body.reach()) {
+                if !is_there || line.is_clear_of(front, body.reach()) {
                     continue;
                 }
                 let mut obstacle = pose.obstacle(body);
@@ -198,15 +198,15 @@ impl Places {
         self.near.refresh(&self.fleets, time);
         let [(from, _), (to, _)] = ends;
         let margin = margin(from.distance_to(to), clear);
-        let beside = Beside::new(from, to, margin);
+        let line = GroundLine::new(from, to, margin);
         let boxes = Boxes::new((from, to), -clear);
-        for &vehicle in self.near.along((from, to), &beside) {
+        for &vehicle in self.near.along((from, to), &line) {
             let fleet = &self.fleets[vehicle.0 as usize];
             let body = fleet.body(vehicle.1 as usize);
             let known = &mut self.known[vehicle.0 as usize][vehicle.1 as usize];
             known.refresh((fleet, self.now), vehicle.1 as usize, time);
             // Most vehicles in the squares along a line are far from it.
-            if !known.is_there || beside.is_clear_of(known.pose.front, body.reach()) {
+            if !known.is_there || line.is_clear_of(known.pose.front, body.reach()) {
                 continue;
             }
             let turn = known.turn();

@@ -61,9 +61,9 @@ impl RandomDirection {
     /// equally likely.
     fn pause_share(&self) -> f64 {
         let (width, depth) = self.area.rectangle().size();
-        let way = PI * width * depth / (2.0 * (width + depth));
+        let mean_path = PI * width * depth / (2.0 * (width + depth));
         let pause = self.pause.as_secs_f64();
-        let share = pause / (pause + way * self.speeds.mean_pace());
+        let share = pause / (pause + mean_path * self.speeds.mean_pace());
         debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
         share
     }

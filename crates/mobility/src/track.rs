@@ -30,8 +30,8 @@ impl Leg {
 
     /// Returns a leg from `start` at `from` to `end`, at `speed` m/s.
     pub fn walk(from: Time, start: Point, end: Point, speed: f64) -> Leg {
-        let way = end - start;
-        let length = way.length();
+        let offset = end - start;
+        let length = offset.length();
         if length == 0.0 || speed <= 0.0 {
             return Leg {
                 until: from,
@@ -42,7 +42,7 @@ impl Leg {
             from,
             until: from.saturating_add(Span::from_secs_f64(length / speed)),
             start,
-            velocity: way * (speed / length),
+            velocity: offset * (speed / length),
         }
     }
 
@@ -82,12 +82,12 @@ pub struct Waypoint {
 pub struct Track {
     /// Leg that holds the latest time requested.
     current: Leg,
-    rest: Rest,
+    next_legs: NextLegs,
 }
 
 /// Source of the following legs.
 #[derive(Debug, Clone)]
-enum Rest {
+enum NextLegs {
     /// No further legs.
     None,
     /// List of legs, and the index of the next one.
@@ -119,7 +119,7 @@ impl Track {
     pub fn rest(place: Point) -> Track {
         Track {
             current: Leg::rest(Time::ZERO, place),
-            rest: Rest::None,
+            next_legs: NextLegs::None,
         }
     }
 
@@ -130,7 +130,7 @@ impl Track {
                 velocity,
                 ..Leg::rest(Time::ZERO, start)
             },
-            rest: Rest::None,
+            next_legs: NextLegs::None,
         }
     }
 
@@ -180,7 +180,7 @@ impl Track {
                 until: first.from,
                 ..Leg::rest(Time::ZERO, first.start)
             },
-            rest: Rest::Listed(legs, 0),
+            next_legs: NextLegs::Listed(legs, 0),
         }
     }
 
@@ -188,17 +188,17 @@ impl Track {
     pub(crate) fn drawn(mut model: impl DrawnLegs + 'static) -> Track {
         Track {
             current: model.first_leg(),
-            rest: Rest::Drawn(Box::new(model)),
+            next_legs: NextLegs::Drawn(Box::new(model)),
         }
     }
 
     /// Returns the same movement, `height` metres higher.
     pub fn raised(mut self, height: f64) -> Track {
         self.current.start.z += height;
-        match &mut self.rest {
-            Rest::None => {}
-            Rest::Listed(legs, _) => legs.iter_mut().for_each(|leg| leg.start.z += height),
-            Rest::Drawn(model) => model.raise(height),
+        match &mut self.next_legs {
+            NextLegs::None => {}
+            NextLegs::Listed(legs, _) => legs.iter_mut().for_each(|leg| leg.start.z += height),
+            NextLegs::Drawn(model) => model.raise(height),
         }
         self
     }
@@ -206,16 +206,16 @@ impl Track {
     /// Returns place and velocity at `time`. Times must not go back.
     pub fn at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {
-            match &mut self.rest {
-                Rest::None => break,
-                Rest::Listed(legs, next) => match legs.get(*next) {
+            match &mut self.next_legs {
+                NextLegs::None => break,
+                NextLegs::Listed(legs, next) => match legs.get(*next) {
                     Some(leg) if leg.from <= time => {
                         self.current = *leg;
                         *next += 1;
                     }
                     _ => return Kinematics::at_rest(self.current.end()),
                 },
-                Rest::Drawn(model) => {
+                NextLegs::Drawn(model) => {
                     let next = model.next_leg(&self.current);
                     debug_assert!(
                         next.from == self.current.until && next.until >= next.from,
@@ -239,11 +239,11 @@ impl Track {
         if time < self.current.until {
             return self.current.until;
         }
-        match &self.rest {
-            Rest::None => Time::NEVER,
+        match &self.next_legs {
+            NextLegs::None => Time::NEVER,
             // The node rests until the next leg.
-            Rest::Listed(legs, next) => legs.get(*next).map_or(Time::NEVER, |leg| leg.from),
-            Rest::Drawn(_) => time,
+            NextLegs::Listed(legs, next) => legs.get(*next).map_or(Time::NEVER, |leg| leg.from),
+            NextLegs::Drawn(_) => time,
         }
     }
 }

@@ -23,7 +23,7 @@ impl FromSetting for Countdown {
 
 impl Countdown {
     /// Takes one repetition. Returns false if none is left.
-    pub(crate) fn take(&mut self) -> bool {
+    pub(crate) fn use_one(&mut self) -> bool {
         match self {
             Countdown::Endless => true,
             Countdown::Left(0) => false,
@@ -55,16 +55,16 @@ mod tests {
     #[test]
     fn two_are_taken_and_no_third() {
         let mut two = Countdown::Left(2);
-        assert!(two.take() && !two.is_over());
-        assert!(two.take() && two.is_over());
-        assert!(!two.take());
+        assert!(two.use_one() && !two.is_over());
+        assert!(two.use_one() && two.is_over());
+        assert!(!two.use_one());
         assert_eq!(two.left(), Some(0));
     }
 
     #[test]
     fn no_end_is_never_over() {
         let mut endless = Countdown::Endless;
-        assert!((0..1000).all(|_| endless.take() && !endless.is_over()));
+        assert!((0..1000).all(|_| endless.use_one() && !endless.is_over()));
         assert_eq!(endless.left(), None);
     }
 }

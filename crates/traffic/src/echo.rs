@@ -65,7 +65,7 @@ impl Echo {
     fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((FlowEnd::Sender, Request::Write(self.request)));
         debug_assert!(!self.left.is_over(), "it asks more often than it is to");
-        self.left.take();
+        self.left.use_one();
         self.next_at = if self.left.is_over() {
             Time::NEVER
         } else {

@@ -42,8 +42,8 @@ pub struct FullBuffer {
     kept: u64,
     /// Largest value of `kept`.
     most: u64,
-    on_the_way: u64,
-    patient_until: Time,
+    in_flight: u64,
+    timeout_at: Time,
     /// Send times of the datagrams in flight, the oldest first. Empty if `kept` does not grow.
     sent: VecDeque<Burst>,
     /// Datagrams of the start that are still in flight. Their delays do not raise `kept`, because
@@ -85,8 +85,8 @@ impl Registered<Stream> for FullBuffer {
                 Some(_) => kept,
                 None => datagrams(FullBuffer::MOST).min(MOST_DATAGRAMS).max(kept),
             },
-            on_the_way: 0,
-            patient_until: Time::NEVER,
+            in_flight: 0,
+            timeout_at: Time::NEVER,
             sent: VecDeque::new(),
             of_start: kept,
             least: Span::MAX,
@@ -99,9 +99,9 @@ impl FullBuffer {
         for _ in 0..datagrams {
             asks.push((FlowEnd::Sender, Request::Write(self.size)));
         }
-        self.on_the_way += datagrams;
+        self.in_flight += datagrams;
         debug_assert!(
-            !self.patient_until.is_never(),
+            !self.timeout_at.is_never(),
             "datagrams leave that nobody waits for"
         );
         if self.most == self.kept {
@@ -113,8 +113,8 @@ impl FullBuffer {
 
     /// Records that the oldest `settled` datagrams have arrived or are lost. The backlog grows if
     /// the latest of them did not wait long enough at the bottleneck.
-    fn settle(&mut self, now: Time, settled: u64) {
-        self.on_the_way = self.on_the_way.saturating_sub(settled);
+    fn remove_settled(&mut self, now: Time, settled: u64) {
+        self.in_flight = self.in_flight.saturating_sub(settled);
         let mut left = settled;
         let mut sent_at = None;
         while left > 0 {
@@ -151,7 +151,7 @@ impl Program for FullBuffer {
     }
 
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
-        self.patient_until = now.saturating_add(PATIENCE);
+        self.timeout_at = now.saturating_add(PATIENCE);
         self.send(now, self.kept, asks);
     }
 
@@ -159,24 +159,24 @@ impl Program for FullBuffer {
         if at != FlowEnd::Receiver {
             return;
         }
-        self.patient_until = now.saturating_add(PATIENCE);
-        self.settle(now, settled);
-        self.send(now, self.kept.saturating_sub(self.on_the_way), asks);
+        self.timeout_at = now.saturating_add(PATIENCE);
+        self.remove_settled(now, settled);
+        self.send(now, self.kept.saturating_sub(self.in_flight), asks);
         debug_assert!(
-            self.on_the_way >= self.kept,
+            self.in_flight >= self.kept,
             "fewer datagrams are on the way than are to be kept there"
         );
     }
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
-        if self.patient_until <= now {
-            self.patient_until = now.saturating_add(PATIENCE);
+        if self.timeout_at <= now {
+            self.timeout_at = now.saturating_add(PATIENCE);
             self.send(now, 1, asks);
         }
     }
 
     fn wake_at(&self) -> Time {
-        self.patient_until
+        self.timeout_at
     }
 
     /// Returns true, because the sender learns at once which datagrams have arrived.
@@ -215,7 +215,7 @@ mod tests {
         // All ten are lost. The arrival of one more datagram shows it.
         assert_eq!(sends(&mut full, None), 1);
         assert_eq!(sends(&mut full, Some(11)), 10);
-        assert_eq!(full.on_the_way, 10);
+        assert_eq!(full.in_flight, 10);
     }
 
     /// Returns the number of datagrams that a bottleneck sent in the last 100 ms of half a second.

@@ -75,7 +75,7 @@ impl PacketStream {
     fn send(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((FlowEnd::Sender, Request::Write(self.size)));
         self.sent += 1;
-        self.left.take();
+        self.left.use_one();
         if self.left.is_over() {
             self.next_at = Time::NEVER;
             return;

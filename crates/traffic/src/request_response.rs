@@ -86,7 +86,7 @@ impl Registered<Stream> for RequestResponse {
 impl RequestResponse {
     /// Makes the receiver's next request, or closes after the last.
     fn ask(&mut self, asks: &mut Vec<Ask>) {
-        if !self.left.take() {
+        if !self.left.use_one() {
             asks.push((FlowEnd::Sender, Request::Close));
             return;
         }

@@ -52,7 +52,7 @@ fn spot((x, y): (f64, f64)) -> Spot {
 
 /// Direction of a street between two crossings.
 #[derive(Debug)]
-struct Way {
+struct Direction {
     from: Spot,
     to: Spot,
     points: Vec<(f64, f64)>,
@@ -64,7 +64,7 @@ struct Way {
     back: Option<usize>,
 }
 
-impl Way {
+impl Direction {
     /// Returns the heading at the start or at the end.
     fn heading(&self, at_end: bool) -> f64 {
         let [.., before, last] = self.points[..] else {
@@ -87,31 +87,32 @@ impl StreetMap {
     /// # Errors
     /// Returns an error if there are no streets on which vehicles can drive for ever.
     pub fn road(&self) -> Result<Road, MobilityError> {
-        let ways = connected(self.ways());
-        if ways.is_empty() {
+        let directions = connected(self.directions());
+        if directions.is_empty() {
             return Err(MobilityError(
                 "no streets on which vehicles can drive forever; expected a street with lanes both \
                  ways, or a round of streets"
                     .to_owned(),
             ));
         }
-        let mut road = Road::of(self.cycle);
+        let mut road = Road::with_cycle(self.cycle);
         road.is_map = true;
-        let joints = Joints::of(&ways, self.lane_width);
-        let ends = self.lay(&ways, &joints, &mut road);
-        for (number, way) in ways.iter().enumerate() {
-            let ways_on: Vec<usize> = onward(&ways, &joints.leaving[&way.to], number);
-            for lane in 0..way.lanes as usize {
-                for &to in &ways_on {
-                    let into = lane.min(ways[to].lanes as usize - 1);
-                    let turn = turned(way.heading(true), ways[to].heading(false));
-                    let limit = way.speed.min(ways[to].speed);
+        let joints = Joints::new(&directions, self.lane_width);
+        let ends = self.add_lanes(&directions, &joints, &mut road);
+        for (number, direction) in directions.iter().enumerate() {
+            let onward_directions: Vec<usize> =
+                onward(&directions, &joints.leaving[&direction.to], number);
+            for lane in 0..direction.lanes as usize {
+                for &to in &onward_directions {
+                    let into = lane.min(directions[to].lanes as usize - 1);
+                    let turn = turned(direction.heading(true), directions[to].heading(false));
+                    let limit = direction.speed.min(directions[to].speed);
                     let speed = match turn < STRAIGHT {
                         true => limit,
                         false => self.turn_speed.min(limit),
                     };
                     let pair = (ends[number][lane].1, ends[to][into].0);
-                    road.connect(pair, speed, 1.0 / ways_on.len() as f64);
+                    road.connect(pair, speed, 1.0 / onward_directions.len() as f64);
                 }
             }
         }
@@ -120,21 +121,28 @@ impl StreetMap {
 
     /// Adds the lanes of all street directions to a road. Returns the first and the last part of
     /// each lane, by street direction.
-    fn lay(&self, ways: &[Way], joints: &Joints, road: &mut Road) -> Vec<Vec<(usize, usize)>> {
+    fn add_lanes(
+        &self,
+        directions: &[Direction],
+        joints: &Joints,
+        road: &mut Road,
+    ) -> Vec<Vec<(usize, usize)>> {
         let with_lights: std::collections::BTreeSet<Spot> =
             self.lights.iter().copied().map(spot).collect();
         let mut ends: Vec<Vec<(usize, usize)>> = Vec::new();
-        for way in ways {
-            let clear = [way.from, way.to].map(|end| joints.clearance_m(&end));
-            let is_lit =
-                self.cycle > 0.0 && with_lights.contains(&way.to) && joints.is_crossing(&way.to);
+        for direction in directions {
+            let clear = [direction.from, direction.to].map(|end| joints.clearance_m(&end));
+            let is_lit = self.cycle > 0.0
+                && with_lights.contains(&direction.to)
+                && joints.is_crossing(&direction.to);
             let phase = is_lit.then(|| {
-                let across = math::sin(way.heading(true) - joints.widest[&way.to].1).abs();
+                let across =
+                    math::sin(direction.heading(true) - joints.widest[&direction.to].1).abs();
                 u8::from(across > math::sin(PI / 4.0))
             });
-            let lanes = (0..way.lanes).map(|lane| {
-                let line = trimmed(&self.beside(way, lane), clear);
-                road.add_stretch(&line, way.speed, phase)
+            let lanes = (0..direction.lanes).map(|lane| {
+                let line = trimmed(&self.lane_line(direction, lane), clear);
+                road.add_stretch(&line, direction.speed, phase)
             });
             ends.push(lanes.collect());
         }
@@ -142,7 +150,7 @@ impl StreetMap {
     }
 
     /// Returns both directions of all streets, from crossing to crossing.
-    fn ways(&self) -> Vec<Way> {
+    fn directions(&self) -> Vec<Direction> {
         let mut visits: BTreeMap<Spot, u32> = BTreeMap::new();
         let lines: Vec<Vec<(f64, f64)>> =
             self.streets.iter().map(|one| simple(&one.points)).collect();
@@ -152,7 +160,7 @@ impl StreetMap {
                 *visits.entry(spot(point)).or_default() += 1 + u32::from(is_end);
             }
         }
-        let mut ways = Vec::new();
+        let mut directions = Vec::new();
         for (street, line) in self.streets.iter().zip(&lines) {
             let mut start = 0;
             for end in 1..line.len() {
@@ -166,12 +174,12 @@ impl StreetMap {
                 }
                 let mut reversed = points.clone();
                 reversed.reverse();
-                let first = ways.len();
+                let first = directions.len();
                 for (points, one) in [(points, 0), (reversed, 1)] {
                     let (lanes, opposite) = (street.lanes[one], street.lanes[1 - one]);
                     if lanes > 0 {
                         let both = opposite > 0;
-                        ways.push(Way {
+                        directions.push(Direction {
                             from: spot(points[0]),
                             to: spot(points[points.len() - 1]),
                             points,
@@ -184,17 +192,17 @@ impl StreetMap {
                 }
             }
         }
-        ways
+        directions
     }
 
     /// Returns the line of a lane, to the right of the street's middle. Lane 0 is the innermost.
-    fn beside(&self, way: &Way, lane: u32) -> Vec<(f64, f64)> {
-        let first = match way.opposite {
-            0 => -0.5 * f64::from(way.lanes),
+    fn lane_line(&self, direction: &Direction, lane: u32) -> Vec<(f64, f64)> {
+        let first = match direction.opposite {
+            0 => -0.5 * f64::from(direction.lanes),
             _ => 0.0,
         };
         let right = (first + f64::from(lane) + 0.5) * self.lane_width;
-        let points = &way.points;
+        let points = &direction.points;
         let normal = |from: (f64, f64), to: (f64, f64)| {
             let (x, y) = (to.0 - from.0, to.1 - from.1);
             let length = math::hypot(x, y);
@@ -279,10 +287,10 @@ fn turned(from: f64, to: f64) -> f64 {
 ///
 /// If all streets have lanes in both directions, each is entered as often as it is left. So the
 /// traffic stays evenly distributed.
-fn onward(ways: &[Way], leaving: &[usize], number: usize) -> Vec<usize> {
+fn onward(directions: &[Direction], leaving: &[usize], number: usize) -> Vec<usize> {
     let others = leaving.iter().copied();
     let others: Vec<usize> = others
-        .filter(|&other| ways[number].back != Some(other))
+        .filter(|&other| directions[number].back != Some(other))
         .collect();
     match others.is_empty() {
         true => leaving.to_vec(),
@@ -291,28 +299,31 @@ fn onward(ways: &[Way], leaving: &[usize], number: usize) -> Vec<usize> {
 }
 
 /// Returns the street directions that a vehicle can take at the end of each one.
-fn followers(ways: &[Way]) -> Vec<Vec<usize>> {
+fn followers(directions: &[Direction]) -> Vec<Vec<usize>> {
     let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
-    for (number, way) in ways.iter().enumerate() {
-        leaving.entry(way.from).or_default().push(number);
+    for (number, direction) in directions.iter().enumerate() {
+        leaving.entry(direction.from).or_default().push(number);
     }
-    let from = |way: &Way| leaving.get(&way.to).map_or(&[][..], Vec::as_slice);
-    let each = ways.iter().enumerate();
-    each.map(|(number, way)| onward(ways, from(way), number))
+    let from = |direction: &Direction| leaving.get(&direction.to).map_or(&[][..], Vec::as_slice);
+    let each = directions.iter().enumerate();
+    each.map(|(number, direction)| onward(directions, from(direction), number))
         .collect()
 }
 
 /// Returns the street directions for which `is_kept` returns true.
-fn kept(ways: Vec<Way>, is_kept: impl Fn(usize) -> bool) -> Vec<Way> {
-    let mut places = vec![None; ways.len()];
-    for (place, way) in (0..ways.len()).filter(|&way| is_kept(way)).enumerate() {
-        places[way] = Some(place);
+fn kept(directions: Vec<Direction>, is_kept: impl Fn(usize) -> bool) -> Vec<Direction> {
+    let mut places = vec![None; directions.len()];
+    for (place, direction) in (0..directions.len())
+        .filter(|&direction| is_kept(direction))
+        .enumerate()
+    {
+        places[direction] = Some(place);
     }
     let mut kept = Vec::new();
-    for (number, mut way) in ways.into_iter().enumerate() {
+    for (number, mut direction) in directions.into_iter().enumerate() {
         if places[number].is_some() {
-            way.back = way.back.and_then(|back| places[back]);
-            kept.push(way);
+            direction.back = direction.back.and_then(|back| places[back]);
+            kept.push(direction);
         }
     }
     kept
@@ -332,16 +343,19 @@ struct Joints {
 
 impl Joints {
     /// Returns the joints of streets with lanes of this width.
-    fn of(ways: &[Way], lane_width: f64) -> Joints {
+    fn new(directions: &[Direction], lane_width: f64) -> Joints {
         let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
         let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
         let mut widest: BTreeMap<Spot, (f64, f64)> = BTreeMap::new();
-        for (number, way) in ways.iter().enumerate() {
-            leaving.entry(way.from).or_default().push(number);
-            let width = f64::from(way.lanes + way.opposite) * lane_width;
-            for (end, heading) in [(way.from, way.heading(false)), (way.to, way.heading(true))] {
+        for (number, direction) in directions.iter().enumerate() {
+            leaving.entry(direction.from).or_default().push(number);
+            let width = f64::from(direction.lanes + direction.opposite) * lane_width;
+            for (end, heading) in [
+                (direction.from, direction.heading(false)),
+                (direction.to, direction.heading(true)),
+            ] {
                 *arms.entry(end).or_default() +=
-                    u32::from(way.back.is_none_or(|back| number < back));
+                    u32::from(direction.back.is_none_or(|back| number < back));
                 let known = widest.entry(end).or_insert((width, heading));
                 if width > known.0 {
                     *known = (width, heading);
@@ -349,11 +363,11 @@ impl Joints {
             }
         }
         let mut bends: BTreeMap<Spot, f64> = BTreeMap::new();
-        for (number, way) in ways.iter().enumerate() {
-            for to in onward(ways, &leaving[&way.to], number) {
-                let turn = turned(way.heading(true), ways[to].heading(false));
+        for (number, direction) in directions.iter().enumerate() {
+            for to in onward(directions, &leaving[&direction.to], number) {
+                let turn = turned(direction.heading(true), directions[to].heading(false));
                 let half = 0.5 * turn.min(SHARPEST);
-                let bend = bends.entry(way.to).or_default();
+                let bend = bends.entry(direction.to).or_default();
                 *bend = bend.max(math::sin(half) / math::cos(half));
             }
         }
@@ -381,12 +395,12 @@ impl Joints {
 }
 
 /// Returns the largest set of street directions in which each can be reached from each other.
-fn connected(mut ways: Vec<Way>) -> Vec<Way> {
+fn connected(mut directions: Vec<Direction>) -> Vec<Direction> {
     // A vehicle may turn back where all other streets lead out of the map, so streets out of the
     // map are removed first.
     let (forward, backward) = loop {
-        let forward = followers(&ways);
-        let mut backward = vec![Vec::new(); ways.len()];
+        let forward = followers(&directions);
+        let mut backward = vec![Vec::new(); directions.len()];
         for (number, next) in forward.iter().enumerate() {
             for &next in next {
                 backward[next].push(number);
@@ -395,51 +409,52 @@ fn connected(mut ways: Vec<Way>) -> Vec<Way> {
         if forward.iter().all(|next| !next.is_empty()) {
             break (forward, backward);
         }
-        ways = kept(ways, |way| !forward[way].is_empty());
+        directions = kept(directions, |direction| !forward[direction].is_empty());
     };
     // Kosaraju's algorithm: street directions in the order in which a depth-first search leaves
     // them, then a backward search from the last one.
-    let mut seen = vec![false; ways.len()];
-    let mut order = Vec::with_capacity(ways.len());
-    for first in 0..ways.len() {
+    let mut seen = vec![false; directions.len()];
+    let mut order = Vec::with_capacity(directions.len());
+    for first in 0..directions.len() {
         let mut open = vec![(first, 0)];
-        while let Some((way, tried)) = open.pop() {
-            if tried == 0 && std::mem::replace(&mut seen[way], true) {
+        while let Some((direction, tried)) = open.pop() {
+            if tried == 0 && std::mem::replace(&mut seen[direction], true) {
                 continue;
             }
-            match forward[way].get(tried) {
-                Some(&next) => open.extend([(way, tried + 1), (next, 0)]),
-                None => order.push(way),
+            match forward[direction].get(tried) {
+                Some(&next) => open.extend([(direction, tried + 1), (next, 0)]),
+                None => order.push(direction),
             }
         }
     }
-    let mut part = vec![usize::MAX; ways.len()];
+    let mut part = vec![usize::MAX; directions.len()];
     let mut sizes: Vec<usize> = Vec::new();
     for &last in order.iter().rev() {
         let mut open = vec![last];
         let number = sizes.len();
         let mut size = 0;
-        while let Some(way) = open.pop() {
-            if part[way] != usize::MAX {
+        while let Some(direction) = open.pop() {
+            if part[direction] != usize::MAX {
                 continue;
             }
-            part[way] = number;
+            part[direction] = number;
             size += 1;
-            open.extend(&backward[way]);
+            open.extend(&backward[direction]);
         }
         sizes.push(size);
     }
     // A set of one street direction counts only if it leads into itself.
     let leads_on = |number: usize| {
-        (0..ways.len())
-            .any(|way| part[way] == number && forward[way].iter().any(|&next| part[next] == number))
+        (0..directions.len()).any(|direction| {
+            part[direction] == number && forward[direction].iter().any(|&next| part[next] == number)
+        })
     };
     let largest = (0..sizes.len()).filter(|&number| sizes[number] > 0);
     let largest = largest.max_by_key(|&number| (sizes[number], std::cmp::Reverse(number)));
     let Some(largest) = largest.filter(|&number| leads_on(number)) else {
         return Vec::new();
     };
-    kept(ways, |way| part[way] == largest)
+    kept(directions, |direction| part[direction] == largest)
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Motorway {
                 "a motorway without lanes; expected at least one".to_owned(),
             ));
         }
-        let mut road = Road::of(0.0);
+        let mut road = Road::with_cycle(0.0);
         let (cos, sin) = (math::cos(self.heading), math::sin(self.heading));
         let place = |along: f64, left: f64| {
             (
@@ -176,7 +176,7 @@ impl Streets {
                 "streets without lanes; expected at least one".to_owned(),
             ));
         }
-        let mut road = Road::of(self.cycle);
+        let mut road = Road::with_cycle(self.cycle);
         // First lane of each street, by the crossing that it starts at and its direction.
         let mut first = std::collections::BTreeMap::new();
         let (columns, rows) = (i64::from(self.blocks.0), i64::from(self.blocks.1));
@@ -274,7 +274,7 @@ fn piece(start: (f64, f64), end: (f64, f64), speed: f64) -> Lane {
 const YELLOW: f64 = 3.0;
 
 impl Road {
-    pub(super) fn of(cycle: f64) -> Road {
+    pub(super) fn with_cycle(cycle: f64) -> Road {
         Road {
             lanes: Vec::new(),
             stretches: Vec::new(),
