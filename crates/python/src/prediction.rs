@@ -125,10 +125,10 @@ pub(crate) fn score_predictions(
             starts: time(starts)?,
             lasts: span(lasts)?,
         };
-        let told = time(told)?;
+        let received_at = time(told)?;
         Ok(Said {
             prediction,
-            told,
+            received_at,
             serves,
         })
     });

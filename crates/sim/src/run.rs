@@ -68,9 +68,9 @@ pub enum RunError {
 
 /// Maximum number of events between two calls of `control`, which is some milliseconds of
 /// computing.
-const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+const EVENTS_BETWEEN_CALLS: u64 = 50_000;
 /// Maximum number of throughput rows between two calls of `control`. These rows need no event.
-const ROWS_BETWEEN_LOOKS: u64 = 50_000;
+const ROWS_BETWEEN_CALLS: u64 = 50_000;
 
 /// A run that is built and ready to start.
 #[derive(Debug)]
@@ -201,8 +201,8 @@ impl Simulation {
         loop {
             let step = until.min(self.now().saturating_add(self.stride));
             let is_left = match is_halted {
-                None => self.world.run(step, EVENTS_BETWEEN_LOOKS),
-                Some(is_halted) => self.world.run_unless(step, EVENTS_BETWEEN_LOOKS, is_halted),
+                None => self.world.run(step, EVENTS_BETWEEN_CALLS),
+                Some(is_halted) => self.world.run_unless(step, EVENTS_BETWEEN_CALLS, is_halted),
             };
             let now = self.now();
             self.world.probe_mut().catch_up(now);
@@ -345,7 +345,7 @@ impl Results {
 pub(crate) fn stride(config: &RecorderConfig) -> Span {
     let width = config.probes.throughput.filter(|width| !width.is_zero());
     let width = width.unwrap_or(Span::MAX);
-    let bins = ROWS_BETWEEN_LOOKS / (config.flows.len() as u64).max(1);
+    let bins = ROWS_BETWEEN_CALLS / (config.flows.len() as u64).max(1);
     width.saturating_mul(bins.max(1))
 }
 

@@ -107,7 +107,7 @@ pub struct DividedSimulation {
 
 /// Minimum number of events between two calls of `control`, which is some milliseconds of
 /// computing.
-const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+const EVENTS_BETWEEN_CALLS: u64 = 50_000;
 
 impl DividedSimulation {
     /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` has
@@ -214,7 +214,7 @@ impl DividedSimulation {
                 return Control::Stop;
             }
             let progress = progress();
-            if progress.events - looked_at < EVENTS_BETWEEN_LOOKS {
+            if progress.events - looked_at < EVENTS_BETWEEN_CALLS {
                 return Control::Continue;
             }
             looked_at = progress.events;

@@ -209,10 +209,10 @@ impl Forecast {
                 continue;
             };
             let rider = &mut self.riders[ue.index()];
-            let told = now.saturating_add(rider.delay);
+            let received_at = now.saturating_add(rider.delay);
             self.said.push(Said {
                 prediction,
-                told,
+                received_at,
                 serves,
             });
             if serves {

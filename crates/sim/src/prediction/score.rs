@@ -9,7 +9,7 @@ pub struct Said {
     /// The prediction.
     pub prediction: Prediction,
     /// Time at which the sender received the prediction.
-    pub told: Time,
+    pub received_at: Time,
     /// True if the cell served the UE then. Otherwise no end of a flow received the prediction.
     pub serves: bool,
 }
@@ -53,7 +53,7 @@ impl Outcome {
     /// `None` without a match.
     pub fn lead_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
-        Some(apart(said.told, cut.began))
+        Some(apart(said.received_at, cut.began))
     }
 
     /// Returns the predicted start less the actual start, seconds. `None` without a match.
@@ -98,7 +98,7 @@ pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
             (cut.ue, cut.cell) == (ue, cell)
                 && cut.began < stops
                 && cut.ended.is_none_or(|ended| starts < ended)
-                && said.told < cut.began
+                && said.received_at < cut.began
         };
         let found = cuts.iter().position(|cut| is_right(&cut));
         let is_first = found.is_some_and(|found| !std::mem::replace(&mut is_met[found], true));

@@ -39,7 +39,7 @@ fn row(scenario: &Scenario, outcome: &Outcome) -> PredictionRow {
         told_s: outcome
             .said
             .filter(|said| said.serves)
-            .map(|said| seconds(said.told)),
+            .map(|said| seconds(said.received_at)),
         starts_s: said.map(|said| seconds(said.starts)),
         lasts_s: said.map(|said| Span::as_secs_f64(said.lasts)),
         began_s: outcome.cut.map(|cut| seconds(cut.began)),

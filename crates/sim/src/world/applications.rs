@@ -41,7 +41,7 @@ impl<P: Probe> World<P> {
         };
         self.agenda.arm(&mut flow.wake, at, event);
         if !self.asks.is_empty() {
-            pass_on(self, id);
+            carry_out_requests(self, id);
         }
     }
 }
@@ -49,7 +49,7 @@ impl<P: Probe> World<P> {
 /// Carries out the requests of an application. This is not inlined, because few packets cause a
 /// request.
 #[inline(never)]
-fn pass_on<P: Probe>(world: &mut World<P>, id: FlowId) {
+fn carry_out_requests<P: Probe>(world: &mut World<P>, id: FlowId) {
     let flow = &world.flows[id.index()];
     let (sender, receiver) = (flow.sender, flow.receiver);
     let mut asks = std::mem::take(&mut world.asks);
@@ -72,7 +72,7 @@ impl Flow {
     /// Hands the results of a connection's step to the flow: bytes in order, and events. `at` is
     /// the endpoint that acts for the connection.
     #[inline]
-    pub(super) fn hear(
+    pub(super) fn on_endpoint_output(
         &mut self,
         (id, at): (FlowId, EndpointId),
         delivered: u64,

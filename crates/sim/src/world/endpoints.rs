@@ -126,7 +126,7 @@ impl<P: Probe> World<P> {
         let (flow, to, route) = (sender.flow, sender.peer, sender.route);
         let delivered = self.outbox.delivered_bytes;
         if delivered > 0 || !self.outbox.events.is_empty() {
-            self.flows[flow.index()].hear(
+            self.flows[flow.index()].on_endpoint_output(
                 (flow, id),
                 delivered,
                 &mut self.outbox.events,
@@ -166,7 +166,7 @@ impl<P: Probe> World<P> {
         }
         let delivered = outbox.delivered_bytes;
         if delivered > 0 || !outbox.events.is_empty() {
-            self.flows[flow.index()].hear(
+            self.flows[flow.index()].on_endpoint_output(
                 (flow, stands_for_all),
                 delivered,
                 &mut outbox.events,

@@ -35,9 +35,9 @@ fn example(more: &str, overrides: &[&str]) -> Scenario {
 }
 
 /// A congestion control with a window of 20 segments. It records all notices.
-struct Told(Arc<Mutex<Vec<(Time, LinkInfo)>>>);
+struct NoticeRecorder(Arc<Mutex<Vec<(Time, LinkInfo)>>>);
 
-impl CongestionControl for Told {
+impl CongestionControl for NoticeRecorder {
     fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
         window.cwnd = 20.0;
     }
@@ -51,12 +51,12 @@ impl CongestionControl for Told {
 
 /// Runs the example with this `link-info`. Returns the notices at both ends of its flow, and the
 /// handovers.
-fn told(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
+fn notices_of(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
     let scenario = example("", &[&format!("flow.download.link-info={info}")]);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let choose = &mut |_: &fadeout_scenario::Flow| {
-        let told = Told(Arc::clone(&heard));
-        Some(Congestion::Custom(Custom(Box::new(told))))
+        let recorder = NoticeRecorder(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(recorder))))
     };
     let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
@@ -66,7 +66,7 @@ fn told(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
 
 #[test]
 fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
-    let (heard, rows) = told("{ link = \"phone\", delay = \"3 ms\", prediction = \"1 s\" }");
+    let (heard, rows) = notices_of("{ link = \"phone\", delay = \"3 ms\", prediction = \"1 s\" }");
     let [row] = &rows[..] else {
         panic!("one handover: {rows:?}");
     };
@@ -91,7 +91,7 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
     assert!((starts_at.as_secs_f64() - row.triggered_s - 0.020).abs() < 1e-9);
     assert!((lasts.as_secs_f64() - 0.048).abs() < 1e-9);
     // No blockage is predicted without the key `prediction`.
-    let (heard, _) = told("{ link = \"phone\" }");
+    let (heard, _) = notices_of("{ link = \"phone\" }");
     assert_eq!(heard.len(), 4, "{heard:?}");
 }
 
@@ -101,8 +101,8 @@ fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
     let scenario = example("", overrides);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let choose = &mut |_: &fadeout_scenario::Flow| {
-        let told = Told(Arc::clone(&heard));
-        Some(Congestion::Custom(Custom(Box::new(told))))
+        let recorder = NoticeRecorder(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(recorder))))
     };
     let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
@@ -300,8 +300,8 @@ link-info = { link = "phone", delay = "3 ms" }
     let scenario = parse(text).unwrap_or_else(|errors| panic!("{errors}"));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let choose = &mut |_: &fadeout_scenario::Flow| {
-        let told = Told(Arc::clone(&heard));
-        Some(Congestion::Custom(Custom(Box::new(told))))
+        let recorder = NoticeRecorder(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(recorder))))
     };
     let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}

@@ -34,7 +34,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    fn take(&mut self, start: u64, end: u64) {
+    fn add_bytes(&mut self, start: u64, end: u64) {
         let kept = self.above.entry(start).or_default();
         *kept = end.max(*kept);
         while let Some(entry) = self.above.first_entry() {
@@ -92,7 +92,7 @@ impl Probe for Watch {
                 above: BTreeMap::new(),
             });
             let before = stream.next;
-            stream.take(start, start + u64::from(segment.len));
+            stream.add_bytes(start, start + u64::from(segment.len));
             if stream.next > before {
                 self.advanced_at = now;
             }

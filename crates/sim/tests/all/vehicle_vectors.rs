@@ -513,7 +513,7 @@ fn marks() -> Vec<f64> {
             starts: at(10 * n + 2),
             lasts: Span::from_secs(1),
         },
-        told: at(10 * n + 1),
+        received_at: at(10 * n + 1),
         serves: true,
     });
     let cut = |began| Cut {
