@@ -1,13 +1,13 @@
-//! The smallest value of a sliding window.
+//! Minimum filter over a sliding window.
 
 use fadeout_core::{Span, Time};
 use std::ops::Div;
 
-/// Unit of a window: time or rounds.
+/// Unit of the window: time or rounds.
 pub(crate) trait Clock: Copy + PartialEq {
     /// Distance between two instants.
     type Length: Copy + PartialOrd + Div<u64, Output = Self::Length>;
-    /// First instant.
+    /// Start of the clock.
     const BEGIN: Self;
     /// Returns the distance from `earlier` to this instant.
     fn since(self, earlier: Self) -> Self::Length;
@@ -22,7 +22,7 @@ impl Clock for Time {
     }
 }
 
-/// Number of a round.
+/// Clock that counts rounds.
 impl Clock for u64 {
     type Length = u64;
     const BEGIN: u64 = 0;
@@ -33,17 +33,18 @@ impl Clock for u64 {
 }
 
 /// Windowed minimum by the three-sample estimate of Kathleen Nichols, as in Linux
-/// (lib/win_minmax.c). The samples are the best, the best since then, and the best since that one.
-/// The filter forgets sooner than an exact window. The second choice is taken anew after a quarter
-/// of the window, the third after half of it. So earlier samples are lost when the best one leaves.
-/// The minimum of [`std::cmp::Reverse`] is a maximum.
+/// (lib/win_minmax.c). The filter stores the best sample, the best sample after it, and the best
+/// sample after that one. It discards samples sooner than an exact window. The second choice is
+/// replaced after a quarter of the window, the third after half of it. So earlier samples may be
+/// missing when the best sample leaves the window. The minimum of [`std::cmp::Reverse`] is a
+/// maximum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MinFilter<T, C = Time> {
     best: [(C, T); 3],
 }
 
 impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
-    /// Returns a filter with the value `first`, which any sample should be below.
+    /// Returns a filter with the initial value `first`, which any sample should be below.
     pub(crate) fn new(first: T) -> Self {
         MinFilter {
             best: [(C::BEGIN, first); 3],
@@ -124,19 +125,22 @@ mod tests {
 
     #[test]
     fn when_the_smallest_leaves_the_smallest_of_a_later_part_of_the_window_follows() {
-        // Kathleen Nichols' estimate: a second choice is taken from the last three quarters of the
-        // window, a third from its second half. Values only grow here, so that only age moves them.
+        // In Kathleen Nichols' estimate the second choice is from the last three quarters of the
+        // window, and the third from its second half. Values only grow here, so a new minimum comes
+        // from age alone.
         let window = Span::from_millis(100);
         for (times, at_end) in [
-            // The sample at 26 is left after a quarter and a half of the window.
+            // At 101 the sample at 26 follows. It was recorded more than a quarter of the window
+            // after the first.
             (&[0, 26, 51, 101][..], 26),
-            // A quarter and a half themselves are too early.
+            // The sample at 25 is too early, exactly a quarter after the first. So the sample at 50
+            // follows.
             (&[0, 25, 50, 101], 50),
-            // At the window's own end nothing leaves.
+            // At 100, exactly the length of the window, the first sample still counts.
             (&[0, 26, 51, 100], 0),
-            // The second choice has left as well.
+            // At 127 the second choice, at 26, has left the window as well.
             (&[0, 26, 60, 127], 60),
-            // Nothing is left but the newest.
+            // At 152 only the newest sample is left. At 151 the sample at 51 still counts.
             (&[0, 26, 51, 152], 152),
             (&[0, 26, 51, 151], 51),
         ] {
@@ -150,7 +154,8 @@ mod tests {
 
     #[test]
     fn equal_values_count_from_the_later_one() {
-        // The newest of several equal values stays longest, as the best, second and third choice.
+        // The newest of several equal values counts, because it stays longest. This holds for the
+        // best, the second and the third choice.
         let window = Span::from_millis(100);
         for (values, at_end) in [
             (&[(0, 1), (90, 1), (150, 8)][..], 1),
@@ -178,10 +183,10 @@ mod tests {
     fn a_small_value_replaces_later_choices() {
         let window = Span::from_millis(100);
         for (values, at_end) in [
-            // The pairs are (time, value). A value below the second choice replaces the second and
-            // the third choice.
+            // The pairs are (time, value). The value 5 at 60 is below the second choice, so it
+            // replaces the second and the third choice.
             (&[(0, 1), (30, 9), (60, 5), (101, 8)][..], 5),
-            // The value is smaller than the third choice only.
+            // The value 7 at 70 is below the third choice only and replaces it.
             (&[(0, 1), (30, 5), (60, 9), (70, 7), (131, 8)], 7),
         ] {
             let mut filter = MinFilter::new(u64::MAX);

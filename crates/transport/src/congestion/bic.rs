@@ -1,9 +1,9 @@
 //! BIC: binary search for the window at which the last loss happened.
 //!
-//! Below `W_max` the window moves a quarter of the way there each round trip, by at most 16
-//! segments. Near `W_max` it moves slowly. Beyond it, it moves slowly at first, then by 16. A loss
-//! keeps 0.8 of the window. If the last maximum was not reached, less is remembered (fast
-//! convergence).
+//! Below `W_max` the window covers a quarter of the distance to `W_max` each round trip, by at most
+//! 16 segments. Near `W_max` it moves slowly. Beyond `W_max` the window grows slowly at first, then
+//! by 16 segments a round trip. A loss reduces the window to 0.8 of its size. If the window had not
+//! reached `W_max`, the new `W_max` is set lower (fast convergence).
 //!
 //! Source: Xu, Harfoush and Rhee, "Binary increase congestion control", INFOCOM 2004, in the
 //! integer arithmetic of net/ipv4/tcp_bic.c (Linux 6.12).
@@ -14,15 +14,16 @@ use fadeout_core::Time;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 
-/// The share of the distance to `W_max` that one round trip covers (B in the kernel).
+/// Divisor of the distance to `W_max`. A round trip covers a quarter of the distance (B in the
+/// kernel).
 const SHARE: u32 = 4;
-/// Fractions are in 1/1024.
+/// Denominator of fractions.
 const SCALE: u32 = 1024;
-/// The ACK ratio is kept in 1/16.
+/// Fraction bits of the ACK ratio, which is stored in sixteenths.
 const RATIO_SHIFT: u32 = 4;
 const RATIO_START: u32 = 2 << RATIO_SHIFT;
 
-/// BIC.
+/// BIC congestion control.
 #[derive(Debug, Clone)]
 pub struct Bic {
     beta: u32,
@@ -110,8 +111,8 @@ impl CongestionControl for Bic {
         if self.timeouts.on_ack(ack) {
             self.forget();
         }
-        // The kernel counts before the ACK moves the state. The ACK that ends a recovery
-        // acknowledges a whole window, so it is no measure of the receiver's ratio.
+        // The ACK ratio is updated only if the state before this ACK was Open, as in the kernel.
+        // The ACK that ends a recovery acknowledges a whole window and would distort the ratio.
         if std::mem::replace(&mut self.state, ack.state) == RecoveryState::Open {
             self.ack_ratio = (self.ack_ratio + ack.acked) - (self.ack_ratio >> RATIO_SHIFT);
         }
@@ -151,7 +152,7 @@ impl CongestionControl for Bic {
 }
 
 impl Bic {
-    /// After a timeout the search starts anew.
+    /// Resets the search after a timeout.
     fn forget(&mut self) {
         self.per = 0;
         self.last_max = 0;
@@ -170,12 +171,14 @@ impl Bic {
         self.per = if cwnd <= self.low_window {
             cwnd
         } else {
-            // The search counts round trips; delayed ACKs would slow it down.
+            // Delayed ACKs would slow the search down, so the increase is corrected by the ACK
+            // ratio.
             ((self.search(cwnd) << RATIO_SHIFT) / self.ack_ratio.max(1)).max(1)
         };
     }
 
-    /// Segments per increase before the correction for delayed ACKs.
+    /// Returns the number of acknowledged segments per segment of increase, before the correction
+    /// for delayed ACKs.
     fn search(&self, cwnd: u32) -> u32 {
         let fastest = cwnd / self.max_increment;
         let slowest = cwnd.saturating_mul(self.smooth_part) / SHARE;
@@ -194,7 +197,8 @@ impl Bic {
                 _ => fastest,
             }
         };
-        // Before the first loss there is nothing to search for.
+        // Before the first loss no maximum is known, so the window grows by a segment for at most
+        // 20 acknowledged segments.
         let per = if self.last_max == 0 { per.min(20) } else { per };
         per.min(u32::MAX >> RATIO_SHIFT)
     }
@@ -250,7 +254,8 @@ mod tests {
         for _ in 0..200 {
             bic.on_ack(&mut w, &ack(at_ms(0), 1));
         }
-        // One segment an ACK comes in, 31 >> 4 goes out: the kernel's rounding stays above 16.
+        // With one segment per ACK the ratio stays at 31 sixteenths, because the kernel's rounding
+        // removes only 31 >> 4 = 1.
         assert_eq!(bic.ack_ratio, 31);
         for _ in 0..200 {
             bic.on_ack(&mut w, &ack(at_ms(0), 4));

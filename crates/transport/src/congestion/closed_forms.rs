@@ -1,8 +1,8 @@
 //! Mean windows under periodic loss, compared with the algorithms' published response functions.
 //!
-//! The link never queues, and every n-th packet is lost. The pipe's window does not grow during the
-//! round trip of a recovery, and falls to its target at once. The closed forms leave this out. The
-//! difference is up to a round trip in each cycle of a few dozen.
+//! The link never queues, and every n-th packet is lost. In the test pipe the window falls to its
+//! target at once and does not grow during recovery. The closed forms ignore recovery. So a cycle
+//! of a few dozen round trips differs by up to one round trip.
 
 use super::Congestion;
 use super::testing::{Pipe, choice};
@@ -35,7 +35,7 @@ fn mean_window(name: &str, parameters: &[(&str, Value)], every: u64) -> f64 {
     (2.0 * segments_per_sec(800) - segments_per_sec(400)) * 0.1
 }
 
-/// Tolerance for the rate lost in recovery.
+/// Relative tolerance for the rate that is lost in recovery.
 const RECOVERY: f64 = 0.08;
 
 #[track_caller]
@@ -48,7 +48,7 @@ fn assert_within(bound: f64, window: f64, expected: f64) {
 
 #[test]
 fn reno_follows_the_square_root_law() {
-    // Mathis et al. 1997: W = sqrt(3 / (2 p)) with one ACK a segment.
+    // Mathis et al. 1997: W = sqrt(3 / (2 p)) with one ACK per segment.
     let expected = |every: u64| (1.5 * every as f64).sqrt();
     assert_within(RECOVERY, mean_window("reno", &[], 2_000), expected(2_000));
     let bytes = [("counting", choice("bytes"))];
@@ -66,9 +66,9 @@ fn reno_follows_the_square_root_law() {
 
 #[test]
 fn cubic_follows_the_response_function_of_rfc_9438() {
-    // Section 5.1: W = 1.054 (RTT / p)^0.75, where the cubic rules. Linux's whole segments make the
-    // plateau last from 1.4 s before K on. A loss in it finds W_max again, so that windows above
-    // the fixed point hardly sink to it.
+    // RFC 9438 section 5.1: W = 1.054 (RTT / p)^0.75 in the cubic region. In Linux's whole segments
+    // the plateau begins 1.4 s before K. A loss on the plateau sets the same W_max again. So a
+    // window above the fixed point hardly decreases to it, and Linux gets a wider bound.
     for (variant, bound) in [("rfc9438", RECOVERY), ("linux", 0.12)] {
         let parameters = [
             ("variant", choice(variant)),
@@ -81,7 +81,7 @@ fn cubic_follows_the_response_function_of_rfc_9438() {
 
 #[test]
 fn highspeed_follows_the_response_function_of_rfc_3649() {
-    // Section 5: w = 0.12 / p^0.835. The table rounds the increase up to whole segments.
+    // RFC 3649 section 5: w = 0.12 / p^0.835. The table rounds the increase up to whole segments.
     let expected = 0.12 * math::pow(10_000.0, 0.835);
     for (increase, bound) in [("formula", RECOVERY), ("table", 0.15)] {
         let parameters = [("increase", choice(increase))];
@@ -95,11 +95,11 @@ fn highspeed_follows_the_response_function_of_rfc_3649() {
 
 #[test]
 fn bbr_keeps_no_more_than_two_products_and_its_bursts_in_flight() {
-    // 20 Mbit/s, a frame of 1514 bytes each 0.6056 ms, 50 ms: 83.6 segments. The filters may
-    // overrate bandwidth by the rounding of a round's count to a segment, 2 %. BBRv1 adds three
-    // bursts of two segments, rounds up to an even number and adds two more when it probes (Linux
-    // `bbr_quantization_budget`). BBRv3 probes with 2.25 products (draft-ietf-ccwg-bbr section
-    // 5.6.1).
+    // At 20 Mbit/s a frame of 1514 bytes takes 0.6056 ms, so the path of 50 ms contains 83.6
+    // segments. The filters count whole segments a round and may overestimate the bandwidth by 2 %.
+    // BBRv1 adds three bursts of two segments, rounds up to an even number and adds two more when
+    // it probes (Linux `bbr_quantization_budget`). BBRv3 probes with 2.25 bandwidth-delay products
+    // (draft-ietf-ccwg-bbr section 5.6.1).
     let product = 50.6056 / 0.6056;
     for (name, gain, extra) in [("bbr", 2.0, 10.0), ("bbr3", 2.25, 2.0)] {
         let pipe = Pipe {
@@ -113,7 +113,7 @@ fn bbr_keeps_no_more_than_two_products_and_its_bursts_in_flight() {
         let bound = gain * product * 1.02 + extra;
         let most = f64::from(report.late_in_flight);
         assert!(most <= bound, "{name}: {most} of {bound}");
-        // BBR does probe above one product.
+        // BBR must probe above one bandwidth-delay product.
         assert!(most > 1.1 * product, "{name}: {most}");
         assert!(report.received_mbps > 18.0, "{name}: {report:?}");
     }

@@ -4,8 +4,8 @@
 //! `diff = win (1 - base / RTT)` segments are queued, with RTT the smallest of the round. Then
 //! `dwnd += max(alpha win^k - 1, 0)` while `diff < gamma`, else `dwnd -= zeta diff`. A loss scales
 //! both by `1 - beta`. A timeout and an idle period reset the delay window, and below 38 segments
-//! there is none. `gamma` follows, at each loss, three quarters of the queue of the loss window
-//! alone.
+//! there is none. At each loss `gamma` moves towards three quarters of the queue that the loss
+//! window alone would cause.
 //!
 //! Source: Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and long
 //! distance networks", INFOCOM 2006, and draft-sridharan-tcpm-ctcp. The pacing of the increase over
@@ -19,17 +19,17 @@ use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number}
 use fadeout_core::{Span, Time, math};
 
 const GAMMA_MIN: f64 = 5.0;
-/// Share of Reno's queue that gamma aims at.
+/// Share of Reno's queue that the threshold gamma is adapted to.
 const GAMMA_SHARE: f64 = 0.75;
 
-/// Compound TCP.
+/// Compound TCP congestion control.
 #[derive(Debug, Clone)]
 pub struct Compound {
     constants: Constants,
     gamma: f64,
-    /// The delay window's part of the window.
+    /// Delay window, in segments.
     dwnd: f64,
-    /// The window as this algorithm last set it. If the window differs, the TCP stack has changed
+    /// Window as this algorithm last set it. A different window means that the TCP stack changed
     /// it.
     left: f64,
     /// Amount still to be added to the delay window in this round. The next field is the amount per
@@ -40,7 +40,7 @@ pub struct Compound {
     round_min: Span,
     samples: u32,
     round_end: u64,
-    /// The queue that the loss window alone would have had, in the last round.
+    /// Queue that the loss window alone would have caused in the last round. `None` if unknown.
     reno_queue: Option<f64>,
 }
 
@@ -184,7 +184,7 @@ impl CongestionControl for Compound {
 }
 
 impl Compound {
-    /// Scales both parts by any change of the window by the stack.
+    /// Scales the loss window and the delay window after the stack changed their sum.
     fn follow_the_stack(&mut self, window: &Window) {
         if self.left > 0.0 && window.cwnd != self.left {
             self.dwnd *= window.cwnd / self.left;
@@ -209,7 +209,8 @@ impl Compound {
     fn end_round(&mut self, window: &mut Window, ack: &AckSample) {
         if self.samples > 2 {
             let (base, rtt) = (self.base.as_secs_f64(), self.round_min.as_secs_f64());
-            // Smallest and base time are the same zero when no time passes at all.
+            // If no time passes, the round-trip time and the base are zero and no segment is
+            // queued.
             let queued = if rtt > 0.0 { 1.0 - base / rtt } else { 0.0 };
             debug_assert!(
                 (0.0..1.0).contains(&queued),
@@ -225,7 +226,7 @@ impl Compound {
         self.samples = 0;
     }
 
-    /// Moves the delay window; `queued` is the fraction of the window in the queue.
+    /// Updates the delay window. `queued` is the fraction of the window that is in the queue.
     fn adjust(&mut self, window: &mut Window, queued: f64) {
         let target = self.next_dwnd(window.cwnd, queued);
         if target > self.dwnd {
@@ -326,7 +327,7 @@ mod tests {
         for _ in 0..100 {
             compound.on_ack(&mut w, &ack(at_ms(0), 1));
         }
-        // The window grows during the round, so Reno's part is a little below one segment.
+        // The window grows during the round, so Reno's increase is a little below one segment.
         assert!(
             (compound.dwnd - 42.952_847).abs() < 1e-6,
             "{}",

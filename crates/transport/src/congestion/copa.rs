@@ -1,19 +1,20 @@
-//! Copa: steers the rate to one over the queueing delay.
+//! Copa: congestion control whose target rate is inversely proportional to the queueing delay.
 //!
-//! The queueing delay `dq` is the standing round-trip time less the smallest of 10 s. The standing
-//! one is the smallest of the last half smoothed round-trip time. The target is `1 / (delta dq)`
-//! segments per second. Each segment acknowledged moves the window by `v / (delta cwnd)`. The
-//! window rises while the rate, the window over the standing round-trip time, is at most the
-//! target. Otherwise it falls. The velocity `v` starts at one. After three rounds in one direction
-//! it doubles every round, until the direction changes. The direction changes at the end of a
-//! round, or at once where the rate crosses the target, as in mvfst. The paper checks only once a
-//! round. Slow start lasts until the rate exceeds the target. Segments are paced at twice the rate.
-//! A loss changes nothing.
+//! The queueing delay `dq` is the standing round-trip time less the smallest round-trip time of 10
+//! s. The standing round-trip time is the smallest sample within the last half of a smoothed
+//! round-trip time. The target is `1 / (delta dq)` segments per second. Each segment acknowledged
+//! moves the window by `v / (delta cwnd)`. The rate is the window divided by the standing
+//! round-trip time. The window rises while the rate is at most the target, and falls otherwise. The
+//! velocity `v` starts at one. After three rounds in one direction it doubles every round, until
+//! the direction changes. The direction changes at the end of a round, or at once where the rate
+//! crosses the target, as in mvfst. The paper checks only once a round. Slow start lasts until the
+//! rate exceeds the target. Segments are paced at twice the rate. A loss changes nothing.
 //!
-//! With only Copa senders the queue is nearly empty once in five round trips. Nearly empty: `dq` is
-//! below a tenth of the largest round-trip time of the last four less the smallest. Otherwise
-//! another sender fills the queue, and `1 / delta` competes. It grows by one a round, a loss halves
-//! it, and it is never below its default.
+//! With only Copa senders the queue is nearly empty once in five round trips. The queue is nearly
+//! empty if `dq` is below a tenth of the variation. The variation is the largest round-trip time of
+//! the last four round trips less the smallest. If the queue is never nearly empty, another sender
+//! fills it, and Copa enters its competitive mode. In this mode `1 / delta` grows by one a round
+//! and is halved by a loss, but is never below its default.
 //!
 //! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
 //! Internet", NSDI 2018, sections 2.1 and 2.2. The paper leaves some rules open. Here a round trip
@@ -30,16 +31,16 @@ use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number,
 use fadeout_core::{Rate, Span, Time};
 use std::cmp::Reverse;
 
-/// Smallest window, in segments.
+/// Minimum window, in segments.
 const MIN_WINDOW: f64 = 2.0;
-/// Rounds in one direction before the velocity doubles.
+/// Number of rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Number of round trips that the largest delay is taken from, and the share of it that counts as
-/// nearly empty.
+/// Number of round trips over which the largest delay is measured, and the share of the variation
+/// below which the queue is nearly empty.
 const VARIATION_OVER: u64 = 4;
 const NEARLY_EMPTY: f64 = 0.1;
 
-/// Copa.
+/// Copa congestion control.
 #[derive(Debug, Clone)]
 pub struct Copa {
     default_delta: f64,
@@ -62,7 +63,7 @@ pub struct Copa {
     round_end: u64,
     round_cwnd: f64,
     mss: f64,
-    /// Payload in bytes per second.
+    /// Pacing rate, in bytes of payload per second.
     pacing_rate: f64,
 }
 
@@ -201,8 +202,8 @@ impl CongestionControl for Copa {
 }
 
 impl Copa {
-    /// Takes the ACK's round-trip time. Returns the queueing delay in seconds. `None` before the
-    /// first sample.
+    /// Adds the round-trip time of the ACK to the filters. Returns the queueing delay in seconds.
+    /// `None` before the first sample.
     fn queueing_delay(&mut self, ack: &AckSample) -> Option<f64> {
         if let Some(rtt) = ack.rtt {
             self.min_rtt.update(ack.now, rtt, self.min_rtt_window);
@@ -216,7 +217,8 @@ impl Copa {
 
     fn leave_slow_start(&mut self, window: &mut Window, now: Time) {
         self.is_starting = false;
-        // Other code must not take this for slow start either.
+        // The slow-start threshold is lowered, so that other code no longer treats the sender as in
+        // slow start.
         window.ssthresh = MIN_WINDOW;
         self.nearly_empty_at = now;
         self.velocity = 1.0;
@@ -239,7 +241,7 @@ impl Copa {
         }
     }
 
-    /// Competes with `inverse` as 1 / delta, which is at least the default's.
+    /// Sets `1 / delta` to `inverse`, but at least to its default.
     fn set_inverse_delta(&mut self, inverse: f64) {
         debug_assert!(inverse > 0.0, "a delta of one over {inverse}");
         self.delta = (1.0 / inverse).min(self.default_delta);
@@ -263,11 +265,12 @@ impl Copa {
         }
     }
 
-    /// Moves the window for the segments that the ACK delivers.
+    /// Moves the window for the segments that the ACK delivers. `is_below`: true if the rate is at
+    /// most the target.
     fn step(&mut self, window: &mut Window, ack: &AckSample, is_below: bool) {
-        // The target is on the other side now. The gathered velocity would carry the window as far
-        // past the target. During the round trip until the queue shows it, the same would happen
-        // again.
+        // The rate has crossed the target. With the accumulated velocity the window would overshoot
+        // the target until the queue shows the change, a round trip later. So the velocity is
+        // reset.
         if is_below != self.is_rising && self.velocity > 1.0 {
             self.is_rising = is_below;
             self.rounds_in_direction = 0;
@@ -284,7 +287,8 @@ impl Copa {
         }
     }
 
-    /// Paces at twice the window in a round trip, so that pacing breaks up bursts and never limits.
+    /// Paces at twice the window per round trip. The pacing breaks up bursts and never limits the
+    /// rate.
     fn pace(&mut self, window: &Window, rtt: Span) {
         self.mss = f64::from(window.mss);
         let rtt = rtt.max(Span::from_micros(1)).as_secs_f64();
@@ -303,7 +307,8 @@ mod tests {
     use super::*;
     use fadeout_core::registry::Value;
 
-    /// A sender past slow start with a smallest round-trip time of 100 ms, seen at time zero.
+    /// Returns a sender past slow start. The smallest round-trip time is 100 ms, measured at time
+    /// zero.
     fn settled(parameters: &[(&str, Value)], cwnd: f64) -> (Copa, Window) {
         let (mut copa, mut w) = (build::<Copa>(parameters), window(cwnd, f64::INFINITY));
         let start = AckSample {
@@ -315,15 +320,17 @@ mod tests {
         (copa, w)
     }
 
-    /// An ACK of one segment with this round-trip time, later than half a smoothed one.
+    /// Passes an ACK of one segment with this round-trip time, more than half a smoothed round-trip
+    /// time after the last ACK.
     fn take(copa: &mut Copa, w: &mut Window, ms: u64, rtt_ms: f64) {
         copa.on_ack(w, &ack_with_rtt(at_ms(ms), 1, rtt_ms));
     }
 
     #[test]
     fn the_target_is_one_over_delta_times_the_queueing_delay() {
-        // Section 2.1: 20 ms of queue and delta 0.5 make 100 segments per second. At a standing
-        // round-trip time of 120 ms that is a window of 12.
+        // Section 2.1: with a queueing delay of 20 ms and a delta of 0.5 the target is 100 segments
+        // per second. At a round-trip time of 120 ms this is a window of 12. A smaller window
+        // rises, a larger one falls.
         for (cwnd, change) in [(11.9, 1.0 / (0.5 * 11.9)), (12.1, -1.0 / (0.5 * 12.1))] {
             let (mut copa, mut w) = settled(&[], cwnd);
             take(&mut copa, &mut w, 1_000, 120.0);
@@ -363,7 +370,8 @@ mod tests {
     #[test]
     fn velocity_gathered_towards_the_target_is_not_taken_beyond_it() {
         let (mut copa, mut w) = settled(&[], 100.0);
-        // Far above the target, the third round down was followed by three that doubled.
+        // The window fell for six rounds, in the last three of which the velocity doubled. One
+        // sample below the target resets the velocity to 1.
         (copa.velocity, copa.is_rising, copa.rounds_in_direction) = (8.0, false, 6);
         take(&mut copa, &mut w, 1_000, 100.01);
         assert_eq!(copa.velocity, 1.0);
@@ -375,8 +383,8 @@ mod tests {
         let (mut copa, mut w) = (build::<Copa>(&[]), window(10.0, f64::INFINITY));
         take(&mut copa, &mut w, 0, 100.0);
         assert_eq!((w.cwnd, copa.phase()), (11.0, "slow-start"));
-        // 11 segments in 122 ms exceed 1 / (0.5 · 22 ms) = 91 per second. In 120 ms they do not
-        // exceed 100 per second.
+        // A window of 11 segments in 120 ms stays below the target of 100 per second. In 122 ms it
+        // exceeds the target 1 / (0.5 · 22 ms) = 91 per second, and slow start ends.
         take(&mut copa, &mut w, 1_000, 120.0);
         assert_eq!((w.cwnd, copa.phase()), (12.0, "slow-start"));
         take(&mut copa, &mut w, 2_000, 122.0);
@@ -406,8 +414,8 @@ mod tests {
     #[test]
     fn a_queue_that_never_empties_is_competed_for() {
         let (mut copa, mut w) = settled(&[], 20.0);
-        // 50 ms of queue that vary by little. The smoothed round-trip time of the samples is 100
-        // ms, so five are over after 500 ms.
+        // The queue delays by 50 ms and varies little. The smoothed round-trip time is 100 ms, so
+        // after 500 ms, five round trips, Copa enters competitive mode.
         let mut una = 1;
         let mut round = |copa: &mut Copa, w: &mut Window, ms: u64, rtt_ms: f64| {
             let ack = AckSample {
@@ -438,8 +446,8 @@ mod tests {
 
     #[test]
     fn alone_it_keeps_about_one_over_delta_segments_queued() {
-        // The rate is the link's, so dq is 1 / (delta rate): 1 / delta segments. The window swings
-        // around that. 20 Mbit/s send a segment in 0.61 ms, which every path has once.
+        // At the link's rate `dq` is 1 / (delta rate), so the queue has 1 / delta segments and
+        // varies around this. At 20 Mbit/s a segment takes 0.61 ms to transmit.
         for (delta, low, high) in [(0.5, 0.5, 6.0), (0.1, 5.0, 20.0), (0.05, 10.0, 40.0)] {
             let mut copa = build::<Copa>(&[("delta", Value::Number(delta))]);
             let pipe = Pipe {

@@ -1,9 +1,10 @@
 //! HighSpeed TCP: steeper increase and gentler decrease at large windows.
 //!
 //! Up to 38 segments it is Reno. Above, the increase `a(w)` and the decrease `b(w)` follow the
-//! response function `w = 0.12 / p^0.835`. `increase = "table"` steps through the table of RFC 3649
-//! appendix B as net/ipv4/tcp_highspeed.c (Linux 6.12) does. There every ACK counts `a` times, for
-//! any number of segments. `"formula"` computes a and b (RFC 3649 section 5) in real numbers.
+//! response function `w = 0.12 / p^0.835`. `increase = "table"` uses the table of RFC 3649 appendix
+//! B, as net/ipv4/tcp_highspeed.c (Linux 6.12) does. In Linux every ACK adds `a` to the count, for
+//! any number of acknowledged segments. `"formula"` computes a and b (RFC 3649 section 5) in real
+//! numbers.
 
 use super::linux::{AckCounter, slow_start, whole};
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
@@ -16,12 +17,12 @@ const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
 
-/// One step of the table.
+/// One row of the table.
 #[derive(Debug, Clone, Copy)]
 struct Row {
-    /// Largest window the row is for.
+    /// Largest window for which the row is used, in segments.
     window: u32,
-    /// Decrease after a loss, in units of 1/256.
+    /// Share of the window lost by a reduction, in units of 1/256.
     decrease: u32,
 }
 
@@ -45,12 +46,12 @@ pub struct HighSpeed {
     is_computed: bool,
     acked: AckCounter,
     table: &'static [Row],
-    /// The table's row in use: its number plus one is the increase.
+    /// Index of the table's row in use. The increase is this index plus one.
     row: usize,
 }
 
 fadeout_core::choices! {
-    /// Where increase and decrease come from.
+    /// Source of increase and decrease.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Increase {
         Table = "table",
@@ -109,7 +110,7 @@ impl CongestionControl for HighSpeed {
         window.ssthresh = if self.is_computed {
             (window.cwnd * (1.0 - decrease(window.cwnd))).max(2.0)
         } else {
-            // The row is the one of the last increase, as in Linux.
+            // The decrease uses the row of the last increase, as in Linux.
             let cwnd = u64::from(whole(window));
             let cut = (cwnd * u64::from(self.table[self.row].decrease)) >> 8;
             (cwnd - cut).max(2) as f64
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_row_is_that_of_the_window() {
-        // RFC 3649, appendix B: w, a(w), b(w). The row's own window is the largest it is for.
+        // RFC 3649, appendix B: w, a(w), b(w). A row is used up to and including its own window.
         let mut control = build::<HighSpeed>(&[]);
         for (cwnd, row) in [
             (38, 0),

@@ -2,17 +2,18 @@
 //!
 //! `D` is the number of seconds since the last congestion ended. A round trip adds `alpha`
 //! segments, which is 1 while `D <= D_L`. Then `alpha` is `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`,
-//! scaled by the round-trip time over 100 ms. The result is at least 1, and is multiplied by
-//! `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the window, between 0.5 and 0.8. It
-//! keeps half if the throughput before this loss differs by more than a fifth from that before the
-//! last.
+//! scaled by the round-trip time over 100 ms. The result is at least 1, and is multiplied by `2 (1
+//! - beta)`. A loss reduces the window to the share `beta = RTT_min / RTT_max`, between 0.5 and
+//! 0.8. The share is a half if the throughput before this loss differs by more than a fifth from
+//! the throughput before the last loss.
 //!
 //! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004,
 //! in the arithmetic of net/ipv4/tcp_htcp.c (Linux 6.12). Round trips are in whole jiffies, `alpha`
 //! and `beta` in 128ths, and `alpha` is set anew when the window grows. The throughput filter of
 //! 3/4 runs over a window, and starts anew in the first three round trips of an epoch. The largest
 //! round-trip time rises by at most 20 ms at once. With each congestion it loses 5 % of its
-//! distance from the smallest. Up to 10 ms a loss halves the window in place of the ratio.
+//! distance from the smallest. If the smallest round-trip time is at most 10 ms, a loss halves the
+//! window.
 
 use super::linux::{HZ, Jiffies, slow_start, whole};
 use super::registry::constant;
@@ -23,10 +24,10 @@ use fadeout_core::{Span, Time};
 
 /// One, in the fixed point of `alpha` and `beta`.
 const ONE: u64 = 128;
-/// Longest round-trip time with which a loss halves the window.
+/// Smallest round-trip time up to which a loss halves the window.
 const SHORTEST: Span = Span::from_millis(10);
 const LARGEST_RISE: Span = Span::from_millis(20);
-/// Rounds of an epoch before delays and throughput count.
+/// Number of rounds at the start of an epoch in which throughput samples are not filtered.
 const SETTLING_ROUNDS: u64 = 3;
 
 /// H-TCP.
@@ -42,7 +43,8 @@ pub struct Htcp {
 
     alpha: u64,
     beta: u64,
-    /// True if an epoch has passed since the ratio was last distrusted.
+    /// True if the delay ratio sets the next reduction. False after the throughput changed by more
+    /// than a fifth.
     trusts_ratio: bool,
     epoch: Epoch,
     /// Epoch before the present congestion, in case it is spurious. `None` outside congestion.
@@ -50,23 +52,23 @@ pub struct Htcp {
     /// Smallest round-trip time in jiffies, 0 before the first.
     rtt_min: u64,
     state: RecoveryState,
-    /// Number of segments that the next ACK counts for.
+    /// Number of segments by which the next ACK raises the count.
     acked: u64,
-    /// Segments counted since the window grew.
+    /// Number of segments counted since the window last grew.
     count: u64,
     meter: Meter,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Epoch {
-    /// End of the last congestion, or its begin while it lasts, in jiffies.
+    /// End of the last congestion, in jiffies. During a congestion its beginning.
     start: u64,
     /// Largest round-trip time, in jiffies.
     rtt_max: u64,
     last_max_throughput: u64,
 }
 
-/// Throughput, in segments a second.
+/// Filter of the throughput, in segments per second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Meter {
     filtered: u64,
@@ -212,7 +214,7 @@ impl Htcp {
         self.epoch.start = self.jiffies.at(now);
     }
 
-    /// Returns the 128ths of a segment that a round trip adds from `now` on.
+    /// Returns the increase per round trip from `now` on, in 128ths of a segment.
     fn alpha_at(&self, now: u64) -> u64 {
         let hz = self.jiffies.hz();
         let mut factor = 1;
@@ -223,7 +225,7 @@ impl Htcp {
             factor = 1 + (10 * beyond + square) / hz;
         }
         if self.scales_by_rtt && self.rtt_min > 0 {
-            // The scale is in eighths, between a half and ten.
+            // The factor is in eighths and is limited to between a half and ten.
             let scale = ((hz << 3) / (10 * self.rtt_min)).clamp(4, 80);
             factor = ((factor << 3) / scale).max(1);
         }
@@ -233,7 +235,7 @@ impl Htcp {
         }
     }
 
-    /// Returns the 128ths of the window that a loss now leaves.
+    /// Returns the share of the window that remains after a loss, in 128ths.
     fn kept(&mut self) -> u64 {
         if self.watches_throughput {
             let (max, last) = (self.meter.max, self.epoch.last_max_throughput);
@@ -252,8 +254,8 @@ impl Htcp {
         }
     }
 
-    /// Measures the round-trip time and the throughput of an ACK. The recovery state is the one
-    /// before the ACK.
+    /// Measures the round-trip time and the throughput from an ACK. `self.state` is the recovery
+    /// state before the ACK.
     fn measure(&mut self, window: &Window, ack: &AckSample) {
         let is_open = self.state == RecoveryState::Open;
         if is_open {
@@ -289,7 +291,8 @@ impl Htcp {
         }
         if is_open {
             let largest = self.epoch.rtt_max.max(self.rtt_min);
-            // A longer jump does not come from this path's queue.
+            // A larger jump of the round-trip time is not caused by the queue of this path, so the
+            // largest value stays.
             let may_rise = rtt <= largest + self.jiffies.of(LARGEST_RISE);
             self.epoch.rtt_max = if may_rise { largest.max(rtt) } else { largest };
         }
@@ -317,7 +320,7 @@ mod tests {
         build::<Htcp>(&[("rtt-scaling", Value::Bool(false))])
     }
 
-    /// Segments that a round trip adds at `ms`.
+    /// Returns the increase at `ms` in segments per round trip.
     fn alpha(htcp: &Htcp, ms: u64) -> f64 {
         htcp.alpha_at(htcp.jiffies.at(at_ms(ms))) as f64 / ONE as f64
     }
@@ -340,7 +343,8 @@ mod tests {
 
     #[test]
     fn a_short_path_or_a_young_epoch_adds_no_less_than_the_scaled_one() {
-        // tcp_htcp.c: factor is at least one before 2 (1 - beta).
+        // The kernel (tcp_htcp.c) limits the factor to at least one before it multiplies by 2 (1 -
+        // beta).
         let mut htcp = build::<Htcp>(&[]);
         htcp.rtt_min = 20;
         assert_eq!(alpha(&htcp, 500), 1.0);
@@ -355,7 +359,7 @@ mod tests {
             htcp.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, rtt_ms));
             assert_eq!(htcp.epoch.rtt_max, largest_ms, "{rtt_ms}");
         }
-        // The new maximum is 60 + 0.95 * 40 ms.
+        // The new largest round-trip time is 60 + 0.95 * 40 ms.
         lose(&mut htcp, &mut w, at_ms(0));
         assert_eq!(htcp.epoch.rtt_max, 98);
     }
@@ -418,8 +422,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_as_many_segments_as_alpha_goes_into_it() {
-        // An ACK counts for the segments that it acknowledged. The ACK that completes a whole
-        // window adds one segment to the window. It also sets alpha for the present time.
+        // Each ACK raises the count by the segments that it acknowledged. When the count reaches a
+        // whole window, the window grows by one segment and alpha is updated.
         for (alpha, acks) in [(ONE, 6), (2 * ONE, 4), (ONE / 2, 11)] {
             let (mut htcp, mut w) = (unscaled(), window(10.0, 5.0));
             htcp.alpha = alpha;
@@ -463,7 +467,8 @@ mod tests {
         }
     }
 
-    /// H-TCP with a smallest round-trip time of 100 ms that counts since time zero.
+    /// Returns H-TCP with a smallest round-trip time of 100 ms. Throughput is measured from time
+    /// zero.
     fn counting() -> Htcp {
         let mut htcp = build::<Htcp>(&[]);
         htcp.rtt_min = 100;
@@ -483,13 +488,14 @@ mod tests {
         // a filter.
         assert_eq!(heard(100, 2), (120, 120, 0));
         assert_eq!(heard(350, 25), (100, 100, 0));
-        // A window less alpha has to come in.
+        // Ten segments are less than a window less alpha, so they are no sample yet.
         assert_eq!(heard(500, 10), (100, 100, 10));
-        // From the fourth round on, a quarter of the sample: 40 segments in 200 ms.
+        // From the fourth round on a new sample has a weight of a quarter. This sample has 40
+        // segments in 200 ms.
         assert_eq!(heard(550, 30), (125, 125, 0));
-        // (3 * 125 + 50) / 4; the largest stays.
+        // The filtered rate is (3 * 125 + 50) / 4 = 106. The largest rate stays at 125.
         assert_eq!(heard(950, 20), (106, 125, 0));
-        // A round needs a window less alpha: 10 of 12 segments are enough if alpha is two.
+        // A sample needs a window less alpha. With an alpha of two, 10 of 12 segments are enough.
         htcp.alpha = 2 * ONE;
         htcp.measure(&w, &ack(at_ms(1_050), 10));
         assert_eq!((htcp.meter.filtered, htcp.meter.segments), (104, 0));
@@ -511,7 +517,8 @@ mod tests {
                 (htcp.meter.segments, htcp.meter.since),
                 (segments, Some(since))
             );
-            // An ACK counts for its acknowledged segments only in the Open state.
+            // Only in the Open state an ACK counts for the segments that it acknowledged. In other
+            // states the count stays at one.
             assert_eq!(htcp.acked, if state == RecoveryState::Open { 4 } else { 1 });
         }
         let mut unwatched = build::<Htcp>(&[("bandwidth-switch", Value::Bool(false))]);

@@ -1,9 +1,9 @@
-//! Hybla: the rate of a short path on a long one.
+//! Hybla: a path with a long round-trip time gets the rate growth of a path with a short one.
 //!
 //! With `rho = max(RTT / RTT0, 1)`, a connection starts with a window of `rho` segments. Each ACK
-//! adds `2^rho - 1` in slow start and `rho^2 / cwnd` in avoidance. So every path gets the rate
-//! growth of one with the round-trip time RTT0. Outside the Open state it is Reno. A loss halves.
-//! `rho` is from the smallest smoothed round-trip time.
+//! adds `2^rho - 1` in slow start and `rho^2 / cwnd` in avoidance. So the rate of every path grows
+//! as that of a path with the round-trip time RTT0. Outside the Open state the window grows as
+//! Reno's. A loss halves the window. `rho` is from the smallest smoothed round-trip time.
 //!
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
 //! International Journal of Satellite Communications and Networking 22, 2004. From
@@ -18,9 +18,9 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Span, Time};
 
-/// Largest exponent of the growth of slow start, which is the kernel's bound too.
+/// Largest exponent of the growth in slow start, as in the kernel.
 const EXPONENT_MAX: u64 = 16;
-/// A segment, in the fixed point of the growth.
+/// One segment in the fixed-point arithmetic of the growth.
 const SEGMENT: u64 = 128;
 
 /// Hybla.
@@ -31,9 +31,10 @@ pub struct Hybla {
     shortest: Span,
     /// Ratio of the round-trip times, in eighths.
     rho: u64,
-    /// Growth of the window that it does not show yet, in 128ths of a segment.
+    /// Growth not yet added to the window, in 128ths of a segment.
     rest: u64,
-    /// Reno's counter, which also counts ACKs that grew by less than a segment.
+    /// Reno's counter of acknowledged segments. It also counts ACKs whose growth is less than one
+    /// segment.
     acked: AckCounter,
 }
 
@@ -139,12 +140,12 @@ mod tests {
 
     #[test]
     fn a_longer_path_grows_faster() {
-        // Samples of the test kit have a smoothed round-trip time of 100 ms: rho is 4.
+        // In the test kit's samples the smoothed round-trip time is 100 ms, so rho is 4.
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(10.0, f64::INFINITY));
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!(w.cwnd, 25.0);
         w.ssthresh = 5.0;
-        // The growth is 16 / 25 of a segment, in 128ths.
+        // The growth is 16 / 25 of a segment, 81 whole 128ths.
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
         assert_eq!((w.cwnd, hybla.rest), (25.0, 81));
         hybla.on_ack(&mut w, &ack(at_ms(0), 1));
@@ -178,7 +179,7 @@ mod tests {
                 let mut w = window(20.0, ssthresh);
                 hybla.on_ack(&mut w, &sample);
                 let grown = w.cwnd - 20.0 + hybla.rest as f64 / SEGMENT as f64;
-                // The growth is exact down to 1/128 of a segment.
+                // The growth is rounded down to 1/128 of a segment.
                 assert_eq!(f64::floor(growth * 128.0) / 128.0, grown, "{srtt_ms} ms");
             }
         }
@@ -232,7 +233,8 @@ mod tests {
 
     #[test]
     fn rho_has_eighths() {
-        // 60 of 25 ms are 19 eighths: 2^(19/8) - 1 is 4.187 segments, in four times a whole 128th.
+        // A round-trip time of 60 ms is 19 eighths of 25 ms. 2^(19/8) - 1 is 4.187 segments,
+        // rounded down to a multiple of four 128ths.
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(20.0, f64::INFINITY));
         hybla.on_ack(&mut w, &at_rtt(60));
         assert_eq!((w.cwnd, hybla.rest), (24.0, 4 * 165 - 5 * 128));
@@ -260,7 +262,8 @@ mod tests {
 
     #[test]
     fn an_ack_worth_nothing_counts_as_renos() {
-        // With rho 1 an ACK is worth 128 / W of 128ths: none beyond a window of 128.
+        // With a rho of 1 an ACK adds 128 / W parts of 1/128, which is zero for windows above 128.
+        // Then the window grows after W ACKs, as Reno's.
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(200.0, 5.0));
         for n in 1..200 {
             hybla.on_ack(&mut w, &at_rtt(25));
@@ -268,7 +271,8 @@ mod tests {
         }
         hybla.on_ack(&mut w, &at_rtt(25));
         assert_eq!((w.cwnd, hybla.acked.0), (201.0, 0));
-        // If each ACK adds only 1/128, the window grows after 128 ACKs, not after a window of 100.
+        // At a window of 100 each ACK adds 1/128, so the window grows after 128 ACKs and not after
+        // 100.
         let (mut hybla, mut w) = (build::<Hybla>(&[]), window(100.0, 5.0));
         for n in 1..128 {
             hybla.on_ack(&mut w, &at_rtt(25));
@@ -283,8 +287,8 @@ mod tests {
 
     #[test]
     fn the_counter_begins_anew_where_parts_make_a_segment() {
-        // With rho = 4 a segment adds 2 * 32 * 32 / 15 = 136 parts of 1/128. With a window of 16 it
-        // adds 128 parts.
+        // With a rho of 4 an ACK adds 2 * 32 * 32 / 15 = 136 parts of 1/128 at a window of 15. At a
+        // window of 16 it adds 128 parts. Only a sum without a remainder resets Reno's counter.
         for (cwnd, rest, after) in [
             (15.0, 100, 7),
             (15.0, 119, 7),

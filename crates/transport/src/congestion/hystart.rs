@@ -1,14 +1,15 @@
 //! HyStart: leaves slow start before it overflows the queue.
 //!
 //! A round ends when the data outstanding at its start is acknowledged. The next round begins with
-//! the next ACK of slow start. Kernels before 6.14 and 6.12.13 watched only windows from the low
-//! one on. So the first round of interest began in the middle of one ("tcp_cubic: fix incorrect
-//! HyStart round start detection"). Two signs end slow start at the present window
-//! (`ssthresh = cwnd`):
-//! - ACK train: ACKs no more than 2 ms apart have gone on for longer than a limit. The limit is the
-//!   smallest delay (half of it when the sender does not pace), plus an allowance for aggregation.
-//! - delay: the smallest round-trip time of the round, after 8 samples, exceeds the smallest ever
-//!   by more than a limit. The limit is an eighth of the smallest, at least 4 and at most 16 ms.
+//! the next ACK of slow start. Kernels before 6.14 and 6.12.13 started HyStart only at the low
+//! window. So its first round began in the middle of a round ("tcp_cubic: fix incorrect HyStart
+//! round start detection"). Two signs end slow start at the present window (`ssthresh = cwnd`):
+//! - ACK train: ACKs with gaps of at most 2 ms have arrived for longer than a limit. The limit is
+//!   the smallest delay (half of it when the sender does not pace), plus an allowance for
+//!   aggregation.
+//! - delay: after 8 samples, the smallest round-trip time of the round exceeds the connection's
+//!   smallest by more than a limit. The limit is an eighth of the smallest, at least 4 and at most
+//!   16 ms.
 //!
 //! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
 //! net/ipv4/tcp_cubic.c of Linux 6.12.
@@ -41,7 +42,7 @@ pub(crate) struct HyStart {
 }
 
 fadeout_core::choices! {
-    /// The signs that may end slow start.
+    /// Signs that may end slow start.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Signs {
         Both = "both",
@@ -52,7 +53,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// When HyStart begins to count rounds.
+    /// Start of HyStart's rounds.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Rounds {
         FromStart = "from-start",
@@ -178,7 +179,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// Watches slow start again after a timeout.
+    /// Restarts the detector after a timeout, which begins a new slow start.
     pub(crate) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
         self.has_found = false;
         self.start_round(now, snd_nxt);
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(HyStart::default(), hystart());
     }
 
-    /// Feeds nine samples, spaced so that no train forms, and returns `ssthresh`.
+    /// Passes nine samples to the detector, too far apart to form an ACK train. Returns `ssthresh`.
     fn after_nine(rtt_us: u64, cwnd: f64) -> f64 {
         let (mut hystart, mut w) = (hystart(), window(cwnd, f64::INFINITY));
         for n in 0..9 {
@@ -245,7 +246,8 @@ mod tests {
             let given = Parameters(vec![("hystart-rounds".to_string(), choice)]);
             let mut hystart = HyStart::from_settings(&Settings::new(entry, &given));
             let mut w = window(10.0, f64::INFINITY);
-            // An ACK every 4 ms, each for two segments. The fourth finds a window of 16.
+            // An ACK for two segments arrives every 4 ms. At the fourth ACK, at 12 ms, the window
+            // reaches 16, the low window.
             for n in 0..4 {
                 let ack = AckSample {
                     snd_una: 1 + 2 * n,
@@ -273,7 +275,8 @@ mod tests {
                 hystart.on_sample(&mut w, &ack, 40_000, 40_000);
                 w.ssthresh < f64::INFINITY
             });
-            // (40 ms + 1 ms allowance) / 2, and the whole of it, rounded up to the next ACK.
+            // Slow start ends after (40 ms + 1 ms allowance) / 2 without pacing, and after 41 ms
+            // with pacing. The train must last longer, so the next ACK ends it.
             assert_eq!(exit, Some(expected_ms));
         }
     }
@@ -314,8 +317,8 @@ mod tests {
         for n in 1..=8 {
             assert_eq!(ends_with(n, 50_000), (false, n as u32));
         }
-        // Data sent up to the start of the round still belongs to it. Data sent later belongs to
-        // the next.
+        // Number 100 was sent before the round started and belongs to it. Number 101 was sent later
+        // and begins the next round.
         assert_eq!(ends_with(100, 44_000), (false, 8));
         assert_eq!(ends_with(101, 50_000), (false, 1));
     }

@@ -3,8 +3,8 @@
 //! The smallest round-trip time of a round of at least 8 samples is compared with that of the last
 //! round. If it is larger by an eighth (at least 4, at most 16 ms), the window grows at a quarter
 //! of slow start's pace. A round with a smaller minimum shows that the rise was noise, and slow
-//! start resumes. After five rounds the window stays (`ssthresh = cwnd`). Only the first slow start
-//! is watched.
+//! start resumes. After five rounds slow start ends (`ssthresh = cwnd`). HyStart++ applies to the
+//! first slow start only.
 //!
 //! Standard: RFC 9406.
 
@@ -23,7 +23,8 @@ const UNPACED_LIMIT: u32 = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start: the minimum that began it, and rounds since, its first included.
+    /// Conservative slow start, with the smallest round-trip time that began it and the number of
+    /// its rounds, including the first.
     Conservative {
         baseline: Span,
         rounds: u32,
@@ -31,7 +32,7 @@ enum Phase {
     Done,
 }
 
-/// The detector and the growth it prescribes.
+/// Detector of HyStart++, and the growth that it allows.
 #[derive(Debug, Clone)]
 pub(super) struct HyStartPlusPlus {
     phase: Phase,
@@ -52,7 +53,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// The phase's name, for traces.
+    /// Returns the name of the phase for traces.
     pub(super) fn phase(&self) -> &'static str {
         match self.phase {
             Phase::Conservative { .. } => "conservative-slow-start",
@@ -74,7 +75,8 @@ impl HyStartPlusPlus {
         };
     }
 
-    /// Follows rounds and delays; call after the window grew, once an ACK in slow start.
+    /// Updates rounds and delays. Must be called once for each ACK in slow start, after the window
+    /// grew.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
         if self.phase == Phase::Done {
             return;
@@ -120,7 +122,7 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// Congestion ends the first slow start for good.
+    /// Ends the detection for good, because congestion ends the first slow start.
     pub(super) fn on_congestion(&mut self) {
         self.phase = Phase::Done;
     }
@@ -131,7 +133,7 @@ mod tests {
     use super::super::testing::{ack_with_rtt, at_ms, window};
     use super::*;
 
-    /// Feeds round number `round`, with `n` samples of `rtt_ms`.
+    /// Passes the round number `round` to the detector, with `n` samples of `rtt_ms`.
     fn round(control: &mut HyStartPlusPlus, w: &mut Window, round: u64, n: u64, rtt_ms: f64) {
         for k in 0..n {
             let ack = AckSample {

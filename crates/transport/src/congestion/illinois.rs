@@ -1,9 +1,11 @@
-//! Illinois: loss decides when the window turns, delay how fast it moves.
+//! Illinois: losses decide when the window shrinks. Delays decide how fast the window grows and how
+//! much it shrinks.
 //!
 //! `da` is the mean and `dm` the largest queueing delay. While `da` is below 1 % of `dm` the
-//! increase is 10 segments a round trip. It falls to 0.3 as `da` nears `dm`. The decrease is 1/8
-//! below 10 % and 1/2 above 80 % of `dm`, linear between. Below 15 segments it is Reno. After the
-//! delay was high, five low rounds must pass before the full increase returns.
+//! increase is 10 segments a round trip. It falls to 0.3 as `da` nears `dm`. The decrease is 1/8 if
+//! `da` is below 10 % of `dm`, 1/2 above 80 %, and linear in between. Below 15 segments increase
+//! and decrease are Reno's. After the delay was high, five low rounds must pass before the full
+//! increase returns.
 //!
 //! Source: Liu, Basar and Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, in the integer
 //! arithmetic of net/ipv4/tcp_illinois.c (Linux 6.12): increase in 1/128, decrease in 1/64.
@@ -21,7 +23,7 @@ const BETA_SHIFT: u32 = 6;
 const BETA_BASE: u64 = (1 << BETA_SHIFT) / 2;
 const BETA_MIN: u64 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u64 = (1 << BETA_SHIFT) / 2;
-/// Longer samples are cut, as in the kernel, where the product would overflow.
+/// Upper limit of round-trip time samples. Longer samples would overflow the product in the kernel.
 const RTT_MAX_US: u64 = 0x7fff_ffff / ALPHA_MAX;
 
 /// Illinois.
@@ -36,7 +38,7 @@ pub struct Illinois {
     sum_us: u64,
     samples: u64,
     round_end: u64,
-    /// Segments that the last ACK adds to the count.
+    /// Number of segments by which the last ACK raises the count.
     acked: u32,
     count: u64,
     has_been_above: bool,
@@ -138,7 +140,7 @@ impl CongestionControl for Illinois {
 }
 
 impl Illinois {
-    /// After a timeout increase and decrease are Reno's until delays say otherwise.
+    /// Resets increase and decrease to Reno's after a timeout, until new delays are measured.
     fn forget(&mut self, snd_nxt: u64) {
         self.alpha = ALPHA_BASE;
         self.beta = BETA_BASE;
@@ -153,7 +155,7 @@ impl Illinois {
         self.samples = 0;
     }
 
-    /// Increase and decrease from the delays of the round that ended.
+    /// Computes increase and decrease from the delays of the round that ended.
     fn adapt(&mut self, cwnd: u32) {
         if cwnd < self.window_threshold {
             self.alpha = ALPHA_BASE;
@@ -217,7 +219,8 @@ mod tests {
     use super::*;
     use crate::congestion::RecoveryState;
 
-    /// Illinois with base 100 ms and maximum 200 ms after a round with mean delay `mean_us`.
+    /// Returns Illinois after a round with the mean delay `mean_us`. The base is 100 ms and the
+    /// largest round-trip time 200 ms.
     fn after(cwnd: u32, mean_us: u64) -> Illinois {
         let mut control = build::<Illinois>(&[]);
         (control.base_us, control.max_us) = (100_000, 200_000);
@@ -260,8 +263,7 @@ mod tests {
         assert_eq!(alphas, [74, 74, 74, 74, ALPHA_MAX]);
     }
 
-    /// Returns an ACK up to `una` of 4 segments when `nxt` is next to be sent, with a round-trip
-    /// time.
+    /// Returns an ACK of 4 segments up to `una`. `nxt` is the next sequence number to send.
     fn heard(una: u64, nxt: u64, rtt_ms: f64) -> AckSample {
         AckSample {
             snd_una: una,
@@ -294,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_as_many_segments_as_the_increase_goes_into_it() {
-        // Four segments an ACK: the increase is alpha times the counted segments, over the window.
+        // Each ACK acknowledges four segments. The window grows by alpha times the counted
+        // segments, divided by the window.
         for (alpha, acks, grown) in [(1, 5, 21.0), (3, 2, 21.0), (10, 1, 22.0), (5, 1, 21.0)] {
             let (mut control, mut w) = (build::<Illinois>(&[]), window(20.0, 5.0));
             control.alpha = alpha * ALPHA_BASE;
@@ -320,7 +323,8 @@ mod tests {
             control.on_congestion(&mut window(100.0, 1e9), &event);
             assert_eq!((control.alpha, control.round_end), (alpha, round_end));
         }
-        // One within a recovery shows in the state of the next ACK, once.
+        // A timeout during recovery is visible only in the state of the next ACK. It resets
+        // increase and decrease once.
         let (mut control, mut w) = (after(100, 50_000), window(100.0, 50.0));
         let lost = AckSample {
             state: RecoveryState::Loss,
@@ -337,7 +341,8 @@ mod tests {
 
     #[test]
     fn the_bounds_of_increase_and_decrease() {
-        // The threshold's own window looks at delays; behind 80 % of the largest a loss halves.
+        // Delays count from a window of 15 segments on. Above 80 % of the largest delay a loss
+        // halves the window.
         assert_eq!(after(15, 500).alpha, ALPHA_MAX);
         assert_eq!(after(100, 90_000).beta, BETA_MAX);
         assert_eq!((decrease(0, 0), decrease(1, 0)), (BETA_MIN, BETA_MAX));

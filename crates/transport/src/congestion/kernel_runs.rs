@@ -1,7 +1,9 @@
-//! The kernel's recorded runs of 20 Mbit/s, 25 ms each way, 100 packets, beside the test pipe.
+//! Comparison of the test pipe with recorded runs of the kernel at 20 Mbit/s, 25 ms in each
+//! direction and a queue of 100 packets.
 //!
-//! The pipe's recovery is cruder than the kernel's, so the bounds are wide: they catch a wrong
-//! algorithm, not a wrong stack. The runs come from a Linux 6.12 built with 100 ticks per second.
+//! The pipe's recovery is simpler than the kernel's, so the bounds are wide. The tests detect a
+//! wrong algorithm, not a wrong TCP stack. The runs come from a Linux 6.12 built with 100 ticks per
+//! second.
 
 use super::testing::Pipe;
 use super::{CONGESTION_CONTROLS, Congestion};
@@ -46,7 +48,8 @@ fn a_clean_run_is_near_the_kernels() {
             (report.mean_rtt_ms / rtt_ms - 1.0).abs() < 0.08,
             "{name}: {report:?}"
         );
-        // One segment an ACK instead of two lets slow start overshoot further.
+        // The pipe acknowledges each segment and the kernel every second one. So slow start
+        // overshoots further in the pipe.
         assert!(
             (0.9..1.7).contains(&(report.max_cwnd / max_cwnd)),
             "{name}: {report:?}"

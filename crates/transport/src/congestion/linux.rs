@@ -1,7 +1,7 @@
 //! The integer window arithmetic that the Linux algorithms share.
 //!
-//! Windows are whole segments. Fractions of a segment live in a counter of acknowledged segments
-//! (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
+//! Windows are whole segments. Fractions of a segment are stored in a counter of acknowledged
+//! segments (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
 
 use super::{AckSample, RecoveryState, Window};
 use fadeout_core::registry::{Parameter, integer};
@@ -16,21 +16,21 @@ pub(super) const HZ: Parameter = integer(
      built with 100, 250, 300 or 1000.",
 );
 
-/// The window in whole segments, at least one.
+/// Returns the window in whole segments, at least one.
 #[inline]
 pub(crate) fn whole(window: &Window) -> u32 {
     (window.cwnd as u32).max(1)
 }
 
-/// Slow start: one segment for each acknowledged, up to `ssthresh`. Returns how many
-/// acknowledged segments are left for congestion avoidance.
+/// Grows the window in slow start by one segment for each acknowledged segment, up to `ssthresh`.
+/// Returns the number of acknowledged segments left for congestion avoidance.
 ///
 /// Standard: RFC 5681 §3.1.
 #[inline]
 pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
     let used = (grown - window.cwnd).ceil();
-    // A fraction of a segment may be rounded up.
+    // The comparison allows for a fraction of a segment that is rounded up.
     debug_assert!(
         used <= f64::from(acked) + 1.0,
         "slow start used more segments than were acknowledged"
@@ -39,8 +39,8 @@ pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     acked.saturating_sub(used as u32)
 }
 
-/// Half the window, at least two segments: Reno's threshold in Linux, which halves the window
-/// where RFC 5681 halves the flight size.
+/// Returns half the window, at least two segments. This is Reno's threshold in Linux. RFC 5681
+/// halves the flight size instead.
 ///
 /// Standard: RFC 5681 §3.1.
 #[inline]
@@ -48,7 +48,7 @@ pub(crate) fn half(window: &Window) -> f64 {
     f64::from((whole(window) >> 1).max(2))
 }
 
-/// Acknowledged segments that have not yet made a whole segment of window.
+/// Counter of acknowledged segments that are not yet a whole segment of the window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AckCounter(pub(crate) u32);
 
@@ -57,7 +57,8 @@ impl AckCounter {
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, per: u32, acked: u32) {
         let per = per.max(1);
-        // The credit of a smaller `per` than last time is spent before this ACK counts.
+        // If `per` became smaller since the last ACK, the old count may already make a segment.
+        // This segment is added before the ACK counts.
         if self.0 >= per {
             self.0 = 0;
             window.cwnd += 1.0;
@@ -70,7 +71,8 @@ impl AckCounter {
         debug_assert!(self.0 < per, "a whole segment of window is not granted");
     }
 
-    /// Reno: slow start, then one segment a window.
+    /// Grows the window as Reno: slow start, then one segment for each window of acknowledged
+    /// segments.
     ///
     /// Standard: RFC 5681 §3.1.
     #[inline]
@@ -89,27 +91,28 @@ impl AckCounter {
     }
 }
 
-/// Detector of a timeout within an episode. The stack reports an episode once, so a timeout during
-/// recovery shows only in the state of the next ACK. The kernel's algorithms reset on it too.
+/// Detector of a timeout during recovery. The stack reports congestion once per recovery. So a
+/// timeout during recovery is visible only in the state of the next ACK. The kernel's algorithms
+/// reset on such a timeout too.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TimeoutWatch(RecoveryState);
 
 impl TimeoutWatch {
-    /// Returns true if a timeout came since the last ACK without a report. Must be called once an
-    /// ACK.
+    /// Returns true if a timeout occurred since the last ACK and the sender did not report it. Must
+    /// be called once for each ACK.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample) -> bool {
         let before = std::mem::replace(&mut self.0, ack.state);
         ack.state == RecoveryState::Loss && before != RecoveryState::Loss
     }
 
-    /// Notes that the sender reported a timeout.
+    /// Records that the sender reported a timeout.
     pub(crate) fn on_reported(&mut self) {
         self.0 = RecoveryState::Loss;
     }
 }
 
-/// Time as the kernel counts it.
+/// Clock of the kernel, which counts jiffies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Jiffies {
     hz: u64,
@@ -121,20 +124,20 @@ impl Jiffies {
             hz: u64::from(hz.max(1)),
         }
     }
-    /// Ticks per second.
+    /// Returns the number of ticks per second.
     pub(crate) fn hz(self) -> u64 {
         self.hz
     }
-    /// The tick that `now` falls in.
+    /// Returns the number of the tick that contains `now`.
     pub(crate) fn at(self, now: Time) -> u64 {
         ticks(now.as_nanos(), self.hz, 0)
     }
-    /// When the tick that `now` falls in began.
+    /// Returns the time at which the tick that contains `now` began.
     pub(crate) fn begin_of(self, now: Time) -> Time {
         let (seconds, rest) = (self.at(now) / self.hz, self.at(now) % self.hz);
         Time::from_nanos(seconds * NANOS + rest * NANOS / self.hz)
     }
-    /// Ticks in `span`, rounded up.
+    /// Returns the number of ticks in `span`, rounded up.
     pub(crate) fn of(self, span: Span) -> u64 {
         ticks(span.as_nanos(), self.hz, 999_999_999)
     }

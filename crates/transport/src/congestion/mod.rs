@@ -2,11 +2,12 @@
 //! set of algorithms.
 //!
 //! Windows are in segments of one maximum segment size, as in the Linux kernel and in the papers'
-//! formulas. The stack owns the [`Window`]: proportional rate reduction, undo and the response to
-//! a timeout act on it too. An algorithm moves `cwnd` in [`CongestionControl::on_ack`] when
-//! [`AckSample::may_grow`] says so and names the reduced target, `ssthresh`, in
-//! [`CongestionControl::on_congestion`]. One that sets window and rate by its own model (BBR)
-//! says so by [`CongestionControl::controls_window`], and the stack then leaves `cwnd` alone.
+//! formulas. The stack owns the [`Window`]: proportional rate reduction, undo and the response to a
+//! timeout act on it too. An algorithm raises `cwnd` in [`CongestionControl::on_ack`] if
+//! [`AckSample::may_grow`] is true. It sets the reduced target, `ssthresh`, in
+//! [`CongestionControl::on_congestion`]. An algorithm that computes window and rate from its own
+//! model (BBR) returns true from [`CongestionControl::controls_window`]. The stack then does not
+//! change `cwnd`.
 
 mod bbr;
 mod bic;
@@ -62,11 +63,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// Largest congestion window in segments, and the largest finite threshold. Ten million
-    /// segments are a second at 100 Gbit/s.
+    /// Largest congestion window in segments, and the largest finite threshold. At 100 Gbit/s ten
+    /// million segments take more than a second.
     pub const LARGEST: f64 = 1e7;
 
-    /// True if the sender is in slow start (RFC 5681 section 3.1; at equality Linux avoids).
+    /// Returns true if the sender is in slow start. If `cwnd` equals `ssthresh`, the sender is in
+    /// congestion avoidance, as in Linux.
+    ///
+    /// Standard: RFC 5681 §3.1.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -112,7 +116,7 @@ pub struct RateSample {
     pub interval: Option<Span>,
     /// Connection's delivered count when the newest segment acknowledged was sent.
     pub prior_delivered: u64,
-    /// True if that segment was sent while the application limited the sender.
+    /// True if the application limited the sender when that segment was sent.
     pub is_app_limited: bool,
     /// Segments in flight when that segment was sent, itself included.
     pub tx_in_flight: u32,
@@ -130,7 +134,7 @@ impl RateSample {
     }
 }
 
-/// An ACK before loss detection and recovery have run.
+/// ACK before loss detection and recovery have processed it.
 #[derive(Debug, Clone, Copy)]
 pub struct AckArrival {
     /// Arrival time of the ACK.
@@ -147,7 +151,7 @@ pub struct AckArrival {
     pub is_plain: bool,
 }
 
-/// An ACK as congestion controls see it, after loss detection and recovery have run.
+/// ACK after loss detection and recovery have processed it, as congestion controls see it.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
     /// Arrival time of the ACK.
@@ -295,8 +299,8 @@ pub trait CongestionControl {
     /// Reacts to the end of recovery without undo. The stack has already set `cwnd`.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// Reacts to a spurious reduction. `prior` is the window before it. The default is Linux's:
-    /// neither `cwnd` nor `ssthresh` stays below its prior value.
+    /// Reacts to a spurious reduction. `prior` is the window before the reduction. By default
+    /// `cwnd` and `ssthresh` are raised to at least their prior values, as in Linux.
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
         window.cwnd = window.cwnd.max(prior.cwnd);
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
@@ -305,12 +309,13 @@ pub trait CongestionControl {
     /// Processes an ACK before recovery does (Linux `in_ack_event`).
     fn on_ack_arrival(&mut self, _arrival: &AckArrival) {}
 
-    /// Reacts to the retransmission timer, whether or not the episode was reported (Linux
-    /// `set_state`). `lost` segments have been lost since the connection began. The window is one
-    /// segment more than the segments in flight.
+    /// Reacts to an expiry of the retransmission timer, also during a recovery that was already
+    /// reported (Linux `set_state`). `lost` segments have been lost since the connection began. The
+    /// stack has set the window to the segments in flight plus one.
     fn on_timeout(&mut self, _now: Time, _lost: u64) {}
 
-    /// Reacts to sending again after everything was acknowledged, `idle` after the last send.
+    /// Reacts to a restart after an idle period. All data was acknowledged, and the last segment
+    /// was sent `idle` ago.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
 
     /// Reacts to a segment with data that left. Only a [`Custom`] algorithm is called, because no
@@ -332,14 +337,14 @@ pub trait CongestionControl {
     /// Processes information from a link on the path.
     fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
 
-    /// Returns true if a loss found at `now` belongs to an outage during which window and timer
-    /// stay unchanged. `rto` is the timeout without backoff.
+    /// Returns true if a loss detected at `now` was caused by an outage of the link. Window and
+    /// timer then stay unchanged. `rto` is the timeout without backoff.
     fn holds(&self, _now: Time, _rto: Span) -> bool {
         false
     }
 
-    /// Returns the time that the response to a loss waits for the link layer, in smoothed
-    /// round-trip times. `None` for no wait.
+    /// Returns how long the response to a loss is delayed so that the link layer can repair it, in
+    /// smoothed round-trip times. `None` for no delay.
     fn loss_delay_rtts(&self) -> Option<f64> {
         None
     }
@@ -350,12 +355,13 @@ pub trait CongestionControl {
         false
     }
 
-    /// Returns the rate to pace at. `None` leaves pacing to the connection's configuration.
+    /// Returns the pacing rate that the algorithm sets. `None` if the connection's configuration
+    /// decides about pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// Returns the number of windows that the send buffer holds (Linux `sndbuf_expand`).
+    /// Returns the size of the send buffer in windows (Linux `sndbuf_expand`).
     fn buffered_windows(&self) -> u32 {
         2
     }

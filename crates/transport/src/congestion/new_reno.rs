@@ -4,22 +4,22 @@
 //! `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK. With `counting = "bytes"`: one segment
 //! when a whole window has been acknowledged. Congestion: `ssthresh = max(beta FlightSize, 2)`.
 //!
-//! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
+//! The TCP stack, not this algorithm, inflates and deflates the window during fast recovery.
 //!
-//! Standard: RFC 5681 §3.1, equation 4; RFC 3465.
+//! Standard: RFC 5681 §3.1, equation 4; RFC 3465; RFC 6582.
 
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, number};
 
-/// The window of RFC 5681 and RFC 6582.
+/// Window rule of RFC 5681 and RFC 6582.
 #[derive(Debug, Clone)]
 pub struct NewReno {
     beta: f64,
     beta_ecn: f64,
     slow_start_limit: f64,
     counts_bytes: bool,
-    /// Acknowledged segments towards the next segment of window.
+    /// Number of acknowledged segments that count towards the next segment of the window.
     acked: f64,
 }
 
@@ -30,7 +30,7 @@ const BETA: Parameter = number(
     "0.5",
     "Fraction of the flight size kept after a loss (RFC 5681 equation 4).",
 );
-/// The same on an ECN echo.
+/// Fraction of the flight size kept after an ECN echo.
 const BETA_ECN: Parameter = number(
     "beta-ecn",
     (0.01, 1.0, ""),
@@ -44,7 +44,7 @@ const SLOW_START_LIMIT: Parameter = number(
     "Largest increase per ACK in slow start (L): 1 in RFC 5681, 2 in RFC 3465.",
 );
 fadeout_core::choices! {
-    /// Unit in which congestion avoidance counts.
+    /// Unit in which congestion avoidance counts acknowledgments.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Counting {
         Acks = "acks",

@@ -1,18 +1,19 @@
 //! TCP Prague: scalable congestion control for low-latency queues (L4S).
 //!
-//! Alpha is DCTCP's filter of the marked fraction, once a round trip, frozen until the first mark.
-//! A mark takes `alpha / 2` of a fractional window, at most once a round trip. Every unmarked
-//! segment acknowledged adds `increase / cwnd`, in reduction too, but not during a repair of
-//! losses. A loss takes half. The window follows the fractional one by a segment an ACK. The sender
-//! paces at the window per round trip, and at twice that in the first half of slow start.
+//! Alpha is DCTCP's moving average of the marked fraction. It is updated once a round trip, from
+//! the first mark on. A mark reduces the fractional window by the share `alpha / 2`, at most once a
+//! round trip. Every unmarked acknowledged segment adds `increase / cwnd`, also during a reduction,
+//! but not during the recovery of losses. A loss halves the window. The window follows the
+//! fractional window by at most one segment per ACK. The sender paces at the window per round trip,
+//! and at twice that in the first half of slow start.
 //!
 //! After 500 rounds paths shorter than 25 ms behave as if their round-trip time were 25 ms. The
 //! increase is scaled by `(srtt / 25 ms)^2`, and a reduction happens once in 25 ms.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control and the L4S team's tcp_prague.c 0.6.
-//! Asks for accurate ECN feedback and ECT(1). With a peer that gives classic feedback alone, an
-//! echo takes half of the window, as Reno does. Detection of a queue that marks in the classic way
-//! is not modelled.
+//! Prague asks for accurate ECN feedback and ECT(1). If the peer gives only classic feedback, an
+//! echo halves the window, as in Reno. Detection of queues with classic ECN marking is not
+//! modelled.
 
 use super::registry::constant;
 use super::{
@@ -39,13 +40,13 @@ pub struct Prague {
     round_end: u64,
     delivered: u64,
     marked: u64,
-    /// Sequence number until whose acknowledgment no second reduction follows. On a scaled path
-    /// `reduced_at` decides.
+    /// End of the data sent before the last reduction. No second reduction follows until this data
+    /// is acknowledged. On a scaled path `reduced_at` decides instead.
     reduced_until: u64,
     reduced_at: Option<Time>,
     prior_fraction: f64,
     pacing_rate: f64,
-    /// True if the peer only reports that a packet was marked.
+    /// True if the peer gives only classic ECN feedback.
     is_classic: bool,
 }
 
@@ -123,7 +124,7 @@ impl CongestionControl for Prague {
         if ack.delivered_ce_now > 0 && !self.is_classic {
             self.react(window, ack);
         }
-        // After a timeout the lost window is regained by slow start.
+        // After a timeout slow start restores the window.
         let may_grow = ack.is_cwnd_limited && (!is_repairing || ack.state == RecoveryState::Loss);
         if may_grow {
             let unmarked = ack.delivered_now.saturating_sub(ack.delivered_ce_now);
@@ -141,7 +142,7 @@ impl CongestionControl for Prague {
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         match event.kind {
-            // Accurate marks are answered as they come.
+            // Marks of accurate feedback are processed with each ACK, so this event is ignored.
             CongestionKind::Ecn if !self.is_classic => {
                 window.ssthresh = window.ssthresh.max(2.0);
             }
@@ -194,7 +195,8 @@ impl Prague {
         self.marked = 0;
     }
 
-    /// Returns true if the path is short and the flow old enough to act as on a longer one.
+    /// Returns true if the path is short and the flow is old enough to behave as on a path with a
+    /// longer round-trip time.
     fn is_scaled(&self, srtt: Span) -> bool {
         self.rounds >= self.settling_rounds && srtt < self.target_rtt
     }
@@ -228,8 +230,8 @@ impl Prague {
         self.fraction += unmarked * increase / self.fraction;
     }
 
-    /// Moves the window in whole segments toward the fractional one by one segment an ACK. In slow
-    /// start the window follows at once.
+    /// Moves the window by at most one segment per ACK towards the fractional window, in whole
+    /// segments. In slow start the window follows at once.
     fn follow(&self, window: &mut Window) {
         let target = self.fraction.ceil();
         let is_slow = window.in_slow_start();
@@ -339,7 +341,7 @@ mod tests {
         let report = pipe.run(&mut prague, Span::from_secs(20));
         assert_eq!(report.lost, 0, "{report:?}");
         assert!(report.received_mbps > 17.5, "{report:?}");
-        // Five segments take 3 ms, over a base of 50.6 ms.
+        // The marking threshold of five segments adds 3 ms to the base of 50.6 ms.
         assert!(report.mean_rtt_ms < 56.0, "{report:?}");
     }
 
@@ -349,13 +351,14 @@ mod tests {
         assert_eq!(prague.needs_ecn(), EcnFeedback::Accurate);
         assert!(prague.controls_window());
         assert_eq!(prague.pacing_rate(), None);
-        // 10 segments of 1448 bytes in 10 ms, twice that below half the threshold.
+        // The pacing rate is 10 segments of 1448 bytes in 10 ms. If the window is below half of the
+        // threshold, the rate is twice as large.
         for (ssthresh, megabits) in [(20.0, 11.584), (20.1, 23.168), (5.0, 11.584)] {
             prague.pace(&window(10.0, ssthresh), Span::from_millis(10));
             let rate = prague.pacing_rate().expect("it paces");
             assert_eq!(rate, Rate::from_bits_per_sec((megabits * 1e6) as u64));
         }
-        // A round-trip time that is not known leaves the rate.
+        // An unknown round-trip time leaves the pacing rate unchanged.
         prague.pace(&window(20.0, 5.0), Span::ZERO);
         assert_eq!(
             prague.pacing_rate(),
@@ -380,7 +383,7 @@ mod tests {
             (prague.delivered, prague.marked, prague.has_seen_mark),
             (8, 3, true)
         );
-        // A sixteenth of the way from a half to 5 of 12.
+        // Alpha moves from a half by a sixteenth of its distance to 5 / 12.
         prague.on_ack(&mut w, &heard(100, 2));
         assert!((prague.alpha - (0.5 + (5.0 / 12.0 - 0.5) / 16.0)).abs() < 1e-12);
         assert_eq!(
@@ -413,8 +416,8 @@ mod tests {
 
     #[test]
     fn a_short_path_reacts_once_in_25_ms() {
-        // At 10 ms, after it has settled, the time since the last reduction decides. Otherwise the
-        // data sent before the reduction decides.
+        // After 500 rounds at 10 ms, the time since the last reduction decides: at least 25 ms. In
+        // the other rows the data sent before the reduction must be acknowledged.
         for (rounds, srtt_ms, ms, una, has_reacted) in [
             (500, 10, 24, 999, false),
             (500, 10, 25, 0, true),

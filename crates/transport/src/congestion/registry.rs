@@ -1,4 +1,4 @@
-//! The closed set of algorithms: one line each makes the enum variant, the constructor and the
+//! Closed set of algorithms. One line per algorithm generates its enum variant, constructor and
 //! registry entry.
 
 use super::coupling::Coupled;
@@ -13,7 +13,7 @@ fadeout_core::registry! {
     /// Every built-in congestion control.
     pub static CONGESTION_CONTROLS;
 
-    /// A congestion control, built-in or the user's own. Types larger than CUBIC are boxed.
+    /// Congestion control, built-in or custom. Types larger than CUBIC are boxed.
     #[derive(Debug)]
     #[allow(
         clippy::large_enum_variant,
@@ -52,7 +52,8 @@ fadeout_core::registry! {
     macro dispatch;
 }
 
-/// The length of time called `name`, short enough for sums with a [`Time`] not to overflow.
+/// Returns the parameter `name`, a length of time. It is limited so that its sum with a [`Time`]
+/// does not overflow.
 pub(super) fn constant(settings: &Settings<'_>, name: &str) -> Span {
     settings.span(name).min(LONGEST)
 }
@@ -60,7 +61,7 @@ pub(super) fn constant(settings: &Settings<'_>, name: &str) -> Span {
 const LONGEST: Span = Span::from_secs(1_000_000);
 const _: () = assert!(LONGEST.as_nanos() < Time::NEVER.as_nanos() / 1_000);
 
-/// A boxed algorithm from outside this crate.
+/// Algorithm from outside this crate, in a box.
 pub struct Custom(pub Box<dyn CongestionControl + Send>);
 
 impl Deref for Custom {
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(window.cwnd, 42.0);
     }
 
-    /// Congestion control that returns no defaults, and records the calls.
+    /// Congestion control that returns a different value from every default, and records its calls.
     #[derive(Default)]
     struct Spy(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
 

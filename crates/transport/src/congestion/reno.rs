@@ -1,10 +1,11 @@
 //! Reno as the Linux kernel has it.
 //!
-//! Slow start: one segment for each acknowledged, the part beyond `ssthresh` going to congestion
-//! avoidance. Avoidance: one segment per window acknowledged. Congestion: `ssthresh = cwnd / 2` in
-//! whole segments, at least 2, from the window where RFC 5681 takes the flight size.
+//! In slow start each acknowledged segment adds one segment to the window. Acknowledged segments
+//! beyond `ssthresh` count in congestion avoidance, which adds one segment per acknowledged window.
+//! Congestion sets `ssthresh = cwnd / 2` in whole segments, at least 2. RFC 5681 uses the flight
+//! size instead of `cwnd`.
 //!
-//! Source: net/ipv4/tcp_cong.c of Linux 6.12. Recovery, undo and pacing are the stack's.
+//! Source: net/ipv4/tcp_cong.c of Linux 6.12. The TCP stack implements recovery, undo and pacing.
 
 use super::linux::{AckCounter, half, whole};
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};

@@ -1,17 +1,18 @@
-//! Rounds and their round-trip times, as Vegas and its descendants in Linux keep them.
+//! Rounds and their round-trip times for Vegas and the delay-based algorithms of Linux that follow
+//! it.
 //!
 //! Source: net/ipv4/tcp_vegas.c of Linux 6.12.
 
 use super::{AckSample, RecoveryState};
 
-/// Round-trip times as Vegas keeps them: the smallest ever and the smallest of the round.
+/// Round-trip times of Vegas: the smallest of the connection and the smallest of the round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoundRtt {
-    /// Smallest of the connection, in microseconds.
+    /// Smallest round-trip time of the connection, in microseconds.
     pub(super) base_us: u64,
-    /// Smallest since the round began.
+    /// Smallest round-trip time since the round began, in microseconds.
     pub(super) min_us: u64,
-    /// Samples since the round began.
+    /// Number of samples since the round began.
     pub(super) samples: u32,
 }
 
@@ -49,8 +50,7 @@ impl RoundRtt {
 }
 
 /// Vegas's rounds, which the delay-based algorithms of Linux share. Rounds are active only in the
-/// Open state. A new round begins when the data outstanding at the last one's start is
-/// acknowledged.
+/// Open state. A round ends when the data outstanding at its start is acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rounds {
     pub(super) rtt: RoundRtt,
@@ -67,8 +67,8 @@ impl Rounds {
         }
     }
 
-    /// Adds the sample of the ACK and follows the recovery state. Call it once for each ACK, before
-    /// the other methods.
+    /// Adds the sample of the ACK and records the recovery state. Must be called once for each ACK,
+    /// before the other methods.
     pub(super) fn on_ack(&mut self, ack: &AckSample) {
         self.rtt.sample(ack);
         if ack.state == RecoveryState::Open && self.state != RecoveryState::Open {
@@ -77,7 +77,7 @@ impl Rounds {
         self.state = ack.state;
     }
 
-    /// Returns true if delays count now.
+    /// Returns true if delays may change the window, in the Open state.
     pub(super) fn is_active(&self) -> bool {
         self.state == RecoveryState::Open
     }
@@ -93,7 +93,7 @@ impl Rounds {
         self.rtt.start_round();
     }
 
-    /// Forgets the base: after an idle period the path may be another.
+    /// Discards the base, because the path may have changed during an idle period.
     pub(super) fn forget(&mut self) {
         *self = Rounds::new();
     }
@@ -140,7 +140,7 @@ mod tests {
         assert!(!rounds.has_ended(&open(100, 150)));
         assert!(rounds.has_ended(&open(101, 150)));
         assert_eq!(rounds.rtt.samples, 1);
-        // Delays do not count before the Open state is back, with which a round begins.
+        // Rounds stay inactive until the Open state returns, which begins a new round.
         rounds.on_ack(&heard(101, 200, RecoveryState::Disorder));
         assert!(!rounds.is_active());
         rounds.on_ack(&open(120, 300));

@@ -7,18 +7,21 @@
 //!   retransmitted at each timeout, without backoff, until the link is back.
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
-//! Losses by a blockage show only afterwards. So a loss found within a timeout of its end still
-//! counts as the blockage's. A loss is congestion if it is found more than a timeout before a
-//! predicted beginning. The same holds after the end of a predicted blockage that never began.
+//! Losses caused by a blockage are detected only afterwards. So a loss detected within a timeout
+//! after the end of a blockage is attributed to it. A loss is congestion if it is detected more
+//! than a timeout before the predicted start of a blockage. The same holds after the end of a
+//! predicted blockage that never began.
 //!
-//! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
-//! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.
+//! Without a blockage a loss is congestion. In a slow vehicle (`speed < low-speed`) fades are
+//! longer. The sender then waits a round-trip time for the link layer to repair the loss, as in
+//! TCP-DCR.
 //!
 //! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
 //! vehicular networks", section 3.2.5. The paper gives the rule in words and leaves some points
-//! open. The timeout is the bound between short and long, because the footnote has no number that
-//! fits all paths. The reduction is CUBIC's own. The wait of a slow vehicle and the limit of slow
-//! are chosen here. The map of channel quality is not here but in `[blockage-prediction]`.
+//! open. Here the timeout separates short from long blockages, because the number in the paper's
+//! footnote does not fit all paths. The reduction is CUBIC's. The wait and the speed limit of a
+//! slow vehicle are fadeout's choice. The map of channel quality belongs to
+//! `[blockage-prediction]`.
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
@@ -30,7 +33,7 @@ use fadeout_core::{LinkInfo, Span, Time};
 #[derive(Debug, Clone)]
 pub struct RtwTcp {
     cubic: Cubic,
-    /// Blockage ahead or under way. `None` if there is none.
+    /// Predicted or present blockage. `None` if there is none.
     blockage: Option<Blockage>,
     /// Time at which the last blockage ended, and its predicted length. `None` before the first
     /// end.
@@ -38,7 +41,7 @@ pub struct RtwTcp {
     is_slow: bool,
 }
 
-/// A blockage ahead or under way.
+/// Predicted or present blockage.
 #[derive(Debug, Clone, Copy)]
 struct Blockage {
     /// Predicted start and length of the blockage. `None` if it was not predicted.
@@ -51,7 +54,7 @@ impl Blockage {
         self.predicted.map(|(_, length)| length)
     }
 
-    /// Returns true if the blockage may have caused a loss that is found now.
+    /// Returns true if the blockage may have caused a loss detected at `now`.
     fn is_due(&self, now: Time, rto: Span) -> bool {
         let is_near = |(starts_at, lasts): (Time, Span)| {
             starts_at.saturating_sub(rto) <= now
@@ -181,7 +184,8 @@ mod tests {
 
     #[test]
     fn a_blockage_shorter_than_the_timeout_is_sat_out() {
-        // Reference vector RT-1.
+        // Reference vector RT-1: the timeout is 300 ms. A blockage of 200 ms holds the window. A
+        // blockage of 500 ms does not, so the loss is congestion.
         let rto = Span::from_millis(300);
         let mut control = build::<RtwTcp>(&[]);
         assert!(!control.holds(at_ms(0), rto));

@@ -1,8 +1,9 @@
 //! Scalable TCP: increase and decrease in proportion to the window.
 //!
-//! Each acknowledged segment adds 1/100, a loss takes 1/8. Below 100 segments the increase is
-//! Reno's. Source: Kelly, "Scalable TCP: improving performance in highspeed wide area networks",
-//! CCR 33(2), 2003, in the integer arithmetic of net/ipv4/tcp_scalable.c (Linux 6.12).
+//! Each acknowledged segment adds 1/100 of a segment. A loss reduces the window by 1/8. Below 100
+//! segments the increase is Reno's. Source: Kelly, "Scalable TCP: improving performance in
+//! highspeed wide area networks", CCR 33(2), 2003, in the integer arithmetic of
+//! net/ipv4/tcp_scalable.c (Linux 6.12).
 
 use super::linux::{AckCounter, slow_start, whole};
 use super::{AckSample, CongestionControl, CongestionEvent, Window};

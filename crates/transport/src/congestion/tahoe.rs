@@ -4,15 +4,15 @@
 //! the window to one segment, as the timeout does. Source: Jacobson, "Congestion avoidance and
 //! control", SIGCOMM 1988.
 //!
-//! Only the window is here. The stack's profile `tahoe` retransmits from the first unacknowledged
-//! segment in slow start instead of entering fast recovery.
+//! This module has only the window rule. The stack's profile `tahoe` retransmits from the first
+//! unacknowledged segment in slow start instead of entering fast recovery.
 
 use super::new_reno::NewReno;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Jacobson's congestion control of 1988.
+/// Tahoe, Jacobson's congestion control of 1988.
 #[derive(Debug, Clone)]
 pub struct Tahoe(NewReno);
 

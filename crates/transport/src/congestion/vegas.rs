@@ -1,9 +1,10 @@
-//! Vegas: hold a few segments in the queue, no more.
+//! Vegas: congestion control that keeps a few segments in the queue.
 //!
-//! Once a round trip, `diff = cwnd (RTT - base) / base` segments are queued. Fewer than `alpha` add
-//! one to the window, more than `beta` take one away. Slow start ends when `diff` exceeds `gamma`.
-//! The base is the smallest round-trip time of the connection. Outside the Open state, and after a
-//! round with at most two samples, it is Reno. A loss halves.
+//! Once a round trip, `diff = cwnd (RTT - base) / base` segments are queued. If `diff` is below
+//! `alpha`, the window grows by one segment. If `diff` is above `beta`, the window shrinks by one
+//! segment. Slow start ends when `diff` exceeds `gamma`. The base is the smallest round-trip time
+//! of the connection. Outside the Open state, and after a round with at most two samples, the
+//! window grows as Reno's. A loss halves the window.
 //!
 //! Source: Brakmo and Peterson, "TCP Vegas", JSAC 13(8), 1995, as in net/ipv4/tcp_vegas.c (Linux
 //! 6.12). Not modelled: the paper's doubling every other round and its fine-grained timeout.
@@ -15,7 +16,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
-/// Vegas.
+/// Vegas congestion control.
 #[derive(Debug, Clone)]
 pub struct Vegas {
     alpha: u64,
@@ -96,14 +97,15 @@ impl CongestionControl for Vegas {
 }
 
 impl Vegas {
-    /// The decision at the end of a round.
+    /// Adjusts the window at the end of a round.
     fn adjust(&self, window: &mut Window, ack: &AckSample) {
         let cwnd = u64::from(whole(window));
         let (base, rtt) = (self.rounds.rtt.base_us, self.rounds.rtt.min_us);
         let diff = cwnd * (rtt - base) / base;
         if window.in_slow_start() {
             if diff > self.gamma {
-                // Drop to the window that the path carries without a queue, plus one for rounding.
+                // The new window is the amount that the path contains without a queue, plus one
+                // segment for rounding.
                 let target = cwnd * base / rtt;
                 window.cwnd = cwnd.min(target + 1) as f64;
                 window.ssthresh = window.ssthresh.min(window.cwnd - 1.0);
@@ -130,7 +132,7 @@ mod tests {
     use super::super::testing::{ack, ack_with_rtt, at_ms, build, window};
     use super::*;
 
-    /// The window and threshold after one round at `rtt_ms` over a base of 100 ms.
+    /// Returns the window and the threshold after one round at `rtt_ms` with a base of 100 ms.
     fn after_a_round(cwnd: f64, ssthresh: f64, rtt_ms: u64) -> (f64, f64) {
         let (mut vegas, mut w) = (build::<Vegas>(&[]), window(cwnd, ssthresh));
         vegas.rounds.rtt.base_us = 100_000;

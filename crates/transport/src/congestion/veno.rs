@@ -1,12 +1,12 @@
-//! Veno: Reno that tells random loss from congestion by the queue it sees.
+//! Veno: a variant of Reno that separates random loss from congestion by the estimated queue.
 //!
-//! `N = cwnd (RTT - base) / RTT` segments are queued. Fewer than `beta`: the window grows as
-//! Reno's and a loss, held to be random, takes a fifth. More: the window grows every other round
-//! trip and a loss takes half.
+//! `N = cwnd (RTT - base) / RTT` segments are queued. If fewer than `beta` segments are queued, the
+//! window grows as Reno's, and a loss counts as random and reduces the window by a fifth. Otherwise
+//! the window grows every other round trip, and a loss halves it.
 //!
 //! Source: Fu and Liew, "TCP Veno", JSAC 21(2), 2003, in the integer arithmetic of
-//! net/ipv4/tcp_veno.c (Linux 6.12). `N` is held doubled. The round-trip time is the smallest since
-//! the last ACK that could move the window.
+//! net/ipv4/tcp_veno.c (Linux 6.12). `N` is stored doubled. The round-trip time is the smallest
+//! since the last ACK that could move the window.
 
 use super::linux::{AckCounter, half, slow_start, whole};
 use super::rounds::RoundRtt;
@@ -15,15 +15,16 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
-/// Veno.
+/// Veno congestion control.
 #[derive(Debug, Clone)]
 pub struct Veno {
-    /// Twice the threshold.
+    /// Queue limit `beta` in half segments.
     beta: u64,
     rtt: RoundRtt,
-    /// Twice the queued segments.
+    /// Number of queued segments, doubled.
     queued: u64,
-    /// True if the next full window of ACKs may raise the window.
+    /// True if the next acknowledged window raises the congestion window. Alternates with a long
+    /// queue.
     is_turn: bool,
     state: RecoveryState,
     acked: AckCounter,
@@ -128,7 +129,7 @@ mod tests {
     use super::super::testing::{ack_with_rtt, at_ms, build, lose, window};
     use super::*;
 
-    /// Veno after samples at 100 ms and a last one at `rtt_ms`, with a window of `cwnd`.
+    /// Returns Veno with a window of `cwnd` after samples of 100 ms and a last sample of `rtt_ms`.
     fn after(cwnd: f64, rtt_ms: f64) -> (Veno, Window) {
         let (mut veno, mut w) = (build::<Veno>(&[]), window(cwnd, 5.0));
         veno.rtt.base_us = 100_001;
@@ -147,7 +148,7 @@ mod tests {
     fn a_loss_with_a_long_queue_takes_half() {
         let (mut veno, mut w) = after(20.0, 150.0);
         assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (14, 10.0));
-        // N is 2.83 here; the kernel's rounding makes it 3.
+        // N is 2.83 segments, and the kernel's rounding makes it 3. So the loss halves the window.
         let (mut veno, mut w) = after(50.0, 106.0);
         assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (6, 25.0));
     }
@@ -165,7 +166,8 @@ mod tests {
 
     #[test]
     fn beta_is_in_segments() {
-        // 2.5 segments are queued: 20 * 12 / 112, and the kernel's rounding.
+        // The queue has 20 * 12 / 112 segments, which the kernel rounds to 2.5. This is below beta,
+        // three segments, so the loss reduces the window by a fifth.
         let (mut veno, mut w) = after(20.0, 112.0);
         assert_eq!((veno.queued, lose(&mut veno, &mut w, at_ms(1))), (5, 16.0));
     }
@@ -186,8 +188,9 @@ mod tests {
 
     #[test]
     fn with_a_long_queue_every_other_window_grows() {
-        // 14 of 20 half segments are not queued at 140 ms, and 6 are the threshold itself. The
-        // first window adds a segment, the second does not, the third does.
+        // At 140 ms, 14 of the 20 half segments are in flight and 6 are queued, exactly beta. So
+        // the window grows by a segment in the first acknowledged window, not in the second, and
+        // again in the third.
         let (mut veno, mut w) = after(10.0, 140.0);
         let mut grown = vec![w.cwnd];
         for _ in 1..36 {
@@ -215,7 +218,7 @@ mod tests {
         assert_eq!(veno.rtt.min_us, 110_001);
         veno.on_ack(&mut w, &sample(RecoveryState::Open));
         assert_eq!(veno.queued, 40);
-        // The next ACK has a sample of its own again.
+        // The next ACK starts a new minimum of the round-trip time.
         veno.on_ack(&mut w, &sample(RecoveryState::Open));
         assert_eq!(veno.queued, 4);
         let samples = veno.rtt.samples;

@@ -1,7 +1,9 @@
-//! Westwood: after a loss, the window that the measured bandwidth needs without a queue.
+//! Westwood: a loss sets the window to the product of the measured bandwidth and the smallest
+//! round-trip time.
 //!
-//! Growth is Reno's. The threshold is `bandwidth * RTT_min`, applied at a timeout and when recovery
-//! is over. Until then the stack reduces toward Reno's half. Three filters:
+//! Growth is Reno's. The threshold is `bandwidth * RTT_min`. It is applied at a timeout and at the
+//! end of recovery. During recovery the stack reduces the window towards Reno's half. Three
+//! filters:
 //! - `linux`: a sample per round trip (at least 50 ms), through two filters of 7/8. Units are bytes
 //!   per jiffy, with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12).
 //! - `westwood+`: a sample per round trip, `0.9 b + 0.1 sample` (Grieco and Mascolo, CCR 34(2),
@@ -24,7 +26,7 @@ use fadeout_core::{Span, Time};
 pub struct Westwood {
     estimate: Estimate,
     acked: AckCounter,
-    /// True if the present episode began with a timeout, which applied the threshold at once.
+    /// True if the present recovery began with a timeout, which has applied the threshold already.
     is_after_timeout: bool,
 }
 
@@ -144,7 +146,7 @@ impl Westwood {
     }
 }
 
-/// The kernel's estimate: bytes per jiffy.
+/// Bandwidth estimate of the kernel, in bytes per jiffy.
 #[derive(Debug, Clone)]
 struct Kernel {
     jiffies: Jiffies,
@@ -165,7 +167,8 @@ struct Kernel {
 impl Kernel {
     fn new(hz: u32) -> Self {
         let jiffies = Jiffies::new(hz);
-        // A value no connection has, so that the first sample replaces it.
+        // This initial round-trip time is larger than any real one, so that the first sample
+        // replaces it.
         let unknown = jiffies.of(Span::from_secs(20));
         Kernel {
             jiffies,
@@ -181,8 +184,8 @@ impl Kernel {
         }
     }
 
-    /// Records this ACK's round-trip time and bytes before a recovery ends with it, as in the
-    /// kernel.
+    /// Records the round-trip time and the bytes of this ACK. As in the kernel, this happens before
+    /// the ACK can end a recovery.
     fn on_ack(&mut self, arrival: &AckArrival) {
         if let Some(rtt) = arrival.rtt {
             self.rtt = self.jiffies.of(rtt);
@@ -208,8 +211,8 @@ impl Kernel {
         }
     }
 
-    /// Returns the bytes that an ACK up to `una` stands for if it is not plain. An ACK that does
-    /// not advance counts as one segment, with any SACKs.
+    /// Returns the number of bytes that a non-plain ACK up to `una` reports. An ACK that does not
+    /// advance `una` counts as one segment, even with SACK blocks.
     fn count(&mut self, una: u64, mss: u64) -> u64 {
         let before = self.una.replace(una).unwrap_or(una);
         debug_assert!(before <= una, "SND.UNA went back");
@@ -240,7 +243,7 @@ impl Kernel {
     }
 }
 
-/// The papers' estimates: bytes per second.
+/// Bandwidth estimate of the papers, in bytes per second.
 #[derive(Debug, Clone)]
 struct Paper {
     filter: Filter,
@@ -279,7 +282,7 @@ impl Paper {
         let elapsed = ack.now.since(since);
         let is_due = match self.filter {
             Filter::PerRound => elapsed >= ack.srtt && !elapsed.is_zero(),
-            // ACKs that arrive at one instant make one sample.
+            // ACKs that arrive at the same instant make one sample.
             Filter::PerAck { .. } => !elapsed.is_zero(),
         };
         if is_due {
@@ -295,7 +298,7 @@ impl Paper {
             Filter::PerRound if self.bandwidth == 0.0 => sample,
             Filter::PerRound => 0.9 * self.bandwidth + 0.1 * sample,
             Filter::PerAck { tau } => {
-                // Beyond two time constants the filter's old weight would turn negative.
+                // For gaps above two time constants the weight of the old value would be negative.
                 let ratio = (2.0 * tau / elapsed).max(1.0);
                 ((ratio - 1.0) * self.bandwidth + sample + self.last_sample) / (ratio + 1.0)
             }
@@ -342,7 +345,8 @@ mod tests {
         kernel.on_ack(&arrival(0, 1, None, false));
         kernel.on_ack(&arrival(50, 2001, None, false));
         assert_eq!(kernel.bandwidth, 0);
-        // A duplicate ACK counted a segment, then 2000 bytes less that segment.
+        // The duplicate ACK at 51 ms ends the sample. The sample contains the 2000 bytes of the ACK
+        // before it.
         kernel.on_ack(&arrival(51, 2001, None, false));
         assert_eq!(kernel.bandwidth, 2000 / 51);
     }
@@ -366,7 +370,7 @@ mod tests {
         assert!((original.bandwidth - 8.272_727).abs() < 1e-6);
     }
 
-    /// Westwood with a filter of the papers.
+    /// Returns Westwood with one of the papers' filters.
     fn of_the_papers(filter: &str) -> Westwood {
         build::<Westwood>(&[("filter", choice(filter))])
     }
@@ -388,7 +392,8 @@ mod tests {
                 assert_eq!(paper.rtt_min, Span::from_millis(80));
             }
         }
-        // Eight segments of ten are under way in 80 of 100 ms.
+        // The rate is ten segments in 100 ms. In the smallest round-trip time of 80 ms it keeps
+        // eight segments in flight.
         let (mut control, mut w) = (of_the_papers("westwood+"), window(100.0, 50.0));
         for n in 0..2 {
             control.on_ack(&mut w, &ack_with_rtt(at_ms(100 * n), 10, 80.0));
@@ -441,7 +446,8 @@ mod tests {
         let Estimate::Kernel(kernel) = &control.estimate else {
             panic!("the default is the kernel's");
         };
-        // 51 ms, in which the first ACK counted a segment and the second the rest of 10,000 bytes.
+        // The sample lasts 51 ms. The first ACK counted one segment and the second the other 9,000
+        // of 10,000 bytes.
         assert_eq!((kernel.bandwidth, kernel.rtt_min), (10_000 / 51, 20));
         assert_eq!((kernel.window_start, kernel.bytes), (1_051, 1_000));
     }
@@ -463,7 +469,8 @@ mod tests {
         for una in [1, 1, 1, 1, 1] {
             kernel.count(una, 1000);
         }
-        // 5000 bytes are counted. 2000 of them now are one segment, and 3000 stay.
+        // Five duplicate ACKs counted 5000 bytes. An advance of 2000 bytes adds only one segment,
+        // and 3000 bytes stay accounted for.
         assert_eq!((kernel.count(2001, 1000), kernel.accounted), (1000, 3000));
         assert_eq!((kernel.count(7001, 1000), kernel.accounted), (2000, 0));
     }

@@ -1,8 +1,9 @@
-//! X-TCP: the window holds as much as the link's rate carries in the smallest round-trip time.
+//! X-TCP: the window equals the amount of data that the link transmits in the smallest round-trip
+//! time.
 //!
-//! `cwnd = gain R RTT_min / (8 MSS)` in whole segments, at least two, on every ACK and whenever the
-//! link tells a new rate `R`. Losses do not move it: they are repaired, and after a timeout the
-//! window is back at once. While a blockage lasts the rate is zero.
+//! `cwnd = gain R RTT_min / (8 MSS)` in whole segments, at least two, updated on every ACK and
+//! whenever the link reports a new rate `R`. Losses do not change the window. After a timeout the
+//! window is restored at once. While a blockage lasts the rate is zero.
 //!
 //! Source: Azzino, Drago, Polese, Zanella and Zorzi, "X-TCP: a cross layer approach for TCP uplink
 //! flows in mmWave networks", Med-Hoc-Net 2017. The paper estimates the rate from the uplink grants
@@ -22,7 +23,7 @@ const MIN_WINDOW: f64 = 2.0;
 pub struct XTcp {
     gain: f64,
     weight: f64,
-    /// Filtered rate, bit/s; `None` before the first notice.
+    /// Filtered rate, bit/s. `None` before the first report of the link.
     rate: Option<f64>,
     min_rtt: Span,
     before: Cubic,
@@ -99,7 +100,7 @@ impl CongestionControl for XTcp {
 
     fn on_link_info(&mut self, window: &mut Window, _now: Time, info: &LinkInfo) {
         if let LinkInfo::Rate(rate) = *info {
-            // A link without a limit is no reason for a window without one.
+            // A link without a rate limit must not cause an unlimited window.
             let told = rate.min(Rate::from_bits_per_sec(1 << 43)).as_bits_per_sec() as f64;
             self.rate = Some(match self.rate {
                 Some(old) => old + self.weight * (told - old),
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_window_is_the_bandwidth_delay_product() {
-        // Reference vector XT-1.
+        // Reference vector XT-1: window for a reported rate and round-trip time.
         let mut w = Window {
             mss: 1400,
             ..window(10.0, f64::INFINITY)
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_gain_makes_the_window_so_many_times_as_large() {
-        // 100 Mbit/s and 100 ms are 863.2 segments of 1448 bytes.
+        // At 100 Mbit/s and 100 ms the window is 863.2 segments of 1448 bytes, times the gain.
         for (gain, cwnd) in [(1.0, 863.0), (2.0, 1_726.0), (0.5, 431.0)] {
             let mut control = build::<XTcp>(&[("gain", Value::Number(gain))]);
             let mut w = window(10.0, f64::INFINITY);

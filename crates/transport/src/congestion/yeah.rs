@@ -1,10 +1,11 @@
-//! YeAH: Scalable while the queue is short, Reno and less when it is not.
+//! YeAH: growth as Scalable TCP while the queue is short, and as Reno otherwise.
 //!
-//! Each round trip estimates the queue `Q = cwnd (RTT - base) / RTT`. The algorithm is slow with
-//! more than 80 segments, or with a delay more than an eighth above the base. Then it grows as Reno
-//! and, if the queue is that long, gives it up at once. A loss takes the last queue, at least an
-//! eighth and at most half of the window. After 16 slow rounds, which show competition with Reno, a
-//! loss takes half.
+//! Each round trip estimates the queue `Q = cwnd (RTT - base) / RTT`. The algorithm is in slow mode
+//! if more than 80 segments are queued, or if the delay is more than an eighth above the base. In
+//! slow mode the window grows as Reno's. If more than 80 segments are queued, the window is reduced
+//! by the queue at once. A loss reduces the window by the last queue, at least by an eighth and at
+//! most by half. After 16 slow rounds, which indicate competition with Reno, a loss halves the
+//! window.
 //!
 //! Source: Baiocchi, Castellani and Vacirca, "YeAH-TCP", PFLDnet 2007, in the integer arithmetic of
 //! net/ipv4/tcp_yeah.c (Linux 6.12).
@@ -16,28 +17,28 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Span, Time};
 
-/// Acknowledged segments per segment of increase in fast mode.
+/// Number of acknowledged segments per segment of increase in fast mode.
 const FAST_PER: u32 = 100;
-/// Slow rounds from which the flow takes itself to compete with Reno (rho).
+/// Number of slow rounds from which the flow assumes competition with Reno (rho).
 const RENO_ROUNDS: u32 = 16;
-/// Fast rounds after which Reno's estimated window is forgotten (zeta).
+/// Number of fast rounds after which the estimate of Reno's window is reset (zeta).
 const FAST_ROUNDS: u32 = 50;
-/// Slow rounds are counted no further.
+/// Upper limit of the count of slow rounds.
 const MANY_ROUNDS: u32 = 0xff_ffff;
 
 /// YeAH.
 #[derive(Debug, Clone)]
 pub struct Yeah {
-    /// Longest queue tolerated (alpha).
+    /// Maximum number of queued segments in fast mode (alpha).
     queue_limit: u64,
-    /// Largest delay tolerated, as a divisor of the base (phi).
+    /// Divisor of the base that gives the maximum queueing delay in fast mode (phi).
     delay_divisor: u64,
     rounds: Rounds,
     acked: AckCounter,
     last_queue: u32,
     slow_rounds: u32,
     fast_rounds: u32,
-    /// The window that Reno would have.
+    /// Estimate of the window that Reno would have.
     reno_window: u32,
 }
 
@@ -162,7 +163,7 @@ mod tests {
     use super::*;
     use fadeout_core::registry::Value;
 
-    /// YeAH after a round at `rtt_ms` over a base of 50 ms.
+    /// Returns YeAH after a round at `rtt_ms` with a base of 50 ms.
     fn after(cwnd: f64, rtt_ms: u64) -> (Yeah, Window) {
         let (mut yeah, mut w) = (build::<Yeah>(&[]), window(cwnd, 10.0));
         (yeah.rounds.rtt.base_us, yeah.rounds.rtt.min_us) = (50_000, rtt_ms * 1_000);
@@ -215,7 +216,8 @@ mod tests {
                 "{acked} at {cwnd}, {slow_rounds} slow rounds"
             );
         }
-        // In slow start nothing is left for that.
+        // In slow start all acknowledged segments raise the window, so the counter of avoidance
+        // stays.
         let (mut yeah, mut w) = (build::<Yeah>(&[]), window(8.0, 64.0));
         yeah.acked.0 = 50;
         yeah.on_ack(&mut w, &ack(at_ms(0), 2));
@@ -244,7 +246,7 @@ mod tests {
         }
     }
 
-    /// YeAH with these parameters after a round at `rtt_us` over a base of 50 ms.
+    /// Returns YeAH with these parameters after a round at `rtt_us` with a base of 50 ms.
     fn adapted(alpha: f64, reno_window: u32, cwnd: f64, rtt_us: u64) -> (Yeah, Window) {
         let mut yeah = build::<Yeah>(&[("alpha", Value::Number(alpha))]);
         let mut w = window(cwnd, 10.0);
@@ -256,20 +258,22 @@ mod tests {
 
     #[test]
     fn the_bounds_of_queue_and_delay() {
-        // Given are alpha, Reno's window, the window and the round-trip time. Expected are the
-        // window, the threshold, the slow rounds and Reno's window.
+        // Inputs: alpha, Reno's window, the window and the round-trip time. Outputs: the window,
+        // the threshold, the slow rounds and Reno's window.
         for (given, expected) in [
-            // 200 * 2632 / 52632 = 10 are tolerated, 11 of 220 are given up.
+            // A window of 200 has 200 * 2632 / 52632 = 10 segments queued, which alpha allows. A
+            // window of 220 has 11 queued and is reduced by them.
             ((10.0, 2, 200.0, 52_632), (200.0, 10.0, 0, 2)),
             ((10.0, 2, 220.0, 52_632), (209.0, 209.0, 1, 104)),
-            // An eighth of the base is tolerated, a microsecond more is not.
+            // A delay of an eighth above the base keeps the fast mode. One microsecond more ends
+            // it.
             ((80.0, 2, 90.0, 56_250), (90.0, 10.0, 0, 2)),
             ((80.0, 2, 90.0, 56_251), (90.0, 10.0, 1, 45)),
-            // A queue of the limit itself is not given up, nor is Reno's window.
+            // The window is not reduced if the queue equals alpha, and never below Reno's window.
             ((80.0, 50, 400.0, 62_500), (400.0, 10.0, 1, 51)),
             ((80.0, 400, 400.0, 100_000), (400.0, 10.0, 1, 401)),
             ((80.0, 399, 400.0, 100_000), (399.0, 399.0, 1, 400)),
-            // The window loses at most a half, although the queue is three quarters of it.
+            // The window is at most halved, although the queue is three quarters of it.
             ((80.0, 2, 400.0, 200_000), (200.0, 200.0, 1, 100)),
         ] {
             let (alpha, reno_window, cwnd, rtt_us) = given;

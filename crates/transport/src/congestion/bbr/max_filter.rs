@@ -1,10 +1,10 @@
-//! The largest value of the last rounds.
+//! Maximum filter over the last rounds.
 
-/// Largest number of rounds that are remembered.
+/// Maximum number of rounds that the filter can cover.
 const SLOTS: usize = 16;
 
-/// A maximum over a window of rounds: one slot a round, so that a value leaves exactly when its
-/// round does.
+/// Maximum over a window of rounds. Each round has a slot, so a value leaves exactly when its round
+/// leaves the window.
 #[derive(Debug, Clone)]
 pub(in super::super) struct MaxFilter {
     slots: [f64; SLOTS],
@@ -14,7 +14,8 @@ pub(in super::super) struct MaxFilter {
 }
 
 impl MaxFilter {
-    /// Returns a filter over the present round and the `length` before it, at most 15.
+    /// Returns a filter over the present round and the `length` rounds before it. `length` is at
+    /// most 15.
     pub(in super::super) fn new(length: u64) -> Self {
         MaxFilter {
             slots: [0.0; SLOTS],
@@ -32,7 +33,7 @@ impl MaxFilter {
         self.max = self.max.max(value);
     }
 
-    /// Lets the rounds before `round` age.
+    /// Advances the window to `round` and clears the slots of rounds that left the window.
     fn advance(&mut self, round: u64) {
         if round == self.round {
             return;
@@ -46,7 +47,7 @@ impl MaxFilter {
         self.max = in_window.map(|slot| self.slots[slot]).fold(0.0, f64::max);
     }
 
-    /// The largest, zero before any.
+    /// Returns the largest value in the window. Zero before the first value.
     pub(in super::super) fn max(&self) -> f64 {
         self.max
     }

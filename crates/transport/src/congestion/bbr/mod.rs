@@ -1,4 +1,5 @@
-//! BBR: a model of the path, its bandwidth and its round-trip time, sets rate and window.
+//! BBR: congestion control that sets rate and window from a model of the path's bandwidth and
+//! round-trip time.
 //!
 //! [`v1`] is the kernel's.
 

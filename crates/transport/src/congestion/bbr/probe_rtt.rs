@@ -4,8 +4,9 @@ use super::super::AckSample;
 use super::round::Round;
 use fadeout_core::{Span, Time};
 
-/// Timer of PROBE_RTT. When the flight is small, the timer runs for a fixed time and then to the
-/// end of a round. Sources: draft-ietf-ccwg-bbr section 5.3.4 and Linux `bbr_update_min_rtt`.
+/// Timer of PROBE_RTT. The timer starts once few segments are in flight, and runs for a fixed time
+/// and then to the end of a round. Sources: draft-ietf-ccwg-bbr section 5.3.4 and Linux
+/// `bbr_update_min_rtt`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProbeRttTimer {
     done_at: Option<Time>,
@@ -13,7 +14,7 @@ pub(super) struct ProbeRttTimer {
 }
 
 impl ProbeRttTimer {
-    /// PROBE_RTT begins; the flight is still large.
+    /// Starts the timer at the beginning of PROBE_RTT, while many segments are still in flight.
     pub(super) fn start(&mut self) {
         *self = ProbeRttTimer::default();
     }
@@ -39,7 +40,8 @@ impl ProbeRttTimer {
         self.has_round_passed && self.is_over(ack.now)
     }
 
-    /// Returns true if the time has passed, for a sender that was idle since.
+    /// Returns true if the time of PROBE_RTT is over. Used when a sender restarts after an idle
+    /// period.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.done_at.is_some_and(|done_at| now > done_at)
     }

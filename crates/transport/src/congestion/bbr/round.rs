@@ -1,9 +1,9 @@
-//! Packet-timed round trips.
+//! Rounds, counted by acknowledged data (packet-timed round trips).
 
 use super::super::AckSample;
 
-/// Counts rounds: one ends when a segment sent after its start is acknowledged
-/// (draft-ietf-ccwg-bbr section 5.5.1).
+/// Counter of rounds. A round ends when a segment that was sent after the round's start is
+/// acknowledged (draft-ietf-ccwg-bbr section 5.5.1).
 #[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) struct Round {
     /// Number of rounds that have begun.
@@ -27,7 +27,7 @@ impl Round {
         }
     }
 
-    /// The round under way began now.
+    /// Restarts the present round at a count of `delivered` segments.
     pub(in super::super) fn restart(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }

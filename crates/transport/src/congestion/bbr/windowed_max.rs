@@ -1,16 +1,16 @@
-//! The kernel's estimate of the largest value in a window of rounds.
+//! Maximum filter of the Linux kernel over a window of rounds.
 
 use crate::min_filter::MinFilter;
 use std::cmp::Ordering;
 
-/// The largest value of the last rounds (Linux `lib/win_minmax.c`).
+/// Filter for the largest value of the last rounds (Linux `lib/win_minmax.c`).
 #[derive(Debug, Clone)]
 pub(in super::super) struct WindowedMax {
     filter: MinFilter<Largest, u64>,
     length: u64,
 }
 
-/// A number that is before smaller ones.
+/// Number that orders before smaller numbers.
 #[derive(Debug, Clone, Copy)]
 struct Largest(f64);
 
@@ -52,7 +52,7 @@ impl WindowedMax {
         self.filter.update(round, Largest(value), self.length);
     }
 
-    /// The largest, zero before any.
+    /// Returns the largest value in the window. Zero before the first value.
     pub(in super::super) fn max(&self) -> f64 {
         self.filter.value().0
     }
@@ -80,7 +80,8 @@ mod tests {
     fn what_came_before_the_second_choice_is_forgotten() {
         let mut filter = WindowedMax::new(10);
         filter.update(0, 100.0);
-        // A quarter of the window has not passed: the second choice is still the best itself.
+        // Less than a quarter of the window has passed, so the best value is also the second
+        // choice.
         filter.update(1, 90.0);
         filter.update(3, 60.0);
         filter.update(6, 70.0);
@@ -91,7 +92,8 @@ mod tests {
 
     #[test]
     fn choices_are_renewed_after_a_quarter_and_a_half_of_the_window() {
-        // Values only fall here, so that only age moves them: (rounds, value after the last).
+        // Values only fall here, so a new maximum comes from age alone. Each pair has the rounds
+        // and the maximum after the last one.
         for (rounds, left) in [
             (&[0, 26, 51, 101][..], 26),
             (&[0, 25, 50, 101], 50),

@@ -8,7 +8,7 @@ use super::{Linked, PathState, View};
 use crate::congestion::Window;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Balanced linked adaptation.
+/// BALIA (balanced linked adaptation).
 #[derive(Debug, Clone)]
 pub(super) struct Balia;
 
@@ -41,7 +41,7 @@ fn imbalance(view: &View) -> f64 {
     if own > 0.0 { largest / own } else { 1.0 }
 }
 
-/// Window added for each segment acknowledged on the path that looks.
+/// Returns the window added for each acknowledged segment on the viewing path.
 pub(super) fn increase(view: &View) -> f64 {
     let own = view.own();
     let total = view.total_rate();
@@ -52,7 +52,7 @@ pub(super) fn increase(view: &View) -> f64 {
     own.rate() / (own.srtt_s * total * total) * (1.0 + a) / 2.0 * (4.0 + a) / 5.0
 }
 
-/// The window after a loss.
+/// Returns the window after a loss.
 pub(super) fn decreased(cwnd: f64, view: &View) -> f64 {
     (cwnd - cwnd / 2.0 * imbalance(view).min(1.5)).max(1.0)
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn equal_rates_add_and_halve_alike() {
-        // Reference vector BA-1.
+        // Reference vector BA-1: two paths.
         near(increase(&reference(0)), 0.025);
         near(increase(&reference(1)), 0.0125);
         near(decreased(10.0, &reference(0)), 5.0);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_formula_holds_for_any_two_rates() {
-        // x1 = 12 / 0.04 = 300, x2 = 10 / 0.1 = 100: a is 1 and 3.
+        // The rates are x1 = 12 / 0.04 = 300 and x2 = 10 / 0.1 = 100, so `a` is 1 and 3.
         let paths = [(12.0, 40.0, 1.0), (10.0, 100.0, 1.0)];
         near(increase(&view(0, &paths)), 300.0 / (0.04 * 160_000.0));
         near(
@@ -106,7 +106,8 @@ mod tests {
             100.0 / (0.1 * 160_000.0) * (4.0 / 2.0) * (7.0 / 5.0),
         );
         near(decreased(12.0, &view(0, &paths)), 6.0);
-        // The decrease is at most 1.5 / 2 of the window, and one segment remains.
+        // A loss reduces the window by at most 1.5 / 2 of its size, and to no less than one
+        // segment.
         near(decreased(10.0, &view(1, &paths)), 2.5);
         near(decreased(2.0, &view(1, &paths)), 1.0);
     }

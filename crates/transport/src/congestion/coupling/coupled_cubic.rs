@@ -1,17 +1,19 @@
-//! CUBIC on each path, scaled so that the sum is CUBIC's on the best path. The derivation stands in
-//! docs/models/coupled-cubic.md.
+//! CUBIC on each path, scaled so that all paths together get the rate that CUBIC alone would get on
+//! the best path. The derivation stands in docs/models/coupled-cubic.md.
 //!
 //! RFC 9438 section 5 gives the rates. A CUBIC flow whose constant is `f^4 C` gets `f` times the
 //! rate of one with `C` at the same loss. A Reno-friendly flow whose slope is `f^2 alpha` gets `f`
-//! times the rate too. Windows that grow alike for each acknowledged segment settle at one over the
-//! loss, as LIA's do. Then the windows show the rate of CUBIC alone on each path. The growth makes
-//! the sum equal to the largest of these rates.
+//! times the rate too. If all windows grow by the same amount for each acknowledged segment, each
+//! window settles in inverse proportion to the path's loss, as in LIA. So the windows show which
+//! rate CUBIC alone would get on each path. The growth is chosen so that the sum of the rates
+//! equals the largest of them.
 //!
-//! The decrease is CUBIC's. Slow start ends at the first loss, as in LIA, OLIA and BALIA, or with
-//! `hystart` as Linux's CUBIC ends it.
+//! The decrease is CUBIC's. Slow start ends at the first loss, as in LIA, OLIA and BALIA. With
+//! `hystart` it ends as in Linux's CUBIC.
 //!
-//! The first form of the proposal, `estimate = "losses"`, takes those rates from the distances
-//! between losses. With `X_i` the rate of CUBIC alone on path i, `f_i = X_max X_i / sum X_k^2`.
+//! With `estimate = "losses"`, the first form of the proposal, these rates are computed from the
+//! distances between losses. With `X_i` the rate of CUBIC alone on path i, `f_i = X_max X_i / sum
+//! X_k^2`.
 
 use super::{Law, PathState, View};
 use crate::congestion::hystart::HyStart;
@@ -32,11 +34,12 @@ const BETA: f64 = 0.7;
 ///
 /// Standard: RFC 9438 §4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// Ratio of a change of the constant that begins a new epoch. The rate then changes by a quarter.
+/// A new epoch begins if the growth constant changes by more than this factor. The rate then
+/// changes by a quarter.
 const NEW_EPOCH: f64 = 2.44;
 
 fadeout_core::choices! {
-    /// Where the growth on each path comes from.
+    /// Source of the estimate of CUBIC's rate alone on each path.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Estimate {
         Windows = "windows",
@@ -77,7 +80,7 @@ pub(super) struct CoupledCubic {
     hystart: Option<HyStart>,
     scale: Scale,
     scaled_at: Time,
-    /// Window at the last loss, and the largest window before it (fast convergence).
+    /// Window at the last loss. Fast convergence also uses the previous value.
     w_max: f64,
     epoch: Option<Epoch>,
 }
@@ -87,7 +90,7 @@ struct Epoch {
     began_at: Time,
     k_s: f64,
     origin: f64,
-    /// Estimated window of Reno, below which CUBIC does not fall.
+    /// Estimate of Reno's window. CUBIC's window is never below this estimate.
     friendly: f64,
     scale: Scale,
 }
@@ -104,8 +107,8 @@ fn alone(path: &PathState) -> f64 {
     cubic.max(reno) / path.srtt_s
 }
 
-/// Returns the scale from the distances between losses. The share of its own rate that the viewing
-/// path should take is raised to the powers that the constants need.
+/// Returns the scale computed from the distances between losses. The viewing path should get a
+/// share of the rate of CUBIC alone. The factors are powers of this share.
 fn by_losses(view: &View) -> Scale {
     let own = view.own();
     if own.srtt_s <= 0.0 {
@@ -120,8 +123,8 @@ fn by_losses(view: &View) -> Scale {
     }
 }
 
-/// Returns the scale from the windows: the mean growth per acknowledged segment, over the growth of
-/// the path alone. The scale never exceeds one.
+/// Returns the scale computed from the windows: the mean growth per acknowledged segment, divided
+/// by the growth of the path alone. The scale never exceeds one.
 fn by_windows(view: &View) -> Scale {
     let own = view.own();
     let total = view.total_rate();

@@ -7,8 +7,8 @@ use super::*;
 /// A path: its loss probability and its round-trip time in seconds.
 type Lossy = (f64, f64);
 
-/// Returns the windows that do not change in the mean. There the increase by an ACK, times the
-/// share of ACKs, equals the decrease by a loss, times the share of losses.
+/// Returns the windows at which the mean change is zero. The increase per ACK times the share of
+/// ACKs equals the decrease per loss times the share of losses.
 fn settled(
     paths: [Lossy; 2],
     increase: impl Fn(&View) -> f64,
@@ -33,14 +33,15 @@ fn settled(
             let window = windows[index];
             let view = &views[index];
             let drift = (1.0 - loss) * increase(view) - loss * decrease(window, view);
-            // The window grows for ten milliseconds, at the ACK rate of the path.
+            // One step lasts ten milliseconds and applies the window's mean change at the path's
+            // ACK rate.
             windows[index] = (window + drift * window / rtt_s * 1e-2).max(1.0);
         }
     }
     windows
 }
 
-/// Returns the rate of Reno alone, with the share of ACKs in it.
+/// Returns the rate of Reno alone on a path, corrected for the share of ACKs.
 fn reno_rate((loss, rtt_s): Lossy) -> f64 {
     (2.0 * (1.0 - loss) / loss).sqrt() / rtt_s
 }
@@ -51,7 +52,8 @@ fn rates(windows: [f64; 2], paths: [Lossy; 2]) -> [f64; 2] {
 
 const HALF: fn(f64, &View) -> f64 = |window, _| window / 2.0;
 
-/// Paths with different losses and round trips. The small losses make the share of ACKs one.
+/// Paths with different losses and round-trip times. The losses are small, so the share of ACKs is
+/// almost one.
 const UNLIKE: [Lossy; 2] = [(0.0001, 0.05), (0.0004, 0.08)];
 
 #[test]
@@ -70,7 +72,7 @@ fn lia_shares_windows_as_one_over_the_loss_and_adds_up_to_the_best_path() {
 
 #[test]
 fn olia_leaves_the_worse_path_and_adds_up_to_the_best() {
-    // Khalili et al., theorem 1: only the best paths are used, and carry as much as one TCP.
+    // Khalili et al., theorem 1: OLIA uses only the best paths, which carry as much as one TCP.
     let olia = olia::Olia::default();
     let windows = settled(UNLIKE, |view| olia.increase(view), HALF);
     near(windows[1], 1.0);
@@ -94,8 +96,9 @@ fn olia_splits_equal_paths() {
 
 #[test]
 fn balia_settles_where_its_paper_says() {
-    // Peng et al., ToN 24(1): the larger path has the total of a TCP on it, as its a is 1. For the
-    // other, (1 + a)(4 + a) / 10 = min(a, 1.5) p_2 rtt_2^2 / (p_1 rtt_1^2).
+    // Peng et al., ToN 24(1): the path with the larger rate has a = 1. The total rate is that of
+    // one TCP on this path. For the other path, (1 + a)(4 + a) / 10 = min(a, 1.5) p_2 rtt_2^2 /
+    // (p_1 rtt_1^2).
     let decrease = |window: f64, view: &View| window - balia::decreased(window, view);
     let windows = settled(UNLIKE, balia::increase, decrease);
     let [first, second] = rates(windows, UNLIKE);

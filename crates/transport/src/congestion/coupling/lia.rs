@@ -1,5 +1,5 @@
-//! LIA, linked increases: each segment acknowledged adds `min(alpha / w_total, 1 / w)` with
-//! `alpha = w_total max(w_i / rtt_i^2) / (sum w_i / rtt_i)^2`. A loss halves.
+//! LIA, linked increases: each acknowledged segment adds `min(alpha / w_total, 1 / w)` with `alpha
+//! = w_total max(w_i / rtt_i^2) / (sum w_i / rtt_i)^2`. A loss halves the window.
 //!
 //! Standard: RFC 6356 §3.
 
@@ -7,7 +7,7 @@ use super::{Linked, View};
 use crate::congestion::{Window, linux::half};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Linked increases.
+/// LIA (linked increases).
 #[derive(Debug, Clone)]
 pub(super) struct Lia;
 
@@ -35,7 +35,7 @@ impl Linked for Lia {
     }
 }
 
-/// Window added for each segment acknowledged on the path that looks.
+/// Returns the window added for each acknowledged segment on the viewing path.
 pub(super) fn increase(view: &View) -> f64 {
     let own = view.own();
     let rate = view.total_rate();
@@ -57,14 +57,15 @@ mod tests {
 
     #[test]
     fn the_reference_paths_share_the_best_ones_increase() {
-        // Reference vector L-1: alpha is 0.75, each ACK adds 0.75 / 30.
+        // Reference vector L-1: alpha is 0.75, so each acknowledged segment adds 0.75 / 30 = 0.025.
         near(increase(&reference(0)), 0.025);
         near(increase(&reference(1)), 0.025);
     }
 
     #[test]
     fn a_path_grows_no_faster_than_alone() {
-        // Rates of 50 each; the best w / rtt^2 is 2500, over 100^2.
+        // Each path has a rate of 50 segments per second. The largest w / rtt^2 is 2500, divided by
+        // the squared total rate 100^2.
         let paths = [(50.0, 1000.0, 1.0), (1.0, 20.0, 1.0)];
         near(increase(&view(0, &paths)), 0.02);
         near(increase(&view(1, &paths)), 0.25);

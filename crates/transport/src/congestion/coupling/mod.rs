@@ -22,14 +22,14 @@ use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 /// State of a path that couplings see.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathState {
-    /// Congestion window, segments. The slow-start threshold while losses are repaired.
+    /// Congestion window in segments. During recovery the slow-start threshold.
     pub cwnd: f64,
     /// Smoothed round-trip time, seconds. Zero before the first sample.
     pub srtt_s: f64,
-    /// Segments delivered between losses: the larger of the last complete interval and the present
-    /// one.
+    /// Number of segments delivered between two losses: the larger of the last complete interval
+    /// and the present interval.
     pub loss_interval: f64,
-    /// Mean of such intervals, a quarter of the weight on the newest.
+    /// Moving average of these intervals. The newest interval has a weight of a quarter.
     pub mean_interval: f64,
     /// Rate at the end of the last round, segments per second (wVegas).
     pub round_rate: f64,
@@ -46,7 +46,7 @@ impl PathState {
     }
 }
 
-/// State of all paths as one of them sees it.
+/// State of all paths, seen by the congestion control of one of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct View {
     pub(super) on: usize,
@@ -70,7 +70,7 @@ fadeout_core::registry! {
     /// The couplings that a scenario can name.
     pub static COUPLINGS;
 
-    /// Rule for the growth of a subflow next to the others.
+    /// Coupled growth rules.
     #[derive(Debug, Clone)]
     enum Laws {
         Uncoupled(Uncoupled),
@@ -83,8 +83,8 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// Growth rule of a subflow, beside the others in `view`. No method has a default, because a
-/// missing method would silently be Reno's.
+/// Growth rule of a subflow that depends on the other subflows in `view`. No method has a default,
+/// because a missing method would silently be Reno's.
 trait Law {
     /// Grows the window after a segment was acknowledged.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View);
@@ -96,8 +96,8 @@ trait Law {
     fn round_rate(&self) -> f64;
 }
 
-/// Growth rule of two numbers after the usual slow start: an increase for each acknowledged
-/// segment, and a decrease at once after a loss.
+/// Growth rule after slow start that consists of two functions: the increase for each acknowledged
+/// segment, and the decrease after a loss.
 trait Linked {
     /// Returns the window added for each segment acknowledged on the viewing path.
     fn increase(&self, view: &View) -> f64;
@@ -137,7 +137,7 @@ impl<L: Linked> Law for L {
     }
 }
 
-/// Each subflow has the flow's congestion control for itself.
+/// Coupling in which each subflow uses the flow's congestion control independently.
 #[derive(Debug, Clone)]
 struct Uncoupled;
 
@@ -165,14 +165,14 @@ impl Linked for Uncoupled {
     }
 }
 
-/// Congestion control of one subflow that sees the others.
+/// Congestion control of one subflow that depends on the other subflows.
 #[derive(Debug, Clone)]
 pub struct Coupled {
     law: Laws,
     view: View,
     delivered_since_loss: f64,
     delivered_between_losses: f64,
-    /// Zero before the first loss.
+    /// Moving average of the intervals between losses, in segments. Zero before the first loss.
     mean_interval: f64,
 }
 
@@ -218,7 +218,7 @@ impl Coupled {
         }
     }
 
-    /// Shows the coupling all paths, of which this subflow has the index `on`.
+    /// Passes the state of all paths to the coupling. `on` is the index of this subflow.
     pub(crate) fn see(&mut self, on: usize, paths: &[PathState]) {
         debug_assert!(
             on < paths.len(),
@@ -262,7 +262,8 @@ mod testing {
     use crate::congestion::testing::{ack, lose, window};
     use fadeout_core::Span;
 
-    /// Paths by window in segments, round-trip time in ms and loss interval in segments.
+    /// Returns a view from `paths`: window in segments, round-trip time in ms and loss interval in
+    /// segments of each path.
     pub(super) fn view(on: usize, paths: &[(f64, f64, f64)]) -> View {
         View {
             on,
@@ -279,7 +280,7 @@ mod testing {
         }
     }
 
-    /// The reference vectors' paths: 10 segments at 50 ms and 20 at 100 ms.
+    /// Returns the paths of the reference vectors: 10 segments at 50 ms, and 20 segments at 100 ms.
     pub(super) fn reference(on: usize) -> View {
         view(on, &[(10.0, 50.0, 100.0), (20.0, 100.0, 100.0)])
     }
@@ -334,7 +335,8 @@ mod testing {
         let mut w = window(10.0, 5.0);
         coupled.on_ack(&mut w, &ack(Time::ZERO, 4));
         near(w.cwnd, 10.1);
-        // Four of six segments end slow start, two are left.
+        // Four of the six acknowledged segments end slow start. The other two count in congestion
+        // avoidance.
         let mut w = window(6.0, 10.0);
         coupled.on_ack(&mut w, &ack(Time::ZERO, 6));
         near(w.cwnd, 10.05);
@@ -373,7 +375,8 @@ mod testing {
         assert_eq!(deliver(&mut coupled, 60), (60.0, 60.0));
         assert_eq!(deliver(&mut coupled, 40), (100.0, 100.0));
         loses(&mut coupled);
-        // The present interval counts once it is longer than the mean.
+        // The present interval of 20 segments does not count, because it is shorter than the mean
+        // of 100.
         assert_eq!(deliver(&mut coupled, 20), (100.0, 100.0));
         assert_eq!(deliver(&mut coupled, 180), (200.0, 125.0));
         loses(&mut coupled);
@@ -382,7 +385,7 @@ mod testing {
         assert_eq!(deliver(&mut coupled, 20), (200.0, 125.0));
         loses(&mut coupled);
         assert_eq!(deliver(&mut coupled, 1), (25.0, 100.0));
-        // The loss was none: its interval goes on, and so do the windows.
+        // The loss was spurious, so the interval continues and the windows are restored.
         let mut back = window(4.0, 4.0);
         coupled.on_spurious(&mut back, &window(10.0, 8.0), Time::ZERO);
         assert_eq!((back.cwnd, back.ssthresh), (10.0, 8.0));

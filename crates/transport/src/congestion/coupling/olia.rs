@@ -1,9 +1,9 @@
 //! OLIA, opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012;
 //! draft-khalili-mptcp-congestion-control).
 //!
-//! Each segment acknowledged adds `(w / rtt^2) / (sum w_i / rtt_i)^2 + alpha / w`. The term with
-//! `alpha` moves window from the paths with the largest windows to those that are best by the
-//! distance between losses but small. A loss halves.
+//! Each segment acknowledged adds `(w / rtt^2) / (sum w_i / rtt_i)^2 + alpha / w`. The term `alpha`
+//! is positive for a path with a small window and the largest distance between losses. It is
+//! negative for the paths with the largest windows. A loss halves the window.
 
 use super::{Linked, PathState, View};
 use crate::congestion::{Window, linux::half};
@@ -19,11 +19,11 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// Opportunistic linked increases.
+    /// OLIA (opportunistic linked increases).
     #[derive(Debug, Clone, Copy)]
     pub(super) struct Olia {
-        /// Measure of the best path, where l is the data between losses: l^2 / rtt (the paper and
-        /// the draft) or l / rtt^2 (the Linux module).
+        /// Measure of the best path. With l the amount of data between two losses, l^2 / rtt (the
+        /// paper and the draft) or l / rtt^2 (the Linux module).
         best_path: BestPath = choice(BestPath::NAMES, "draft"),
     }
 }
@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn window_moves_to_the_best_path() {
-        // Reference vector O-1: equal intervals, so the shorter round trip is best.
+        // Reference vector O-1: the loss intervals are equal, so the path with the shorter round
+        // trip is the best.
         near(DRAFT.increase(&reference(0)), 0.075);
         near(DRAFT.increase(&reference(1)), -0.0125);
     }
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn draft_and_kernel_may_call_different_paths_the_best() {
-        // Reference vector O-2.
+        // Reference vector O-2: the second path has the larger window and the longer loss interval.
         let paths = view(0, &[(10.0, 50.0, 1e6), (20.0, 100.0, 3e6)]).paths;
         assert!(DRAFT.quality(&paths[1]) > DRAFT.quality(&paths[0]));
         assert!(KERNEL.quality(&paths[0]) > KERNEL.quality(&paths[1]));
@@ -165,7 +166,7 @@ mod tests {
             near(DRAFT.increase(&view(0, paths)), 0.1);
         }
         near(DRAFT.increase(&view(0, &[(0.5, 0.0, 1.0)])), 1.0);
-        // A window below a segment counts as one.
+        // A window below one segment counts as one segment.
         near(DRAFT.increase(&view(0, &[(0.5, 500.0, 1.0)])), 4.0);
     }
 }

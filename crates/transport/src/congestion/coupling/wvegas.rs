@@ -1,22 +1,22 @@
 //! wVegas, weighted Vegas (Cao, Xu, Fu, ICNP 2012; out-of-tree `mptcp_wvegas.c`).
 //!
-//! Each path keeps about `alpha` segments queued, and `alpha` is the path's share of the total
-//! rate times ten, at least two. So every path sees the same price, its queueing delay. A queue
-//! that has doubled since its smallest is drained at once. Only queues of `alpha` segments count
-//! for that: without the noise of a real network the smallest would be a microsecond.
+//! Each path keeps about `alpha` segments queued, and `alpha` is the path's share of the total rate
+//! times ten, at least two. So all paths converge to the same queueing delay. If the queueing delay
+//! has doubled since its minimum, the queue is drained at once. The minimum counts only queues of
+//! `alpha` segments. Without the noise of a real network the minimum would else be a microsecond.
 
 use super::{Law, View};
 use crate::congestion::linux::{AckCounter, half, slow_start, whole};
 use crate::congestion::{AckSample, CongestionEvent, Window};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Segments that all paths together keep queued.
+/// Number of segments that all paths together keep queued.
 const TOTAL_ALPHA: f64 = 10.0;
-/// Fewest that a path keeps.
+/// Minimum number of segments that a path keeps queued.
 const LEAST_ALPHA: u64 = 2;
 /// Slow start ends if more segments than this are queued.
 const GAMMA: u64 = 1;
-/// Fraction bits of the factor that a queue is drained by.
+/// Fraction bits of the factor by which the window is reduced to drain the queue.
 const FACTOR_BITS: u32 = 16;
 
 #[derive(Debug, Clone, Default)]
@@ -24,12 +24,12 @@ pub(super) struct WVegas {
     base_us: u64,
     sum_us: u64,
     samples: u64,
-    /// Sequence number whose acknowledgment ends the round; zero without a round.
+    /// Sequence number whose acknowledgment ends the round. Zero if no round is running.
     round_ends: u64,
     alpha: u64,
-    /// Smallest mean queueing delay since the last drain, µs; zero when unset.
+    /// Smallest mean queueing delay since the last drain, µs. Zero if none was measured.
     queue_us: u64,
-    /// Window over mean round-trip time at the end of the last round, segments per second.
+    /// Rate at the end of the last round: window over mean round-trip time, in segments per second.
     rate: f64,
     acked: AckCounter,
 }
@@ -123,7 +123,7 @@ impl WVegas {
         window.cwnd = window.cwnd.max(2.0);
     }
 
-    /// Sets `alpha` by the path's share of the total rate.
+    /// Sets `alpha` to the path's share of the total rate, times ten.
     fn weigh(&mut self, cwnd: u64, rtt: u64, view: &View) {
         self.rate = cwnd as f64 / (rtt as f64 / 1e6);
         let paths = view.paths.iter().enumerate();
@@ -135,7 +135,7 @@ impl WVegas {
         self.alpha = ((weight * TOTAL_ALPHA) as u64).max(LEAST_ALPHA);
     }
 
-    /// Empties the queue once it has become twice as long as its smallest length.
+    /// Drains the queue if the queueing delay is at least twice its minimum.
     fn drain(&mut self, window: &mut Window, rtt: u64) {
         let queue = rtt - self.base_us;
         if self.queue_us == 0 || self.queue_us > queue {
@@ -143,7 +143,7 @@ impl WVegas {
         }
         if self.queue_us > 0 && queue >= 2 * self.queue_us {
             let cwnd = u64::from(whole(window));
-            // Truncated twice, as the module's fixed-point factor is.
+            // The factor is truncated twice, as in the module's fixed-point arithmetic.
             let factor = (self.base_us << FACTOR_BITS) / (2 * rtt);
             window.cwnd = ((cwnd * factor) >> FACTOR_BITS) as f64;
             self.queue_us = 0;
@@ -159,7 +159,8 @@ mod tests {
     use crate::congestion::testing::{ack, congestion, window};
     use fadeout_core::{Span, Time};
 
-    /// The end of a round with this mean round-trip time, over a base of 100 ms.
+    /// Ends a round with this mean round-trip time and a base of 100 ms. The other path has the
+    /// rate `other_rate`.
     fn round(wvegas: &mut WVegas, w: &mut Window, rtt_ms: u64, other_rate: f64) {
         wvegas.base_us = 100_000;
         wvegas.samples = 4;
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn two_equal_paths_keep_half_of_the_segments_each() {
-        // Reference vector WV-1.
+        // Reference vector WV-1: the path has alpha segments queued, so the window stays.
         let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
         round(&mut wvegas, &mut w, 120, 250.0);
         assert_eq!((wvegas.alpha, w.cwnd, wvegas.queue_us), (5, 30.0, 20_000));
@@ -179,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_doubled_is_drained() {
-        // Reference vector WV-2.
+        // Reference vector WV-2: the queueing delay has doubled, so the window is reduced to drain
+        // the queue.
         let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
         wvegas.queue_us = 20_000;
         round(&mut wvegas, &mut w, 145, 250.0);
@@ -210,8 +212,8 @@ mod tests {
             }
             let counted = (wvegas.sum_us, wvegas.samples, wvegas.base_us);
             assert_eq!(counted, (100_000 * (samples - 1), samples - 1, 100_000));
-            // With two samples it is Reno, which needs more than one acknowledged segment for a
-            // window.
+            // A round with two samples grows as Reno. Reno needs more than one acknowledged segment
+            // for a segment of window.
             wvegas.on_ack(&mut w, &heard(101, 200, 100), &none);
             assert_eq!(w.cwnd, grown, "{samples} samples");
             assert_eq!(
@@ -235,7 +237,7 @@ mod tests {
             };
             wvegas.on_ack(&mut w, &ack, &none);
             assert_eq!(w.cwnd, grown);
-            // The samples are counted although the window may not grow.
+            // The sample is recorded although the window may not grow.
             assert_eq!((wvegas.samples, wvegas.base_us), (1, 100_000));
         }
     }
@@ -255,8 +257,9 @@ mod tests {
 
     #[test]
     fn slow_start_ends_with_more_than_one_segment_queued() {
-        // Window and milliseconds, then window and threshold. The queued part is cwnd (rtt - base)
-        // / rtt. The part that the path itself carries, cwnd base / rtt, stays with one more.
+        // Each row has the window and the round-trip time in ms, then the new window and threshold.
+        // If more than one segment is queued, cwnd (rtt - base) / rtt, slow start ends. The new
+        // window is cwnd base / rtt plus one.
         for (cwnd, rtt_ms, after, ssthresh) in [
             (20.0, 120, 17.0, 16.0),
             (10.0, 120, 11.0, 64.0),
@@ -271,7 +274,7 @@ mod tests {
                 "{cwnd} at {rtt_ms} ms"
             );
         }
-        // A lower threshold stays as it is.
+        // A threshold of 20.5, just above the window, is lowered to 16 as well.
         let (mut wvegas, mut w) = (WVegas::default(), window(20.0, 21.0));
         w.ssthresh = 20.5;
         round(&mut wvegas, &mut w, 120, 0.0);
@@ -280,8 +283,9 @@ mod tests {
 
     #[test]
     fn the_window_goes_towards_alpha_segments_queued() {
-        // A window of 30 at 120 ms over 100 ms has 5 queued and 250 segments a second. Alpha is
-        // weighed anew when it is reached: ten times the share of all rates, at least two.
+        // A window of 30 at 120 ms with a base of 100 ms has 5 segments queued and a rate of 250
+        // segments per second. If the queue has reached alpha, alpha is set to ten times the share
+        // of the total rate, at least two.
         for (alpha, other_rate, after, weighed, queue_us) in [
             // The window has not reached alpha, so alpha does not change and the queue is not
             // drained.
@@ -300,7 +304,8 @@ mod tests {
             );
             assert_eq!(wvegas.round_rate(), if alpha == 8 { 0.0 } else { 250.0 });
         }
-        // At any position, the path that computes a weight is not one of the other paths.
+        // The path's own recorded rate must not count as another path's rate, at any index of the
+        // path.
         let mut paths = view(1, &[(30.0, 120.0, 0.0), (30.0, 120.0, 0.0)]);
         paths.paths[0].round_rate = 250.0;
         paths.paths[1].round_rate = 9_000.0;
@@ -311,8 +316,8 @@ mod tests {
 
     #[test]
     fn a_queue_twice_its_smallest_is_drained_and_no_sooner() {
-        // Halved by base over rtt too: (29 - 1) of 30 * 100 / 280 at 140 ms. Other paths are fast,
-        // so alpha is 2.
+        // At 140 ms the queueing delay has doubled, and the window falls from 29 to 29 * 100 / 280
+        // = 10. Other paths are fast, so alpha is 2.
         for (rtt_ms, smallest_us, after, left_us) in [
             (139, 20_000, 29.0, 20_000),
             (140, 20_000, 10.0, 0),
@@ -323,12 +328,13 @@ mod tests {
             round(&mut wvegas, &mut w, rtt_ms, 100_000.0);
             assert_eq!((w.cwnd, wvegas.queue_us), (after, left_us), "{rtt_ms} ms");
         }
-        // A window of two segments remains.
+        // The drain leaves a window of at least two segments.
         let (mut wvegas, mut w) = (WVegas::default(), window(4.0, 3.0));
         wvegas.queue_us = 100_000;
         round(&mut wvegas, &mut w, 400, 100_000.0);
         assert_eq!(w.cwnd, 2.0);
-        // No queue is no twice of none.
+        // Without a queue the queueing delay and its minimum are zero. The window is not reduced,
+        // although zero is twice zero.
         let (mut wvegas, mut w) = (WVegas::default(), window(30.0, 20.0));
         wvegas.base_us = 100_000;
         wvegas.drain(&mut w, 100_000);

@@ -11,7 +11,7 @@ use super::super::{AckSample, CongestionEvent, CongestionKind, Window};
 use super::{Constants, Delay};
 use fadeout_core::{Span, Time, math};
 
-/// Fractions are in 1/1024, time in 2^-10 s.
+/// Denominator of fractions. Time is in units of 2^-10 s.
 const SCALE: u32 = 1024;
 const TIME_SHIFT: u32 = 10;
 
@@ -20,7 +20,7 @@ pub(super) struct Integer {
     constants: Fixed,
     jiffies: Jiffies,
     acked: AckCounter,
-    /// Segments to acknowledge per segment of increase.
+    /// Number of acknowledged segments per segment of increase.
     per: u32,
     last_max: u32,
     last_cwnd: u32,
@@ -33,14 +33,15 @@ pub(super) struct Integer {
     reno_cwnd: u32,
 }
 
-/// The constants in the kernel's fixed point.
+/// Constants of the algorithm in the kernel's fixed-point form.
 #[derive(Debug, Clone, Copy)]
 struct Fixed {
     /// CUBIC's constant C, in units of 1/1024.
     c: u32,
     beta: u32,
     beta_ecn: u32,
-    /// ACKed segments per segment of the Reno estimate, in windows, times 8.
+    /// Acknowledged segments per segment of the Reno estimate, as a multiple of the window, times
+    /// 8.
     reno_scale: u32,
     has_fast_convergence: bool,
     is_friendly: bool,
@@ -74,8 +75,8 @@ impl Integer {
         }
     }
 
-    /// Takes the ACK's round-trip time, unless the epoch is younger than a second: samples right
-    /// after a recovery are distorted.
+    /// Records the round-trip time of the ACK. Samples in the first second of an epoch are ignored,
+    /// because recovery distorts them. `None` without a sample.
     pub(super) fn on_sample(&mut self, ack: &AckSample) -> Option<Delay> {
         let rtt_us = ack.rtt?.as_micros().max(1);
         let now = self.jiffies.at(ack.now);
@@ -105,7 +106,8 @@ impl Integer {
         if self.last_cwnd == cwnd && now - self.last_update <= self.jiffies.hz() / 32 {
             return;
         }
-        // Within one jiffy the cubic cannot move, only the Reno estimate.
+        // Within one jiffy the cubic function does not change, so only the Reno estimate is
+        // updated.
         if self.epoch_start.is_none() || now != self.last_update {
             self.last_cwnd = cwnd;
             self.last_update = now;
@@ -147,7 +149,7 @@ impl Integer {
         } else {
             cwnd.saturating_mul(100)
         };
-        // Before the first loss there is no maximum to approach with care.
+        // Before the first loss no `W_max` is known, so the window may grow quickly.
         if self.last_max == 0 {
             self.per = self.per.min(20);
         }
@@ -156,7 +158,7 @@ impl Integer {
     fn keep_up_with_reno(&mut self, cwnd: u32) {
         let step = (u64::from(cwnd) * u64::from(self.constants.reno_scale)) >> 3;
         let step = u32::try_from(step).unwrap_or(u32::MAX).max(1);
-        // As long as more than a step has been acknowledged, the estimate grows by one.
+        // The Reno estimate grows by one for each full step of acknowledged segments.
         let steps = self.epoch_acked.saturating_sub(1) / step;
         self.epoch_acked -= steps * step;
         self.reno_cwnd = self.reno_cwnd.saturating_add(steps);
@@ -188,7 +190,7 @@ impl Integer {
         window.ssthresh = f64::from(scaled(cwnd, kept).max(2));
     }
 
-    /// After a timeout nothing of the past is worth keeping, the smallest delay included.
+    /// Resets all state after a timeout, including the smallest delay.
     pub(super) fn on_timeout(&mut self) {
         self.epoch_start = None;
         self.per = 0;
@@ -209,12 +211,12 @@ impl Integer {
     }
 }
 
-/// `cwnd * fraction / 1024`.
+/// Returns `cwnd * fraction / 1024`.
 fn scaled(cwnd: u32, fraction: u32) -> u32 {
     (u64::from(cwnd) * u64::from(fraction) / u64::from(SCALE)) as u32
 }
 
-/// The largest integer whose cube does not exceed `n`.
+/// Returns the largest integer whose cube does not exceed `n`.
 fn cube_root(n: u64) -> u64 {
     let cubed = |root: u64| u128::from(root) * u128::from(root) * u128::from(root);
     let mut root = math::cbrt(n as f64) as u64;

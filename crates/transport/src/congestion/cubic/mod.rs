@@ -22,7 +22,7 @@ use fadeout_core::{Span, Time};
 use integer::Integer;
 use real::{Edition, Real};
 
-/// CUBIC.
+/// CUBIC congestion control.
 #[derive(Debug, Clone)]
 pub struct Cubic {
     growth: Growth,
@@ -126,7 +126,7 @@ const PARAMETERS: &[Parameter] = &[
     HZ,
 ];
 
-/// State that the variants share.
+/// Constants of the algorithm that all variants share.
 #[derive(Debug, Clone, Copy)]
 struct Constants {
     c: f64,
@@ -274,7 +274,7 @@ impl Cubic {
     }
 }
 
-/// A round-trip time and the smallest of the connection.
+/// Round-trip time of an ACK and smallest round-trip time of the connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Delay {
     rtt_us: u64,
@@ -293,7 +293,7 @@ mod tests {
             let mut cubic = build::<Cubic>(&[("variant", choice(variant))]);
             let mut w = window(100.0, f64::INFINITY);
             let kept = lose(&mut cubic, &mut w, at_ms(0));
-            // 100 * 0.7 is not exact in binary.
+            // 100 * 0.7 is not exact in binary, so the comparison allows a small error.
             assert!((kept - expected).abs() < 1e-9, "{variant}: {kept}");
         }
     }
@@ -307,7 +307,7 @@ mod tests {
             ]);
             let mut w = window(20.0, f64::INFINITY);
             cubic.on_congestion(&mut w, &congestion(at_ms(0), CongestionKind::Ecn, 20));
-            // Linux rounds to whole segments and has 870/1024 for 0.85: 16.99.
+            // Linux rounds to whole segments and uses 870/1024 for 0.85. So 16.99 becomes 16.
             assert!(
                 w.ssthresh == 17.0 || w.ssthresh == 16.0,
                 "{variant}: {}",

@@ -1,15 +1,15 @@
-//! CUBIC in real numbers: RFC 9438, and the paper of 2008 where it differs.
+//! CUBIC in real numbers, by RFC 9438 or by the paper of 2008.
 //!
 //! With `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged segment adds `(target -
 //! cwnd) / cwnd`. The Reno estimate adds `alpha / cwnd` with `alpha = 3 (1 - beta) / (1 + beta)`
-//! until it reaches the window before the reduction. From there on it adds `1 / cwnd`. The window
-//! is the estimate while `W(t)` is below it. Time in which the application limits the sender does
-//! not count.
+//! until it reaches the window before the reduction. From there on the estimate adds `1 / cwnd`.
+//! While `W(t)` is below the estimate, the window equals the estimate. Time in which the
+//! application limits the sender does not count.
 //!
-//! The paper looks ahead by the smallest round-trip time, has no 1.5-fold cap, and keeps alpha. It
-//! takes the window where the RFC takes the flight size. It adds `1 / (100 cwnd)` per segment at
-//! the plateau, and forgets `W_max` on a timeout. The cap of 16 segments per 100 ms that its first
-//! kernel code had is not modelled.
+//! The paper differs in six points. The target is computed one smallest round-trip time ahead. It
+//! has no 1.5-fold cap. Alpha stays constant. A reduction starts from the window instead of the
+//! flight size. The increase at the plateau is `1 / (100 cwnd)` per segment. A timeout discards
+//! `W_max`. The cap of 16 segments per 100 ms in the paper's first kernel code is not modelled.
 //!
 //! Standard: RFC 9438 §4.2 to 4.9.
 
@@ -36,8 +36,8 @@ pub(super) struct Real {
 
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// Window before the last loss. `None` before the first loss and after a timeout, when the
-    /// epoch starts at its own plateau.
+    /// Window before the last loss. `None` before the first loss and after a timeout. The next
+    /// epoch then starts at the plateau.
     w_max: Option<f64>,
     k: f64,
     cwnd_prior: f64,
@@ -69,7 +69,8 @@ impl Real {
 
     pub(super) fn on_sample(&mut self, ack: &AckSample) -> Option<Delay> {
         if !ack.is_cwnd_limited {
-            // The cubic must not run ahead while the sender leaves the window unused.
+            // The cubic function must not advance while the sender does not use its window, so this
+            // time is subtracted.
             let unused = ack.now.since(self.last_ack_at);
             self.shift_epoch(ack.now, unused);
         }
@@ -130,13 +131,14 @@ impl Real {
         now
     }
 
-    /// Returns the window `t` seconds into the epoch.
+    /// Returns the cubic function's window `t` seconds into the epoch.
     fn cubic(&self, t: f64) -> f64 {
         let x = t - self.state.k;
         self.constants.c * x * x * x + self.state.origin
     }
 
-    /// Returns the increase for `acked` segments with the cubic's value at `t`.
+    /// Returns the increase of the window for `acked` segments. The cubic function is evaluated at
+    /// `t`.
     fn step(&self, cwnd: f64, t: f64, acked: f64) -> f64 {
         let target = self.cubic(t);
         match self.edition {
@@ -193,7 +195,7 @@ impl Real {
         window.ssthresh = (from * kept).max(2.0);
     }
 
-    /// Lets the next epoch start at its own plateau.
+    /// Discards `W_max` after a timeout, so that the next epoch starts at the plateau.
     ///
     /// Standard: RFC 9438 §4.8.
     pub(super) fn on_timeout(&mut self) {
@@ -349,11 +351,11 @@ mod tests {
         let (mut cubic, mut w) = (cubic(Edition::Paper2008, 0.8), window(100.0, f64::INFINITY));
         lose(&mut cubic, &mut w);
         cubic.epoch_start(w.cwnd, at_ms(0));
-        // K is the cube root of 20 over 0.4.
+        // K is the cube root of 20 / 0.4.
         assert_near(cubic.state.k, 3.684_031_5);
-        // The window is 80 segments. At K the curve is at 100, which adds a quarter of a segment
-        // per segment. At the beginning the curve is at the window, and far away it adds a whole
-        // segment per segment.
+        // The window is 80 segments. At K the cubic function is 100, so each acknowledged segment
+        // adds a quarter of a segment. At the start the function equals the window, and a segment
+        // adds only 1 / (100 cwnd). Far beyond K, each acknowledged segment adds a whole segment.
         assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
         assert_near(cubic.step(80.0, 0.0, 3.0), 3.0 / 8_000.0);
         assert_near(cubic.step(80.0, 100.0, 3.0), 3.0);
@@ -386,7 +388,7 @@ mod tests {
         lose(&mut cubic, &mut w);
         cubic.epoch_start(100.0, at_ms(0));
         assert_eq!((cubic.state.k, cubic.state.origin), (0.0, 100.0));
-        // A window at the plateau does not give up segments for other flows (fast convergence).
+        // A loss at the plateau does not trigger fast convergence, so `w_max` stays at the window.
         lose(&mut cubic, &mut window(100.0, f64::INFINITY));
         assert_eq!(cubic.state.w_max, Some(100.0));
     }
@@ -405,8 +407,9 @@ mod tests {
 
     #[test]
     fn where_renos_estimate_is_above_the_curve_the_window_is_renos() {
-        // The curve is at 100 at K. RFC 9438 section 4.3: 9 / 17 of a segment a window below the
-        // prior window. From there on a whole one. Each of 35 segments is a seventieth of a window.
+        // At K the cubic function is 100. RFC 9438 section 4.3: the estimate grows by 9 / 17 of a
+        // segment per window below the prior window, and by a whole segment above. 35 acknowledged
+        // segments are half a window of 70.
         for (w_est, is_friendly, expected) in [
             (99.9, true, 99.9 + 9.0 / 34.0),
             (100.0, true, 100.5),

@@ -1,4 +1,4 @@
-//! Samples for the algorithms' unit tests.
+//! Builders of windows, ACKs and congestion events for the unit tests of the algorithms.
 
 mod pipe;
 
@@ -12,7 +12,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Registered, Settings, Value};
 use fadeout_core::{Rate, Span, Time};
 
-/// Returns a window of `cwnd` segments.
+/// Returns a window of `cwnd` segments with the slow-start threshold `ssthresh`.
 pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     Window {
         cwnd,
@@ -21,7 +21,7 @@ pub(crate) fn window(cwnd: f64, ssthresh: f64) -> Window {
     }
 }
 
-/// Builds an algorithm with some parameters set.
+/// Builds an algorithm with these parameters. The other parameters keep their defaults.
 pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
     let given = Parameters(
         parameters
@@ -32,13 +32,13 @@ pub(crate) fn build<A: Registered<Stream>>(parameters: &[(&str, Value)]) -> A {
     A::from_settings(&Settings::new(&A::ENTRY, &given), Stream::new(1, "test", 0))
 }
 
-/// Returns the value of a choice parameter.
+/// Returns the value `name` for a parameter that is a choice.
 pub(crate) fn choice(name: &str) -> Value {
     Value::Choice(name.to_string())
 }
 
-/// Returns an ACK at `now` for `acked` segments, in the Open state of a sender that its window
-/// limits.
+/// Returns an ACK at `now` for `acked` segments. The sender is in the Open state and limited by its
+/// window.
 pub(crate) fn ack(now: Time, acked: u32) -> AckSample {
     AckSample {
         now,
@@ -86,7 +86,7 @@ pub(crate) fn congestion(now: Time, kind: CongestionKind, flight: u32) -> Conges
     }
 }
 
-/// Begins fast recovery with the whole window outstanding. Returns the new threshold.
+/// Begins fast recovery with a whole window outstanding. Returns the new threshold.
 pub(crate) fn lose<C: CongestionControl>(control: &mut C, window: &mut Window, now: Time) -> f64 {
     let flight = window.cwnd as u32;
     control.on_congestion(

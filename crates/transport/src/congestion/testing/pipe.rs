@@ -1,8 +1,9 @@
-//! A bulk sender over one bottleneck, with just enough transport to test an algorithm.
+//! Test pipe: a bulk sender over one bottleneck, with a minimal transport for tests of an
+//! algorithm.
 //!
-//! Every transmission has a number of its own, as in QUIC, and is acknowledged singly. A
-//! transmission is lost if three later ones have arrived. The window then falls to its target at
-//! once. The real stack recovers more gently, so results are similar but not equal.
+//! Every transmission has its own number, as in QUIC, and its own ACK. A transmission counts as
+//! lost once three later transmissions have arrived. The window then falls to its target at once.
+//! The real stack recovers more gently, so results are similar but not equal.
 
 use super::super::{
     AckArrival, AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample,
@@ -11,7 +12,7 @@ use super::super::{
 use fadeout_core::{Rate, Span, Time};
 use std::collections::VecDeque;
 
-/// The path. As in netem, the limit includes the packets in the delay line.
+/// Path of the test. As in netem, the limit of packets includes the packets in the delay line.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Pipe {
     pub rate: Rate,
@@ -19,7 +20,8 @@ pub(in super::super) struct Pipe {
     pub limit: usize,
     /// Distance between lost packets. Every n-th packet is lost, and none if zero.
     pub lose_every: u64,
-    /// Number of waiting packets above which arrivals are marked instead of dropped. Never if zero.
+    /// Number of waiting packets above which arriving packets are marked instead of dropped. Zero
+    /// for no marks.
     pub mark_above: usize,
 }
 
@@ -60,7 +62,7 @@ struct Sender<'a, C> {
     pipe: Pipe,
     window: Window,
     prior: Window,
-    /// Transmissions from number `una` on.
+    /// Outstanding transmissions, beginning with number `una`.
     sent: VecDeque<Sent>,
     una: u64,
     in_flight: u32,
@@ -82,8 +84,8 @@ struct Sender<'a, C> {
 }
 
 impl Pipe {
-    /// Returns a pipe with 20 Mbit/s, 25 ms in each direction and 100 packets, as in the kernel's
-    /// recorded runs.
+    /// Returns a pipe with 20 Mbit/s, 25 ms in each direction and a limit of 100 packets, as in the
+    /// recorded runs of the kernel.
     pub(in super::super) fn clean_20m() -> Pipe {
         Pipe {
             rate: Rate::from_bits_per_sec(20_000_000),
@@ -94,7 +96,7 @@ impl Pipe {
         }
     }
 
-    /// Sends as much as `control` allows for `duration`.
+    /// Runs a bulk sender with `control` for `duration`. Returns the measurements.
     pub(in super::super) fn run<C: CongestionControl>(
         self,
         control: &mut C,
@@ -291,7 +293,8 @@ impl<C: CongestionControl> Sender<'_, C> {
                 delivered_ce: u32::from(is_marked),
             },
             is_cwnd_limited: true,
-            // An algorithm that chose slow start (Tahoe) grows even during a recovery.
+            // An algorithm that returns to slow start after a loss (Tahoe) grows also during
+            // recovery.
             may_grow: !in_recovery || self.window.in_slow_start(),
             ece: is_marked,
             is_paced: self.control.pacing_rate().is_some(),
@@ -351,7 +354,7 @@ impl<C: CongestionControl> Sender<'_, C> {
         }
     }
 
-    /// Handles a timeout, after which everything outstanding is lost.
+    /// Handles a timeout. All outstanding transmissions are then lost.
     fn time_out(&mut self, now: Time) {
         self.lost += u64::from(self.in_flight);
         self.una += self.sent.len() as u64;

@@ -1,15 +1,16 @@
-//! ACKs that arrive in bursts: how much more is delivered at once than the bandwidth explains.
+//! ACK aggregation: the number of segments that burst ACKs deliver beyond the number that the
+//! bandwidth explains.
 
 use super::super::super::AckSample;
 use super::sizes::rounded_down;
 use fadeout_core::Time;
 
-/// Rounds each of the two slots covers.
+/// Number of rounds that each of the two slots covers.
 const SLOT_ROUNDS: u32 = 5;
-/// An epoch's count starts anew here, as it does in the kernel's bit field.
+/// Count of acknowledged segments at which the epoch restarts, as in the kernel's bit field.
 const LARGEST_COUNT: f64 = 1_048_576.0;
 
-/// The excess of the last 5 to 10 rounds, in segments.
+/// Estimator of the excess of acknowledged segments over the last 5 to 10 rounds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Aggregation {
     since: Time,
@@ -54,7 +55,8 @@ impl Aggregation {
         self.acked = 0.0;
     }
 
-    /// Segments the window should hold on top.
+    /// Returns the number of segments that the window should contain in addition to the
+    /// bandwidth-delay product.
     pub(super) fn excess(&self) -> f64 {
         self.slots[0].max(self.slots[1])
     }
@@ -75,15 +77,18 @@ mod tests {
     #[test]
     fn the_excess_is_what_came_beyond_the_bandwidth() {
         let mut it = Aggregation::default();
-        // An epoch begins with the segments that the bandwidth explains.
+        // The first ACK begins an epoch. The bandwidth explains none of its 10 segments yet, so the
+        // excess is 10.
         assert_eq!(heard(&mut it, 1_000, 10), 10.0);
-        // 15 in 20 ms, of which two are explained. The largest stays.
+        // 15 segments arrived in 20 ms. The bandwidth explains two of them, so the excess is 13 and
+        // stays the largest.
         assert_eq!(heard(&mut it, 1_020, 5), 13.0);
         assert_eq!(heard(&mut it, 1_100, 1), 13.0);
         assert_eq!(it.acked, 16.0);
         // The excess is at most one window.
         assert_eq!(heard(&mut it, 1_100, 60), 50.0);
-        // 76 in 760 ms are explained, 76 in 750 not.
+        // The bandwidth explains 76 segments in 760 ms, so a new epoch begins. 76 segments in 750
+        // ms exceed it, so the epoch continues.
         let mut later = it.clone();
         heard(&mut it, 1_750, 1);
         assert_eq!((it.acked, it.since), (77.0, at_ms(1_000)));

@@ -1,4 +1,4 @@
-//! The smallest round-trip time, and PROBE_RTT to find it again.
+//! Minimum round-trip time, and the phase PROBE_RTT that measures it again.
 
 use super::super::super::{AckSample, Window};
 use super::{BbrV1, HIGH_GAIN, MIN_WINDOW, Mode};
@@ -27,9 +27,10 @@ impl BbrV1 {
         }
     }
 
-    /// Four segments in flight for 200 ms and a round trip.
+    /// Runs PROBE_RTT: four segments in flight for 200 ms and at least one round trip.
     fn probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
-        // Low rates of this phase say nothing about the path.
+        // Delivery rates of PROBE_RTT are low by design, so they must not enter the bandwidth
+        // estimate.
         self.limited_until = ack.delivered + u64::from(ack.in_flight);
         let duration = self.probe_rtt_duration;
         let timer = &mut self.probe_rtt_timer;
@@ -42,7 +43,7 @@ impl BbrV1 {
         }
     }
 
-    /// After an idle period no ACK ends PROBE_RTT.
+    /// Ends PROBE_RTT after an idle period, in which no ACK could end it.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
         if self.probe_rtt_timer.is_over(self.jiffies.begin_of(now)) {
             self.leave_probe_rtt(window, now);

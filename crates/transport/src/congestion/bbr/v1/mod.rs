@@ -1,10 +1,11 @@
 //! BBR version 1, as the Linux kernel has it.
 //!
-//! Bandwidth is the largest delivery rate of 10 rounds, the round-trip time the smallest of 10 s.
-//! STARTUP and DRAIN find the pipe. PROBE_BW cycles the pacing gain through 1.25, 0.75 and six
-//! rounds of 1. PROBE_RTT empties the queue every 10 s. The window is twice the product, plus an
-//! allowance for aggregated ACKs. Losses do not lower the rate. A policer is recognised by its
-//! loss.
+//! The bandwidth is the largest delivery rate of 10 rounds. The round-trip time is the smallest of
+//! 10 s. STARTUP doubles the rate until the bandwidth stops growing, and DRAIN empties the queue.
+//! PROBE_BW cycles the pacing gain through 1.25, 0.75 and six rounds of 1. PROBE_RTT empties the
+//! queue every 10 s. The window is twice the bandwidth-delay product, plus an allowance for
+//! aggregated ACKs. Losses do not lower the rate. A token-bucket policer is detected by its loss
+//! pattern.
 //!
 //! Source: Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, and
 //! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers replace the kernel's fixed point. Time that the
@@ -78,7 +79,7 @@ pub struct BbrV1 {
     mss: f64,
 
     probe_rtt_timer: ProbeRttTimer,
-    /// Count of deliveries up to which samples show the application's rate.
+    /// Delivered count up to which delivery-rate samples are limited by the application.
     limited_until: u64,
     is_restarting: bool,
 
@@ -190,7 +191,8 @@ impl CongestionControl for BbrV1 {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
-        // The threshold is not used. The window is kept for the end of recovery.
+        // BBR does not use the slow-start threshold. The window is saved, and restored at the end
+        // of recovery.
         self.save_window(window.cwnd);
         if event.kind == CongestionKind::Rto {
             window.cwnd = f64::from(event.in_flight) + 1.0;
@@ -208,8 +210,8 @@ impl CongestionControl for BbrV1 {
         }
     }
 
-    /// Resets estimates without restoring the window. As after every recovery, the ACK that ends it
-    /// restores the window.
+    /// Resets the estimates after a spurious reduction without restoring the window. The ACK that
+    /// ends recovery restores the window.
     fn on_spurious(&mut self, _window: &mut Window, _prior: &Window, _now: Time) {
         self.full_bandwidth = 0.0;
         self.full_bandwidth_rounds = 0;
@@ -217,7 +219,8 @@ impl CongestionControl for BbrV1 {
     }
 
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, _idle: Span) {
-        // No segment in flight after a timeout is no sign of an idle application.
+        // After a timeout no segment counts as in flight. This does not mean that the application
+        // is idle.
         if self.state == RecoveryState::Loss {
             return;
         }
@@ -230,7 +233,8 @@ impl CongestionControl for BbrV1 {
         }
     }
 
-    /// Returns three windows, for the repairs of a round and the probing for bandwidth beside them.
+    /// Returns three: the send buffer contains one window in flight, one for repairs and one for
+    /// probing.
     fn buffered_windows(&self) -> u32 {
         3
     }
@@ -239,7 +243,7 @@ impl CongestionControl for BbrV1 {
         true
     }
 
-    /// Returns the rate, from bytes of payload per second.
+    /// Returns the pacing rate, computed from payload bytes per second.
     fn pacing_rate(&self) -> Option<Rate> {
         (self.pacing_rate > 0.0).then(|| Rate::from_bits_per_sec((self.pacing_rate * 8.0) as u64))
     }
@@ -278,7 +282,7 @@ impl BbrV1 {
         );
     }
 
-    /// The bandwidth in use: the policer's if there is one.
+    /// Returns the bandwidth in use. A detected policer's rate replaces the measured bandwidth.
     fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or(self.bandwidth.max())
     }
@@ -306,8 +310,8 @@ impl BbrV1 {
         }
     }
 
-    /// Returns the number of segments in the network when the next one departs, for `in_flight`
-    /// segments now. Pacing sets the departure later, and meanwhile some segments arrive.
+    /// Returns the number of segments that will be in flight when the next segment departs.
+    /// `in_flight` is the number now. Pacing delays the departure, and segments arrive meanwhile.
     fn in_network_at_departure(&self, ack: &AckSample, in_flight: u32) -> f64 {
         let wait_us = ack.departs_in.as_micros() as f64;
         let delivered = sizes::rounded_down(self.bandwidth() * wait_us / USEC);
@@ -337,7 +341,7 @@ impl BbrV1 {
         self.pacing_rate = self.to_pacing_rate(cwnd * USEC / rtt, HIGH_GAIN);
     }
 
-    /// Sets the pacing rate, which only rises until the pipe is full.
+    /// Sets the pacing rate. Before the pipe is full the rate can only rise.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.to_pacing_rate(self.bandwidth(), gain);
         if self.is_pipe_full || rate > self.pacing_rate {
@@ -345,7 +349,7 @@ impl BbrV1 {
         }
     }
 
-    /// Returns a rate in bytes per second.
+    /// Converts a rate in segments per second, times `gain`, to bytes per second.
     fn to_pacing_rate(&self, segments_per_sec: f64, gain: f64) -> f64 {
         segments_per_sec * self.mss * gain * (1.0 - self.pacing_margin)
     }

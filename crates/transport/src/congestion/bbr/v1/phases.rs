@@ -4,14 +4,16 @@ use super::super::super::{AckSample, Window};
 use super::{BbrV1, DRAIN_GAIN, HIGH_GAIN, Mode};
 use fadeout_core::Time;
 
-/// Pacing gains of PROBE_BW, one phase each.
+/// Pacing gains of PROBE_BW, one for each of its eight phases.
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// A round that grew by less did not find more bandwidth.
+/// Growth factor of the bandwidth in a round. STARTUP counts a round with less growth towards a
+/// full pipe.
 const FULL_THRESHOLD: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 
 impl BbrV1 {
-    /// Three rounds without a quarter more bandwidth: the pipe is full.
+    /// Marks the pipe as full after three rounds in which the bandwidth grew by less than a
+    /// quarter.
     pub(super) fn check_full_pipe(&mut self, ack: &AckSample) {
         if self.is_pipe_full || !self.round.is_start || self.is_limited(ack) {
             return;
@@ -25,7 +27,8 @@ impl BbrV1 {
         }
     }
 
-    /// STARTUP gives way to DRAIN, and DRAIN, once the queue is gone, to PROBE_BW.
+    /// Moves from STARTUP to DRAIN once the pipe is full, and from DRAIN to PROBE_BW once the queue
+    /// is empty.
     pub(super) fn check_drain(&mut self, window: &mut Window, ack: &AckSample) {
         if self.mode == Mode::Startup && self.is_pipe_full {
             self.mode = Mode::Drain;
@@ -39,7 +42,8 @@ impl BbrV1 {
         }
     }
 
-    /// Any phase but the draining one may come first, so that flows do not probe in step.
+    /// Starts PROBE_BW in a random phase other than the draining phase, so that flows do not probe
+    /// in step.
     pub(super) fn start_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
         self.cycle = CYCLE.len() - 1 - self.random.below(7) as usize;
@@ -64,7 +68,7 @@ impl BbrV1 {
         let bandwidth = self.bandwidth.max();
         let in_flight = self.in_network_at_departure(ack, ack.prior_in_flight);
         if self.pacing_gain > 1.0 {
-            // Until the extra data is out, or did not fit.
+            // Probing continues until the extra data is in flight or a segment is lost.
             let has_probed = in_flight >= self.inflight(bandwidth, self.pacing_gain);
             is_full_length && (ack.lost_now > 0 || has_probed)
         } else if self.pacing_gain < 1.0 {

@@ -1,19 +1,21 @@
-//! Recognising a token-bucket policer: heavy loss at the same average rate twice running.
+//! Detection of a token-bucket policer: heavy loss at the same average rate in two consecutive
+//! intervals.
 
 use super::super::super::AckSample;
 
-/// Rounds an interval takes at least; one of four times as many is given up.
+/// Minimum number of rounds in an interval. An interval of more than four times this number is
+/// discarded.
 const INTERVAL_ROUNDS: u32 = 4;
-/// Loss ratio that ends an interval: a fifth of the delivered data.
+/// Ratio of lost to delivered segments that ends an interval, about a fifth.
 const LOSS_RATIO: f64 = 50.0 / 256.0;
-/// Two intervals have the same bandwidth if the difference is at most an eighth, or at most the
-/// second number, in bytes per second.
+/// Two intervals have the same bandwidth if it differs by at most an eighth (`RATIO`), or by at
+/// most `DIFFERENCE` bytes per second.
 const RATIO: f64 = 1.0 / 8.0;
 const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the policer's rate is used.
 const USE_ROUNDS: u32 = 48;
 
-/// Inputs of the policer detection besides the counts of delivered and lost.
+/// Inputs of the policer detection besides the counts of delivered and lost segments.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) mss: f64,
@@ -27,15 +29,15 @@ pub(super) struct Step {
 pub(super) struct Policer {
     is_sampling: bool,
     is_used: bool,
-    /// Segments per second of the last interval, or of the policer.
+    /// Bandwidth of the last interval or of the detected policer, in segments per second.
     bandwidth: f64,
     rounds: u32,
     since: Counts,
-    /// As of the last ACK that delivered something.
+    /// Counts at the last ACK. Its time is that of the last ACK that delivered data.
     last: Counts,
 }
 
-/// Counts of delivered and lost by an instant, which is a whole millisecond.
+/// Number of delivered and lost segments up to an instant, which is a whole millisecond.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     at_ms: u64,
@@ -90,7 +92,8 @@ impl Policer {
         false
     }
 
-    /// A timeout counts as a loss and as the end of a round. True as for an ACK.
+    /// Processes a timeout, which counts as a loss and as the end of a round. Returns true when
+    /// probing starts again.
     pub(super) fn on_timeout(&mut self, lost: u64, mss: f64, is_probing: bool) -> bool {
         self.last.lost = lost;
         let step = Step {
@@ -165,7 +168,8 @@ mod tests {
         }
     }
 
-    /// A policer that has begun its first interval at one second, with nothing delivered and lost.
+    /// Returns a policer detection that began its first interval at one second, with no segment
+    /// delivered or lost.
     fn sampling() -> Policer {
         let mut policer = Policer::default();
         assert!(!policer.on_ack(&heard(500, 0, 0, false), ROUND));
@@ -175,7 +179,7 @@ mod tests {
         policer
     }
 
-    /// Ends an interval: three rounds without a loss, and at `ms` one with.
+    /// Ends an interval: three rounds without a loss, and a fourth round with a loss at `ms`.
     fn interval(policer: &mut Policer, step: Step, ms: u64, delivered: u64, lost: u64) {
         let round = Step {
             is_round_start: true,
@@ -189,8 +193,8 @@ mod tests {
 
     #[test]
     fn two_intervals_with_like_rates_make_a_policer() {
-        // 400 segments in 400 ms are 1000 a second. An eighth either way counts as equal, and the
-        // mean is used.
+        // The first interval has 400 segments in 400 ms, 1,000 per second. A second rate within an
+        // eighth of it makes a policer with the mean rate.
         for (delivered, rate) in [
             (440, Some(1_050.0)),
             (450, Some(1_062.5)),
@@ -212,7 +216,8 @@ mod tests {
 
     #[test]
     fn slow_rates_are_alike_within_500_bytes_a_second() {
-        // One and one and a half segments a second.
+        // The rates are 1 and 1.5 segments per second. They differ by 500 bytes per second for
+        // 1,000-byte segments, which counts as equal.
         for (mss, is_like) in [(1_000.0, true), (1_001.0, false)] {
             let step = Step { mss, ..STEP };
             let mut policer = sampling();
@@ -224,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_interval_ends_with_a_fifth_lost() {
-        // The threshold is 50 lost of 256 delivered segments.
+        // An interval ends if at least 50 of 256 delivered segments are lost.
         for (delivered, lost, ms, has_ended) in [
             (256, 50, 1_400, true),
             (256, 49, 1_400, false),
@@ -233,7 +238,7 @@ mod tests {
         ] {
             let mut policer = sampling();
             interval(&mut policer, STEP, ms, delivered, lost);
-            // A difference of no milliseconds is known from ACKs that deliver.
+            // An interval without elapsed time has no rate, so no bandwidth is recorded.
             let is_late = ms > 1_000;
             assert_eq!(
                 policer.bandwidth > 0.0,
@@ -259,7 +264,7 @@ mod tests {
             let found = (policer.bandwidth > 0.0, policer.is_sampling);
             assert_eq!(found, (has_ended, is_sampling), "{rounds} and one");
         }
-        // Without a loss the interval continues.
+        // Sixteen rounds without a loss do not end the interval.
         let mut policer = sampling();
         for _ in 0..16 {
             policer.on_ack(&heard(1_399, 400, 100, false), ROUND);
@@ -313,7 +318,7 @@ mod tests {
             (None, false, 0.0)
         );
         assert_eq!((policer.since.at_ms, policer.last.delivered), (2_000, 900));
-        // While the rate is used, losses are ignored, and a timeout may end the use too.
+        // While the policer's rate is in use, losses are ignored. A timeout may end the use.
         policer.is_used = true;
         policer.rounds = 47;
         assert!(!policer.on_timeout(300, 1_000.0, false));

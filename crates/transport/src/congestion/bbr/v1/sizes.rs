@@ -1,20 +1,22 @@
-//! The window: bandwidth-delay products, allowances, and the effect of losses.
+//! Size of the window: bandwidth-delay product, allowances for bursts and aggregation, and the
+//! effect of losses.
 
 use super::super::super::{AckSample, RecoveryState, Window};
 use super::{BbrV1, INITIAL_WINDOW, MIN_WINDOW, Mode, USEC, is_recovering};
 
-/// Rate (bytes per second) below which one segment makes a burst.
+/// Rate in bytes per second below which a burst has one segment.
 const SLOW_RATE: f64 = 1.2e6 / 8.0;
 /// Number of bursts per second. A burst is the data that the rate sends in about a millisecond.
 const BURST_PER_SEC: f64 = 1024.0;
 /// Largest burst in bytes (GSO_LEGACY_MAX_SIZE less headers) and in segments.
 const BURST_BYTES: f64 = 65_535.0 - 320.0;
 const BURST_SEGMENTS: f64 = 127.0;
-/// Largest allowance for aggregation, as a time at the bandwidth in seconds.
+/// Upper limit of the allowance for aggregation: the data that the bandwidth delivers in this time,
+/// in seconds.
 const AGGREGATION_LIMIT: f64 = 0.1;
 
-/// Returns `value`, which must not be negative, rounded down. `floor` is a function call on
-/// processors without SSE 4.1.
+/// Returns `value`, which must not be negative, rounded down. This code avoids `floor`, which is a
+/// function call on processors without SSE 4.1.
 #[inline]
 pub(super) fn rounded_down(value: f64) -> f64 {
     value as u64 as f64
@@ -56,8 +58,8 @@ impl BbrV1 {
         rounded_down(bytes / self.mss).clamp(least, BURST_SEGMENTS)
     }
 
-    /// Adds room for bursts at the sender and the receiver. The result is even, and larger when
-    /// probing.
+    /// Returns `segments` plus room for bursts at the sender and the receiver. The result is even,
+    /// and two segments larger in the probing phase.
     fn with_bursts(&self, segments: f64) -> f64 {
         let even = rounded_up((segments + 3.0 * self.burst_goal()) / 2.0) * 2.0;
         if self.mode == Mode::ProbeBw && self.cycle == 0 {
@@ -67,12 +69,13 @@ impl BbrV1 {
         }
     }
 
-    /// Returns the segments in flight for `gain` products of `bandwidth`.
+    /// Returns the target number of segments in flight: `gain` bandwidth-delay products of
+    /// `bandwidth`, plus room for bursts.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.with_bursts(self.product(bandwidth, gain))
     }
 
-    /// Returns the window that the model wants.
+    /// Returns the window that the model aims at, in segments.
     pub(super) fn target(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.cwnd_gain);
@@ -99,9 +102,10 @@ impl BbrV1 {
         }
     }
 
-    /// Moves the window in recovery. Losses lower the window by themselves. The first round of
-    /// recovery sends no more than is delivered, and its end restores the window. Returns true if
-    /// the first round decides alone.
+    /// Sets the window during recovery. Each lost segment lowers the window by one. In the first
+    /// round of recovery the sender sends only as much as is delivered. The end of recovery
+    /// restores the window. Returns true in the first round, when the model's target does not
+    /// count.
     fn recover_or_restore(&mut self, window: &mut Window, ack: &AckSample) -> bool {
         let conserved = f64::from(ack.in_flight) + f64::from(ack.delivered_now);
         if ack.lost_now > 0 {
@@ -122,7 +126,7 @@ impl BbrV1 {
         self.is_conserving
     }
 
-    /// Keeps the window for the end of recovery or of PROBE_RTT.
+    /// Saves the window, which the end of recovery or of PROBE_RTT restores.
     pub(super) fn save_window(&mut self, cwnd: f64) {
         self.prior_cwnd = if !is_recovering(self.state) && self.mode != Mode::ProbeRtt {
             cwnd

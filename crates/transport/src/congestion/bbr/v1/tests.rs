@@ -29,7 +29,7 @@ fn the_gains_are_the_kernels() {
 #[test]
 fn the_window_is_two_products_and_three_bursts() {
     let mut bbr = probing();
-    // At this rate bursts have two segments.
+    // At this pacing rate a burst has two segments.
     bbr.pacing_rate = 2.0 * 1448.0 * 1024.0;
     assert_eq!(bbr.inflight(10_000.0, 2.0), 806.0);
     assert_eq!(bbr.target(), 806.0);
@@ -99,7 +99,7 @@ fn probe_rtt_holds_four_segments_for_200_ms_and_a_round() {
 fn a_full_pipe_has_a_short_queue() {
     let mut bbr = build::<BbrV1>(&[]);
     let report = Pipe::clean_20m().run(&mut bbr, Span::from_secs(60));
-    // The recorded run of the kernel has 18.64 Mbit/s and 55.6 ms.
+    // The recorded run of the kernel reached 18.64 Mbit/s with a mean round-trip time of 55.6 ms.
     assert!(
         (report.received_mbps / 18.64 - 1.0).abs() < 0.04,
         "{report:?}"
@@ -120,7 +120,8 @@ fn random_loss_does_not_lower_the_rate() {
 
 #[test]
 fn a_bandwidth_in_units_has_a_product_that_is_not_one_too_many() {
-    // Two segments in 12 ms make 12 segments over 72 ms, by Linux's integers.
+    // A rate of two segments in 12 ms sends 12 segments in 72 ms, also in Linux's integer
+    // arithmetic.
     let rate = sizes::in_units(2.0 / 12e-3);
     let units = (2_u64 << 24) / 12_000;
     assert_eq!((rate / 1e6 * f64::from(1 << 24)).round() as u64, units);

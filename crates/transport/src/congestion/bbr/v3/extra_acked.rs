@@ -1,13 +1,13 @@
-//! ACKs that come in bursts.
+//! Estimator of ACK aggregation: data that is acknowledged in bursts.
 
 use super::super::super::AckSample;
 use super::MaxFilter;
 use fadeout_core::Time;
 
-/// Rounds in which the largest burst is remembered, beside the one under way.
+/// Number of past rounds that the maximum covers, in addition to the present round.
 const ROUNDS: u64 = 9;
 
-/// Excess of data acknowledged at once over the bandwidth's share.
+/// Largest excess of acknowledged data over the data that the bandwidth explains.
 ///
 /// Source: draft-ietf-ccwg-bbr section 5.5.9.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl ExtraAcked {
         self.largest.update(round, extra);
     }
 
-    /// The most of the last rounds, in segments.
+    /// Returns the largest excess of the last rounds, in segments.
     pub(super) fn max(&self) -> f64 {
         self.largest.max()
     }
@@ -60,7 +60,8 @@ mod tests {
     fn a_burst_counts_for_what_the_bandwidth_does_not_explain() {
         let mut extra = ExtraAcked::new();
         extra.restart(at_ms(0));
-        // A thousand segments a second explain ten in 10 ms. 25 come, then 5 more at once.
+        // The first ACK begins an epoch with 25 segments, and five more make 30. 45 segments
+        // arrived within 20 ms. The bandwidth explains 10 of them, so the excess is 35.
         extra.on_ack(&ack(at_ms(10), 25), 0, 1000.0, 100.0);
         assert_eq!(extra.max(), 25.0);
         extra.on_ack(&ack(at_ms(10), 5), 0, 1000.0, 100.0);

@@ -1,4 +1,4 @@
-//! Bounds of the model learned from losses (section 5.5.10).
+//! Reaction of the path model to losses, which set its bounds (section 5.5.10).
 
 use super::super::super::{AckSample, Window};
 use super::model::inflight_at_loss;
@@ -8,7 +8,8 @@ impl BbrV3 {
     /// Updates the path model with the delivery rate of an ACK. If the ACK ends a round, the losses
     /// of the round count too.
     pub(super) fn update_model(&mut self, window: &Window, ack: &AckSample) {
-        // Probing for bandwidth provokes losses; they set the long-term bound instead.
+        // A probe for bandwidth provokes losses. Losses of a probe set the long-term bound and not
+        // the short-term bounds.
         let is_probing = matches!(self.state, State::Startup | State::Refill | State::Up);
         if self.model.on_ack(ack) && !is_probing {
             self.model
@@ -19,7 +20,8 @@ impl BbrV3 {
         }
     }
 
-    /// Segments were lost: remember it for the round and judge the probe.
+    /// Records lost segments for the round, and ends the bandwidth probe if its loss rate is too
+    /// high.
     pub(super) fn on_loss(&mut self, window: &Window, ack: &AckSample) {
         if self.model.on_loss(ack) {
             self.saved_state = None;
@@ -39,7 +41,8 @@ impl BbrV3 {
         f64::from(ack.rate.lost) > self.constants.loss_threshold * f64::from(ack.rate.tx_in_flight)
     }
 
-    /// The loss rate passed the threshold with `inflight` segments out (section 5.5.10.2).
+    /// Ends the probe because the loss rate exceeded its threshold with `inflight` segments in
+    /// flight (section 5.5.10.2).
     fn on_probe_too_high(&mut self, window: &Window, ack: &AckSample, inflight: f64) {
         self.probe.was_too_high = true;
         self.probe.is_sampling = false;

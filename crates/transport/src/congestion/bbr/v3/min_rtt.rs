@@ -1,10 +1,10 @@
-//! The smallest round-trip time.
+//! Minimum round-trip time.
 
 use super::super::super::AckSample;
 use fadeout_core::{Span, Time};
 
-/// The smallest round-trip time of a long window, and of the shorter one at whose end the queue is
-/// emptied to see it again.
+/// Smallest round-trip time of two windows. At the end of the shorter window the sender empties the
+/// queue to measure it again.
 ///
 /// Source: draft-ietf-ccwg-bbr section 5.3.4.1.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,8 +28,8 @@ impl MinRtt {
         }
     }
 
-    /// Processes the sample of an ACK. The queue has to be emptied every `interval`, and samples
-    /// are forgotten after `window`.
+    /// Processes the round-trip time of an ACK. PROBE_RTT has to empty the queue every `interval`.
+    /// Samples older than `window` are discarded.
     pub(super) fn on_ack(&mut self, ack: &AckSample, interval: Span, window: Span) {
         self.has_expired = ack.now.since(self.recent_at) > interval;
         if let Some(rtt) = ack.rtt
@@ -47,17 +47,18 @@ impl MinRtt {
         }
     }
 
-    /// The queue was empty just now.
+    /// Records that the queue was empty at `now`, so the minimum round-trip time is up to date.
     pub(super) fn on_emptied(&mut self, now: Time) {
         self.recent_at = now;
     }
 
-    /// Returns true if the queue has to be emptied to see the smallest again.
+    /// Returns true if PROBE_RTT has to empty the queue to measure the minimum round-trip time
+    /// again.
     pub(super) fn has_expired(&self) -> bool {
         self.has_expired
     }
 
-    /// The smallest; none before the first sample.
+    /// Returns the minimum round-trip time. `None` before the first sample.
     pub(super) fn get(&self) -> Option<Span> {
         self.min
     }

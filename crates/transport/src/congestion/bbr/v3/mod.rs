@@ -1,16 +1,18 @@
 //! BBR version 3, as the Internet-Draft has it.
 //!
-//! Beside the largest bandwidth and the smallest round-trip time the model has bounds. A short-term
-//! bound on rate and data in flight is lowered in every round with a loss. A long-term bound on
-//! data in flight is found by probing until the loss rate exceeds 2 %. PROBE_BW goes DOWN (0.9),
-//! CRUISE, REFILL, UP (1.25), at an interval of 2 to 3 s or 63 rounds.
+//! The model consists of the largest bandwidth, the smallest round-trip time, and two kinds of
+//! bounds. A short-term bound on rate and data in flight is lowered in every round with a loss. A
+//! long-term bound on data in flight is found by probing until the loss rate exceeds 2 %. PROBE_BW
+//! cycles through the states DOWN (pacing gain 0.9), CRUISE, REFILL and UP (gain 1.25). A cycle
+//! takes 2 to 3 s, or at most 63 rounds.
 //!
 //! Source: draft-ietf-ccwg-bbr (a snapshot of 2026; gains that changed between revisions are
 //! parameters). Windows are in segments, bandwidths in segments per second.
 //!
-//! Not modelled: the lost segment's own record. The newest segment that the same ACK acknowledges
-//! judges its loss. Ranges of loss in STARTUP are counted as ACKs that report one. Marks are
-//! ignored, as in the draft (Google's code answers them on paths under 5 ms).
+//! The model differs from the draft in two points. A loss is judged by the record of the newest
+//! segment that the same ACK acknowledges. STARTUP counts ACKs that report a loss instead of ranges
+//! of lost data. Marks are ignored, as in the draft (Google's code reacts to marks on paths with a
+//! round-trip time under 5 ms).
 
 mod extra_acked;
 mod losses;
@@ -40,7 +42,7 @@ use probe_bw::Probe;
 const MIN_WINDOW: f64 = 4.0;
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// Where the state machine is (section 5.3); the last four but one make up PROBE_BW.
+/// State of the state machine (section 5.3). DOWN, CRUISE, REFILL and UP make up PROBE_BW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Startup,
@@ -83,7 +85,7 @@ pub struct BbrV3 {
     drain_start_round: u64,
     probe: Probe,
     probe_rtt_timer: ProbeRttTimer,
-    /// The state that the last loss ended.
+    /// State before the last loss ended it. `None` if no loss ended a state.
     saved_state: Option<State>,
     is_restarting: bool,
     recovery: RecoveryState,
@@ -288,7 +290,8 @@ impl CongestionControl for BbrV3 {
     }
 
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, _idle: Span) {
-        // Nothing in flight after a timeout is no sign of an idle application.
+        // After a timeout no segment counts as in flight. This does not mean that the application
+        // is idle.
         if self.recovery == RecoveryState::Loss {
             return;
         }
@@ -301,7 +304,8 @@ impl CongestionControl for BbrV3 {
         }
     }
 
-    /// Returns three windows, for the repairs of a round and the probing for bandwidth beside them.
+    /// Returns three: the send buffer contains one window in flight, one for repairs and one for
+    /// probing.
     fn buffered_windows(&self) -> u32 {
         3
     }
@@ -310,7 +314,7 @@ impl CongestionControl for BbrV3 {
         true
     }
 
-    /// In bytes of payload per second.
+    /// Returns the pacing rate, computed from payload bytes per second.
     fn pacing_rate(&self) -> Option<Rate> {
         self.pacing.rate()
     }

@@ -1,4 +1,4 @@
-//! The model: bandwidth, its short-term and long-term bounds, and the effect of losses (sections
+//! Path model: bandwidth, its short-term and long-term bounds, and the effect of losses (sections
 //! 5.5.7 to 5.5.10).
 
 use super::super::super::AckSample;
@@ -9,7 +9,7 @@ use fadeout_core::{Span, Time};
 
 const USEC: f64 = 1e6;
 
-/// Bounds that loss sets. Infinite without a loss.
+/// Bounds that losses set. A bound is infinite before its first loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
     /// Short-term bound of the bandwidth (bw_shortterm), in segments per second.
@@ -38,7 +38,7 @@ impl Bounds {
         self.long_inflight = self.long_inflight.max(saved.long_inflight);
     }
 
-    /// Returns the long-term bound less the part of `headroom` left for others.
+    /// Returns the long-term bound, reduced by the share `headroom` that is left for other flows.
     pub(super) fn with_headroom(&self, headroom: f64) -> f64 {
         let bound = self.long_inflight;
         if bound.is_infinite() {
@@ -48,7 +48,7 @@ impl Bounds {
     }
 }
 
-/// Signals of the present loss round.
+/// Loss and delivery signals of the present loss round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Signals {
     pub(super) latest_bandwidth: f64,
@@ -73,7 +73,7 @@ impl Signals {
         }
     }
 
-    /// Begins the next round with this ACK's sample.
+    /// Begins the next loss round with the sample of this ACK.
     pub(super) fn advance(&mut self, ack: &AckSample) {
         if self.is_round_start {
             self.latest_bandwidth = ack.rate.segments_per_sec().unwrap_or(0.0);
@@ -93,16 +93,16 @@ impl Signals {
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) round: Round,
-    /// Largest rate of this PROBE_BW cycle and the last.
+    /// Largest delivery rate of the present and the last PROBE_BW cycle.
     pub(super) max_bandwidth: MaxFilter,
     cycles: u64,
     pub(super) signals: Signals,
     pub(super) bounds: Bounds,
-    /// The bounds before the last loss.
+    /// Bounds before the last loss, restored if the loss was spurious.
     saved: Bounds,
     pub(super) min_rtt: MinRtt,
     pub(super) extra: ExtraAcked,
-    /// Count of deliveries up to which samples show the application's rate.
+    /// Delivered count up to which delivery-rate samples are limited by the application.
     pub(super) limited_until: u64,
 }
 
@@ -150,7 +150,8 @@ impl Model {
         );
     }
 
-    /// The bandwidth to send at: the largest, within the short-term bound.
+    /// Returns the bandwidth to send at: the largest measured bandwidth, limited by the short-term
+    /// bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.max_bandwidth.max().min(self.bounds.short_bandwidth)
     }
@@ -163,7 +164,8 @@ impl Model {
         }
     }
 
-    /// Returns the data in flight that the model aims at, by product and window.
+    /// Returns the target amount of data in flight, the smaller of the bandwidth-delay product and
+    /// the window.
     pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
         self.product(self.bandwidth(), 1.0).min(cwnd)
     }
@@ -187,8 +189,8 @@ impl Model {
         self.signals.is_round_start && std::mem::take(&mut self.signals.has_loss)
     }
 
-    /// Lowers the short-term bounds to `beta` of them after a round with a loss, but not below the
-    /// delivered amount.
+    /// Multiplies the short-term bounds by `beta` after a round with a loss. The bounds stay at or
+    /// above the bandwidth and the data that the round delivered.
     pub(super) fn lower_short_term(&mut self, cwnd: f64, beta: f64) {
         let (bandwidth, inflight) = (self.bounds.short_bandwidth, self.bounds.short_inflight);
         let bandwidth = if bandwidth.is_finite() {
@@ -222,14 +224,14 @@ impl Model {
         self.bounds.restore(&self.saved);
     }
 
-    /// Ends a cycle of probing. The largest bandwidth of the cycle before the last is dropped.
+    /// Ends a PROBE_BW cycle. The bandwidth filter discards the cycle before the last.
     pub(super) fn end_cycle(&mut self) {
         self.cycles += 1;
     }
 }
 
-/// Returns the data in flight when the loss rate passed `threshold`. The last `size` segments of
-/// `tx` count only as far as they keep to the threshold.
+/// Returns the number of segments in flight at which the loss rate exceeded `threshold`. Segments
+/// among the last `size` of `tx` that are beyond the threshold do not count.
 pub(super) fn inflight_at_loss(threshold: f64, tx: f64, lost: f64, size: f64) -> f64 {
     let (before, lost_before) = (tx - size, lost - size);
     before + (threshold * before - lost_before) / (1.0 - threshold)

@@ -1,11 +1,11 @@
-//! The rate of sending.
+//! Pacing rate.
 
 use fadeout_core::{Rate, Span};
 
 const QUANTUM_SECS: f64 = 1e-3;
 const QUANTUM_BYTES: f64 = 65_536.0;
 
-/// The pacing rate, in bytes of payload per second; zero before the connection is established.
+/// Pacing rate in bytes of payload per second. Zero before the connection is established.
 ///
 /// Source: draft-ietf-ccwg-bbr sections 5.6.2 and 5.6.3.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,8 +15,8 @@ pub(super) struct Pacing {
 }
 
 impl Pacing {
-    /// Paces a window of `cwnd` segments of `mss` bytes by `gain` times a window each round-trip
-    /// time, 1 ms while it is not known.
+    /// Starts pacing at `gain` times a window of `cwnd` segments of `mss` bytes per round-trip
+    /// time. An unknown round-trip time counts as 1 ms.
     pub(super) fn start(&mut self, gain: f64, (cwnd, mss): (f64, f64), srtt: Option<Span>) {
         self.has_seen_rtt = srtt.is_some();
         let rtt = srtt
@@ -25,7 +25,7 @@ impl Pacing {
         self.rate = gain * cwnd * mss / rtt.as_secs_f64();
     }
 
-    /// Returns true if the first round-trip time has yet to be seen.
+    /// Returns true if no round-trip time has been measured yet.
     pub(super) fn waits_for_rtt(&self) -> bool {
         !self.has_seen_rtt
     }
@@ -37,7 +37,7 @@ impl Pacing {
         }
     }
 
-    /// Segments handed down at once.
+    /// Returns the number of segments that are sent in one burst.
     pub(super) fn send_quantum(&self, mss: f64) -> f64 {
         let most = (QUANTUM_BYTES / mss).max(2.0);
         (self.rate * QUANTUM_SECS / mss).clamp(2.0, most)

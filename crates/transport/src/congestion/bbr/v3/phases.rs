@@ -4,13 +4,13 @@ use super::super::super::{AckSample, RecoveryState};
 use super::{BbrV3, State};
 use fadeout_core::Time;
 
-/// Losses in a round from which STARTUP has filled the pipe.
+/// Number of ACKs with losses in a round from which STARTUP ends.
 const FULL_LOSSES: u32 = 6;
-/// DRAIN ends after this many rounds at the latest.
+/// Maximum number of rounds that DRAIN lasts.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl BbrV3 {
-    /// Three rounds without a quarter more bandwidth: a plateau.
+    /// Ends STARTUP after three rounds in which the bandwidth grew by less than a quarter.
     pub(super) fn check_plateau(&mut self, ack: &AckSample) {
         let is_told = self.model.round.is_start && !self.model.is_limited(ack);
         if self.plateau.is_reached() || !is_told {
@@ -30,7 +30,7 @@ impl BbrV3 {
         }
     }
 
-    /// A full round of fast recovery with a high loss rate ends STARTUP too.
+    /// Ends STARTUP after a full round of fast recovery with a high loss rate.
     fn check_startup_loss(&mut self, ack: &AckSample) {
         if self.is_pipe_full || !self.model.signals.is_round_start {
             return;
@@ -58,7 +58,7 @@ impl BbrV3 {
         }
     }
 
-    /// PROBE_BW begins going down; `delivered` is the connection's count.
+    /// Starts PROBE_BW in its state DOWN. `delivered` is the connection's delivered count.
     pub(super) fn start_down(&mut self, now: Time, delivered: u64) {
         self.model.signals.reset();
         self.probe.start_down(now, &mut self.random);

@@ -1,13 +1,13 @@
-//! Detector of the end of the bandwidth's growth.
+//! Detector of a bandwidth plateau, where probing no longer finds more bandwidth.
 //!
 //! Source: draft-ietf-ccwg-bbr section 5.3.1.2.
 
-/// Growth in a round that is no plateau.
+/// Growth factor of the bandwidth in a round from which the bandwidth is still growing.
 const GROWTH: f64 = 1.25;
-/// Rounds without such growth that make one.
+/// Number of rounds below that growth after which the bandwidth has reached a plateau.
 const ROUNDS: u32 = 3;
 
-/// Looks for a plateau of the bandwidth: three rounds without a quarter more of it.
+/// Detector of a plateau: three rounds in which the bandwidth grew by less than a quarter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Plateau {
     bandwidth: f64,
@@ -16,7 +16,7 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// A plateau is looked for above `bandwidth`, in segments per second.
+    /// Returns a detector that starts from `bandwidth`, in segments per second.
     pub(super) fn above(bandwidth: f64) -> Plateau {
         Plateau {
             bandwidth,
@@ -24,8 +24,8 @@ impl Plateau {
         }
     }
 
-    /// Compares the rate of a round, in which the application was not the limit, with the best rate
-    /// before.
+    /// Compares the delivery rate of a round with the best earlier rate. The caller omits rounds
+    /// that the application limited.
     pub(super) fn on_round(&mut self, rate: f64) {
         if rate >= self.bandwidth * GROWTH {
             *self = Plateau::above(rate);

@@ -12,7 +12,7 @@ const COEXISTENCE_ROUNDS: f64 = 63.0;
 const SHORTEST_WAIT: f64 = 2.0;
 const LARGEST_SLOPE: u32 = 30;
 
-/// Which part of a probe the ACKs that arrive tell about.
+/// Phase of a probe that the arriving ACKs belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum AckPhase {
     #[default]
@@ -23,14 +23,14 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// The state of probing.
+/// State of the bandwidth probe.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probe {
     ack_phase: AckPhase,
-    /// True if the probe causes losses now.
+    /// True if losses found now are attributed to the probe.
     pub(super) is_sampling: bool,
     pub(super) was_too_high: bool,
-    /// True if UP ended before it saw a loss, only because the last probe had one.
+    /// True if UP ended without a loss, only because the previous probe had too much loss.
     was_precautionary: bool,
     pub(super) rounds_since: u32,
     wait: Span,
@@ -70,7 +70,7 @@ impl Probe {
         self.ack_phase = AckPhase::ProbeStopping;
     }
 
-    /// Doubles the pace at which UP raises the bound.
+    /// Doubles the speed at which UP raises the long-term bound.
     pub(super) fn raise_slope(&mut self, cwnd: f64) {
         self.acked_per_segment = (cwnd / f64::from(1_u32 << self.up_rounds)).max(1.0);
         self.up_rounds = (self.up_rounds + 1).min(LARGEST_SLOPE);
@@ -108,7 +108,7 @@ impl BbrV3 {
         }
     }
 
-    /// Learns the long-term bound from an ACK without too much loss.
+    /// Adapts the long-term bound after an ACK whose loss rate is below the threshold.
     fn adapt_long_term(&mut self, window: &Window, ack: &AckSample) {
         if self.model.round.is_start {
             match self.probe.ack_phase {
@@ -175,7 +175,8 @@ impl BbrV3 {
         if self.probe.was_too_high && f64::from(ack.in_flight) >= bound {
             self.probe.was_precautionary = true;
         } else if ack.is_cwnd_limited && window.cwnd >= bound {
-            // The bound, not the path, limits: look for the plateau above it.
+            // The long-term bound limits the rate now. So the plateau must be found above the
+            // present rate.
             self.plateau = Plateau::above(ack.rate.segments_per_sec().unwrap_or(0.0));
             return false;
         } else if !self.plateau.is_reached() {
@@ -190,7 +191,7 @@ impl BbrV3 {
         self.start_refill(ack.now);
     }
 
-    /// Fills the pipe before probing; the short-term bounds have served.
+    /// Enters REFILL, which fills the pipe before the probe. The short-term bounds are reset.
     pub(super) fn start_refill(&mut self, now: Time) {
         self.model.bounds.lift_short_term();
         self.probe.up_rounds = 0;

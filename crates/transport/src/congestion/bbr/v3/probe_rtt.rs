@@ -1,4 +1,5 @@
-//! PROBE_RTT: the queue is emptied to see the smallest round-trip time (section 5.3.4).
+//! PROBE_RTT: the phase that empties the queue to measure the smallest round-trip time (section
+//! 5.3.4).
 
 use super::super::super::{AckSample, Window};
 use super::{BbrV3, State};
@@ -23,7 +24,8 @@ impl BbrV3 {
     }
 
     fn probe_rtt(&mut self, window: &mut Window, ack: &AckSample) {
-        // Low rates of this phase say nothing about the path.
+        // Delivery rates of PROBE_RTT are low by design, so they must not enter the bandwidth
+        // estimate.
         self.model.limited_until = ack.delivered + u64::from(ack.in_flight);
         let duration = self.constants.probe_rtt_duration;
         let small = self.probe_rtt_window();
@@ -33,7 +35,7 @@ impl BbrV3 {
         }
     }
 
-    /// After an idle period no ACK ends PROBE_RTT.
+    /// Ends PROBE_RTT after an idle period, in which no ACK could end it.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
         if self.probe_rtt_timer.is_over(now) {
             self.leave_probe_rtt(window, now);

@@ -1,10 +1,12 @@
-//! The window (section 5.6.4): products, allowances for bursts and aggregation, and the bounds.
+//! Size of the window (section 5.6.4): bandwidth-delay product, allowances for bursts and
+//! aggregation, and the bounds.
 
 use super::super::super::{AckSample, RecoveryState, Window};
 use super::{BbrV3, INITIAL_WINDOW, MIN_WINDOW, State};
 
 impl BbrV3 {
-    /// Room for offloading at both ends, and more when probing.
+    /// Returns `segments` plus room for offloading at both ends. The result is larger when the
+    /// sender probes.
     fn with_bursts(&self, segments: f64) -> f64 {
         let enough = segments
             .max(3.0 * self.pacing.send_quantum(self.mss))
@@ -16,7 +18,8 @@ impl BbrV3 {
         }
     }
 
-    /// Segments in flight that `gain` products of `bandwidth` ask for.
+    /// Returns the target number of segments in flight: `gain` bandwidth-delay products of
+    /// `bandwidth`, plus room for bursts.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.with_bursts(self.model.product(bandwidth, gain))
     }
@@ -29,7 +32,7 @@ impl BbrV3 {
         }
     }
 
-    /// max_inflight: product, aggregation and bursts.
+    /// Returns the draft's max_inflight: bandwidth-delay product, aggregation and bursts.
     pub(super) fn max_inflight(&self) -> f64 {
         let product = self.model.product(self.model.bandwidth(), self.cwnd_gain());
         self.with_bursts(product + self.model.extra.max())
@@ -69,7 +72,7 @@ impl BbrV3 {
             .min(bound.min(self.model.bounds.short_inflight).max(MIN_WINDOW));
     }
 
-    /// Keeps the window for the end of recovery or of PROBE_RTT.
+    /// Saves the window, which the end of recovery or of PROBE_RTT restores.
     pub(super) fn save_window(&mut self, cwnd: f64) {
         self.prior_cwnd = if !is_repair(self.recovery) && self.state != State::ProbeRtt {
             cwnd

@@ -7,7 +7,7 @@ use model::{Bounds, inflight_at_loss};
 
 const MSS: f64 = 1448.0;
 
-/// Returns BBRv3 that cruises at the paced bandwidth, with 12.5 MB/s, a round trip of 40 ms and a
+/// Returns BBRv3 in CRUISE, paced at a bandwidth of 12.5 MB/s, with a round trip of 40 ms and a
 /// full pipe.
 fn cruising() -> BbrV3 {
     let mut bbr = build::<BbrV3>(&[]);
@@ -19,7 +19,7 @@ fn cruising() -> BbrV3 {
     bbr
 }
 
-/// Asserts that `segments` are exactly `bytes` bytes.
+/// Asserts that `segments` segments are exactly `bytes` bytes.
 #[track_caller]
 fn assert_bytes(segments: f64, bytes: f64) {
     assert!(
@@ -139,8 +139,8 @@ fn a_full_pipe_has_a_short_queue() {
     let mut bbr = build::<BbrV3>(&[]);
     let report = Pipe::clean_20m().run(&mut bbr, Span::from_secs(30));
     assert!(report.received_mbps > 18.0, "{report:?}");
-    // The round trip is 50.6 ms without a queue. Probing up adds a quarter of it in one round of
-    // fifty.
+    // The round trip is 50.6 ms without a queue. UP adds a quarter to it in one of fifty rounds, so
+    // the mean stays below 60 ms.
     assert!(report.mean_rtt_ms < 60.0, "{report:?}");
 }
 

@@ -4,7 +4,8 @@ use crate::congestion::testing::{ack, at_ms, congestion, window};
 use fadeout_core::Span;
 use fadeout_core::registry::{Parameters, Value};
 
-/// Returns the slow-start threshold of a window of 64 segments after nine samples of `rtt`.
+/// Returns the slow-start threshold after nine round-trip-time samples of `rtt` at a window of 64
+/// segments.
 fn threshold_after(rtt: Span, parameters: &Parameters) -> f64 {
     let mut cubic =
         CoupledCubic::from_settings(&Settings::new(&CoupledCubic::ENTRY, parameters), ());
@@ -68,9 +69,9 @@ fn by_losses_the_scaled_rates_add_up_to_the_best_paths() {
 
 #[test]
 fn by_windows_the_rates_settle_on_the_best_paths_alone() {
-    // In equilibrium mean growth and mean decrease are equal, and each acknowledged segment adds (1
-    // - beta) p w. CUBIC alone adds (C (1 - beta)^2)^(1/3) rtt w^(-1/3), which scales with the cube
-    // root of the constant C.
+    // In equilibrium the mean growth equals the mean decrease. So at a loss probability of p an
+    // acknowledged segment adds (1 - beta) p w. CUBIC alone adds (C (1 - beta)^2)^(1/3) rtt
+    // w^(-1/3), which scales with the cube root of the constant C.
     let paths = [(0.0001, 0.05), (0.0004, 0.08)];
     let mut windows = [100.0, 100.0];
     let own = |window: f64, rtt_s: f64| {
@@ -90,7 +91,7 @@ fn by_windows_the_rates_settle_on_the_best_paths_alone() {
         }
     }
     near(windows[0] / windows[1], 4.0);
-    // Alone on a path, (1 - beta) p w = own(w).
+    // For CUBIC alone on a path, (1 - beta) p w equals the growth `own(w)`.
     let alone = |(loss, rtt_s): (f64, f64)| {
         let base = math::cbrt(C * (1.0 - BETA) * (1.0 - BETA)) * rtt_s / ((1.0 - BETA) * loss);
         math::pow(base, 0.75) / rtt_s
@@ -112,8 +113,8 @@ fn lossy(srtt_s: f64, mean_interval: f64) -> PathState {
 #[test]
 fn alone_a_path_has_the_windows_of_the_rfcs_tables() {
     // RFC 9438 section 5.2, tables 1 and 2: windows for loss rates of 10^-2 to 10^-8, with 0.1 s
-    // and with 0.01 s, C = 0.4. They are printed without fractions. Where Reno's is larger, the
-    // tables have 1.2 in the place of sqrt(3/2), two percent less.
+    // and with 0.01 s, C = 0.4. The tables give whole segments. Where Reno's window is larger, the
+    // tables use 1.2 instead of sqrt(3/2), which is two percent less.
     let tables = [
         (0.1, [12.0, 38.0, 187.0, 1054.0, 5926.0, 33325.0, 187400.0]),
         (0.01, [12.0, 38.0, 120.0, 379.0, 1200.0, 5926.0, 33325.0]),
@@ -152,7 +153,7 @@ fn by_losses_each_path_has_its_share_of_the_best_ones_rate() {
         on,
         paths: paths.into_iter().collect(),
     };
-    // The rates are 1 to 2, so the shares are 2 * 1 / (1 + 4) and 2 * 2 / (1 + 4).
+    // The rates have the ratio 1 to 2, so the shares are 2 * 1 / (1 + 4) and 2 * 2 / (1 + 4).
     for (on, share) in [(0, 0.4_f64), (1, 0.8)] {
         let scale = by_losses(&of(on));
         near(scale.slope, share * share);
@@ -165,10 +166,10 @@ fn a_path_without_a_round_trip_grows_as_if_alone() {
     let paths = [(10.0, 0.0, 1000.0), (10.0, 50.0, 1000.0)];
     assert_eq!(by_losses(&view(0, &paths)), ALONE);
     assert_eq!(by_windows(&view(0, &paths)), ALONE);
-    // A path that cannot be measured does not count for the other path.
+    // A path without measurements does not affect the scale of the other path.
     assert_eq!(by_windows(&view(1, &paths)), ALONE);
     near(by_losses(&view(1, &paths)).constant, 1.0);
-    // Without a window no rate is known.
+    // Without a window no rate is known, so the path keeps the scale of CUBIC alone.
     assert_eq!(
         by_windows(&view(0, &[(0.0, 50.0, 1.0), (10.0, 50.0, 1.0)])),
         ALONE
@@ -177,17 +178,18 @@ fn a_path_without_a_round_trip_grows_as_if_alone() {
 
 #[test]
 fn by_windows_the_growth_is_the_largest_alone_over_the_own_times_the_part_of_the_rate() {
-    // 10 segments at 125 ms and 20 at one second are 80 and 20 segments a second. CUBIC's measure w
-    // / rtt^(1/3) is 20 and 20. Reno's w / rtt^2 is 640 and 20.
+    // The rates are 10 / 0.125 = 80 and 20 / 1 = 20 segments per second. CUBIC's measure w /
+    // rtt^(1/3) is 20 on each path. Reno's measure w / rtt^2 is 640 and 20.
     let paths = [(10.0, 125.0, 1.0), (20.0, 1000.0, 1.0)];
     let (first, second) = (by_windows(&view(0, &paths)), by_windows(&view(1, &paths)));
     near(first.constant, 0.8 * 0.8 * 0.8 * 0.8);
     near(first.slope, 0.64);
     near(second.constant, 0.2 * 0.2 * 0.2 * 0.2);
-    // The factor 640 / 20 times 0.04 would exceed that of a single path.
+    // The factor 640 / 20 times 0.04 would exceed one, the slope of a single path. So the slope is
+    // one.
     near(second.slope, 1.0);
-    // 27 segments at 125 ms and 2 at one second are 216 and 2 segments a second. CUBIC's measures
-    // are 54 and 2, Reno's 1728 and 2.
+    // The rates are 27 / 0.125 = 216 and 2 / 1 = 2 segments per second. CUBIC's measures are 54 and
+    // 2, Reno's 1728 and 2.
     let uneven = by_windows(&view(1, &[(27.0, 125.0, 1.0), (2.0, 1000.0, 1.0)]));
     near(
         uneven.constant,
@@ -220,8 +222,8 @@ fn grown(cubic: &mut CoupledCubic, w: &mut Window, ms: u64, acked: u32) -> f64 {
 
 #[test]
 fn the_window_follows_the_cubic_through_its_plateau() {
-    // K is 2 s, because 0.4 times 8 is the distance to the window of the last loss. An ACK at time
-    // t counts for t plus a round trip, and adds (W(t) - cwnd) / cwnd for each segment.
+    // K is 2 s, because C K^3 = 0.4 times 8 is the distance to the window of the last loss. An ACK
+    // at time t counts for t plus a round trip, and adds (W(t) - cwnd) / cwnd for each segment.
     for (ms, curve) in [
         (0, 100.0 - 0.4 * 1.9 * 1.9 * 1.9),
         (900, 99.6),
@@ -245,7 +247,8 @@ fn the_window_follows_the_cubic_through_its_plateau() {
 
 #[test]
 fn a_scaled_path_has_a_scaled_cubic() {
-    // The constant is an eighth of C. The distance is 0.05 times 27, so K is 3 s.
+    // The constant is an eighth of C, 0.05. The distance of 1.35 segments is 0.05 times 27, so K is
+    // 3 s.
     let scale = Scale {
         constant: 0.125,
         slope: 0.25,
@@ -311,8 +314,8 @@ fn a_constant_that_changed_by_2_44_begins_anew() {
 #[test]
 fn a_loss_takes_three_tenths_and_gives_way_where_the_window_shrank() {
     let mut cubic = avoiding(0.0, ALONE);
-    // RFC 9438 sections 4.6 and 4.7: below the window of the last loss, the target is 0.85 of the
-    // present one.
+    // RFC 9438 sections 4.6 and 4.7: fast convergence applies if the window is below that of the
+    // last loss. Then `w_max` is set to 0.85 of the present window.
     for (cwnd, threshold, w_max) in [
         (100.0, 70.0, 100.0),
         (100.0, 70.0, 100.0),
@@ -335,8 +338,8 @@ fn the_scale_is_taken_once_a_round_trip() {
     let both = view(0, &[(10.0, 100.0, 1000.0); 2]);
     let (mut cubic, mut w) = (avoiding(0.0, ALONE), window(10.0, 5.0));
     for (ms, scale) in [(99, 1.0), (100, 0.25), (199, 0.25), (200, 1.0)] {
-        // The path is alone at some times, and one of two equal paths at others. Then its slope is
-        // a quarter.
+        // The path is first alone, then one of two equal paths. With two equal paths its slope is a
+        // quarter.
         let alone = view(0, &[(10.0, 100.0, 1000.0)]);
         let seen = if ms == 200 { &alone } else { &both };
         let seen = if ms == 199 { &alone } else { seen };
@@ -357,8 +360,8 @@ fn what_slow_start_leaves_goes_into_avoidance_and_nothing_grows_when_it_is_not_d
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (8.0, false));
     cubic.on_ack(&mut w, &ack(at_ms(0), 2), &none);
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (10.0, false));
-    // Two of the next four segments raise a window of 8 to 10. For the other two, Reno's slope adds
-    // 2 * 9 / 17 / 10.
+    // Two of the next four segments raise the window from 8 to 10. Each of the other two adds
+    // Reno's slope, 9 / 17 / 10.
     w.cwnd = 8.0;
     cubic.on_ack(&mut w, &ack(at_ms(0), 4), &none);
     near(w.cwnd, 10.0 + 2.0 * 9.0 / 17.0 / 10.0);
