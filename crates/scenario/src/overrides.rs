@@ -7,7 +7,7 @@
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
 use crate::shape::{Key, Shape, Variant};
-use crate::suggest::nearest;
+use crate::suggest::nearest_key;
 use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::NAME;
 
@@ -133,7 +133,7 @@ fn parts_of(path: &str, origin: u32) -> Result<Vec<Part<'_>>, Mistake> {
 fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -> Mistake {
     let names: Vec<&str> = names.collect();
     Mistake::new(place, format!("unknown key `{}`", shortened(name)))
-        .suggest(nearest(name, names.iter().copied()))
+        .suggest(nearest_key(name, &names))
         .expected(alternatives(names))
 }
 

@@ -1,4 +1,36 @@
-//! Search for the valid name that is most similar to an invalid one.
+//! Search for the valid name that is most similar to an invalid one, or has its meaning.
+
+/// Names that other simulators and standards give to keys, each with the key that has the meaning.
+/// The first key that a table has is suggested.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("gnb", "cell"),
+    ("enb", "cell"),
+    ("enodeb", "cell"),
+    ("gnodeb", "cell"),
+    ("base-station", "cell"),
+    ("frequency", "carrier"),
+    ("carrier-frequency", "carrier"),
+    ("cc", "congestion-control"),
+    ("congestion", "congestion-control"),
+    ("size", "application"),
+    ("size", "limit"),
+    ("speed", "rate"),
+    ("bandwidth", "rate"),
+    ("bitrate", "rate"),
+    ("latency", "delay"),
+    ("buffer", "queue"),
+];
+
+/// Returns the key that `given` most likely means, by its meaning or by its spelling. `None` if no
+/// key of `names` is similar enough.
+pub(crate) fn nearest_key(given: &str, names: &[&str]) -> Option<String> {
+    let lower = given.to_lowercase().replace('_', "-");
+    SYNONYMS
+        .iter()
+        .find(|(synonym, key)| *synonym == lower && names.contains(key))
+        .map(|(_, key)| (*key).to_owned())
+        .or_else(|| nearest(given, names.iter().copied()))
+}
 
 /// Returns the name that `given` most likely means. `None` if none is similar enough.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
@@ -27,6 +59,24 @@ pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_synonym_finds_the_key_that_has_its_meaning() {
+        let link = ["from", "rate", "delay", "queue"];
+        assert_eq!(nearest_key("speed", &link).as_deref(), Some("rate"));
+        assert_eq!(nearest_key("dealy", &link).as_deref(), Some("delay"));
+        assert_eq!(nearest_key("frequency", &link), None);
+        let cell = ["carrier", "bandwidth"];
+        assert_eq!(nearest_key("Frequency", &cell).as_deref(), Some("carrier"));
+        let flow = ["application", "congestion-control"];
+        assert_eq!(nearest_key("size", &flow).as_deref(), Some("application"));
+        assert_eq!(
+            nearest_key("cc", &flow).as_deref(),
+            Some("congestion-control")
+        );
+        assert_eq!(nearest_key("size", &["limit"]).as_deref(), Some("limit"));
+        assert_eq!(nearest_key("gNB", &["cell", "ue"]).as_deref(), Some("cell"));
+    }
 
     #[test]
     fn a_typing_mistake_finds_its_name() {

@@ -10,7 +10,7 @@ use crate::keys::{MAX_ELEMENTS, RENAMED};
 use crate::model::Named;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Shape, Variant, spaced};
-use crate::suggest::nearest;
+use crate::suggest::{nearest, nearest_key};
 use crate::tree::{Entry, Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::{Catalog, Parameters};
 use refusal::allowed;
@@ -159,7 +159,7 @@ impl<'c> Reader<'c> {
             let mistake = Mistake::new(entry.key_place, message);
             return self.mistakes.push(mistake.expected(format!("`{new}`")));
         }
-        let suggestion = nearest(&entry.key, names.iter().copied());
+        let suggestion = nearest_key(&entry.key, &names);
         self.mistakes
             .push(mistake.suggest(suggestion).expected(alternatives(names)));
     }
