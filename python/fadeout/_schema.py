@@ -39,6 +39,15 @@ class Key:
         return self.path.replace(".NAME", "")
 
 
+TITLE = "fadeout scenario"
+"""Title of the schema, which tells it from other files."""
+
+
+def text() -> str:
+    """Returns the JSON Schema of scenarios."""
+    return _native.schema().rstrip("\n") + "\n"
+
+
 @cache
 def all_keys() -> list[Key]:
     """Returns every key of a scenario in the order of the schema, without parameters of named

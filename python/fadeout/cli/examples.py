@@ -1,11 +1,12 @@
 """`fadeout examples` and `fadeout new`: scenarios to start from."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fadeout import ResultError, _examples, _names
+from fadeout import ResultError, _examples, _names, _schema
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
@@ -13,6 +14,10 @@ from fadeout.cli.options import examples
 
 FIRST = "blockage"
 """The default example of a new scenario."""
+
+
+SCHEMA = "scenario.schema.json"
+"""File of the schema, beside the scenario."""
 
 
 def register(app: typer.Typer) -> None:
@@ -69,6 +74,16 @@ def new(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+    with_schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema/--no-schema",
+            help=(
+                f"Write the JSON Schema to {SCHEMA} beside the scenario and name it in the first "
+                "line, so that editors complete and check keys."
+            ),
+        ),
+    ] = True,
 ) -> None:
     """Write a scenario to start from: a copy of an example, and of the files that it reads."""
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
@@ -79,13 +94,37 @@ def new(
     for one in (path, *beside):
         if one.exists() and not force:
             raise ResultError(f"{one} exists; --force replaces it")
-    path.write_text(source.text, encoding="utf-8")
+    text = source.text
+    if with_schema:
+        _write_schema(path.parent / SCHEMA, force=force)
+        text = f"#:schema ./{SCHEMA}\n\n{text}"
+    path.write_text(text, encoding="utf-8")
     for copy, file in beside.items():
         copy.write_bytes(file.read_bytes())
     print_paragraph(f"{path}: {source.title}")
     for copy in beside:
         print_paragraph(f"{copy}: a file that the scenario reads")
+    if with_schema:
+        print_paragraph(f"{path.parent / SCHEMA}: the keys of scenarios, for editors")
     print_paragraph(f"next: fadeout run {path}")
+
+
+def _write_schema(path: Path, *, force: bool) -> None:
+    """Writes the schema of this version, also over that of another version."""
+    if path.exists() and not force and not _is_schema(path):
+        raise ResultError(
+            f"{path} exists and is not the schema of scenarios; --force replaces it, --no-schema "
+            "leaves it"
+        )
+    path.write_text(_schema.text(), encoding="utf-8")
+
+
+def _is_schema(path: Path) -> bool:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("title") == _schema.TITLE
 
 
 def _find(name: str) -> _examples.Example:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fadeout import ResultError, _native
+from fadeout import ResultError, _schema
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Force
@@ -17,7 +17,8 @@ def register(app: typer.Typer) -> None:
         "schema",
         epilog=(
             "Editors with a TOML language server complete and check a scenario that names the "
-            "schema in its first line: [bold]#:schema ./scenario.schema.json[/bold]"
+            "schema in its first line: `#:schema ./scenario.schema.json`. `fadeout new` "
+            "writes both."
         ),
     )(reports_errors(schema))
 
@@ -29,7 +30,7 @@ def schema(
     force: Force = False,
 ) -> None:
     """Print the JSON Schema of scenario files."""
-    text = _native.schema().rstrip("\n") + "\n"
+    text = _schema.text()
     if path is None:
         out().print(text, end="", markup=False, highlight=False)
         return
