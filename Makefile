@@ -50,9 +50,12 @@ build: $(VENV)/.maturin ## Build the native module and install the package into 
 # --- for users ------------------------------------------------------------------------------
 
 .PHONY: demo
-demo: build ## Run the blockage study with fewer seeds: its table, its figures, and where they are
-	$(call say,blockage study with fewer seeds and shorter runs)
-	$(BIN)/fadeout study blockage --quick --seeds 8 --out out/study-blockage --force
+demo: build ## Run one example: its table, what it shows, and the path of its figure
+	$(call say,fadeout run blockage)
+	$(BIN)/fadeout run blockage --out out/demo --force
+	@echo
+	@echo "The study of this example has a paper's table beside ours (about two minutes on two cores):"
+	@echo "  $(BIN)/fadeout study blockage --quick --seeds 8 --out out/study-blockage"
 
 .PHONY: wheel
 wheel: $(VENV)/.maturin ## Build a wheel into dist/, for machines without Rust

@@ -178,7 +178,7 @@ def scenario(path: Path, folder: Path | None) -> str:
             f":::::{{grid-item-card}} {title}",
             question,
             *figures,
-            f"```console\n$ fadeout new {path.stem}\n$ fadeout run {path.name}\n```",
+            f"```console\n$ fadeout run {path.stem}\n```",
             f"::::{{dropdown}} scenarios/{path.name}\n{source}\n::::",
             ":::::",
         ]

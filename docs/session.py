@@ -33,6 +33,8 @@ from fadeout.cli.app import app
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("file", "console", "python", "claims", "drawn")
+TERMINAL = {"COLUMNS": "80"}
+"""The width of tables and text that fits the column of a page."""
 FENCE = re.compile(
     r"^(?P<fence>`{3,})\{(?P<kind>" + "|".join(KINDS) + r")\}[ ]*(?P<argument>[^\n]*)\n"
     r"(?P<options>(?::[\w-]+:[^\n]*\n)*)(?P<body>.*?)^(?P=fence)[ ]*$",
@@ -148,7 +150,7 @@ def call(command: str) -> tuple[str, int]:
     """Returns a command's output and exit status. `fadeout` runs in this process."""
     words = shlex.split(command)
     if words[0] == "fadeout":
-        done = CliRunner().invoke(app, words[1:], prog_name="fadeout")
+        done = CliRunner().invoke(app, words[1:], prog_name="fadeout", env=TERMINAL)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise Failed(f"$ {command}") from done.exception
         return done.output, done.exit_code

@@ -42,3 +42,46 @@ def meters(length: str) -> float:
     if match is None or match[2] not in _METERS:
         raise ValueError(f"expected a length such as '100 m', not {length!r}")
     return float(match[1]) * _METERS[match[2]]
+
+
+_PREFIXES = {
+    "bytes": {f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGTP", 1)}
+    | {f"{prefix}B": 1000**power for power, prefix in enumerate(("M", "G", "T", "P"), 2)},
+    "bit/s": {f"{prefix}bit/s": 1000**power for power, prefix in enumerate("kMGT", 1)},
+}
+"""Larger units by the name of their unit. Those of two are tried before those of ten."""
+
+
+def amount(number: float, unit: str) -> tuple[str, str]:
+    """Returns a number in digits and its unit. A multiple of a larger unit has that unit."""
+    fitting = {
+        size: name for name, size in _PREFIXES.get(unit, {}).items() if number and not number % size
+    }
+    if fitting:
+        # The smallest count of the units that divide the number.
+        size = max(fitting)
+        return f"{number / size:,.0f}", fitting[size]
+    whole = abs(number) < 1e18 and number == int(number)
+    return (f"{int(number):,}" if whole else f"{number:,.12g}"), unit
+
+
+def range_text(low: float, high: float, unit: str) -> str:
+    """Returns a range for people, such as "64 to 4,096 packets" or "1 byte to 1 PiB"."""
+    (first, first_unit), (last, last_unit) = amount(low, unit), amount(high, unit)
+    if first_unit == last_unit:
+        return f"{first} to {last} {last_unit}".rstrip()
+    one = {"1 bytes": "1 byte"}
+    lower = f"{first} {first_unit}"
+    return f"{one.get(lower, lower)} to {last} {last_unit}"
+
+
+_RATE = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([kMGT]?)bit/s\s*")
+
+
+def bits_per_second(rate: str) -> float | None:
+    """Returns the bits per second of text such as "20 Mbit/s". None for other text."""
+    match = _RATE.fullmatch(rate)
+    return None if match is None else float(match[1]) * _DECIMAL[match[2]]
+
+
+_DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}

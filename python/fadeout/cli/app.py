@@ -8,6 +8,7 @@ from typer.core import TyperCommand, TyperGroup
 from fadeout._version import describe_build
 from fadeout.cli import load
 from fadeout.cli.console import out
+from fadeout.cli.help import Context, Formatter, write_plainly
 
 MODULES = {
     "run": "run",
@@ -34,19 +35,28 @@ MODULES = {
 class Commands(TyperGroup):
     """Loads a command when it is called, so that `fadeout check` needs no tables and no figures."""
 
+    context_class = Context
+
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401
         super().__init__(**settings)
         # The commands' names are registered, as help and suggestions need them.
         self.commands = dict.fromkeys(MODULES, TyperCommand(None))
+
+    def format_help(self, ctx: typer.Context, formatter: Formatter) -> None:  # type: ignore[override]
+        """Writes the help plainly. Errors are drawn in colour."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_options(ctx, formatter)
+        self.format_epilog(ctx, formatter)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
         """Returns the command of that name."""
         if cmd_name not in MODULES:
             return None
         # The callback makes it a group, even with one command.
-        home = typer.Typer(rich_markup_mode="rich", callback=lambda: None)
+        home = typer.Typer(callback=lambda: None)
         load(f"fadeout.cli.{MODULES[cmd_name]}").register(home)
-        return typer.main.get_group(home).commands[cmd_name]  # type: ignore[return-value]
+        return write_plainly(typer.main.get_group(home).commands[cmd_name])
 
 
 app = typer.Typer(
@@ -57,9 +67,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
-        "Start with [bold]fadeout new blockage[/bold] and [bold]fadeout run blockage.toml[/bold], "
-        "or list everything that has a name with [bold]fadeout list[/bold]. [bold]fadeout "
-        "--install-completion[/bold] lets bash, zsh or fish complete commands, names and values. "
+        "Start with `fadeout run blockage`, a shipped example. `fadeout new blockage` writes it to "
+        "a file to change, "
+        "and `fadeout list` lists everything that has a name. `fadeout "
+        "--install-completion` lets bash, zsh or fish complete commands, names and values. "
         "Exit status: 0 success, 1 a file could not be read or written, 2 a mistake in the "
         "scenario or the command line, 70 a bug in fadeout, 129, 130 or 143 stopped by SIGHUP, "
         "Ctrl-C or SIGTERM."

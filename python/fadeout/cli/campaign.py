@@ -48,7 +48,6 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         name="campaign",
         no_args_is_help=True,
-        rich_markup_mode="rich",
         help="Many runs: points times seeds, resumable, with intervals.",
         epilog=examples(
             "fadeout campaign run campaign.toml",

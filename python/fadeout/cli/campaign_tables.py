@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from fadeout.campaign import Campaign, Finished, Status
-from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.console import out, say
+from fadeout.cli.table import new_table, print_table
 
 MOST_POINTS = 60
 """Largest number of points printed. The export has all of them."""

@@ -1,8 +1,5 @@
 """`fadeout check`: find mistakes in scenarios."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 import fadeout
@@ -10,7 +7,7 @@ from fadeout._own import POLICY_OPTION, load_classes
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.console import out
 from fadeout.cli.errors import MISTAKE, print_scenario_error, reports_errors
-from fadeout.cli.options import Overrides, examples
+from fadeout.cli.options import Overrides, ScenarioFiles, examples, scenario_file
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    scenarios: Annotated[list[Path], typer.Argument(help="Scenario files.")],
+    scenarios: ScenarioFiles,
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
     handover_policies: HandoverPolicies = None,
@@ -40,7 +37,7 @@ def check(
     for scenario in scenarios:
         try:
             fadeout.check(
-                scenario,
+                scenario_file(scenario),
                 set=overrides or [],
                 congestion_controls=classes,
                 handover_policies=policies,

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.console import out, say
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
+from fadeout.cli.table import new_table, print_table
 
 MOST_ROWS = 60
 """Largest number of differences printed of each kind."""

@@ -52,6 +52,20 @@ def tables(incomplete: str) -> Found:
     return _starting(((name, t["doc"]) for name, t in all_table_docs().items()), incomplete)
 
 
+def scenarios(incomplete: str) -> Found:
+    """Returns the examples, and the scenario files and folders that begin with the word."""
+    from pathlib import Path
+
+    place = Path(incomplete if incomplete.endswith("/") else incomplete.rpartition("/")[0])
+    try:
+        listed = sorted(place.iterdir())
+    except OSError:
+        listed = []
+    folders = [(f"{path}/", "") for path in listed if path.is_dir()]
+    files = [(str(path), "") for path in listed if path.suffix == ".toml"]
+    return examples(incomplete) + _starting([*files, *folders], incomplete)
+
+
 def studies(incomplete: str) -> Found:
     """Returns the studies."""
     from fadeout.studies import questions

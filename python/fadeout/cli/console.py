@@ -1,10 +1,11 @@
 """Printing: coloured and fitted on a terminal, plain and complete in a pipe."""
 
+import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -21,6 +22,12 @@ def out() -> Console:
     return Console(
         width=PIPE_WIDTH, soft_wrap=True, color_system=None, highlight=False, emoji=False
     )
+
+
+def pipe_width() -> int:
+    """Returns the width of a pipe, which has none unless the environment sets COLUMNS."""
+    columns = os.environ.get("COLUMNS", "")
+    return max(int(columns), 1) if columns.isdecimal() and columns.isascii() else PIPE_WIDTH
 
 
 def err() -> Console:
@@ -78,27 +85,9 @@ def print_paragraph(text: str) -> None:
     if console.is_terminal:
         console.print(Text(text), width=min(console.width, WIDEST))
     else:
+        if pipe_width() < PIPE_WIDTH:
+            text = textwrap.fill(text, pipe_width(), break_long_words=False, break_on_hyphens=False)
         console.print(text, markup=False, highlight=False)
-
-
-def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """Returns a table whose columns in `numbers` are aligned right."""
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left")
-    return table
-
-
-def print_table(table: Table) -> None:
-    """Prints `table`, in a pipe without trailing spaces."""
-    console = out()
-    if console.is_terminal:
-        console.print(table)
-        return
-    with console.capture() as capture:
-        console.print(table, soft_wrap=False)
-    lines = (line.rstrip() for line in capture.get().splitlines())
-    console.print("\n".join(line for line in lines if line), markup=False)
 
 
 def print_error(message: str) -> None:

@@ -1,12 +1,16 @@
 """Error messages for the user, and the exit status for scripts."""
 
 import functools
+import re
 import sys
+import textwrap
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import ParamSpec
 
 import typer
+from rich.text import Text
 
 from fadeout import EngineBug, FadeoutError, ScenarioError
 from fadeout.cli import reason, signals, streams
@@ -67,11 +71,51 @@ def print_scenario_error(error: ScenarioError) -> None:
     """Prints each mistake of a scenario, as the reader formatted it."""
     console = err()
     for detail in error.errors:
-        console.print(detail["rendered"].rstrip("\n"), markup=False, highlight=False)
+        rendered = detail["rendered"].rstrip("\n")
+        if console.is_terminal:
+            rendered = wrapped(rendered, console.width)
+        console.print(coloured(rendered), soft_wrap=True)
     if not error.errors:
         print_error(str(error))
     elif len(error.errors) > 1:
         console.print(f"{len(error.errors)} errors", highlight=False)
+
+
+STYLES = (
+    (r"^error:", "bold red"),
+    (r"^ *(-->|\||=)|^\d+ \|", "blue"),
+    (r"^ *\| +(\^+)$", "bold red"),
+    (r"^ *= (help:)", "bold cyan"),
+    (r"^ *= (expected)", "bold"),
+)
+"""Parts of a rendered mistake, with their styles."""
+
+
+def coloured(rendered: str) -> Text:
+    """Returns a mistake, as the reader formatted it, with colours for a terminal."""
+    text = Text(rendered)
+    for pattern, style in STYLES:
+        for match in re.finditer(pattern, rendered, re.MULTILINE):
+            text.stylize(style, *match.span(match.lastindex or 0))
+    return text
+
+
+def wrapped(rendered: str, width: int) -> str:
+    """Returns a mistake with its sentences wrapped at `width`. The line of the scenario stays."""
+    lines: list[str] = []
+    for line in rendered.splitlines():
+        match = re.match(r"error: | *= ", line)
+        if match is None:
+            lines.append(line)
+            continue
+        lines += textwrap.wrap(
+            line,
+            max(width, 1),
+            subsequent_indent=" " * match.end(),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
 
 
 def describe(error: OSError) -> str:
@@ -83,6 +127,8 @@ def describe(error: OSError) -> str:
         name = Path(str(error.filename)).stem
         if name in examples():
             reason += f"; fadeout new {name} writes the example with that name"
+        elif near := get_close_matches(name, examples(), n=1, cutoff=0.7):
+            reason += f"; did you mean the example {near[0]}?"
     return f"{error.filename}: {reason}" if error.filename else reason
 
 

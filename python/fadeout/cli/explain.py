@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from fadeout import _faults, _lexicon, _names, _schema
 from fadeout._columns import all_table_docs
@@ -85,7 +86,7 @@ def explain_key(text: str) -> bool:
     for table in dict.fromkeys(name for path in paths for name in (path, f"{path}.NAME")):
         below = [key for key in known if key.path.rpartition(".")[0] == table]
         if below:
-            out().print(f"Keys of [bold]{table}[/bold]:", highlight=False)
+            out().print(Text.assemble("Keys of ", (table, "bold"), ":"))
             print_entries([Entry(k.name, k.doc, k.value) for k in dict.fromkeys(below)])
             found = found or below
     return bool(found)

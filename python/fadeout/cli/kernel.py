@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from fadeout import FadeoutError, kernel
-from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
+from fadeout.cli.table import new_table, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 def build(
     version: Annotated[
-        str, typer.Argument(help="Version of the source package linux-source-….")
+        str, typer.Argument(help="Version of the source package linux-source-VERSION.")
     ] = "6.12",
     source: Annotated[
         Path | None,

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from fadeout import _lexicon, _names
 from fadeout._columns import all_table_docs
+from fadeout._quantities import range_text
 from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
@@ -212,8 +213,7 @@ def values(parameter: dict[str, Any]) -> str:
     """Returns the values that a parameter may have."""
     if "range" in parameter:
         low, high = parameter["range"]
-        unit = parameter.get("unit") or ""
-        return " ".join(filter(None, (f"{low:,.12g} to {high:,.12g}", unit)))
+        return range_text(low, high, parameter.get("unit") or "")
     if "choices" in parameter:
         return "one of " + ", ".join(parameter["choices"])
     words = {"bool": "true or false", "span": 'a time such as "20 ms"'}

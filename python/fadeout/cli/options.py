@@ -53,6 +53,40 @@ ClusterFile = Annotated[
 ]
 
 
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file (TOML), or the name of an example.",
+        autocompletion=complete.scenarios,
+    ),
+]
+
+ScenarioFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="SCENARIO...",
+        help="Scenario files (TOML), or names of examples.",
+        autocompletion=complete.scenarios,
+    ),
+]
+
+
+def scenario_file(given: Path) -> Path:
+    """Returns the file of a scenario. A name without a file may be that of an example."""
+    if given.suffix or len(given.parts) != 1 or given.exists():
+        return given
+    from fadeout._examples import examples as known
+
+    example = known().get(given.name)
+    if example is None:
+        return given
+    here = given.with_suffix(".toml")
+    if here.exists():
+        say(f"{given} is the example of the package; {here} means the file here")
+    return example.path
+
+
 def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
     """Returns the cluster of `--cluster`, with `--jobs` workers if given."""
     if file is None:
@@ -100,5 +134,5 @@ def _is_alive(process: int) -> bool:
 
 def examples(*commands: str, note: str = "") -> str:
     """Returns the epilog of a command: one command to paste in each line, and a remark."""
-    lines = ["Examples:", *(f"[bold]{command}[/bold]" for command in commands)]
+    lines = ["Examples:", *commands]
     return "\n\n".join([*lines, note] if note else lines)

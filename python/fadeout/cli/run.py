@@ -4,19 +4,28 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 import fadeout
 from fadeout._instances import OwnError
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
+from fadeout._sentences import sentences
 from fadeout.cli import signals
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
-from fadeout.cli.console import err, new_table, out, print_table
+from fadeout.cli.console import err, out, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.guest_console import follow
-from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder
+from fadeout.cli.options import (
+    Force,
+    Overrides,
+    ScenarioFile,
+    examples,
+    say_left_over,
+    scenario_file,
+    unused_folder,
+)
 from fadeout.cli.progress import run_progress
+from fadeout.cli.table import new_table, print_table
 from fadeout.cli.warnings import kept_warnings
 from fadeout.results import Results
 
@@ -26,9 +35,8 @@ def register(app: typer.Typer) -> None:
     app.command(
         "run",
         epilog=examples(
-            "fadeout run scenarios/blockage.toml",
-            "fadeout run scenarios/blockage.toml --seed 7 --set flow.congestion-control=newreno "
-            "--out out/newreno",
+            "fadeout run blockage",
+            "fadeout run blockage --seed 7 --set flow.congestion-control=newreno --out out/newreno",
             "fadeout run my.toml --congestion-control mine=my_control.py:Mine",
             note="Read the results in Python with fadeout.Results.open('out/newreno').",
         ),
@@ -36,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    scenario: ScenarioFile,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed, in place of the scenario's.")
     ] = None,
@@ -96,6 +104,7 @@ def run(
     """Run a scenario, write its tables and figures, and print a summary."""
     classes = load_classes(congestion_controls)
     policies = load_classes(handover_policies, POLICY_OPTION)
+    given, scenario = scenario, scenario_file(scenario)
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
@@ -132,17 +141,11 @@ def run(
     page = _report(folder, remarks) if report and not signals.came() else None
     if not quiet:
         print_summary(results)
-        out().print(f"results: {folder}", markup=False, highlight=False)
-        captures = results.manifest["captures"]
-        if captures:
-            packets = sum(capture["packets"] for capture in captures)
-            files = "1 file" if len(captures) == 1 else f"{len(captures)} files"
-            text = f"captures: {folder / 'captures'}, {files}, {packets:,} packets"
+        print_paragraph(" ".join(sentences(results)))
+        _print_places(results, folder, drawn, page)
+        if scenario != given:
+            text = f"next: fadeout new {given} writes this example to {given}.toml, to change it"
             out().print(text, markup=False, highlight=False)
-        if drawn:
-            out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
-        if page is not None:
-            out().print(f"report: {page}", markup=False, highlight=False)
     if signals.came() or not results.is_complete:
         what = "all" if results.is_complete else "what was recorded until then"
         text = f"stopped at {results.duration_s:g} s; {what} is kept"
@@ -150,6 +153,21 @@ def run(
             text += f"; fadeout plot {folder} draws its figures"
         err().print(text, markup=False, highlight=False)
         raise typer.Exit(signals.exit_status())
+
+
+def _print_places(results: Results, folder: Path, drawn: list[Path], page: Path | None) -> None:
+    """Prints the paths of the results, the captures, the first figure and the report."""
+    out().print(f"results: {folder}", markup=False, highlight=False)
+    captures = results.manifest["captures"]
+    if captures:
+        packets = sum(capture["packets"] for capture in captures)
+        files = "1 file" if len(captures) == 1 else f"{len(captures)} files"
+        text = f"captures: {folder / 'captures'}, {files}, {packets:,} packets"
+        out().print(text, markup=False, highlight=False)
+    if drawn:
+        out().print(f"figures: {_name_first(drawn)}", markup=False, highlight=False)
+    if page is not None:
+        out().print(f"report: {page}", markup=False, highlight=False)
 
 
 def _draw(results: Results, folder: Path) -> list[Path]:
@@ -170,13 +188,20 @@ def _report(folder: Path, remarks: list[str]) -> Path:
     return reports.write(folder, remarks=remarks)
 
 
+def _name_first(drawn: list[Path]) -> str:
+    """Returns the path of the overview, or of the first figure, and the number of the others."""
+    first = next((path for path in drawn if path.stem == "overview"), drawn[0])
+    others = len(drawn) - 1
+    return f"{first} and {others} more beside it" if others else str(first)
+
+
 def print_summary(results: Results) -> None:
     """Prints the summary of a run: flows, their paths, links with losses, interfaces."""
     hidden = 0
     for section in sections(results):
         table = new_table(*section.headings, numbers=section.numbers)
         for row in section.rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*row)
         print_table(table)
         hidden += section.hidden
     if hidden:

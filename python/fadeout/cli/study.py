@@ -8,7 +8,7 @@ import typer
 
 from fadeout import _names
 from fadeout.cli import complete
-from fadeout.cli.console import new_table, out, print_table, say
+from fadeout.cli.console import out, say
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import (
     ClusterFile,
@@ -21,6 +21,7 @@ from fadeout.cli.options import (
 )
 from fadeout.cli.progress import count_progress
 from fadeout.cli.signals import exit_status
+from fadeout.cli.table import new_table, print_table
 
 if TYPE_CHECKING:
     # Loaded when a study runs, as help does not need it.

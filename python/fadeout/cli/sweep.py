@@ -10,7 +10,14 @@ from fadeout.campaign.axes import parse_values
 from fadeout.cli.campaign import Metrics, Quiet, Retry, Yes, run_campaign
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import ClusterFile, Jobs, examples, unused_folder
+from fadeout.cli.options import (
+    ClusterFile,
+    Jobs,
+    ScenarioFiles,
+    examples,
+    scenario_file,
+    unused_folder,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -18,8 +25,7 @@ def register(app: typer.Typer) -> None:
     app.command(
         "sweep",
         epilog=examples(
-            "fadeout sweep scenarios/lossy-link.toml --set flow.congestion-control=cubic,bbr3 "
-            "--seeds 20 --out c/",
+            "fadeout sweep lossy-link --set flow.congestion-control=cubic,bbr3 --seeds 20 --out c/",
             'fadeout sweep my.toml --set link.radio.delay="5 ms,20 ms" '
             '--set link.radio.rate="10..100:10 Mbit/s" --seeds 10 --out c/',
             'fadeout sweep my.toml --until "goodput_mbps 2 %" --seeds 100 --out c/',
@@ -32,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    scenarios: Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")],
+    scenarios: ScenarioFiles,
     values: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,7 +110,7 @@ def sweep(
     from fadeout.campaign import spec as spec_module
 
     document: dict[str, Any] = {
-        "scenario": [str(path) for path in scenarios],
+        "scenario": [str(scenario_file(path)) for path in scenarios],
         "grid": _lists("--set", values),
         "zip": _lists("--zip", together),
         "exclude": exclude or [],

@@ -9,10 +9,19 @@ from fadeout import ScenarioError
 from fadeout.campaign.axes import SEARCHED, parse_value
 from fadeout.cli.campaign import Quiet
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies
-from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.options import ClusterFile, Jobs, Overrides, cluster_of, examples
+from fadeout.cli.options import (
+    ClusterFile,
+    Jobs,
+    Overrides,
+    ScenarioFile,
+    cluster_of,
+    examples,
+    scenario_file,
+)
 from fadeout.cli.progress import count_progress
+from fadeout.cli.table import new_table, print_table
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def tune(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    scenario: ScenarioFile,
     over: Annotated[
         list[str], typer.Option(metavar="KEY=RANGE", help=f"Key and values to search: {SEARCHED}.")
     ],
@@ -61,7 +70,7 @@ def tune(
         raise ScenarioError("expected either --maximise METRIC or --minimise METRIC")
     with count_progress(f"tune {scenario.stem}", quiet=quiet) as progress:
         found = search(
-            str(scenario),
+            str(scenario_file(scenario)),
             dict(_pair("--over", text) for text in over),
             metric,
             out=folder,

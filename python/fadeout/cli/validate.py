@@ -7,10 +7,11 @@ import typer
 
 from fadeout import _names
 from fadeout.cli import complete
-from fadeout.cli.console import new_table, out, print_table
+from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, Overrides, examples, unused_folder
 from fadeout.cli.progress import count_progress
+from fadeout.cli.table import new_table, print_table
 from fadeout.validate import REFERENCES
 
 
@@ -98,9 +99,9 @@ def validate(
 ) -> None:
     """Compare our TCP with a real one: goodput, round trips, retransmissions, windows.
 
-    With [bold]linux[/bold], scenarios run that correspond to recorded runs. With
-    [bold]kernel[/bold], a scenario runs twice: with our endpoints, and with Linux's own TCP at the
-    ends of its flows. Build that kernel with [bold]fadeout kernel build[/bold]. Both sides have the
+    With `linux`, scenarios run that correspond to recorded runs. With
+    `kernel`, a scenario runs twice: with our endpoints, and with Linux's own TCP at the
+    ends of its flows. Build that kernel with `fadeout kernel build`. Both sides have the
     same links, radios and random losses. A seed also shifts the start of the flows against the
     kernel's clock tick. Windows and round-trip times are read at the same times, every 10 ms.
 
