@@ -43,9 +43,34 @@ TITLE = "fadeout scenario"
 """Title of the schema, which tells it from other files."""
 
 
+ADDRESS = "https://raw.githubusercontent.com/fadeout-sim/fadeout/main/schemas/scenario.schema.json"
+"""Address of the schema, by which editors name it."""
+
+
 def text() -> str:
-    """Returns the JSON Schema of scenarios."""
-    return _native.schema().rstrip("\n") + "\n"
+    """Returns the JSON Schema of scenarios, as a file has it."""
+    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+@cache
+def document() -> Entry:
+    """Returns the JSON Schema of scenarios, with its address and a description of each property."""
+    schema = json.loads(_native.schema())
+    _describe_names(schema)
+    return {"$schema": schema.pop("$schema"), "$id": ADDRESS, **schema}
+
+
+def _describe_names(entry: Any) -> None:  # noqa: ANN401 - any part of a schema
+    """Describes the key with the name of an entry, in its table form, as the entry itself."""
+    if isinstance(entry, list):
+        for each in entry:
+            _describe_names(each)
+    if isinstance(entry, dict):
+        for child in entry.get("properties", {}).values():
+            if list(child) == ["enum"] and "description" in entry:
+                child["description"] = entry["description"]
+        for each in entry.values():
+            _describe_names(each)
 
 
 @cache
@@ -53,7 +78,7 @@ def all_keys() -> list[Key]:
     """Returns every key of a scenario in the order of the schema, without parameters of named
     entries.
     """
-    schema = json.loads(_native.schema())
+    schema = document()
     seen: dict[str, Key] = {}
     for key in _keys("", schema, schema.get("$defs", {})):
         seen.setdefault(key.path, key)

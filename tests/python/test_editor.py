@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 import fadeout
@@ -27,10 +28,11 @@ def properties(entry: Any) -> Iterator[tuple[str, Any]]:
             yield from properties(each)
 
 
-def test_the_schema_has_an_address_and_describes_every_property():
-    assert KEPT["$id"].endswith("/schemas/scenario.schema.json")
-    assert KEPT["title"] == _schema.TITLE
-    found = [(name, entry) for name, entry in properties(KEPT) if isinstance(entry, dict)]
+@pytest.mark.parametrize("schema", [KEPT, _schema.document()], ids=["kept", "printed"])
+def test_the_schema_has_an_address_and_describes_every_property(schema: dict[str, Any]):
+    assert schema["$id"] == _schema.ADDRESS
+    assert schema["title"] == _schema.TITLE
+    found = [(name, entry) for name, entry in properties(schema) if isinstance(entry, dict)]
     assert len(found) > 1000
     assert [name for name, entry in found if not entry.get("description")] == []
 

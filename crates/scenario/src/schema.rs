@@ -7,15 +7,10 @@ use crate::tree::{Value as Toml, parse_value};
 use fadeout_core::registry::{Catalog, Entry, NAME, Parameter, ParameterKind};
 use serde_json::{Map, Value, json};
 
-/// Address of the schema, by which editors and catalogs of schemas name it.
-const ID: &str =
-    "https://raw.githubusercontent.com/fadeout-sim/fadeout/main/schemas/scenario.schema.json";
-
 /// Returns the JSON Schema of scenarios that use the entries of `catalog`.
 pub fn schema(catalog: &Catalog) -> Value {
     let mut root = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": ID,
         "title": "fadeout scenario",
     });
     if let (Value::Object(root), Value::Object(file)) = (&mut root, table(SCENARIO, catalog)) {
@@ -204,8 +199,7 @@ fn named(entry: &Entry, tag: &str, required: &[&str], catalog: &Catalog) -> Valu
         .chain(entry.aliases)
         .copied()
         .collect();
-    let name = json!({ "enum": names, "description": entry.summary });
-    properties.insert(tag.to_owned(), name);
+    properties.insert(tag.to_owned(), json!({ "enum": names }));
     let mut object = object(properties, required);
     object["description"] = json!(entry.summary);
     object
