@@ -40,6 +40,8 @@ def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
     (tmp_path / "small.toml").write_text(SCENARIO)
     call(binaries / "fadeout", "run", "small.toml", "--out", "run", cwd=tmp_path)
     assert (tmp_path / "run" / "figures" / "overview.png").is_file()
+    call(binaries / "fadeout", "report", "run", cwd=tmp_path)
+    assert "uPlot" in (tmp_path / "run" / "report.html").read_text("utf-8")
     files = (
         "import fadeout.validate.recordings as v, fadeout.study as s; print(len(v.recorded())); "
         "print((s.studies()['blockage'].folder / 'scenario.toml').is_file())"

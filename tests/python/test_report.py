@@ -101,7 +101,7 @@ def test_a_report_opens_without_an_error_and_without_a_request(radio: Path, brow
     panels = browser.value("[...document.querySelectorAll('.panel')].map(p => p.dataset.panel)")
     assert panels == ["sinr", "mcs", "harq", "rate", "cwnd", "rtt", "buffer"]
     lanes = browser.value("[...document.querySelectorAll('.lane')].map(p => p.dataset.lane)")
-    assert lanes == ["Serving cell", "TCP state"]
+    assert lanes == ["Serving cell", "Path", "TCP state"]
 
 
 @needs_tool("Chromium")
@@ -134,6 +134,7 @@ def test_the_cursor_moves_all_panels_and_shows_recorded_values(radio: Path, brow
     assert float(first["rate"]) == pytest.approx(rates["rate_mbps"][0], rel=1e-5)
     assert first["TCP state"] == results.congestion.filter(pl.col("time_s") <= 0.7)["state"][-1]
     assert first["Serving cell"] == "cell"
+    assert first["Path"] == "building"
 
     # The mouse over one panel moves the cursor of every other one.
     browser.press("Escape")
@@ -145,7 +146,7 @@ def test_the_cursor_moves_all_panels_and_shows_recorded_values(radio: Path, brow
     browser.mouse("mouseMoved", x=box[0] + 0.75 * box[2], y=box[1] + box[3] / 2)
     browser.wait("Report.state.t > 1.45 && Report.state.t < 1.55")
     moved = browser.value("[...document.querySelectorAll('.cursor')].map(c => c.style.left)")
-    assert len(left) == len(moved) == 9
+    assert len(left) == len(moved) == 10
     assert all(one != other for one, other in zip(left, moved, strict=True))
     assert shown(browser)["buffer"] != first["buffer"]
 

@@ -77,7 +77,9 @@ def _means(means: pl.DataFrame, keys: Sequence[str], names: Sequence[str]) -> st
     columns = [*keys, *(f"{name}_{part}" for name in names for part in parts)]
     headings = [*keys, *(f"{name} {part}" for name in names for part in parts)]
     rows = means.select(columns).head(MOST_ROWS).iter_rows()
-    text = html.table(headings, rows, name="means of the points", is_sortable=True)
+    text = html.table(
+        headings, rows, name="means of the points", numbers=headings[len(keys) :], is_sortable=True
+    )
     return html.details("Table of the means", text + _more(len(means)), is_open=len(means) <= 20)
 
 

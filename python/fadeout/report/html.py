@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+LONGEST_SHORT = 32
+"""Characters of the longest text that is kept on one line."""
+
 
 def text(value: Any) -> str:  # noqa: ANN401 - any value of a table
     """Returns the escaped text of a value, with the digits that a reader needs."""
@@ -57,7 +60,8 @@ def _cell(value: Any, is_number: bool = False) -> str:  # noqa: ANN401 - any val
         return f"<td>{value.content}</td>"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'<td class="number" data-value="{value!r}">{text(value)}</td>'
-    kind = _attribute("class", "number" if is_number else "")
+    is_short = isinstance(value, str) and len(value) <= LONGEST_SHORT
+    kind = _attribute("class", "number" if is_number else "short" if is_short else "")
     return f"<td{kind}>{text(value)}</td>"
 
 

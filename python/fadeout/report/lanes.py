@@ -11,7 +11,8 @@ import polars as pl
 from fadeout import drives
 from fadeout._native import ResultError
 from fadeout.report.blob import Blob
-from fadeout.report.series import read
+from fadeout.report.scene import Movement, state_of
+from fadeout.report.series import natural, read
 from fadeout.results import Results
 
 MOST_SPANS = 1500
@@ -53,14 +54,21 @@ class Lane:
         }
 
 
-def lanes(results: Results) -> Iterator[Lane]:
+def lanes(results: Results, moving: Movement) -> Iterator[Lane]:
     """Yields the ribbons of a run. Tables that cannot be read are left out."""
-    for make in (_states, _blocked, _cells):
+    for make in (_blocked, _cells, _secondary, lambda _: _paths(moving), _states):
         try:
-            yield from make(results)
+            # Ribbons without an interval count for nothing.
+            found = sorted(
+                (lane for lane in make(results) if lane.spans), key=lambda lane: natural(lane.name)
+            )
         except ResultError:
             # The panel of the same table states the reason.
             continue
+        if len(found) > MOST_LANES:
+            number = f"{MOST_LANES} of {len(found):,}"
+            found[0].note = "; ".join(filter(None, (number, found[0].note)))
+        yield from found[:MOST_LANES]
 
 
 def _states(results: Results) -> Iterator[Lane]:
@@ -68,16 +76,16 @@ def _states(results: Results) -> Iterator[Lane]:
         return
     frame = read(results, "congestion", "time_s", "flow", "state")
     frame = frame.with_columns(pl.col("flow", "state").cast(pl.String))
-    groups = frame.group_by("flow", maintain_order=True)
-    for number, ((flow,), rows) in enumerate(groups):
-        if number == MOST_LANES:
-            return
+    completed = dict(results.flows.select("flow", "completed_at_s").iter_rows())
+    for (flow,), rows in frame.group_by("flow", maintain_order=True):
         runs = (
             rows.with_columns(pl.col("state").rle_id().alias("run"))
             .group_by("run", maintain_order=True)
             .agg(pl.col("time_s").first(), pl.col("state").first())
         )
-        ends = [*runs["time_s"].to_list()[1:], rows["time_s"][-1]]
+        # The last state holds until the flow or the run ends.
+        last = completed.get(str(flow).partition("/")[0]) or results.duration_s
+        ends = [*runs["time_s"].to_list()[1:], max(last, rows["time_s"][-1])]
         spans = list(zip(runs["time_s"], ends, runs["state"], strict=True))
         yield Lane("TCP state", str(flow), *_worst(spans))
 
@@ -110,9 +118,7 @@ def _blocked(results: Results) -> Iterator[Lane]:
         return
     frame = read(results, "blockages", "start_s", "end_s", "link").sort("start_s")
     frame = frame.with_columns(pl.col("link").cast(pl.String))
-    for number, ((link,), rows) in enumerate(frame.group_by("link", maintain_order=True)):
-        if number == MOST_LANES:
-            return
+    for (link,), rows in frame.group_by("link", maintain_order=True):
         spans = [(start, end, "blocked") for start, end, _ in rows.iter_rows()]
         yield Lane("Blockage", str(link), spans[:MOST_SPANS])
 
@@ -120,12 +126,46 @@ def _blocked(results: Results) -> Iterator[Lane]:
 def _cells(results: Results) -> Iterator[Lane]:
     if not results.manifest.get("scenario", {}).get("ue"):
         return
-    for number, (ue, steps) in enumerate(drives.serving(results).items()):
-        if number == MOST_LANES:
-            return
+    for ue, steps in drives.serving(results).items():
         closed = [*steps, (results.duration_s, None)]
         spans = [(start, end, cell or "no cell") for (start, cell), (end, _) in pairwise(closed)]
         yield Lane("Serving cell", ue, [span for span in spans if span[1] > span[0]])
+
+
+def _secondary(results: Results) -> Iterator[Lane]:
+    """Yields the secondary cell of each UE in dual connectivity."""
+    if not results.has_table("secondary_changes"):
+        return
+    columns = ("time_s", "ue", "kind", "target", "outcome")
+    rows = read(results, "secondary_changes", *columns).with_columns(
+        pl.col("ue", "kind", "target", "outcome").cast(pl.String)
+    )
+    for (ue,), own in rows.group_by("ue", maintain_order=True):
+        steps: list[tuple[float, str]] = [(0.0, "none")]
+        for time, _, kind, target, outcome in own.sort("time_s").iter_rows():
+            if kind == "release":
+                steps.append((time, "none"))
+            elif outcome == "success" and target:
+                steps.append((time, target))
+        closed = [*steps, (results.duration_s, "none")]
+        spans = [(start, end, cell) for (start, cell), (end, _) in pairwise(closed)]
+        yield Lane("Secondary cell", str(ue), [span for span in spans if span[1] > span[0]])
+
+
+def _paths(moving: Movement) -> Iterator[Lane]:
+    """Yields the state of the path between each UE and its cell, if it is ever blocked."""
+    if moving.steps is None:
+        return
+    for (ue,), own in moving.steps.group_by("ue", maintain_order=True):
+        spans: list[Span] = []
+        for time, cause, behind in own.select("time_s", "cause", "behind_building").iter_rows():
+            state = state_of(cause, behind)
+            if spans and spans[-1][2] == state:
+                spans[-1] = (spans[-1][0], time + moving.every_s, state)
+            else:
+                spans.append((time, time + moving.every_s, state))
+        if {state for *_, state in spans} - {"clear", "handover"}:
+            yield Lane("Path", str(ue), spans, f"in steps of {moving.every_s * 1e3:.3g} ms")
 
 
 def shades(results: Results) -> list[tuple[float, float]]:

@@ -20,6 +20,9 @@ from fadeout.results import Results
 MOST_ROWS = 100
 """Largest number of rows of a table in the page."""
 
+MOST_OPEN = 12
+"""Largest number of rows of a summary that is shown without being opened."""
+
 MOST_SETTINGS = 250
 """Largest number of keys in a list."""
 
@@ -139,17 +142,19 @@ def summary(results: Results) -> str:
     parts = []
     for section in sections(results):
         columns = [list(row) for row in section.rows]
-        parts.append(f"<h3>{escape(section.name.replace('_', ' '))}</h3>")
-        parts.append(
-            html.table(
-                section.headings,
-                columns,
-                name=f"summary of {section.name}",
-                numbers=section.numbers,
-            )
+        title = section.name.replace("_", " ")
+        written = html.table(
+            section.headings,
+            columns,
+            name=f"summary of {section.name}",
+            numbers=section.numbers,
         )
         if section.hidden:
-            parts.append(html.note(f"{section.hidden:,} more rows are below."))
+            written += html.note(f"{section.hidden:,} more rows are below.")
+        count = len(section.rows) + section.hidden
+        if count > MOST_OPEN:
+            written = html.details(f"{count:,} rows", written)
+        parts.append(f"<h3>{escape(title)}</h3>{written}")
     return "".join(parts)
 
 

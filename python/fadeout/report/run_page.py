@@ -86,7 +86,7 @@ def _page(results: Results, moving: Movement, detail: Detail, remarks: Sequence[
     found = scene(results, moving, blob, detail.places)
     marks = events(results)
     heading = results.title or "Results of a run"
-    data = _data(results, panels, found.document, marks, blob)
+    data = _data(results, moving, panels, found.document, marks, blob)
     has_play = bool(data["panels"] or data["lanes"] or found.document)
     body = [
         "<header>",
@@ -112,6 +112,7 @@ def _page(results: Results, moving: Movement, detail: Detail, remarks: Sequence[
 
 def _data(
     results: Results,
+    moving: Movement,
     panels: Sequence[Panel],
     document: dict[str, Any] | None,
     marks: Sequence[tuple[float, str]],
@@ -120,7 +121,7 @@ def _data(
     return {
         "duration": results.duration_s,
         "panels": [panel.document(blob) for panel in panels if panel.lines],
-        "lanes": [lane.document(blob) for lane in lanes(results) if lane.spans],
+        "lanes": [lane.document(blob) for lane in lanes(results, moving)],
         "shades": shades(results),
         "events": blob.doubles(sorted({time for time, _ in marks})),
         "map": document,
@@ -149,6 +150,7 @@ def _player(panels: Sequence[Panel], found: Scene, *, has_play: bool) -> str:
         '<section id="play-section"><h2>Over time</h2>'
         '<noscript><p class="note">Series and map need JavaScript.</p></noscript>'
         f"{CONTROLS}{html.details('Keys', KEYS)}"
+        '<p id="held-note"></p>'
         f'<div class="stage{" with-map" if found.document else ""}">{plan}'
         '<div id="charts"></div></div>'
         f"{lacking}</section>"

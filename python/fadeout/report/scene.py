@@ -49,7 +49,9 @@ class Movement:
     """Positions and paths of a run over time, or the reason why there are none."""
 
     tracks: pl.DataFrame | None = None
-    sights: pl.DataFrame | None = None
+    steps: pl.DataFrame | None = None
+    """Cell, path and beam of each UE over time, as in `fadeout.drives.Way`."""
+    every_s: float = 0.0
     reason: str = ""
 
 
@@ -70,12 +72,13 @@ def movement(results: Results) -> Movement:
         # A trace that has moved, or a scenario of another version.
         lines = str(error).strip().splitlines()
         return Movement(reason=lines[0] if lines else repr(error))
-    return Movement(tracks.filter(pl.col("time_s") <= duration * (1 + 1e-12)), sights)
+    tracks = tracks.filter(pl.col("time_s") <= duration * (1 + 1e-12))
+    return Movement(tracks, drives.way_steps(results, sights), duration / frames)
 
 
 def scene(results: Results, moving: Movement, blob: Blob, values: int) -> Scene:
     """Returns the map with about `values` positions in all frames together."""
-    if moving.tracks is None or moving.sights is None:
+    if moving.tracks is None or moving.steps is None:
         return Scene(None, moving.reason)
     scenario: Mapping[str, Any] = results.manifest["scenario"]
     try:
@@ -106,7 +109,7 @@ def scene(results: Results, moving: Movement, blob: Blob, values: int) -> Scene:
         **moved,
     }
     ues = [one["name"] for one in moved["objects"] if one["is_ue"]]
-    document |= _paths(results, ues, cells, moved["times"], moving.sights, blob)
+    document |= _paths(results, ues, cells, moved["times"], moving.steps, blob)
     document["times"] = blob.doubles(moved["times"])
     return Scene(document)
 
@@ -183,7 +186,7 @@ def _paths(
     ues: list[str],
     cells: list[str],
     times: list[float],
-    sights: pl.DataFrame,
+    steps: pl.DataFrame,
     blob: Blob,
 ) -> dict[str, Any]:
     """Returns serving cell, state of the path and beam of each UE by frame."""
@@ -192,24 +195,24 @@ def _paths(
     state = np.zeros(shape, dtype="<i2")
     beam = np.full(shape, ABSENT, dtype="<i2")
     at = np.asarray(times)
-    for ue, steps in drives.serving(results).items():
+    for ue, served in drives.serving(results).items():
         if ue not in ues:
             continue
         column = ues.index(ue)
-        for since, cell in steps:
+        for since, cell in served:
             index = cells.index(cell) if cell in cells else -1
             serving[at >= since - 1e-9, column] = index
     has_rays = len(ues) <= MOST_RAYS
     if has_rays:
-        way = drives.way_steps(results, sights)
-        for (ue,), own in way.group_by("ue", maintain_order=True):
+        for (ue,), own in steps.group_by("ue", maintain_order=True):
             if ue not in ues:
                 continue
             column = ues.index(str(ue))
             nearest = own["time_s"].search_sorted(pl.Series(times), side="right") - 1
             picked = own[nearest.clip(0, len(own) - 1)]
             state[:, column] = [
-                _state(*row) for row in picked.select("cause", "behind_building").iter_rows()
+                STATES.index(state_of(*row))
+                for row in picked.select("cause", "behind_building").iter_rows()
             ]
             angles = picked["beam_deg"].to_list()
             beam[:, column] = [
@@ -225,9 +228,10 @@ def _paths(
     }
 
 
-def _state(cause: str | None, behind: bool | None) -> int:
+def state_of(cause: str | None, behind: bool | None) -> str:
+    """Returns the state of a path from its cause, and from whether a building is in the way."""
     if cause is None:
-        return 0
+        return "clear"
     if cause == "blockage":
-        return STATES.index("building" if behind else "vehicle")
-    return STATES.index(cause)
+        return "building" if behind else "vehicle"
+    return cause

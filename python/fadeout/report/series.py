@@ -1,5 +1,6 @@
 """Panels of a run over time: their tables, their series, and the settings that record them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,11 +9,14 @@ import polars as pl
 
 from fadeout._native import ResultError
 from fadeout.report.blob import Blob
-from fadeout.report.thinning import broken, thin
+from fadeout.report.thinning import broken, ended, thin
 from fadeout.results import Results
 
 MOST_LINES = 8
 """Largest number of lines of a panel. More cannot be told apart."""
+
+CELL_COLORS = (0, 1, 3, 4, 6, 7)
+"""Colours of cells, the same as on the map."""
 
 LONGEST_GAP_S = 1.0
 """Longest time without a sample of a buffer or a channel that a line bridges."""
@@ -102,6 +106,13 @@ def read(results: Results, table: str, *columns: str) -> pl.DataFrame:
         raise ResultError(f"{table}: {error}") from error
 
 
+def natural(name: str) -> list[tuple[int, str]]:
+    """Returns the key of an order in which `flow-2` is before `flow-10`."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)
+    ]
+
+
 class Panels:
     """Makes the panels of one run."""
 
@@ -111,7 +122,9 @@ class Panels:
         self._colors: dict[tuple[str, str], int] = {}
         scenario = results.manifest.get("scenario", {})
         self._has_radio = bool(scenario.get("ue"))
+        self._cells = list(scenario.get("cell", {}))
         self._flows = results.flows
+        self._ends = dict(self._flows.select("flow", "completed_at_s").iter_rows())
         self._tcp = [
             row["flow"]
             for row in self._flows.select("flow", "congestion_control").iter_rows(named=True)
@@ -158,12 +171,17 @@ class Panels:
         return self._has_radio or not is_radio
 
     def _color(self, kind: str, name: str) -> int:
+        cell = name.rpartition(" ← ")[2] if kind in ("cell", "UE") else ""
+        is_one_ue = len(self._results.manifest.get("scenario", {}).get("ue", {})) == 1
+        if cell in self._cells and is_one_ue:
+            return CELL_COLORS[self._cells.index(cell) % len(CELL_COLORS)]
         known = [one for one in self._colors if one[0] == kind]
         return self._colors.setdefault((kind, name), len(known))
 
     def _chosen(self, names: Sequence[str], weights: Mapping[str, float], kind: str) -> Names:
+        names = sorted(names, key=natural)
         if len(names) <= MOST_LINES:
-            return list(names), ""
+            return names, ""
         heaviest = sorted(names, key=lambda name: -weights.get(name, 0.0))[:MOST_LINES]
         chosen = set(heaviest)
         return [name for name in names if name in chosen], (
@@ -189,6 +207,8 @@ class Panels:
         names, panel.note = self._chosen(list(weights), weights, f"{kind}s")
         for name in names:
             rows = thin(frame.filter(pl.col(group) == name), value, self._points)
+            if kind == "flow":
+                rows = ended(rows, value, self._ends.get(name.rpartition("/")[0] or name))
             if gap is not None:
                 rows = broken(rows, value, gap)
             if not rows.is_empty():
@@ -235,12 +255,22 @@ class Panels:
         self._add(panel, "bearer", frame, "bearer", "waiting_kb", gap=LONGEST_GAP_S)
 
     def _blocks(self, *columns: str) -> pl.DataFrame:
-        frame = read(self._results, "transport_blocks", "time_s", "ue", "direction", *columns)
-        return frame.filter(pl.col("direction") == "downlink")
+        """Returns downlink transport blocks. With few UEs, `name` is UE and cell."""
+        names = ("time_s", "ue", "cell", "direction", *columns)
+        frame = read(self._results, "transport_blocks", *names)
+        frame = frame.filter(pl.col("direction") == "downlink")
+        name = pl.col("ue").cast(pl.String)
+        pairs = frame.select("ue", "cell").unique()
+        if pairs["ue"].n_unique() < len(pairs) <= MOST_LINES:
+            name = pl.concat_str(name, pl.lit(" ← "), pl.col("cell").cast(pl.String))
+        return frame.with_columns(name.alias("name"))
+
+    def _add_blocks(self, panel: Panel, frame: pl.DataFrame, value: str, **more: Any) -> None:  # noqa: ANN401
+        self._add(panel, "UE", frame, "name", value, **{"gap": LONGEST_GAP_S, **more})
 
     def _sinr(self, panel: Panel) -> None:
         frame = self._blocks("sinr_db")
-        self._add(panel, "UE", frame, "ue", "sinr_db", mode="line", gap=LONGEST_GAP_S)
+        self._add_blocks(panel, frame, "sinr_db", mode="line")
         if frame.is_empty():
             return
         highest = frame["sinr_db"].max()
@@ -250,7 +280,7 @@ class Panels:
             panel.note = "; ".join(filter(None, (panel.note, cap)))
 
     def _mcs(self, panel: Panel) -> None:
-        self._add(panel, "UE", self._blocks("mcs"), "ue", "mcs", gap=LONGEST_GAP_S)
+        self._add_blocks(panel, self._blocks("mcs"), "mcs")
 
     def _harq(self, panel: Panel) -> None:
         """Adds the share of lost first transmissions in bins of time."""
@@ -258,12 +288,12 @@ class Panels:
         width = max(self._results.duration_s / 200, 1e-3)
         bins = (pl.col("time_s") / width).floor()
         shares = (
-            frame.group_by(bins.alias("bin"), pl.col("ue").cast(pl.String), maintain_order=True)
+            frame.group_by(bins.alias("bin"), "name", maintain_order=True)
             .agg(((~pl.col("is_ok")).mean() * 100).alias("lost_percent"))
             .with_columns((pl.col("bin") * width).alias("time_s"))
             .sort("time_s")
         )
-        self._add(panel, "UE", shares, "ue", "lost_percent", gap=max(LONGEST_GAP_S, 2 * width))
+        self._add_blocks(panel, shares, "lost_percent", gap=max(LONGEST_GAP_S, 2 * width))
         panel.note = "; ".join(filter(None, (panel.note, f"share in each {width * 1e3:.4g} ms")))
 
     def _rsrp(self, panel: Panel) -> None:

@@ -45,3 +45,15 @@ def broken(rows: pl.DataFrame, value: str, longest_s: float) -> pl.DataFrame:
     gaps = ends.select(pl.col("time_s") + 1e-9, pl.lit(float("nan")).alias(value))
     rows = rows.with_columns(pl.col(value).cast(pl.Float64))
     return pl.concat([rows, gaps]).sort("time_s", maintain_order=True)
+
+
+def ended(rows: pl.DataFrame, value: str, end_s: float | None) -> pl.DataFrame:
+    """Returns the rows with a NaN at the end of a flow, after which its line stops.
+
+    `end_s` is `None` if the flow did not end.
+    """
+    if end_s is None or rows.is_empty():
+        return rows
+    last = max(end_s, float(rows["time_s"][-1])) + 1e-9
+    rows = rows.with_columns(pl.col(value).cast(pl.Float64))
+    return pl.concat([rows, pl.DataFrame({"time_s": [last], value: [float("nan")]})])

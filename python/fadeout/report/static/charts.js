@@ -2,7 +2,7 @@
 // Panels of series (uPlot) and ribbons, all with the same time axis and cursor.
 Report.charts = (() => {
   const R = Report;
-  const GUTTER = 60, RIGHT = 14;
+  const GUTTER = 60, RIGHT = 22;
   const panels = [], lanes = [];
 
   function load(series) {
@@ -16,6 +16,8 @@ Report.charts = (() => {
     if (series.mode === "before") {
       const exact = at >= 0 && series.x[at] === t;
       const next = exact ? at : at + 1;
+      // Before the first bin there is no value.
+      if (next === 0 && t < series.x[0] - (series.x[1] - series.x[0]) * 1.001) return NaN;
       return next < series.x.length ? series.y[next] : NaN;
     }
     return at < 0 ? NaN : series.y[at];
@@ -23,8 +25,8 @@ Report.charts = (() => {
 
   function joined(panel) {
     const tables = panel.series.map((s) => [Array.from(s.x), Array.from(s.y, (v) => (Number.isNaN(v) ? null : v))]);
-    // A null stays a gap. A time without a row of this series is none.
-    return uPlot.join(tables, tables.map(() => [1, 1]));
+    // A null is a gap up to the next row of its series (mode 2). Without a null, a line goes on.
+    return uPlot.join(tables, tables.map(() => [0, 2]));
   }
 
   function options(panel, width) {
@@ -144,7 +146,7 @@ Report.charts = (() => {
     drawLane(lane);
   }
 
-  const KIND_COLORS = { open: "--calm", disorder: "--sky", cwr: "--orange", recovery: "--purple", loss: "--vermilion", blocked: "--blocked", "no cell": "--shade" };
+  const KIND_COLORS = { open: "--calm", disorder: "--sky", cwr: "--orange", recovery: "--purple", loss: "--vermilion", blocked: "--blocked", "no cell": "--shade", none: "--shade", clear: "--calm", vehicle: "--vermilion", building: "--brown", misalignment: "--purple", deafness: "--sky", handover: "--shade" };
 
   function laneColor(lane, label) {
     if (KIND_COLORS[label]) return R.css(KIND_COLORS[label]);
@@ -169,7 +171,7 @@ Report.charts = (() => {
       const label = lane.labels[lane.label[i]];
       context.fillStyle = laneColor(lane, label);
       // Worse states are higher, so the ribbon can be read without colour.
-      const tall = label === "open" ? 5 : height;
+      const tall = label === "open" || label === "clear" ? 5 : height;
       context.fillRect(left, height - tall, Math.max(right - left, 1), tall);
       const wide = context.measureText(label).width;
       if (right - left > wide + 8 && tall === height) {

@@ -50,10 +50,11 @@ Report.map = (() => {
   function fit() {
     if (!scene) return;
     const [west, south, east, north] = scene.bounds;
+    // A long road gets the whole width of the page.
+    R.element("map-box").parentElement.classList.toggle("wide", east - west > 2.5 * (north - south));
     // The width is read once, as each reading lets the browser lay out the page.
-    const width = canvas.clientWidth || 600;
-    view.width = width;
-    view.height = Math.round(Math.min(Math.max((width * (north - south)) / (east - west), 170), 460));
+    view.width = canvas.clientWidth || 600;
+    view.height = Math.round(Math.min(Math.max((view.width * (north - south)) / (east - west), 170), 460));
     canvas.style.height = `${view.height}px`;
     view.scale = fitScale();
     view.x = (west + east) / 2;
@@ -242,7 +243,7 @@ Report.map = (() => {
     });
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "top";
-    if (named.size <= 40) named.forEach(({ x, y, names }) => label(context, names.length > 3 ? `${names[0]} … (${names.length})` : names.join(", "), x, y + 8, true));
+    if (named.size <= 40) named.forEach(({ x, y, names }) => label(context, names.length > 3 ? `${names[0]} … (${names.length})` : names.join(", "), x, y - 20, true));
   }
 
   function label(context, text, x, y, centred) {
@@ -265,7 +266,7 @@ Report.map = (() => {
     context.arc(x, y, size, 0, 2 * Math.PI);
     context.fill();
     if (ues.length <= 100) context.stroke();
-    if (ues.length <= 12) { context.font = "11px system-ui, sans-serif"; context.textBaseline = "middle"; label(context, ue.name, x + 8, y - 8, false); }
+    if (ues.length <= 12) { context.font = "11px system-ui, sans-serif"; context.textBaseline = "middle"; label(context, ue.name, x + 8, y + 9, false); }
   }
 
   function drawScale(context) {

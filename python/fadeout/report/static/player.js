@@ -127,6 +127,8 @@
     R.on("time", () => {
       slider.value = String(Math.round((R.state.t / R.data.duration) * 10000));
       const text = `${R.state.t.toFixed(3)} s${R.state.held ? " (held)" : ""}`;
+      document.documentElement.toggleAttribute("data-held", R.state.held);
+      R.element("held-note").textContent = `Values and map at ${R.state.t.toFixed(3)} s`;
       R.element("clock").textContent = text;
       slider.setAttribute("aria-valuetext", text);
     });
