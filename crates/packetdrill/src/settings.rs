@@ -45,8 +45,7 @@ pub(crate) struct Settings {
     pub(crate) fast_open_key: [u8; 16],
     pub(crate) local_ip: IpAddr,
     pub(crate) remote_ip: IpAddr,
-    /// True if the state of a connection opened by the peer is only stored in the SYN-ACK
-    /// (`tcp_syncookies` of 2).
+    /// True if a passive connection keeps its state in the SYN-ACK (`tcp_syncookies` of 2).
     pub(crate) has_syn_cookies: bool,
     /// True if the memory of the peer must be cleared (`ip tcp_metrics flush`).
     pub(crate) is_forgetful: bool,
@@ -370,8 +369,7 @@ impl Settings {
         }
     }
 
-    /// Takes a setting whose value is not a plain number. Returns false if `name` is no such
-    /// setting.
+    /// Takes a setting whose value is no plain number. Returns false for another `name`.
     fn written_out(&mut self, name: &str, value: &str) -> Result<bool, String> {
         match name {
             "tcp_congestion_control" => value.clone_into(&mut self.congestion),
@@ -408,8 +406,7 @@ impl Settings {
         Ok(true)
     }
 
-    /// Takes a setting that is a count, a size or a time. Returns false if `name` is no such
-    /// setting.
+    /// Takes a setting that is a count, a size or a time. Returns false for another `name`.
     fn limit(&mut self, name: &str, number: u32) -> bool {
         let config = &mut self.config;
         match name {

@@ -432,17 +432,6 @@ pub fn build_with_own<P: fadeout_core::Probe>(
     Ok(crate::World::new(parts(scenario, own)?, end, probe))
 }
 
-/// Checks that a scenario can be built as one world or several. The result is dropped.
-///
-/// # Errors
-/// Returns a [`BuildError`] if a layer refuses the scenario.
-pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildError> {
-    match scenario.worlds {
-        scenario::Worlds::One => parts(scenario, own).map(drop),
-        scenario::Worlds::ByCarrier => divided(scenario, own.congestion).map(drop),
-    }
-}
-
 /// The caller's own algorithms, which replace those of the scenario.
 pub struct Own<'a> {
     /// Chooses congestion controls.

@@ -27,11 +27,10 @@ mod world;
 pub use advice::advice;
 pub use build::{
     BuildError, ChooseCongestion, ChoosePolicy, Own, build, build_with, build_with_own,
-    check_with_own,
 };
 pub use catalog::{catalog, find_entry};
 pub use crossing::Signal;
-pub use divided::{DividedSimulation, Worlds};
+pub use divided::{DividedSimulation, Worlds, check_with_own};
 pub use geometry::geometry;
 pub use hop::Hop;
 pub use kernels::KernelError;

@@ -158,8 +158,7 @@ impl RadioAccess {
                 true => has_utra,
                 false => is_inter_rat || has_node || kind.generation == generation,
             };
-            let cells = cells.filter(|cell| is_meant(kind(cell)));
-            let cells: Vec<CellId> = cells.collect();
+            let cells: Vec<CellId> = cells.filter(|cell| is_meant(kind(cell))).collect();
             let kinds: Vec<CellKind> = cells.iter().map(kind).collect();
             (cells, kinds)
         });
@@ -238,10 +237,8 @@ impl RadioAccess {
         let evaluations = EvaluationSchedule::new(first.collect(), config.monitoring.period);
         if ues.iter().any(Option::is_some) {
             let at = evaluations.wake_at();
-            self.service
-                .stack
-                .events
-                .schedule(at, Event::LinkEvaluations);
+            let events = &mut self.service.stack.events;
+            events.schedule(at, Event::LinkEvaluations);
         }
         let mut mobility = Box::new(Mobility {
             config,

@@ -201,17 +201,7 @@ impl RadioAccess {
                         self.on_link_failure((leg, Finder::Ue), env);
                     }
                 }
-                Event::OutOfRange(leg) => {
-                    // Mobility management monitors the links of its UEs by itself.
-                    let ue = self.service.stack.legs[leg.index()].config.ue;
-                    let is_second = self.service.stack.legs[leg.index()].config.number > 0;
-                    let is_left = self.service.stack.ues[ue.index()].second_leg() != Some(leg);
-                    if is_second && is_left {
-                        // The UE has released this secondary leg at the same time.
-                    } else if is_second || !self.is_managed(ue) {
-                        self.service.fail_link((leg, Finder::Ue), env);
-                    }
-                }
+                Event::OutOfRange(leg) => self.on_out_of_range(leg, env),
                 Event::CellSelection(ue) => self.service.on_cell_selection(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
@@ -252,6 +242,19 @@ impl RadioAccess {
             if self.service.secondary.are_known() {
                 self.on_known_failures(env);
             }
+        }
+    }
+
+    /// Fails the link of a leg that was out of range for too long. Mobility management monitors the
+    /// links of its UEs by itself.
+    fn on_out_of_range(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let config = &self.service.stack.legs[leg.index()].config;
+        let (ue, is_second) = (config.ue, config.number > 0);
+        let is_left = self.service.stack.ues[ue.index()].second_leg() != Some(leg);
+        if is_second && is_left {
+            // The UE has released this secondary leg at the same time.
+        } else if is_second || !self.is_managed(ue) {
+            self.service.fail_link((leg, Finder::Ue), env);
         }
     }
 

@@ -9,8 +9,7 @@
 //! enter_commanded ─► begin_access
 //! ```
 //!
-//! A secondary node that the network does not manage is released when the UE leaves its master's
-//! cell.
+//! A node that the network does not manage is released when the UE leaves its master's cell.
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5, §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
 
@@ -255,8 +254,7 @@ impl Scg<'_, '_> {
         best.map(|(_, cell)| cell)
     }
 
-    /// Feeds the measured levels to the events of the secondary node, as [`Survey::on_samples`]
-    /// does.
+    /// Feeds measured levels to the secondary node's events, as [`Survey::on_samples`] does.
     pub(super) fn on_samples(
         &mut self,
         (now, over): (Time, Span),
@@ -392,8 +390,7 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_report(wish, step));
     }
 
-    /// Handles a message that came over links. Returns true if the message is about the secondary
-    /// node.
+    /// Handles a message from a link. Returns true if it is about the secondary node.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let is_it = self.with_node(env, |network, step| network.on_message(number, step));
         is_it == Some(true)

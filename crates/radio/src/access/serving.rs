@@ -82,6 +82,30 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
             }
         }
     }
+
+    /// Records whether a leg's downlink is out of range, and fails the link if it was for too long.
+    ///
+    /// Standard: TS 38.331 §5.3.10.
+    fn monitor_range(&mut self, plan: &CellPlan, leg: LegId, is_out_of_range: bool) {
+        let now = self.env.now;
+        let state = &mut self.stack.legs[leg.index()];
+        let LegConfig { ue, number, .. } = state.config;
+        let is_secondary = state.carriers.primary().is_some();
+        let was_out_of_range = state.on_evaluation(is_out_of_range);
+        let rrc = &mut self.stack.ues[ue.index()];
+        if is_secondary {
+            // Radio link monitoring covers the primary cell only.
+        } else if is_out_of_range {
+            let recheck = plan.config.recheck_after;
+            let cycle = plan.config.drx.map(|drx| drx.cycle);
+            let period = cycle.map_or(recheck, |cycle| recheck.max(cycle));
+            if rrc.record_out_of_range(now, number, period) {
+                self.stack.events.schedule(now, Event::OutOfRange(leg));
+            }
+        } else if was_out_of_range {
+            rrc.record_in_range(number);
+        }
+    }
 }
 
 impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
@@ -125,21 +149,8 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             None
         };
         let mut is_out_of_range = may_send && chosen.is_none();
-        let LegConfig { ue, number, .. } = state.config;
-        let is_secondary = state.carriers.primary().is_some();
-        let was_out_of_range = may_send && state.on_evaluation(is_out_of_range);
-        let rrc = &mut self.stack.ues[ue.index()];
-        if is_secondary {
-            // Radio link monitoring covers the primary cell only (TS 38.331 clause 5.3.10).
-        } else if is_out_of_range {
-            let recheck = plan.config.recheck_after;
-            let cycle = plan.config.drx.map(|drx| drx.cycle);
-            let period = cycle.map_or(recheck, |cycle| recheck.max(cycle));
-            if rrc.record_out_of_range(now, number, period) {
-                self.stack.events.schedule(now, Event::OutOfRange(leg));
-            }
-        } else if was_out_of_range {
-            rrc.record_in_range(number);
+        if may_send {
+            self.monitor_range(plan, leg, is_out_of_range);
         }
         let state = &mut self.stack.legs[leg.index()];
         if let Some((scheme, _)) = chosen
@@ -156,9 +167,8 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
         }
         let state = &mut self.stack.legs[leg.index()];
         if may_send {
-            state
-                .half_mut(Direction::Downlink)
-                .record_range(is_out_of_range);
+            let half = state.half_mut(Direction::Downlink);
+            half.record_range(is_out_of_range);
         }
         let ready = state.downlink_ready(plan, slot.now, waiting, is_out_of_range);
         let bid = chosen.map(|(scheme, cqi)| {

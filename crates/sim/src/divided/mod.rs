@@ -3,7 +3,7 @@
 mod gate;
 mod windows;
 
-use crate::build::{self, BuildError, ChooseCongestion, Divided};
+use crate::build::{self, BuildError, ChooseCongestion, Divided, Own};
 use crate::division::Division;
 use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config, stride};
 use crate::world::{Parts, World, gathered, probe_of};
@@ -11,6 +11,17 @@ use fadeout_core::{NullProbe, Probe, ProbeSettings, Span, Time};
 use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, Recorder};
 use fadeout_scenario::Scenario;
 use windows::Windows;
+
+/// Checks that a scenario can be built as one world or several. The result is dropped.
+///
+/// # Errors
+/// Returns a [`BuildError`] if a layer refuses the scenario.
+pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildError> {
+    match scenario.worlds {
+        fadeout_scenario::Worlds::One => build::parts(scenario, own).map(drop),
+        fadeout_scenario::Worlds::ByCarrier => build::divided(scenario, own.congestion).map(drop),
+    }
+}
 
 /// The worlds that the scenario's `worlds` key creates. `P` is the probe that records each world.
 ///

@@ -76,7 +76,7 @@ const MAY_USE: [(&str, &str, &[&str]); 24] = [
         &["config", "plan", "air", "bearer", "cell", "leg", "rrc"],
     ),
     ("radio", "outlook", &["config"]),
-    ("radio", "sight", &["config"]),
+    ("radio", "path_state", &["config"]),
 ];
 
 /// Top-level names of a crate that are not rooms: local names of other crates, and types.

@@ -130,7 +130,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
     managed.expect("one leg each");
-    let (mut pool, mut motion) = (PacketPool::new(), case.walk);
+    let (mut pool, mut walk) = (PacketPool::new(), case.walk);
+    let mut motion = AnyMotion(&mut walk);
     let mut rows = Rows {
         keeps_blocks: case.keeps_blocks,
         keeps_measured: case.keeps_measured,
@@ -162,17 +163,14 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let (least, most) = (length + Span::from_secs(20), length + Span::from_secs(60));
     let mut entered = 0;
     loop {
-        let first = outside
-            .first_key_value()
-            .map_or(Time::NEVER, |(key, _)| key.0);
+        let first = outside.keys().next().map_or(Time::NEVER, |key| key.0);
         let now = first.min(access.wake_at());
         let left = arrivals.len() + rows.drops.len() + dropped.len();
         if now > Time::ZERO + most || now > Time::ZERO + least && left == entered + copied.len() {
             break;
         }
         if first > access.wake_at() {
-            let motion = &mut AnyMotion(&mut motion);
-            access.on_wake(now, motion, &mut pool, &mut out, &mut rows);
+            access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
             for packet in out.drain(..) {
                 arrivals.push(pool.take(packet).flow.0);
             }
