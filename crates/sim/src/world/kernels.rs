@@ -159,7 +159,7 @@ impl<P: Probe> World<P> {
                 // The multipath connection itself reports the bytes in order over all paths.
                 (bytes, true) => self.probe.delivered(now, flow, bytes),
                 (bytes, false) => {
-                    self.on_agent_report(machine, AgentReport::Delivered(id.0, bytes))
+                    self.on_agent_report(machine, AgentReport::Delivered(id.0, bytes));
                 }
             }
         }

@@ -2,10 +2,10 @@
 //!
 //! `D` is the number of seconds since the last congestion ended. A round trip adds `alpha`
 //! segments, which is 1 while `D <= D_L`. Then `alpha` is `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`,
-//! scaled by the round-trip time over 100 ms. The result is at least 1, and is multiplied by `2 (1
-//! - beta)`. A loss reduces the window to the share `beta = RTT_min / RTT_max`, between 0.5 and
-//! 0.8. The share is a half if the throughput before this loss differs by more than a fifth from
-//! the throughput before the last loss.
+//! scaled by the round-trip time over 100 ms. The result is at least 1, and is multiplied by
+//! `2 (1 - beta)`. A loss reduces the window to the share `beta = RTT_min / RTT_max`, between 0.5
+//! and 0.8. The share is a half if the throughput before this loss differs by more than a fifth
+//! from the throughput before the last loss.
 //!
 //! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004,
 //! in the arithmetic of net/ipv4/tcp_htcp.c (Linux 6.12). Round trips are in whole jiffies, `alpha`
