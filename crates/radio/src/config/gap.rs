@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Test vectors gap_loss_* of the handover sheet.
+    /// Test vectors gap_loss_* of handover_vectors.csv.
     #[test]
     fn a_gap_takes_its_share_of_slots() {
         for (period_ms, share) in [(40, 0.15), (80, 0.075), (20, 0.3)] {

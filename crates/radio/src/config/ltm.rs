@@ -69,7 +69,7 @@ impl Default for LtmConfig {
 mod tests {
     use super::*;
 
-    /// Test vectors ltm_rach_default and ltm_fast_early_tci of the handover sheet. They have 4 ms
+    /// Test vectors ltm_rach_default and ltm_fast_early_tci of handover_vectors.csv. They have 4 ms
     /// until the feedback, 3 ms after it, and 20 ms between two random access occasions.
     #[test]
     fn delays_are_those_of_the_tests_of_the_standard() {

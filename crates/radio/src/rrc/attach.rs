@@ -9,8 +9,8 @@
 //!    ◄─ reconfiguration with bearers ─ base station ─ response ──►┘ path
 //! ```
 //!
-//! [`Attach`] holds the state and the timers, and sends messages over links. Its caller sends
-//! messages over the air.
+//! [`Attach`] contains the state and the timers, and sends messages over links. The caller sends
+//! the messages of the radio interface.
 //!
 //! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3,
 //! §5.3.4; TS 38.331 §5.3.3, §5.3.4.
@@ -30,8 +30,8 @@ pub(crate) const T3410: Span = Span::from_secs(15);
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 pub(crate) const T3411: Span = Span::from_secs(10);
 
-/// Time to the next attempt after [`MOST_ATTEMPTS`] failures (T3402, T3502). It is the default that
-/// applies if the network gives no value.
+/// Time to the next attempt after [`MOST_ATTEMPTS`] failures (T3402, T3502). The value is the
+/// default for networks that give no value.
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
 pub(crate) const T3402: Span = Span::from_secs(12 * 60);
@@ -54,8 +54,8 @@ fn service_timer(generation: Generation) -> Span {
 /// Round of the attach procedure: a message to the UE and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// RRC setup, which comes with contention resolution. The answer contains the first NAS
-    /// message.
+    /// RRC setup. The message is sent with contention resolution, and the answer contains the first
+    /// NAS message.
     Setup,
     Authentication,
     /// Security activation of NAS.
@@ -96,7 +96,7 @@ impl Round {
         })
     }
 
-    /// True if the core starts the round, false if the base station does.
+    /// True if the core starts the round, and false if the base station starts it.
     pub(crate) fn is_of_core(self, registration: Registration) -> bool {
         match self {
             Round::Authentication | Round::NasSecurity | Round::Security => true,
@@ -105,8 +105,8 @@ impl Round {
         }
     }
 
-    /// Returns the processing time from the message to the UE's answer. NAS has no specified limits
-    /// and takes no time here.
+    /// Returns the processing time from the message to the UE's answer. NAS messages have no
+    /// specified limit, so their processing takes no time here.
     ///
     /// Standard: TS 36.331 §11.2; TS 38.331 §12.
     pub(crate) fn processing(self, generation: Generation) -> Span {
@@ -144,8 +144,8 @@ impl Round {
         }
     }
 
-    /// Returns the size in bytes of the message or answer between base station and core. It is that
-    /// of an IP packet with SCTP's header.
+    /// Returns the size in bytes of the message or answer between base station and core, as an IP
+    /// packet with SCTP header.
     pub(crate) fn wired_size(self, is_answer: bool) -> u32 {
         match (self, is_answer) {
             (Round::Setup | Round::Acceptance, true) => 250,
@@ -159,11 +159,12 @@ impl Round {
 /// Reason why a UE has selected no cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unsuited {
-    /// The UE could measure no cell.
+    /// The UE received no cell.
     Nothing,
     /// The strongest cell has this RSRP in dBm, which is not above q-RxLevMin.
     Weak(CellId, f64),
-    /// The downlink of the strongest cell is below Qin: the UE cannot read its system information.
+    /// The downlink of this cell, the strongest, is below Qin. The UE cannot read the system
+    /// information there.
     Unread(CellId),
 }
 
@@ -174,19 +175,20 @@ pub enum Unattached {
     NotBegun(Time),
     /// The latest cell selection found no suitable cell.
     NoCell(Unsuited),
-    /// This number of attempts failed. The flag is true if the latest attempt reached RRC's setup.
+    /// This number of attempts failed. The flag is true if the latest attempt reached RRC setup.
     Failed(u32, bool),
     /// The first attempt is under way.
     UnderWay,
 }
 
-/// State of the attach procedure of a UE. The same procedure follows the loss of a connection.
+/// State of a UE's attach procedure. After the loss of its connection the UE uses the same
+/// procedure.
 #[derive(Debug)]
 pub(crate) struct Attach {
     registration: Registration,
     /// Number of consecutive failed attempts.
     attempts: u32,
-    /// Number of all failed attempts, and true if the latest one reached RRC's setup.
+    /// Number of all failed attempts, and true if the latest failed attempt reached RRC setup.
     failed: (u32, bool),
     /// True if the UE has begun the attempt and is selecting a cell.
     pub is_selecting: bool,
@@ -196,11 +198,11 @@ pub(crate) struct Attach {
     answers_at: Time,
     /// Time at which the UE gives up the attempt.
     guard_at: Time,
-    /// Message or answer between base station and core, with the time of its arrival. If simulated
-    /// links carry it, the time is that of its repetition.
+    /// Message or answer under way between base station and core, with its arrival time. If
+    /// simulated links carry the message, the time is that of its repetition.
     under_way: Option<(Round, bool, Time)>,
     wire: NetworkMessages,
-    /// True until the core is informed of the UE's bearers.
+    /// True until the core knows that the UE's bearers are set up.
     is_path_awaited: bool,
 }
 
@@ -233,18 +235,18 @@ impl Attach {
         self.cell
     }
 
-    /// Returns the time of the next action of the UE, or between base station and core.
+    /// Returns the time of the next action of the UE, the base station or the core.
     pub(crate) fn wake_at(&self) -> Time {
         self.answers_at.min(self.guard_at).min(self.wired_at())
     }
 
-    /// Returns the time of the next action between base station and core.
+    /// Returns the time at which the message under way between base station and core is due.
     pub(crate) fn wired_at(&self) -> Time {
         self.under_way.map_or(Time::NEVER, |(.., at)| at)
     }
 
-    /// Returns why the UE is not attached, or `None` if it is. `begins_at` is the time of its next
-    /// attempt, `unsuited` the result of its latest cell selection.
+    /// Returns why the UE is not attached, or `None` if the UE is attached. `begins_at` is the time
+    /// of the UE's next attempt. `unsuited` is the result of its latest cell selection.
     pub(crate) fn unattached(
         &self,
         begins_at: Option<Time>,
@@ -271,7 +273,7 @@ impl Attach {
         });
     }
 
-    /// Records that the UE has received RRC's setup in a cell.
+    /// Records that the UE has received RRC setup in a cell.
     pub(crate) fn on_setup(&mut self, (cell, generation): (CellId, Generation), now: Time) {
         self.on_path();
         self.cell = cell;
@@ -308,21 +310,21 @@ impl Attach {
         self.is_path_awaited = true;
     }
 
-    /// True until the core is informed of the UE's bearers.
+    /// True until the core knows that the UE's bearers are set up.
     pub(crate) fn is_path_awaited(&self) -> bool {
         self.is_path_awaited
     }
 
-    /// Ends the dialogue with the core. The core knows the bearers, or the UE's new cell, or nobody
-    /// informs it any more.
+    /// Ends the exchange of messages with the core. The core knows the UE's bearers or its new
+    /// cell, or will not be informed any more.
     pub(crate) fn on_path(&mut self) {
         self.is_path_awaited = false;
         self.under_way = None;
         self.wire.cancel_all();
     }
 
-    /// Records that an attempt has failed. `had_setup` is true if it reached RRC's setup. Returns
-    /// the time to the next attempt, which is `usual` for a registered UE.
+    /// Records that an attempt has failed. `had_setup` is true if the attempt reached RRC setup.
+    /// Returns the time to the next attempt, which is `usual` for a registered UE.
     ///
     /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
     pub(crate) fn fail(&mut self, had_setup: bool, usual: Span) -> Span {
@@ -339,7 +341,7 @@ impl Attach {
         T3402
     }
 
-    /// Stops the dialogue and all its timers.
+    /// Stops the exchange of messages and all its timers.
     pub(crate) fn stop(&mut self) {
         self.answers_at = Time::NEVER;
         self.guard_at = Time::NEVER;
@@ -372,7 +374,7 @@ impl Attach {
         else {
             return None;
         };
-        // A repeated message may arrive twice.
+        // A message that was repeated may arrive twice, so only the awaited round is accepted.
         self.under_way
             .take_if(|(of, is_up, _)| (*of, *is_up) == (round, is_answer))?;
         Some((round, is_answer))

@@ -8,8 +8,9 @@
 //! target ─ PathSwitch ─► core ─ PathSwitched ─► target ─ Release ─► source
 //! ```
 //!
-//! Through the core, the same steps have other names: Handover Required and Handover Request, their
-//! Acknowledge and Handover Command, Handover Notify, UE Context Release Command.
+//! If the messages go through the core, the standard uses other names. Request is then Handover
+//! Required and Handover Request. Acknowledge is Handover Request Acknowledge and Handover Command.
+//! PathSwitch is Handover Notify, and Release is UE Context Release Command.
 //!
 //! Standard: TS 36.423 §8.2, §8.3; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
@@ -32,10 +33,10 @@ pub(crate) enum NetworkSignal {
     Request(CellId),
     /// Handover Request Acknowledge: the target cell accepts the UE.
     Acknowledge(CellId),
-    /// Handover Preparation Failure: the target cell has no room for the UE.
+    /// Handover Preparation Failure: the target cell refuses the UE.
     Refuse(CellId),
-    /// COUNT values of the UE's bearers (SN Status Transfer, or through the core eNB and MME Status
-    /// Transfer).
+    /// SN Status Transfer: COUNT values of the UE's bearers. Through the core the messages are eNB
+    /// Status Transfer and MME Status Transfer.
     StatusTransfer,
     /// COUNT value of the first copy that the source sends to a candidate (Early Status Transfer).
     EarlyStatus,
@@ -59,7 +60,8 @@ pub(crate) enum NetworkSignal {
     Withdraw { source: CellId, cell: CellId },
     /// Handover Success: the UE is in this candidate.
     Success(CellId),
-    /// Message of the attach procedure between the core and the base station, or its answer.
+    /// Message of the attach procedure between the core and the base station. `is_answer` is true
+    /// if the message is the UE's answer.
     Attach { round: Round, is_answer: bool },
 }
 
@@ -68,7 +70,7 @@ impl NetworkSignal {
     /// those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
-            // These messages have the UE's context and RRC's containers.
+            // These messages contain the UE's context and RRC messages.
             NetworkSignal::Request(_) | NetworkSignal::Context => 600,
             NetworkSignal::Acknowledge(_) => 300,
             NetworkSignal::PathSwitch(_)
@@ -93,7 +95,7 @@ impl NetworkSignal {
 pub(crate) struct NetworkMessage {
     number: u64,
     pub signal: NetworkSignal,
-    /// Place at which the message arrives next.
+    /// Node at which the message arrives next.
     pub next: NetworkNode,
     /// Destination of the message.
     pub to: NetworkNode,

@@ -31,7 +31,7 @@ pub(crate) struct BeamRecovery {
 }
 
 impl BeamWatch {
-    /// Returns a state without detection, until [`BeamWatch::reset`].
+    /// Returns a state without beam failure detection. Detection begins with [`BeamWatch::reset`].
     pub(crate) fn new() -> BeamWatch {
         BeamWatch {
             next_at: Time::NEVER,
@@ -50,7 +50,8 @@ impl BeamWatch {
         }
     }
 
-    /// True if the UE evaluates its beams now. The next evaluation follows after `period`.
+    /// Returns true if the UE evaluates its beams now, and plans the next evaluation after
+    /// `period`.
     pub(crate) fn is_due(&mut self, now: Time, period: Span) -> bool {
         let is_due = self.next_at <= now;
         if is_due {
@@ -67,7 +68,8 @@ impl BeamWatch {
         (config, access): (&BeamMonitoring, CellAccess<'_>),
         is_failing: bool,
     ) -> bool {
-        // A failure instance at the expiry of the timer restarts the timer.
+        // A beam failure instance at the expiry of the timer restarts the timer and does not reset
+        // the counter.
         if self.forgotten_at < now || !is_failing && self.forgotten_at <= now {
             (self.instances, self.forgotten_at) = (0, Time::NEVER);
         }
@@ -104,7 +106,8 @@ impl BeamWatch {
         self.recovery.is_some()
     }
 
-    /// Ends the recovery, because the base station has answered. Other beams are used now.
+    /// Ends the recovery, because the base station has answered. Base station and UE use other
+    /// beams from now on.
     pub(crate) fn on_recovered(&mut self) {
         (self.instances, self.forgotten_at) = (0, Time::NEVER);
         self.recovery = None;
@@ -170,7 +173,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Returns the time in ms at which recovery begins, with one evaluation each 20 ms.
+    /// Returns the time in ms at which recovery begins. `failures` contains the result of one
+    /// evaluation every 20 ms.
     fn begins(config: &BeamMonitoring, failures: &[bool]) -> Option<u64> {
         let mut watch = BeamWatch::new();
         watch.reset(Time::ZERO, Some(PERIOD));
@@ -200,7 +204,8 @@ mod tests {
 
     #[test]
     fn the_counter_begins_anew_when_its_timer_expires() {
-        // The timer outlasts one evaluation without failure, but not two.
+        // The timer does not expire during one evaluation without failure. It expires during two,
+        // which resets the counter.
         assert_eq!(begins(&CONFIG, &[true, true, false, true]), Some(80));
         let failures = [true, true, false, false, true, true, false];
         assert_eq!(begins(&CONFIG, &failures), None);
@@ -270,7 +275,8 @@ mod tests {
 
     #[test]
     fn after_the_recovery_timer_preambles_are_drawn() {
-        // Dedicated preambles at 60 and 80 ms are lost. The timer expires at 100 ms.
+        // The dedicated preambles at 60 and 80 ms are lost. The recovery timer expires at 100 ms,
+        // so the UE uses contention preambles from then on.
         let (steps, progress) = recover(-90.0, |ms, _| ms >= 100);
         let preambles = steps
             .iter()

@@ -1,5 +1,5 @@
-//! Conditional handover of one UE between base stations. The source asks candidates, which reserve
-//! resources for the UE. The candidate that the UE enters notifies the source.
+//! Conditional handover of one UE between base stations. The source sends requests to candidate
+//! cells, which reserve resources for the UE. The candidate that the UE enters notifies the source.
 //!
 //! ```text
 //! source ─ Request ─► candidate        target ─ Success ─► source ─ StatusTransfer ─► target
@@ -23,20 +23,21 @@ use fadeout_core::{CellId, RrcEvent, Span, Time};
 pub(crate) struct Candidacy {
     /// Cell whose base station prepares the candidates.
     source: CellId,
-    /// Candidates that the source has asked, the oldest first.
+    /// Candidates to which the source has sent a request, the oldest first.
     candidates: Vec<SourceCandidate>,
-    /// True if the UE must receive a changed list of candidates.
+    /// True if the UE does not know the present list of candidates yet.
     is_list_outdated: bool,
-    /// Time of the latest list of candidates for the UE. `None` if it had none.
+    /// Time at which the latest list of candidates was sent to the UE. `None` if no list was sent.
     list_sent_at: Option<Time>,
     /// Reservations of candidates for the UE.
     reservations: Vec<Reservation>,
-    /// Candidates that decide about a request, each with the time of its decision.
+    /// Cells that decide about a request, each with the time of its decision.
     deciding: Vec<(CellId, Time)>,
-    /// Messages with a fixed delay, each with its arrival time, in no order.
+    /// Messages with a fixed delay, each with its arrival time. They are not sorted.
     delayed: Vec<(Time, NetworkSignal)>,
     success: Option<SuccessNotification>,
-    /// Time at which the target has the forwarded data, if no link carries it.
+    /// Time at which the target has the forwarded data. Used only if no simulated link carries the
+    /// data.
     resumes_at: Time,
     wire: NetworkMessages,
 }
@@ -60,13 +61,14 @@ impl SourceCandidate {
     }
 }
 
-/// Notification that the UE has entered a candidate, repeated until the source answers.
+/// Notification (Handover Success) that the UE has entered a candidate. It is repeated until the
+/// source answers.
 #[derive(Debug, Clone, Copy)]
 struct SuccessNotification {
     cell: CellId,
     /// Time of the next repetition.
     again_at: Time,
-    /// True if the source has received the notification.
+    /// True if the target knows that the source has received the notification.
     is_known: bool,
 }
 
@@ -101,7 +103,7 @@ impl Candidacy {
         next.min(self.resumes_at)
     }
 
-    /// True if a target waits for an answer or data of its source.
+    /// True if a target waits for the source's answer or for the forwarded data.
     pub(crate) fn is_finishing(&self) -> bool {
         self.success.is_some() || !self.resumes_at.is_never()
     }
@@ -117,12 +119,14 @@ impl Candidacy {
         all
     }
 
-    /// Returns the time of the latest list of candidates for the UE. `None` if it had none.
+    /// Returns the time at which the latest list of candidates was sent to the UE. `None` if no
+    /// list was sent.
     pub(crate) fn list_sent_at(&self) -> Option<Time> {
         self.list_sent_at
     }
 
-    /// Returns the time of the source's request to a candidate. `None` if the cell is no candidate.
+    /// Returns the time at which the source sent its request to a candidate. `None` if the cell is
+    /// no candidate.
     pub(crate) fn asked_at(&self, cell: CellId) -> Option<Time> {
         let candidate = self
             .candidates
@@ -138,8 +142,8 @@ impl Candidacy {
             .any(|reservation| reservation.cell == cell)
     }
 
-    /// Requests these candidates, the best first. Older candidates that are not in the list are
-    /// cancelled if the maximum number is exceeded.
+    /// Sends requests to the cells in `wanted`, the best first. If the maximum number of candidates
+    /// is reached, older candidates that are not in `wanted` are cancelled.
     pub(crate) fn request_candidates(
         &mut self,
         source: CellId,
@@ -181,13 +185,13 @@ impl Candidacy {
         self.send_candidates(step);
     }
 
-    /// Sets the source of a handover that has no candidates but its target.
+    /// Sets the source of an ordinary handover, whose only candidate is its target.
     pub(crate) fn set_source(&mut self, source: CellId) {
         self.source = source;
     }
 
-    /// Handles the UE's entry into a candidate: its reservation ends. The candidate's base station
-    /// notifies the source.
+    /// Handles the UE's entry into a candidate. The reservation of that cell ends, and its base
+    /// station notifies the source.
     pub(crate) fn on_executed(&mut self, cell: CellId, step: &mut Step<'_>) {
         self.end_reservations(|reservation| reservation.cell == cell, step);
         self.success = Some(SuccessNotification {
@@ -198,9 +202,9 @@ impl Candidacy {
         self.send(NetworkSignal::Success(cell), [cell, self.source], step);
     }
 
-    /// Handles a UE's switch to a candidate of the same base station, which keeps the other
-    /// candidates. The cell that the UE left becomes a candidate. `lacks_candidates` is true if the
-    /// UE does not know the latest list.
+    /// Handles a UE's switch to a candidate of the same base station. The other candidates stay
+    /// prepared, and the cell that the UE left becomes a candidate. `lacks_candidates` is true if
+    /// the UE does not know the latest list of candidates.
     ///
     /// Standard: TS 38.300 §9.2.3.5.2.
     pub(crate) fn on_switched(
@@ -240,7 +244,7 @@ impl Candidacy {
         self.send_candidates(step);
     }
 
-    /// Stops the notification of the source, because the link to the UE is lost.
+    /// Stops repeating the notification of the source, because the link to the UE is lost.
     pub(crate) fn on_link_lost(&mut self) {
         self.success = None;
         self.resumes_at = Time::NEVER;
@@ -260,7 +264,7 @@ impl Candidacy {
         self.send(signal, [source, cell], step);
     }
 
-    /// Ends the reservations that satisfy `is_it`. Returns true if there were any.
+    /// Ends the reservations for which `is_it` returns true. Returns true if there were any.
     fn end_reservations(
         &mut self,
         is_it: impl Fn(&Reservation) -> bool,
@@ -279,7 +283,8 @@ impl Candidacy {
         self.reservations.len() < before
     }
 
-    /// Sends the UE its candidates, when all of them have answered.
+    /// Sends the list of candidates to the UE if the list has changed and all candidates have
+    /// answered.
     fn send_candidates(&mut self, step: &mut Step<'_>) {
         if self.is_list_outdated && self.candidates.iter().all(SourceCandidate::is_prepared) {
             self.is_list_outdated = false;
@@ -289,7 +294,8 @@ impl Candidacy {
         }
     }
 
-    /// Sends the COUNT value of the first copy to candidates that will receive copies.
+    /// Sends Early Status Transfer, with the COUNT value of the first copy, to candidates that will
+    /// receive copies.
     ///
     /// Standard: TS 38.423 §8.2.12.
     fn announce_copies(&mut self, step: &mut Step<'_>) {
@@ -351,7 +357,7 @@ impl Candidacy {
         }
     }
 
-    /// Handles a message that has arrived over links, if it is about conditional handover.
+    /// Handles a message that has arrived over links, if the message is about conditional handover.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
         let Some(message) = self.wire.take_arrived(number) else {
             return;

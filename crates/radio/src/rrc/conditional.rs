@@ -1,5 +1,5 @@
-//! Execution conditions of conditional handover at the UE: its candidates, and the choice and time
-//! of its departure.
+//! Execution conditions of conditional handover at the UE. They determine when the UE leaves its
+//! cell, and for which candidate.
 //!
 //! [`Conditions`] receives samples and times. It does not use the radio channel, a clock or
 //! signalling.
@@ -58,13 +58,14 @@ pub(crate) struct Conditions {
     received: Option<(Time, Candidates)>,
     /// True if the UE has recovered from a link failure by a candidate.
     has_recovered: bool,
-    /// Time at which all conditions of some candidate are fulfilled, if no sample changes that.
+    /// Time at which all conditions of some candidate will be fulfilled, unless a later sample
+    /// changes that.
     departure_at: Time,
     /// Value of `departure_at` at the last call of [`Conditions::take_changed_departure`].
     last_departure: Time,
 }
 
-/// One condition: its filter, and its state for each cell.
+/// Execution condition with its layer 3 filter, and its state for each cell.
 #[derive(Debug)]
 struct Condition {
     event: MeasurementEvent,
@@ -74,7 +75,7 @@ struct Condition {
     cells: Vec<(Level, ConditionState)>,
 }
 
-/// State of a condition for one cell.
+/// State of an execution condition for one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConditionState {
     Out,
@@ -86,7 +87,8 @@ enum ConditionState {
 }
 
 impl ConditionState {
-    /// Returns the earliest time at which the condition is fulfilled, or `now` if it is.
+    /// Returns the earliest time at which the condition is fulfilled, or `now` if the condition is
+    /// already fulfilled.
     fn fulfilled_at(self, now: Time) -> Time {
         match self {
             ConditionState::Out => Time::NEVER,
@@ -97,8 +99,8 @@ impl ConditionState {
         }
     }
 
-    /// Returns the state after the timers that expire before `now`. A sample at the time of a timer
-    /// precedes the timer.
+    /// Returns the state after all timers that expire before `now`. A sample at the expiry of a
+    /// timer is handled before the timer.
     fn settled(self, now: Time) -> ConditionState {
         match self {
             ConditionState::Entering(at) if at < now => ConditionState::Fulfilled,
@@ -161,8 +163,8 @@ impl Conditions {
         received.map(|(_, candidates)| candidates)
     }
 
-    /// Sets the candidates by position. Cells that were candidates before keep the states of their
-    /// conditions.
+    /// Sets the candidates, by position in the UE's list of cells. Cells that were candidates
+    /// before keep the states of their conditions.
     pub(crate) fn set_candidates(&mut self, now: Time, candidates: impl Iterator<Item = usize>) {
         self.candidates.clear();
         self.candidates.extend(candidates);
@@ -185,7 +187,7 @@ impl Conditions {
         self.last_departure = Time::NEVER;
     }
 
-    /// Returns the positions of the candidates.
+    /// Returns the positions of the candidates in the UE's list of cells.
     pub(crate) fn candidates(&self) -> &[usize] {
         &self.candidates
     }
@@ -200,8 +202,9 @@ impl Conditions {
         self.candidates.is_empty()
     }
 
-    /// True if a UE with a failed link may enter the cell at `position` without re-establishment.
-    /// The cell must be a candidate. Returns true only once in a serving cell.
+    /// Returns true if a UE with a failed link may enter the cell at `position` without
+    /// re-establishment. The cell must be a candidate. In each serving cell the function returns
+    /// true at most once.
     pub(crate) fn recovers_in(&mut self, position: usize) -> bool {
         let may = !self.has_recovered && self.candidates.contains(&position);
         self.has_recovered |= may;
@@ -224,7 +227,7 @@ impl Conditions {
         !self.is_idle() && is_meant && self.conditions.iter().any(is_unknown)
     }
 
-    /// Adapts the filters to samples that are `over` after the previous samples.
+    /// Adapts the filters to samples that follow the previous samples after the time `over`.
     pub(crate) fn set_period(&mut self, over: Span) {
         for condition in self.conditions.iter_mut().filter(|it| it.period != over) {
             condition.period = over;
@@ -232,7 +235,8 @@ impl Conditions {
         }
     }
 
-    /// As [`EventState::replay`](super::measure::EventState::replay).
+    /// Filters the last samples of a cell again. See
+    /// [`EventState::replay`](super::measure::EventState::replay).
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         for condition in &mut self.conditions {
             let filtered = &mut condition.cells[position].0;
@@ -241,7 +245,7 @@ impl Conditions {
         }
     }
 
-    /// Handles a sample of one cell, `over` after its previous sample.
+    /// Handles a sample of one cell, taken the time `over` after the cell's previous sample.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         for condition in &mut self.conditions {
             let filtered = &mut condition.cells[position].0;
@@ -269,8 +273,8 @@ impl Conditions {
         self.departure_at = all.min().unwrap_or(Time::NEVER);
     }
 
-    /// Returns the time at which all conditions of a candidate are fulfilled, if no sample changes
-    /// that.
+    /// Returns the time at which all conditions of a candidate will be fulfilled, unless a later
+    /// sample changes that.
     fn departure_at_of(&self, position: usize, now: Time) -> Time {
         let states = || self.conditions.iter().map(|it| it.cells[position].1);
         let at = states().map(|state| state.fulfilled_at(now)).max();
@@ -294,8 +298,9 @@ impl Conditions {
         is_new.then_some(self.departure_at)
     }
 
-    /// Returns the strongest candidate whose conditions are all fulfilled, or the first one of
-    /// equals. `None` if no departure is due. The candidate is returned once.
+    /// Returns the strongest candidate whose conditions are all fulfilled. Among equally strong
+    /// candidates the first one is returned. `None` if no departure is due, or if the candidate was
+    /// returned before.
     pub(crate) fn take_departure(&mut self, now: Time) -> Option<usize> {
         if self.departure_at > now {
             return None;
@@ -339,8 +344,8 @@ mod tests {
         }
     }
 
-    /// Returns the time in ms and the target of the departure. Samples are those of the serving
-    /// cell and its neighbours.
+    /// Returns the time in ms and the target of the departure. `samples` contains the levels of the
+    /// serving cell and its neighbours.
     fn executed(
         events: &[MeasurementEvent],
         candidates: &[usize],
@@ -362,7 +367,7 @@ mod tests {
         None
     }
 
-    /// Test vector cho_two_conditions of the handover sheet.
+    /// Test vector cho_two_conditions of handover_vectors.csv.
     #[test]
     fn of_two_conditions_the_later_one_decides() {
         let both = [condition(A3, 100), condition(A5, 40)];
@@ -386,7 +391,8 @@ mod tests {
             (80, &[-80.0, -85.0]),
             (180, &[-80.0, -91.0]),
         ];
-        // The sample at 180 ms comes before the timer that ends then.
+        // The time to trigger ends at 180 ms. The sample at 180 ms is handled first and ends the
+        // entering condition, so the UE stays.
         assert_eq!(executed(&event, &[1], &samples), None);
         assert_eq!(executed(&event, &[1], &samples[..3]), Some((180, 1)));
     }
@@ -400,14 +406,15 @@ mod tests {
                 (0, &[-80.0, -85.0]),
                 (110, &[-80.0, -85.0]),
                 (200, &[-80.0, -91.0]),
-                // A5 enters while A4 is still fulfilled, if A4's leaving condition holds for less
-                // than 100 ms.
+                // A5 is fulfilled at `last`. A4 is still fulfilled then if its leaving condition
+                // has held for less than 100 ms.
                 (last, &[-99.0, -89.0]),
             ];
             executed(&both, &[1], &samples)
         };
         assert_eq!(left_for(60), Some((260, 1)));
-        // After 101 ms the condition has ended, so the time to trigger starts anew.
+        // After 101 ms A4 is no longer fulfilled, so its time to trigger starts anew. The UE
+        // departs at 401 ms.
         assert_eq!(left_for(101), Some((401, 1)));
     }
 
@@ -434,7 +441,8 @@ mod tests {
         assert_eq!(conditions.take_received(at_ms(20)), Some(named));
         conditions.set_candidates(at_ms(20), [1].into_iter());
         conditions.on_samples(at_ms(30), 0, &levels);
-        // The time to trigger of the first candidate continues when another candidate is added.
+        // The time to trigger of the first candidate continues when another candidate is added, so
+        // the departure stays at 70 ms.
         conditions.set_candidates(at_ms(40), [1, 2].into_iter());
         conditions.on_samples(at_ms(40), 0, &levels);
         assert_eq!(conditions.wake_at(), at_ms(70));
@@ -469,7 +477,8 @@ mod tests {
             change(&mut conditions, 160, [-90.0, -80.0]),
             Some(at_ms(260))
         );
-        // The UE has departed. Another notice informs of that, not this one.
+        // The UE has departed. Clearing the candidates does not count as a change of the expected
+        // departure.
         conditions.clear();
         assert_eq!(conditions.take_changed_departure(), None);
     }
@@ -496,15 +505,16 @@ mod tests {
             [0, 1, 2].map(|position| conditions.needs_exact_level((0, levels), position))
         };
         assert_eq!(open(&conditions, &levels), [false, true, false]);
-        // An exact sample does not suffice, because the filtered value before it is not exact.
+        // An exact sample alone does not suffice, because the filtered value before the sample is
+        // not exact.
         let known = [-90.0, -115.0, -115.0].map(Level::from);
         assert!(conditions.needs_exact_level((0, &known), 1));
         conditions.replay(1, (&[(Span::from_millis(200), -112.0)], Before::Nothing));
         assert!(!conditions.needs_exact_level((0, &known), 1));
         conditions.set_period(Span::from_millis(400));
         conditions.on_samples(at_ms(400), 0, &known);
-        // The filter weight is a = 1/2 for 200 ms, so a quarter of the 3 dB step remains after 400
-        // ms.
+        // The filter weight is 1/2 for 200 ms. After 400 ms a quarter of the 3 dB step from -112 to
+        // -115 dBm remains, so the value is -114.25 dBm.
         assert!((conditions.conditions[0].cells[1].0.low + 114.25).abs() < 1e-9);
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Drawn {
     pub ue: UeId,
     /// Number of the preamble in the cell.
     pub number: u32,
-    /// SINR of the UE's uplink in dB, without interference from other UEs' Msg3.
+    /// SINR of the UE's uplink in dB, without interference from Msg3 of other UEs.
     pub sinr_db: f64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Contest {
     Nobody,
 }
 
-/// Contention preambles whose contention is not resolved.
+/// Contention preambles whose contention resolution has not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Contention {
     drawn: Vec<Drawn>,
@@ -47,7 +47,7 @@ impl Contention {
         draws.below(u64::from(config.drawn_preambles)) as u32
     }
 
-    /// Records a preamble that is sent, and discards preambles that no later call needs.
+    /// Records a preamble that is sent, and discards old preambles that no later Msg3 depends on.
     pub(crate) fn send(&mut self, drawn: Drawn, config: &AccessConfig) {
         let kept = Contention::kept(config);
         self.drawn.retain(|it| drawn.at.since(it.at) <= kept);
@@ -60,7 +60,8 @@ impl Contention {
         self.drawn.push(drawn);
     }
 
-    /// Returns the time from a preamble to the last call that needs it.
+    /// Returns the time for which a preamble must be stored: the longest time from a preamble to
+    /// the end of its contention resolution.
     fn kept(config: &AccessConfig) -> Span {
         config.response_delay
             + config.response_window
@@ -70,7 +71,7 @@ impl Contention {
 
     /// Returns the outcome of the Msg3 of a UE that sent a preamble to a cell at `at`. All UEs with
     /// the same preamble send Msg3 at the same time. The base station receives at most the
-    /// strongest, if its SINR with the others as interference is at least `least_db`.
+    /// strongest Msg3. The others interfere, and the resulting SINR must be at least `least_db`.
     pub(crate) fn outcome(&self, (ue, cell): (UeId, CellId), at: Time, least_db: f64) -> Contest {
         let of = |it: &&Drawn| it.at == at && it.cell == cell;
         let mine = self.drawn.iter().filter(of).find(|it| it.ue == ue);
@@ -85,7 +86,7 @@ impl Contention {
             let by_sinr = one.sinr_db.total_cmp(&other.sinr_db);
             by_sinr.then(other.ue.cmp(&one.ue))
         };
-        // Without contention, Msg3 is received as any other message.
+        // No other UE sent this preamble, so contention does not affect Msg3.
         if same().count() == 1 {
             return Contest::Won;
         }
@@ -134,15 +135,19 @@ mod tests {
     fn of_those_that_draw_the_same_preamble_the_strongest_is_heard_if_it_is_strong_enough() {
         use Contest::{Lost, Nobody, Won};
         let all = [drawn(0, 7, 12.0), drawn(1, 7, 3.0), drawn(2, 8, -20.0)];
-        // A SINR of 15.8 over 1 + 2.0 is 7.2 dB.
+        // UEs 0 and 1 send the same preamble. The SINR of UE 0 falls from 15.8 (12 dB) to 15.8 / (1
+        // + 2.0), which is 7.2 dB. UE 0 wins if 7.0 dB suffice, and nobody wins if 7.5 dB are
+        // needed.
         assert_eq!(outcomes(&all, 7.0), [Won, Lost, Won], "the third is alone");
         assert_eq!(outcomes(&all, 7.5), [Nobody, Nobody, Won]);
-        // Equal UEs give a SINR of 0 dB, minus the noise, and the first UE wins.
+        // Two equally strong UEs give a SINR slightly below 0 dB. The UE with the lower number
+        // wins.
         assert_eq!(
             outcomes(&[drawn(5, 1, 30.0), drawn(4, 1, 30.0)], -0.1),
             [Lost, Won]
         );
-        // A preamble at another occasion or in another cell does not collide.
+        // The same preamble at another occasion or in another cell does not collide, so all three
+        // UEs win.
         let (mut later, mut elsewhere) = (drawn(1, 7, 12.0), drawn(2, 7, 12.0));
         (later.at, elsewhere.cell) = (at_ms(20), CellId(4));
         assert_eq!(
@@ -165,8 +170,8 @@ mod tests {
         assert!(contention.drawn.len() as u64 <= kept + 1);
     }
 
-    /// A UE's preamble collides with one of `n - 1` other UEs' with a probability of 1 - (1 -
-    /// 1/k)^(n - 1), for `k` preambles.
+    /// If `n` UEs draw from `k` preambles, a UE collides with at least one other UE with
+    /// probability 1 - (1 - 1/k)^(n - 1).
     #[test]
     fn preambles_collide_as_often_as_chance_has_it() {
         let (ues, rounds) = (20_u32, 2000);

@@ -1,4 +1,4 @@
-//! State of a UE in a handover with DAPS. The source serves the UE during its entry into the target
+//! State of a UE in a handover with DAPS. The source serves the UE while the UE enters the target,
 //! and until the source is released.
 //!
 //! Standard: TS 38.331 §5.3.5.3, §7.1.1.
@@ -12,7 +12,7 @@ use fadeout_core::Time;
 pub(crate) enum DapsStage {
     /// The UE is in the source and enters the target.
     Entering(DapsEntry),
-    /// The UE is in the target, and the source's leg still serves it.
+    /// The UE has entered the target, and the leg to the source still serves the UE.
     Both { source: LegId },
 }
 

@@ -1,4 +1,5 @@
-//! Layer 3 filter of measurements. It also filters bounds of levels that are not exactly known.
+//! Layer 3 filter of measurements. The filter also applies to lower and upper bounds of levels that
+//! are not exactly known.
 
 use fadeout_core::{Span, math};
 
@@ -17,8 +18,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Returns the filter with coefficient `k` for samples each `period`. Its time characteristics
-    /// are those at the period for which `k` is defined.
+    /// Returns the filter with coefficient `k` for one sample in each `period`. The weight is
+    /// adapted so that the filter reacts as fast as with one sample in each [`FILTER_PERIOD`].
     pub(crate) fn new(k: u8, period: Span) -> Filter {
         let left = 1.0 - math::exp2(-f64::from(k) / 4.0);
         let samples = period.as_secs_f64() / FILTER_PERIOD.as_secs_f64();
@@ -36,16 +37,16 @@ impl Filter {
         self.weight
     }
 
-    /// Returns the filtered value after a sample. `before` is the value before it. The first sample
-    /// is the filtered value.
+    /// Returns the filtered value after a sample. `before` is the filtered value before the sample.
+    /// The first sample is not filtered.
     pub(crate) fn next(self, before: Option<f64>, sample: f64) -> f64 {
         before.map_or(sample, |before| {
             (1.0 - self.weight) * before + self.weight * sample
         })
     }
 
-    /// Returns the bounds of the filtered value after a sample. Rounding does not invalidate them,
-    /// because each step is monotone in the value and the sample.
+    /// Returns the bounds of the filtered value after a sample. Rounding does not invalidate the
+    /// bounds, because the filtered value increases monotonically with `before` and `sample`.
     pub(crate) fn next_level(self, before: Level, sample: Level) -> Level {
         if before.is_none() {
             return sample;
@@ -57,8 +58,8 @@ impl Filter {
     }
 
     /// Computes the filtered value from the last samples in dB, each with the time since the
-    /// previous sample. The filter has coefficient `k` and is for samples `period` apart. `known`
-    /// bounds the result.
+    /// previous sample. The filter has coefficient `k`. At first it is set up for samples `period`
+    /// apart. `known` is an interval that contains the result.
     pub(crate) fn replay(
         self,
         (k, mut period): (u8, Span),
@@ -82,9 +83,9 @@ impl Filter {
         }
     }
 
-    /// Returns the number of samples after which no bit of a double depends on earlier values. It
-    /// is twice the number of samples that reduce 2^11 dB to less than the last of 53 bits. The
-    /// second half makes two values equal that differ in the last bit.
+    /// Returns the number of samples after which earlier samples do not affect any bit of the
+    /// filtered value. The number is twice that which reduces a difference of 2^11 dB below the
+    /// last of 53 bits. The second half removes differences in the last bit.
     pub(crate) fn forgets_after(self) -> usize {
         let left = 1.0 - self.weight;
         let samples = 2.0 * 64.0 * std::f64::consts::LN_2 / -math::ln(left);
@@ -99,14 +100,15 @@ pub(crate) struct Level {
     pub high: f64,
 }
 
-/// Knowledge about the measurements before the samples that are filtered again.
+/// Influence of earlier measurements on samples that are filtered again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Before {
-    /// No measurement: the first sample is the first one of all.
+    /// There was no earlier measurement.
     Nothing,
-    /// Measurements that have no influence on the filter any more.
+    /// Earlier measurements no longer influence the filtered value.
     Forgotten,
-    /// Measurements that may influence the filter. Only bounds of the result are known.
+    /// Earlier measurements may influence the filtered value, so only bounds of that value are
+    /// known.
     Unknown,
 }
 
@@ -137,7 +139,7 @@ impl Level {
             low: self.low.max(other.low),
             high: self.high.min(other.high),
         };
-        // The tolerance covers the rounding of both bounds.
+        // The tolerance covers the rounding of both intervals' bounds.
         debug_assert!(
             both.low <= both.high + 1e-6 || both.low.is_nan() || both.high.is_nan(),
             "bounds that exclude each other: {self:?} and {other:?}"
@@ -161,8 +163,8 @@ mod tests {
     use super::*;
     use fadeout_core::random::Stream;
 
-    /// The latest samples give bounds of the filtered value. The bounds meet when there are enough
-    /// samples.
+    /// Replays only the latest samples. The result must bound the filtered value of all samples.
+    /// With enough samples, both bounds must be equal.
     #[test]
     fn the_latest_samples_bound_what_all_of_them_say() {
         for (k, ms) in [(0, 200), (4, 40), (4, 200), (8, 320)] {
@@ -201,6 +203,7 @@ mod tests {
         }
     }
 
+    /// After [`Filter::forgets_after`] samples the filtered value must not depend on its start.
     /// `MeasurementPlaces` relies on this property.
     #[test]
     fn after_as_many_samples_as_a_filter_remembers_nothing_is_left_of_what_was_before() {

@@ -4,9 +4,9 @@
 use crate::rlc::Generation;
 use fadeout_core::{Span, Time};
 
-/// Returns the time between two measurements of a carrier that uses all gaps alone. It is
-/// T_Measurement_Period_Inter in LTE. In NR it is eight gaps, and at least 200 ms. Several carriers
-/// share the gaps.
+/// Returns the time between two measurements of a carrier, if all gaps are used for that carrier.
+/// In LTE the time is T_Measurement_Period_Inter. In NR it is eight gap periods, and at least 200
+/// ms.
 ///
 /// Standard: TS 36.133 §8.1.2.3.1; TS 38.133 §9.3.5.
 pub(crate) fn inter_frequency_period(generation: Generation, gap_period: Span) -> Span {
@@ -17,12 +17,13 @@ pub(crate) fn inter_frequency_period(generation: Generation, gap_period: Span) -
     }
 }
 
-/// Carriers that a UE measures, and the time at which each is due.
+/// Carriers that a UE measures in gaps, and the times at which their measurements are due.
 #[derive(Debug)]
 pub(crate) struct GapCarriers {
     /// Carrier number of each cell.
     carriers: Vec<usize>,
-    /// For each carrier, the time at which it is due, and the time of its last measurement.
+    /// For each carrier, the time at which its next measurement is due, and the time of its last
+    /// measurement.
     due: Vec<(Time, Option<Time>)>,
 }
 
@@ -46,10 +47,11 @@ impl GapCarriers {
         self.carriers[position] == carrier
     }
 
-    /// Assigns the present gap to the carrier that has been due for the longest time, or to the
-    /// first one of equals. Carriers of the cells in `served` need no gaps. `period` gives the
-    /// measurement period of a cell's carrier if it used all gaps alone. Returns the carrier and
-    /// the time since its last measurement. `None` if no carrier is due.
+    /// Assigns the present gap to the carrier whose measurement has been due for the longest time.
+    /// Among equal times the first carrier gets the gap. Carriers of the cells in `served` need no
+    /// gaps. `period` gives the measurement period of a cell's carrier if no other carrier used the
+    /// gaps. Returns the carrier and the time since its last measurement. `None` if no carrier is
+    /// due.
     pub(crate) fn assign_gap(
         &mut self,
         now: Time,
@@ -80,7 +82,8 @@ mod tests {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let ms = Span::from_millis;
         let mut assign = |now, served: &[usize]| carriers.assign_gap(at(now), served, |_| ms(480));
-        // Two carriers share the gaps, so each is measured every 960 ms.
+        // Carriers 1 and 2 share the gaps. A carrier alone is measured every 480 ms, so each of the
+        // two is due every 960 ms.
         let found: Vec<_> = (0..15).map(|n| assign(200 * n, &[3])).collect();
         let expected = [Some((1, ms(960))), Some((2, ms(960))), None, None, None];
         assert_eq!(found[..5], expected);
@@ -88,7 +91,8 @@ mod tests {
             found[5..10],
             [Some((1, ms(1000))), Some((2, ms(1000))), None, None, None]
         );
-        // Carrier 1 has a secondary cell and needs no gaps, so carrier 2 uses all of them.
+        // Carrier 1 now has a secondary cell and needs no gaps. Carrier 2 uses all gaps, so its
+        // measurement is due every 480 ms.
         assert_eq!(assign(3200, &[0, 1]), Some((2, ms(1000))));
         assert_eq!(assign(3600, &[0, 1]), None);
         assert_eq!(assign(3680, &[0, 1]), Some((2, ms(480))));

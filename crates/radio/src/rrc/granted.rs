@@ -1,13 +1,13 @@
-//! Entry of a UE into a cell without random access, by an uplink grant that the UE has or waits
-//! for.
+//! Entry of a UE into a cell without random access. The UE uses a preallocated uplink grant or
+//! waits for a grant on PDCCH.
 //!
 //! ```text
 //! grant on PDCCH, or preallocated opportunity ─► data ─► answer: the UE is in the cell
 //! ```
 //!
-//! [`GrantedAccess`] holds the times of the steps. Its caller decides if a transmission arrives.
-//! The data are the UE's last message of the handover. The number of attempts is not limited, and
-//! T304 ends them.
+//! [`GrantedAccess`] computes the times of the steps. The caller decides if a transmission arrives.
+//! The data are the UE's last message of the handover. The number of attempts is not limited, but
+//! T304 ends the attempts.
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 36.321 §5.1, §5.4.1; TS 38.300 §9.2.3.6.
 
@@ -39,7 +39,7 @@ pub(crate) struct GrantTimes<'a> {
 }
 
 impl GrantTimes<'_> {
-    /// Returns the start of the data of a grant at `at`.
+    /// Returns the start of the data transmission for a grant received at `at`.
     fn data_at(&self, at: Time) -> Time {
         sent_from(
             self.frame,
@@ -60,7 +60,7 @@ impl GrantTimes<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GrantedAccess {
     grant: FirstGrant,
-    /// Timing advance that the UE uses. `None` if it is the correct one.
+    /// Timing advance that the UE uses. `None` stands for the correct timing advance.
     advance: Option<Span>,
     next: GrantStep,
     due_at: Time,
@@ -68,7 +68,7 @@ pub(crate) struct GrantedAccess {
 
 impl GrantedAccess {
     /// Returns the entry of a UE that is ready at `ready_at`. `advance` is the timing advance that
-    /// the UE uses. `None` if it is the correct one.
+    /// the UE uses, or `None` for the correct timing advance.
     pub(crate) fn new(
         (grant, advance): (FirstGrant, Option<Span>),
         ready_at: Time,
@@ -87,7 +87,7 @@ impl GrantedAccess {
         }
     }
 
-    /// Returns the timing advance that the UE uses. `None` if it is the correct one.
+    /// Returns the timing advance that the UE uses. `None` stands for the correct timing advance.
     pub(crate) fn advance(&self) -> Option<Span> {
         self.advance
     }
@@ -106,8 +106,8 @@ impl GrantedAccess {
     ) -> Progress {
         while self.due_at <= now {
             let (at, step) = (self.due_at, self.next);
-            // A loss is not signalled, so the next opportunity after the time of the missing answer
-            // is used.
+            // The UE does not learn of a loss. It uses the next opportunity after the time at which
+            // the answer was due.
             (self.due_at, self.next) = match (step, arrives(step)) {
                 (GrantStep::Answer, true) => return Progress::Done,
                 (GrantStep::Grant, true) => (times.data_at(at), GrantStep::Data),
@@ -121,7 +121,7 @@ impl GrantedAccess {
         Progress::Running
     }
 
-    /// Takes the next opportunity from `from` on, which is after the failed one.
+    /// Continues with the next opportunity from `from` on, which is after the failed attempt.
     fn retry_from(&mut self, from: Time, times: &GrantTimes<'_>) -> Progress {
         *self = GrantedAccess::new((self.grant, self.advance), from, times.frame);
         Progress::Running
@@ -158,8 +158,9 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Returns the times of LTE. Data follow four subframes after a grant. The answer ends after
-    /// their subframe, 1.5 ms of decoding, 3 ms and its own subframe.
+    /// Returns the times of LTE. Data follow 4 ms after a grant. The answer ends 6.5 ms after the
+    /// data begin. Data and answer take 1 ms each, decoding takes 1.5 ms, and the answer follows 3
+    /// ms later.
     fn times(frame: &Frame) -> GrantTimes<'_> {
         GrantTimes {
             frame,
@@ -170,12 +171,12 @@ mod tests {
     const TEN: Span = Span::from_millis(10);
 
     /// Returns the steps of a UE that is ready at 12 ms, with their times in microseconds.
-    /// `arrives` receives the number of the step.
+    /// `arrives` is called with the number of each step.
     fn run(grant: FirstGrant, arrives: impl FnMut(usize) -> bool) -> Vec<(u64, GrantStep)> {
         run_in(&fdd(), grant, arrives)
     }
 
-    /// Returns the steps as `run`, in a cell with this frame.
+    /// Returns the same steps as `run`, for a cell with this frame.
     fn run_in(
         frame: &Frame,
         grant: FirstGrant,
@@ -220,7 +221,7 @@ mod tests {
         };
         let preallocated = FirstGrant::Preallocated(TEN);
         assert_eq!(times(preallocated, 0), [20_000, 30_000, 36_500]);
-        // The answer is lost, so the UE sends its data again.
+        // The answer at 26.5 ms is lost, so the UE sends its data again at 30 ms.
         assert_eq!(times(preallocated, 1), [20_000, 26_500, 30_000, 36_500]);
         let pdcch = FirstGrant::Pdcch(TEN);
         assert_eq!(times(pdcch, 0), [20_000, 30_000, 34_000, 40_500]);
@@ -237,14 +238,15 @@ mod tests {
     #[test]
     fn steps_of_tdd_are_in_slots_of_their_direction() {
         use GrantStep::{Answer, Data, Grant};
-        // With the pattern DSUUDDSUUD the opportunity at 20 ms moves to subframe 22. The answer
-        // waits for subframe 29, because 28 is uplink.
+        // The pattern is DSUUDDSUUD. The data due at 20 ms are sent in uplink subframe 22. Subframe
+        // 28 is uplink, so the answer is sent in subframe 29 and ends at 30 ms.
         let pattern = LteTdd::new(1).and_then(|tdd| tdd.pattern(7));
         let duplex = Duplex::Tdd(pattern.expect("a pattern"));
         let frame = Frame::lte(Span::from_millis(1), duplex).expect("a frame");
         let steps = run_in(&frame, FirstGrant::Preallocated(TEN), |_| true);
         assert_eq!(steps, [(22_000, Data), (30_000, Answer)]);
-        // The grant in subframe 20 is for 24, which is downlink, so the data wait for 27.
+        // The grant in subframe 20 is meant for subframe 24, which is downlink. The data are
+        // therefore sent in subframe 27.
         let steps = run_in(&frame, FirstGrant::Pdcch(TEN), |_| true);
         assert_eq!(steps, [(20_000, Grant), (27_000, Data), (35_000, Answer)]);
     }

@@ -1,15 +1,17 @@
 //! Bounds that show which neighbours a UE need not measure.
 //!
-//! The level of a cell is a smooth level, of path loss and antennas, minus its shadowing. Cells of
-//! a site share the shadowing. When a cell is measured, its smooth level gets a linear bound. The
-//! bound is the level found, plus a slope times the distance that the UE has moved since.
+//! The level of a cell is its smooth level minus its shadowing. The smooth level follows from path
+//! loss and antennas. Cells of a site share the shadowing. When a cell is measured, a linear upper
+//! bound of its smooth level is stored. The bound is the measured level, plus a slope times the
+//! distance that the UE has moved since.
 //!
-//! The shadowing of a site gets a lower bound at each measurement, once for all its cells. The
-//! filter is applied to this bound once. The filter is a mean, so a cell's filtered level is at
-//! most the linear bound minus the filtered shadowing. This costs one comparison for each cell.
+//! At each measurement a lower bound of every site's shadowing is computed and filtered, once for
+//! all cells of the site. The filter is a mean, so a cell's filtered level is at most the linear
+//! bound minus the filtered shadowing. One comparison for each cell suffices.
 //!
-//! Cells below the level that an event needs are not measured. Their filtered values keep the state
-//! of their last measurement. When they are needed again, the same bound applies to them.
+//! Cells below the level that an event needs are not measured. Their filtered values stay as after
+//! their last measurement. When such a cell is measured again, the linear bound gives an upper
+//! bound of its filtered value.
 
 use crate::channel::Shadow;
 use fadeout_core::Point;
@@ -20,11 +22,11 @@ const ROUNDING_DB: f64 = 1e-6;
 /// Bound of a cell's smooth level along the path of a UE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelBound {
-    /// Upper bound of the level in dBm at the UE's place, without shadowing.
+    /// Upper bound of the level in dBm at the UE's position, without shadowing.
     pub level_dbm: f64,
     /// Upper bound of the level's increase in dB for each metre that the UE moves.
     pub db_per_m: f64,
-    /// Distance in metres for which the bound holds.
+    /// Distance in metres that the UE may move before the bound becomes invalid.
     pub within_m: f64,
 }
 
@@ -35,9 +37,9 @@ pub(crate) struct LevelBounds {
     travelled_m: f64,
     /// Distance in metres that the UE had moved at the previous measurement.
     travelled_before_m: f64,
-    /// Place of the last measurement. `None` before the first.
+    /// Position of the last measurement. `None` before the first measurement.
     place: Option<Point>,
-    /// Linear bounds by cell position. Empty before the first bound.
+    /// Linear bounds, by position in the UE's list of cells. Empty before the first bound.
     bounds: Vec<LinearBound>,
     sites: Vec<Site>,
 }
@@ -53,18 +55,18 @@ struct LinearBound {
     site: u32,
 }
 
-/// Shadowing that several cells share.
+/// Site: cells that share one shadowing value.
 #[derive(Debug)]
 pub(crate) struct Site {
     shadow: Shadow,
-    /// Position of one of these cells.
+    /// Position of one of the site's cells in the UE's list of cells.
     pub position: usize,
-    /// Bounds of the shadowing loss in dB at the UE's place.
+    /// Lower and upper bound of the shadowing loss in dB at the UE's position.
     pub shadowing_db: [f64; 2],
 }
 
 impl LinearBound {
-    /// Bound of a cell about which nothing is known.
+    /// Bound of a cell whose level is unknown.
     const NONE: LinearBound = LinearBound {
         level_db: f64::INFINITY,
         db_per_m: 0.0,
@@ -89,8 +91,8 @@ impl LevelBounds {
         }
     }
 
-    /// Moves the UE to the place of a measurement. `read` returns the bounds of a site's shadowing
-    /// there.
+    /// Moves the UE to the position of a measurement. `read` returns the bounds of a site's
+    /// shadowing at that position.
     pub(crate) fn move_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> [f64; 2]) {
         let distance_m = self.place.map_or(0.0, |before| before.distance_to(place));
         self.travelled_before_m = self.travelled_m;
@@ -101,24 +103,24 @@ impl LevelBounds {
         }
     }
 
-    /// Returns the place of the last measurement. `None` before the first.
+    /// Returns the position of the last measurement. `None` before the first measurement.
     pub(crate) fn place(&self) -> Option<Point> {
         self.place
     }
 
-    /// Returns the lower bound of each site's shadowing loss in dB at the UE's place.
+    /// Returns the lower bound of each site's shadowing loss in dB at the UE's position.
     pub(crate) fn shadows_db(&self) -> impl Iterator<Item = f64> + Clone + '_ {
         self.sites.iter().map(|site| site.shadowing_db[0])
     }
 
-    /// Returns the bounds of a shadowing loss in dB at the UE's place. `None` if no cell with this
-    /// shadowing has a bound.
+    /// Returns the bounds of a shadowing loss in dB at the UE's position. `None` if no site with
+    /// this shadowing is known.
     pub(crate) fn shadowing_db(&self, shadow: Shadow) -> Option<[f64; 2]> {
         let site = self.sites.iter().find(|site| site.shadow == shadow);
         site.map(|site| site.shadowing_db)
     }
 
-    /// True if the smooth level of a cell is surely below the `least_db` of its site.
+    /// True if the smooth level of a cell is certainly below the entry of its site in `least_db`.
     #[inline]
     pub(crate) fn is_below(&self, position: usize, least_db: &[f64]) -> bool {
         let Some(linear) = self.bounds.get(position) else {
@@ -129,9 +131,9 @@ impl LevelBounds {
         self.travelled_m <= linear.until_m && least_db.is_some_and(is_below)
     }
 
-    /// Removes the bound of a cell, because the cell is measured again. Returns the cell's site,
-    /// and an upper bound of its filtered level without shadowing at the previous measurement.
-    /// `None` if the cell had no bound.
+    /// Removes the bound of a cell, because the cell is measured again. Returns an upper bound of
+    /// the cell's filtered level without shadowing at the previous measurement, and the number of
+    /// its site. `None` if the cell had no bound.
     pub(crate) fn remove_bound(&mut self, position: usize) -> Option<(f64, usize)> {
         let linear = self.bounds.get_mut(position)?;
         let most_db = linear.level_db(self.travelled_before_m) + ROUNDING_DB;
@@ -160,8 +162,9 @@ impl LevelBounds {
         &mut self.sites[number]
     }
 
-    /// Sets the bound of a cell whose level is too low for any event. `cells` is the number of all
-    /// cells. `filtered_db` is an upper bound of the cell's filtered level without shadowing.
+    /// Stores the linear bound of a cell whose level is too low for any event. `cells` is the
+    /// number of all cells. `filtered_db` is an upper bound of the cell's filtered level without
+    /// shadowing.
     pub(crate) fn set_bound(
         &mut self,
         (position, cells): (usize, usize),
@@ -218,7 +221,8 @@ mod tests {
         move_to(&mut bounds, 103.0);
         assert!(bounds.shadows_db().eq([4.0]));
         assert!(bounds.is_below(1, &[-88.9]) && !bounds.is_below(1, &[-89.1]));
-        // The distance counts every movement, so moving back does not reduce it.
+        // The total distance includes every movement, so the bound also rises when the UE moves
+        // back.
         move_to(&mut bounds, 100.0);
         let (before, site) = bounds.remove_bound(1).expect("a line");
         let is_before = (before + 89.0).abs() < 1e-4;
@@ -236,8 +240,8 @@ mod tests {
         assert!(!bounds.is_below(2, &[0.0]));
     }
 
-    /// Random levels rise no faster than the bound allows and have a random shadowing. Their
-    /// filtered values must stay below the bound.
+    /// Levels are random, but rise no faster than the bound. Shadowing is random too. The filtered
+    /// levels must stay below the bound.
     #[test]
     fn what_the_filter_makes_of_levels_below_a_line_is_below_it() {
         let mut closest = f64::INFINITY;

@@ -7,8 +7,8 @@
 //!                    └► order of a preamble ─► preamble received: timing advance is known
 //! ```
 //!
-//! [`Ltm`] receives reports and times. It does not use the radio channel, a clock or signalling.
-//! [`Candidacy`](super::candidacy::Candidacy) holds the prepared candidates.
+//! [`Ltm`] receives reports and times. The radio channel, the clock and signalling are outside this
+//! module. [`Candidacy`](super::candidacy::Candidacy) stores the prepared candidates.
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
@@ -21,11 +21,11 @@ use fadeout_core::{CellId, Span, Time};
 const LEAVES_AFTER: Span = Span::from_millis(3);
 
 /// Time for which the network waits for the UE's departure before it assumes that the command is
-/// lost. It exceeds the time of feedback and HARQ retransmissions. No standard gives a value.
+/// lost. The time is longer than feedback and HARQ retransmissions take. No standard gives a value.
 const COMMAND_LASTS: Span = Span::from_millis(60);
 
-/// Amount in dB by which a candidate may miss the offset for its timing advance to be requested. No
-/// standard gives a value.
+/// Margin in dB for early synchronisation. The network requests the timing advance of a candidate
+/// whose level is less than this margin below the offset. No standard gives a value.
 const EARLY_DB: f64 = 6.0;
 
 /// Validity of a timing advance, one of the values of timeAlignmentTimer.
@@ -33,22 +33,22 @@ const EARLY_DB: f64 = 6.0;
 /// Standard: TS 38.331 §6.3.2.
 const TIMING_HOLDS: Span = Span::from_millis(1280);
 
-/// Time from the order of a preamble to its first occasion.
+/// Time from the order to send a preamble to the first occasion that the UE may use.
 const ORDER_TAKES: Span = Span::from_millis(4);
 
 /// State of a UE with L1/L2-triggered mobility.
 #[derive(Debug)]
 pub(crate) struct Ltm {
     report_at: Time,
-    /// Candidates that exceeded the offset in the latest reports, with the number of consecutive
-    /// reports.
+    /// Candidates that exceeded the offset in the latest report, each with the number of
+    /// consecutive reports in which it did.
     ahead: Vec<(CellId, u32)>,
-    /// Target of the network's command, and the time until which the network waits for the UE's
+    /// Target of the switch command, and the time until which the network waits for the UE's
     /// departure.
     commanded: Option<(CellId, Time)>,
     /// Target of a command that the UE has received, and the time of its departure.
     leaving: Option<(CellId, Time)>,
-    /// Cell of an ordered preamble, and the time of the preamble.
+    /// Cell in which the UE was ordered to send a preamble, and the time of the preamble.
     ordered: Option<(CellId, Time)>,
     timings: Vec<Timing>,
     /// True if the UE left its cell before it received the latest list of candidates.
@@ -172,12 +172,13 @@ impl Ltm {
         }
     }
 
-    /// Records the UE's order for a preamble, which it sends at `occasion`.
+    /// Records that the UE was ordered to send a preamble in `cell`, at `occasion`.
     pub(crate) fn record_order(&mut self, cell: CellId, occasion: Time) {
         self.ordered = Some((cell, occasion));
     }
 
-    /// Returns the cell of a preamble once, when the preamble is due. `None` before.
+    /// Returns the cell of an ordered preamble once, when the preamble is due. `None` at other
+    /// times.
     pub(crate) fn take_due_preamble(&mut self, now: Time) -> Option<CellId> {
         let ordered = self.ordered.take_if(|(_, at)| *at <= now);
         ordered.map(|(cell, _)| cell)
@@ -201,8 +202,8 @@ impl Ltm {
             .copied()
     }
 
-    /// Returns the target once, when the network stops waiting for the UE's departure. `None`
-    /// before.
+    /// Returns the target of a command once, when the network stops waiting for the UE's departure.
+    /// `None` at other times.
     pub(crate) fn take_expired(&mut self, now: Time) -> Option<CellId> {
         let is_over = |(_, until): &mut (CellId, Time)| *until <= now;
         let expired = self.commanded.take_if(is_over);
@@ -216,13 +217,14 @@ impl Ltm {
         self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));
     }
 
-    /// Returns the target once, when the UE's departure is due. `None` before.
+    /// Returns the target of a command once, when the UE's departure is due. `None` at other times.
     pub(crate) fn take_leaving(&mut self, now: Time) -> Option<CellId> {
         let leaving = self.leaving.take_if(|(_, at)| *at <= now);
         leaving.map(|(cell, _)| cell)
     }
 
-    /// Records if the UE leaves its cell before it received the latest list of candidates.
+    /// Records whether the UE leaves its cell without having received the latest list of
+    /// candidates.
     pub(crate) fn set_lacks_candidates(&mut self, lacks_candidates: bool) {
         self.lacks_candidates = lacks_candidates;
     }
@@ -275,7 +277,8 @@ mod tests {
             decide(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
             Decision::Stay
         );
-        // In the third report B equals the offset without exceeding it, so its count starts anew.
+        // In the third report B reaches the offset exactly but does not exceed it, so the count of
+        // B starts anew. The UE is switched to A.
         let third = decide(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
         assert_eq!(third, Decision::Switch(A));
         assert!(ltm.is_switching());
@@ -311,7 +314,7 @@ mod tests {
                 Decision::Stay
             );
         }
-        // B was withdrawn and prepared again, so its count starts anew.
+        // B is missing in the third report, so the count of B starts anew. The UE is switched to A.
         let only = ltm.on_report(at_ms(40), -90.0, &both[..1], &config);
         assert_eq!(only, Decision::Switch(A));
         ltm.on_left();
@@ -363,7 +366,7 @@ mod tests {
         let mut ltm = Ltm::new();
         let period = Span::from_millis(20);
         assert!(ltm.wake_at(false).is_never());
-        // The first candidates exist at 43 ms.
+        // The first candidates exist at 43 ms, so the first report is due at 60 ms.
         assert!(!ltm.is_report_due(at_ms(43), period));
         assert_eq!(ltm.wake_at(true), at_ms(60));
         assert!(!ltm.is_report_due(at_ms(59), period) && ltm.is_report_due(at_ms(60), period));

@@ -1,7 +1,7 @@
 //! Measurement events of a UE, with hysteresis, time to trigger and reports.
 //!
-//! [`EventState`] is one configured event of one UE. It receives samples and times, and returns the
-//! due reports. It does not use the radio channel, a clock or signalling.
+//! [`EventState`] is one configured event of one UE. [`EventState`] receives samples and times, and
+//! returns the due reports. The radio channel, the clock and signalling are outside this module.
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
@@ -37,8 +37,8 @@ impl EventKind {
     }
 
     /// Returns the level above which a neighbour enters the event, given the level of the serving
-    /// cell. `None` for A1 and A2, which have no neighbours, and for A6, whose neighbours are
-    /// compared with other cells.
+    /// cell. `None` for A1 and A2, which are not about neighbours. `None` for A6 too, which
+    /// compares neighbours with secondary cells.
     fn enters_above(&self, serving: f64, hysteresis: f64) -> Option<f64> {
         match *self {
             EventKind::A1 { .. } | EventKind::A2 { .. } | EventKind::A6 { .. } => None,
@@ -86,7 +86,7 @@ impl EventKind {
     }
 }
 
-/// State of a cell in one event.
+/// State of one cell for one measurement event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct WatchedCell {
     filtered: Level,
@@ -95,10 +95,10 @@ struct WatchedCell {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReportState {
-    /// The event is not entered.
+    /// The cell has not entered the event, or has left it again.
     Out,
-    /// The entering condition holds. The cell is reported at this time if the condition still
-    /// holds.
+    /// The entering condition holds. The time to trigger ends at this time, and the cell is then
+    /// reported.
     Entering(Time),
     /// The cell is reported. The fields are the time of the next report and the number of reports
     /// so far.
@@ -124,11 +124,11 @@ pub(crate) struct EventState {
     period: Span,
     /// States of the cells, by position in the UE's list.
     cells: Vec<WatchedCell>,
-    /// For A6 only: the secondary cell on the carrier of each cell, by position.
+    /// Used for A6 only. Position of the secondary cell on the carrier of each cell.
     references: Vec<Option<u32>>,
     /// Time of the next report.
     wake_at: Time,
-    /// Shadowing of each site after the filter, as a loss in dB.
+    /// Filtered shadowing of each site, as a loss in dB.
     shadows_db: Vec<f64>,
 }
 
@@ -163,7 +163,8 @@ impl EventState {
         self.event.kind.has_neighbour()
     }
 
-    /// Sets the time between samples. The filter keeps its time characteristics.
+    /// Sets the time between samples. The filter weight is adapted, so that the filter reacts as
+    /// fast as before.
     ///
     /// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
     pub(crate) fn set_period(&mut self, period: Span) {
@@ -211,9 +212,9 @@ impl EventState {
         })
     }
 
-    /// Returns the least filtered value that lets a neighbour enter the event. The sample of the
-    /// serving cell must be exact. Infinite if no value enters the event, and negative infinity if
-    /// any value may.
+    /// Returns the lowest filtered level with which a neighbour enters the event. The sample of the
+    /// serving cell must be exact. The result is infinity if no level enters the event, and
+    /// negative infinity if any level may.
     fn least_entering(&self, (serving, samples): (usize, &[Level])) -> f64 {
         let kind = self.event.kind;
         if !kind.has_neighbour() {
@@ -225,9 +226,9 @@ impl EventState {
         least.unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Lowers each entry of `least_db` to the least level that lets a cell of the site enter the
-    /// event. Levels are without shadowing. `shadows_db` is the present shadowing of each site in
-    /// dB.
+    /// Lowers each site's entry of `least_db` to the lowest level with which a cell of the site
+    /// enters the event. Levels exclude shadowing. `shadows_db` is the present shadowing of each
+    /// site in dB.
     pub(crate) fn lower_least(
         &self,
         known: (usize, &[Level]),
@@ -247,8 +248,8 @@ impl EventState {
         self.shadows_db.push(shadow_db);
     }
 
-    /// Sets the bounds of a cell that was not measured lately. `most_db` is an upper bound of its
-    /// filtered level without shadowing.
+    /// Sets the bounds of a cell whose latest measurements were skipped. `most_db` is an upper
+    /// bound of the cell's filtered level without shadowing.
     pub(crate) fn restore_bounds(&mut self, position: usize, (most_db, site): (f64, usize)) {
         self.cells[position].filtered = Level {
             low: Level::ANY.low,
@@ -256,21 +257,21 @@ impl EventState {
         };
     }
 
-    /// True if the condition does not hold for a cell.
+    /// True if the entering condition does not hold for a cell, and the cell is not reported.
     pub(crate) fn is_out(&self, position: usize) -> bool {
         self.cells[position].state == ReportState::Out
     }
 
     /// Returns an upper bound of a cell's filtered level without shadowing. `None` while the
-    /// condition holds or the cell is reported.
+    /// entering condition holds or the cell is reported.
     pub(crate) fn upper_bound_if_out(&self, position: usize, site: usize) -> Option<f64> {
         let watched = &self.cells[position];
         let is_out = watched.state == ReportState::Out && !watched.filtered.is_none();
         is_out.then(|| watched.filtered.high + self.shadows_db[site])
     }
 
-    /// Returns the cell that a cell is compared with. It is the serving cell, or for A6 the
-    /// secondary cell on the same carrier. `None` if there is none.
+    /// Returns the cell that the event compares a cell with: the serving cell, or for A6 the
+    /// secondary cell on the same carrier. `None` if there is no secondary cell.
     fn compared(&self, serving: usize, position: usize) -> Option<usize> {
         match self.event.kind.is_about_secondaries() {
             true => self.references[position].map(|it| it as usize),
@@ -279,7 +280,7 @@ impl EventState {
     }
 
     /// Sets the secondary cells. `secondary_of` returns the secondary cell on a cell's carrier. The
-    /// condition of a cell that is now compared with another one is evaluated anew.
+    /// condition of a cell starts anew if the cell is now compared with another secondary cell.
     pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
         let cells = self.cells.iter_mut().zip(&mut self.references);
         for (position, (watched, reference)) in cells.enumerate() {
@@ -291,15 +292,15 @@ impl EventState {
         self.update_wake_at();
     }
 
-    /// Computes the filtered value of a cell again from its last samples, each with the time since
-    /// the previous sample.
+    /// Computes the filtered value of a cell again from the cell's last samples, each with the time
+    /// since the previous sample.
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         let filtered = &mut self.cells[position].filtered;
         let defined_for = (self.event.filter, self.period);
         *filtered = self.filter.replay(defined_for, samples, *filtered);
     }
 
-    /// Handles a sample of one cell, `over` after its previous sample.
+    /// Handles a sample of one cell, taken the time `over` after the cell's previous sample.
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         let filtered = &mut self.cells[position].filtered;
         *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);
@@ -326,15 +327,15 @@ impl EventState {
         self.on_samples_of(&visited, now, (serving, &samples), offset_db_of, changed);
     }
 
-    /// Filters the present shadowing of the sites, in dB.
+    /// Filters the shadowing of all sites with the present values in dB.
     pub(crate) fn on_shadows(&mut self, shadows_db: impl Iterator<Item = f64>) {
         for (filtered, shadow_db) in self.shadows_db.iter_mut().zip(shadows_db) {
             *filtered = self.filter.next(Some(*filtered), shadow_db);
         }
     }
 
-    /// Handles samples of the cells in `visited`, which must be in order. All other cells surely do
-    /// not enter the event and keep their state.
+    /// Handles samples of the cells in `visited`, which must be sorted. The caller guarantees that
+    /// no other cell enters the event. Other cells keep their state.
     pub(crate) fn on_samples_of(
         &mut self,
         visited: &[usize],
@@ -373,8 +374,8 @@ impl EventState {
             };
             let of_serving = self.cells[compared].filtered.low;
             let watched = &mut self.cells[position];
-            // If the value is not exact, this is its upper bound. It is known not to enter the
-            // event.
+            // If the level is not exact, its upper bound is used. Such a cell is known not to enter
+            // the event.
             let value = watched.filtered.high + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
             let was_out = watched.state == ReportState::Out;
@@ -438,7 +439,7 @@ impl EventState {
         self.wake_at = at.min().unwrap_or(Time::NEVER);
     }
 
-    /// Evaluates all conditions anew for a new serving cell, with the filtered values as they are.
+    /// Starts all conditions anew for a new serving cell. The filtered values are kept.
     pub(crate) fn on_new_serving_cell(&mut self) {
         for watched in &mut self.cells {
             watched.state = ReportState::Out;

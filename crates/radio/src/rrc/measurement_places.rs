@@ -1,5 +1,5 @@
-//! Places at which a UE measured. Levels are functions of the place, so a skipped measurement can
-//! be evaluated later.
+//! Positions at which a UE measured. A level depends on the position only, so a skipped measurement
+//! can be evaluated later.
 
 use super::filter::{Before, Filter};
 use crate::config::MeasurementEvent;
@@ -7,21 +7,23 @@ use fadeout_core::{Point, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Maximum number of places. With more places, measuring every cell each time costs less.
+/// Maximum number of stored positions. If more were needed, measuring every cell each time would
+/// cost less.
 const MOST_PLACES: usize = 1024;
 
-/// The latest places of a UE's measurements, each with the time since the previous measurement.
+/// Positions of a UE's latest measurements, each with the time since the previous measurement.
 #[derive(Debug)]
 pub(crate) struct MeasurementPlaces {
     places: VecDeque<(Span, Point)>,
     most: usize,
-    /// True if no place was discarded.
+    /// True if no position was discarded.
     is_complete: bool,
 }
 
 impl MeasurementPlaces {
-    /// Returns an empty list, long enough for the memory of the filters of `events`. Measurements
-    /// are at least `period` apart. `None` if more than the maximum number of places is needed.
+    /// Returns an empty list with space for all positions that affect the filters of `events`.
+    /// Measurements are at least `period` apart. `None` if more than [`MOST_PLACES`] positions are
+    /// needed.
     pub(crate) fn new(events: &[MeasurementEvent], period: Span) -> Option<MeasurementPlaces> {
         let lengths = events
             .iter()
@@ -34,7 +36,7 @@ impl MeasurementPlaces {
         })
     }
 
-    /// Appends a place. `over` is the time since the previous measurement.
+    /// Appends the position of a measurement. `over` is the time since the previous measurement.
     pub(crate) fn push(&mut self, over: Span, place: Point) {
         if self.places.len() == self.most {
             self.places.pop_front();
@@ -43,25 +45,26 @@ impl MeasurementPlaces {
         self.places.push_back((over, place));
     }
 
-    /// Returns the number of places.
+    /// Returns the number of stored positions.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Returns the number of latest places that may suffice to bound a filtered level. Older levels
-    /// then keep a weight of about 2^-16, which leaves 1e-2 to 1 dB. The next guess is twice as
-    /// many places.
+    /// Returns a first guess of the number of latest positions that suffice to bound a filtered
+    /// level. Older levels then have a weight of about 2^-16, which leaves an uncertainty of 0.01
+    /// to 1 dB. If that does not suffice, the caller doubles the number.
     pub(crate) fn first_guess(&self) -> usize {
         self.most.div_ceil(8)
     }
 
-    /// Returns the places in a range of numbers, the oldest first, each with the time since the
-    /// previous measurement.
+    /// Returns the positions with numbers in `which`, the oldest first, each with the time since
+    /// the previous measurement.
     pub(crate) fn places(&self, which: Range<usize>) -> impl Iterator<Item = (Span, Point)> + '_ {
         self.places.range(which).copied()
     }
 
-    /// Returns the knowledge about measurements before place `number`.
+    /// Returns how the measurements before entry `number` influence a filter that begins with that
+    /// entry.
     pub(crate) fn before(&self, number: usize) -> Before {
         match (number, self.is_complete) {
             (0, true) => Before::Nothing,

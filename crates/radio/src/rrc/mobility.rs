@@ -1,7 +1,7 @@
 //! State of a UE in the procedures of mobility, with the timers of each procedure.
 //!
-//! Every stage except [`Stage::Connected`] ends by a timer. Radio link monitoring or RLC ends
-//! [`Stage::Connected`].
+//! [`Stage::Connected`] ends with a handover command or a link failure. Every other stage ends by a
+//! timer.
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
@@ -30,7 +30,7 @@ use fadeout_core::{CellId, Procedure, Span, Time, UeId, Wake};
 pub(crate) struct UeMobility {
     pub stage: Stage,
     pub survey: Survey,
-    /// Places of the UE's latest measurements. `None` if every cell is measured each time.
+    /// Positions of the UE's latest measurements. `None` if every cell is measured each time.
     pub places: Option<MeasurementPlaces>,
     /// Bounds that show which neighbours need no measurement.
     pub level_bounds: LevelBounds,
@@ -43,8 +43,8 @@ pub(crate) struct UeMobility {
     pub network: Network,
     pub messages: RrcMessages,
     pub secondary_cell_change: SecondaryCellChange,
-    /// State of the secondary node, or of the search for one. `None` if the network does not manage
-    /// secondary nodes.
+    /// State of the procedures about the UE's secondary node. `None` if the network does not add
+    /// and release secondary nodes.
     pub secondary_node: Option<Box<SecondaryNode>>,
     /// State of a handover with DAPS. `None` outside such a handover.
     pub daps: Option<DapsStage>,
@@ -52,11 +52,12 @@ pub(crate) struct UeMobility {
     pub ltm: Option<Box<Ltm>>,
     /// Attach procedure of a UE that was idle at the start. `None` for other UEs.
     pub attach: Option<Box<Attach>>,
-    /// Result of the latest cell selection. `None` if the UE selected a cell, or never had to.
+    /// Reason why the latest cell selection found no cell. `None` if the UE selected a cell, or if
+    /// there was no cell selection.
     pub unsuited: Option<Unsuited>,
-    /// Row of the handover under way.
+    /// Result row of the handover under way.
     pub record: Record,
-    /// Data rate in bit/s that flows were notified of last. `None` if no flow asks for the rate.
+    /// Data rate in bit/s that was last reported to flows. `None` if no flow uses the rate.
     pub reported_rate: Option<f64>,
     pub wake: Wake,
     pub draws: Stream,
@@ -69,25 +70,25 @@ pub(crate) struct UeMobility {
 pub(crate) enum Stage {
     /// Connected: the UE is in a cell.
     Connected,
-    /// Cell selection after a link failure. The next attempt is at `at`, and T311 expires at
+    /// The UE selects a cell after a link failure. The next attempt is at `at`, and T311 expires at
     /// `until`.
     Selecting { at: Time, until: Time },
-    /// Entry into a cell on this leg, until T304 or T301 expires.
+    /// The UE enters a cell on this leg, until T304 or T301 expires.
     Entering {
         leg: LegId,
         access: EntryAccess,
         until: Time,
         procedure: Procedure,
     },
-    /// Entry into a 3G cell, which ends at this time.
+    /// The UE enters a 3G cell. The entry ends at this time.
     Arriving { leg: LegId, at: Time },
-    /// Transfer of the UE's context to the cell after a link failure. With fixed delays it arrives
-    /// at `at`. T301 expires at `until`.
+    /// The cell that the UE selected after a link failure waits for the UE's context. With fixed
+    /// delays the context arrives at `at`. T301 expires at `until`.
     Fetching { leg: LegId, at: Time, until: Time },
-    /// Idle without a connection. The next cell selection is at this time.
+    /// The UE is idle without a connection. The next cell selection is at this time.
     Released { at: Time },
-    /// Setup of the bearers, after RRC's setup in a cell on this leg. It ends by T3410 or with the
-    /// link.
+    /// The UE's bearers are being set up, after RRC setup in a cell on this leg. T3410 or a link
+    /// failure ends this stage.
     Attaching { leg: LegId },
 }
 
@@ -148,11 +149,11 @@ pub(crate) enum Message {
     /// RRCReconfiguration that replaces the secondary cells (sCellToAddModList,
     /// sCellToReleaseList).
     Secondaries(Aggregation),
-    /// RRCReconfigurationComplete that answers a change of secondary cells.
+    /// RRCReconfigurationComplete that confirms new secondary cells.
     SecondariesReady,
     /// RRCReconfiguration that replaces the candidates (conditionalReconfiguration).
     Candidates(Candidates),
-    /// RRCReconfigurationComplete that answers a change of candidates.
+    /// RRCReconfigurationComplete that confirms new candidates.
     CandidatesReady,
     /// FailureInformation (failureType dapsFailure): the UE could not enter the target and stays in
     /// the source.
@@ -166,7 +167,7 @@ pub(crate) enum Message {
     /// Message to a UE that attaches: DLInformationTransfer, SecurityModeCommand or
     /// RRCReconfiguration.
     Question(Round),
-    /// Answer of a UE that attaches to such a message.
+    /// Answer of an attaching UE to [`Message::Question`].
     Answer(Round),
 }
 
@@ -178,12 +179,12 @@ impl Message {
             Message::Report(_) => 40,
             Message::Command(_) => 200,
             Message::Complete | Message::SecondariesReady | Message::CandidatesReady => 40,
-            // Each candidate has the configuration of its cell.
+            // The message contains a cell configuration for each candidate.
             Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
             Message::AccessFailed => 20,
-            // PDCP, RLC and MAC add 5 bytes. The command has a timing advance and TCI states, but
-            // no preambles.
+            // The headers of PDCP, RLC and MAC add 5 bytes. The command contains a timing advance
+            // and TCI states, but no preambles.
             Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
             Message::Node(message) => message.size(),
@@ -196,7 +197,7 @@ impl Message {
 /// State of a change of secondary cells.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SecondaryCellChange {
-    /// Secondary cells that the base station has sent to the UE, until it has the answer.
+    /// Secondary cells that the base station has sent to the UE. `None` if no answer is awaited.
     sent: Option<Aggregation>,
     /// Time of the UE's answer, after its processing.
     answer_at: Option<Time>,
@@ -256,7 +257,7 @@ impl RrcMessages {
         self.0.push((number, message));
     }
 
-    /// Removes and returns a message that has arrived. `None` if it was cancelled.
+    /// Removes and returns a message that has arrived. `None` if the message was cancelled.
     pub(crate) fn take_arrived(&mut self, number: u64) -> Option<Message> {
         let place = self.0.iter().position(|&(known, _)| known == number)?;
         Some(self.0.remove(place).1)
@@ -275,15 +276,15 @@ impl RrcMessages {
         all.any(|(_, message)| matches!(message, Message::Candidates(_)))
     }
 
-    /// Cancels all messages, because the link that carries them is left.
+    /// Cancels all messages, because the UE leaves the link that carries them.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 impl UeMobility {
-    /// Returns the state of a UE on a leg in a cell. `events` has the events and the number of
-    /// measured cells.
+    /// Returns the state of a UE on a leg in a cell. `events` contains the measurement events and
+    /// the number of measured cells.
     pub(crate) fn new(
         (ue, cell, leg): (UeId, CellId, LegId),
         config: &MobilityConfig,
@@ -292,7 +293,8 @@ impl UeMobility {
     ) -> UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
         let period = config.measurement_period;
-        // A random start keeps UEs from measuring at the same time.
+        // The time of the first measurement is random, so that UEs do not all measure at the same
+        // time.
         let mut first = Time::from_nanos(draws.below(period.as_nanos()));
         if let Some(gaps) = &config.gaps {
             first = gaps.middle_from(ue, first);

@@ -5,20 +5,22 @@
 //!
 //! Without mobility management the UE stays in that cell and sends no messages. A radio link
 //! failure leaves it without service for the time of a re-establishment. RLC declares the failure
-//! after its last retransmission. A UE with waiting data whose downlink is always out of range
-//! fails too, after T310 plus T311, or after T310 on a secondary leg.
+//! after its last retransmission. The link of a UE with waiting data also fails if its downlink is
+//! out of range for T310 plus T311. On a secondary leg, T310 suffices.
 //!
 //! With mobility management, [`survey`], [`measure`] and [`filter`] determine the UE's reports.
 //! [`pace`] gives the times of measurements. [`gap_carriers`] gives the carrier of each measurement
-//! gap. [`measurement_places`] stores where the UE measured, and [`level_bounds`] which neighbours
-//! it may skip. [`monitor`] detects link failures.
+//! gap. [`measurement_places`] stores the positions at which the UE measured. [`level_bounds`]
+//! determines which neighbours need no measurement. [`monitor`] detects link failures.
 //!
-//! [`policy`] chooses the target of a handover. [`network`] holds the procedures of base stations
-//! and the core. [`random_access`] and [`granted`] hold the UE's entry into a cell, and [`attach`]
-//! the setup of an idle UE's bearers. [`ltm`] holds cell switches by MAC, and [`secondary_node`]
-//! dual connectivity. [`mobility`] holds the UE's state, and [`record`] the row of a handover.
+//! [`policy`] chooses the target of a handover. [`network`] contains the procedures of base
+//! stations and the core. [`random_access`] and [`granted`] contain the UE's entry into a cell, and
+//! [`attach`] the setup of an idle UE's bearers. [`ltm`] contains cell switches by MAC, and
+//! [`secondary_node`] contains dual connectivity. [`mobility`] contains the UE's state, and
+//! [`record`] the result row of a handover.
 //!
-//! [`states`] holds the RRC states of a UE whose connection is released when it is inactive.
+//! [`states`] contains the RRC states of a UE whose connection is released after a time without
+//! data.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -60,13 +62,13 @@ pub(crate) struct UeRrc {
     bearers: Vec<DrbId>,
     /// Signalling radio bearer 1. `None` without mobility management.
     signalling: Option<DrbId>,
-    /// Bearer that stands for MAC control elements. Only HARQ retransmits its data. `None` if
-    /// control elements are not simulated.
+    /// Bearer that models the transmission of MAC control elements. Only HARQ retransmits its data.
+    /// `None` if MAC control elements are not simulated.
     control: Option<DrbId>,
     failures: u64,
-    /// Latest evaluations of each leg's downlink.
+    /// Results of the latest downlink evaluations, for each leg.
     evaluations: Vec<LinkEvaluations>,
-    /// True if the network manages the UE's secondary node.
+    /// True if the network adds, changes and releases the UE's secondary node during the run.
     pub has_managed_node: bool,
 }
 
@@ -75,7 +77,7 @@ pub(crate) struct UeRrc {
 pub(crate) enum Start {
     /// Connection to these cells, with one leg in each.
     Connect(CellId, Option<CellId>),
-    /// Measurement of the cells, followed by the selection of one.
+    /// Measurement of the cells, followed by the selection of a cell.
     Measure,
 }
 
@@ -175,7 +177,8 @@ impl UeRrc {
         self.signalling
     }
 
-    /// Returns the bearer that stands for MAC control elements. `None` if there is none.
+    /// Returns the bearer that models MAC control elements. `None` if MAC control elements are not
+    /// simulated.
     pub(crate) fn control(&self) -> Option<DrbId> {
         self.control
     }
@@ -213,7 +216,7 @@ impl UeRrc {
     }
 
     /// Counts a radio link failure of a leg. Returns the time at which service resumes.
-    /// `reestablish_after` is the time of a re-establishment in the cell.
+    /// `reestablish_after` is the duration of a re-establishment in the cell.
     pub(crate) fn on_link_failure(&mut self, now: Time, reestablish_after: Span) -> Time {
         self.failures += 1;
         now.saturating_add(reestablish_after)
@@ -266,7 +269,7 @@ mod tests {
             select(&[(2, -80.0), (1, -80.0), (3, -80.0)]),
             Some(CellId(1))
         );
-        // No cell is received, so all are equal and the first is selected.
+        // The UE receives no cell, so all cells have the same value and the first cell is selected.
         let nothing = f64::NEG_INFINITY;
         assert_eq!(select(&[(0, nothing), (1, nothing)]), Some(CellId(0)));
     }

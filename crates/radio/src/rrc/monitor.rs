@@ -10,15 +10,15 @@ use fadeout_core::{Span, Time};
 const WINDOW: usize = MOST_EVALUATIONS;
 /// Tolerance factor that exceeds the rounding error of sums.
 const ROUNDED: f64 = 1.0 + 1e-9;
-/// Safety factor on the SINR for skipping evaluations. With it a link that becomes slightly worse
-/// does not need the skipped evaluations soon. It affects the run time only, not the results.
+/// Safety factor on the SINR for skipping evaluations. If a link becomes only slightly worse, its
+/// skipped evaluations are then not needed. The factor affects the run time only, not the results.
 const SPARE: f64 = 4.0;
 
 /// Quality of a link over time, from which indications follow.
 #[derive(Debug, Clone)]
 pub(crate) struct Quality {
-    /// Linear SINR of the latest evaluations, or a lower bound of it. The latest one is at `next -
-    /// 1`.
+    /// Linear SINR of the latest evaluations, or a lower bound of the SINR. The latest evaluation
+    /// has index `next - 1`.
     latest: [f64; WINDOW],
     /// True for each entry of `latest` that is exact.
     is_found: [bool; WINDOW],
@@ -67,8 +67,8 @@ impl Quality {
         (self.next + 2 * WINDOW - 1 - back) % WINDOW
     }
 
-    /// Returns the indication after the latest evaluation. All evaluations must be exact. `None`
-    /// between Qout and Qin.
+    /// Returns the indication after the latest evaluation. All evaluations must be exact. `None` if
+    /// the quality is between Qout and Qin.
     ///
     /// Standard: TS 36.133 §7.6.1.
     fn indication(&self, over: Evaluation) -> Option<Indication> {
@@ -79,9 +79,9 @@ impl Quality {
         (self.mean(over.in_sync) > in_sync).then_some(Indication::InSync)
     }
 
-    /// Returns the number of latest evaluations that keep the mean over [`WINDOW`] at `margin`
-    /// times Qout or above. Other evaluations cannot lower it further, because no SINR is below
-    /// zero. `None` if all evaluations together do not suffice.
+    /// Returns how many of the latest evaluations suffice for a mean over [`WINDOW`] of at least
+    /// `margin` times Qout. All other evaluations may be zero, the lowest linear SINR. `None` if
+    /// all evaluations together do not suffice.
     fn suffices(&self, margin: f64) -> Option<usize> {
         let needed = self.needed(margin);
         let mut sum = 0.0;
@@ -91,12 +91,13 @@ impl Quality {
         })
     }
 
-    /// Returns the sum of evaluations whose mean over [`WINDOW`] is `margin` times Qout.
+    /// Returns the sum of SINRs whose mean over [`WINDOW`] evaluations is `margin` times Qout.
     fn needed(&self, margin: f64) -> f64 {
         self.thresholds[0] * WINDOW as f64 * margin
     }
 
-    /// Returns the mean of the latest `most` evaluations, or of all if there are fewer.
+    /// Returns the mean SINR of the latest `most` evaluations, or of all evaluations if there are
+    /// fewer.
     fn mean(&self, most: usize) -> f64 {
         let count = self.count.min(most);
         let latest = (1..=count).map(|back| self.latest[(self.next + WINDOW - back) % WINDOW]);
@@ -125,8 +126,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Starts T312 if T310 runs, because a report about a neighbour was triggered. T312 is shorter
-    /// than T310.
+    /// Starts T312 if T310 runs, because a measurement report about a neighbour was triggered. T312
+    /// ends the link earlier than T310 would.
     ///
     /// Standard: TS 38.331 §5.5.4.1, §7.1.1; TS 36.331 §5.5.4.1, §7.3.
     pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
@@ -139,7 +140,7 @@ impl LinkMonitor {
     }
 
     /// Counts an indication. Must be called only while none of T300, T301, T304 and T311 runs. An
-    /// indication of the other kind resets the count.
+    /// in-sync indication resets the count of out-of-sync indications, and vice versa.
     pub(crate) fn on_indication(&mut self, now: Time, config: &Monitoring, what: Indication) {
         match what {
             Indication::OutOfSync => {
@@ -189,14 +190,14 @@ impl LinkMonitor {
     }
 }
 
-/// Radio link monitoring of a UE under mobility management: the times of its evaluations and their
-/// results.
+/// Radio link monitoring of a UE under mobility management: times and results of the link
+/// evaluations.
 #[derive(Debug)]
 pub(crate) struct LinkWatch {
     quality: Quality,
     monitor: LinkMonitor,
     next_at: Time,
-    /// True if the UE skips evaluations.
+    /// True if the UE is skipping evaluations.
     is_waiting: bool,
 }
 
@@ -216,21 +217,21 @@ impl LinkWatch {
         self.next_at
     }
 
-    /// Begins an evaluation now. The next one follows after the period of `over`.
+    /// Begins an evaluation now. The next evaluation follows after the period of `over`.
     pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
         debug_assert!(!over.period.is_zero(), "a UE evaluations all the time");
         self.next_at = now.saturating_add(over.period);
         self.is_waiting = false;
     }
 
-    /// Records the linear SINR at the time of [`LinkWatch::begin`], or its lower bound if
-    /// `is_found` is false.
+    /// Records the linear SINR of the evaluation that [`LinkWatch::begin`] began. If `is_found` is
+    /// false, `sinr` is a lower bound.
     pub(crate) fn record_sinr(&mut self, sinr: f64, is_found: bool) {
         self.quality.push(sinr, is_found);
     }
 
-    /// Returns the linear SINR from which a lower bound suffices in place of the exact value.
-    /// Infinite if exact values are needed.
+    /// Returns the least linear SINR at which a lower bound suffices instead of the exact SINR.
+    /// Returns infinity if the exact SINR is needed in any case.
     pub(crate) fn sufficient_sinr(&self) -> f64 {
         match self.monitor.is_quiet() {
             true => self.quality.needed(SPARE),
@@ -238,15 +239,15 @@ impl LinkWatch {
         }
     }
 
-    /// True if the known evaluations determine that the state does not change now. The link is not
-    /// out of sync, and an in-sync indication would have no effect. Otherwise
-    /// [`LinkWatch::count_indication`] decides.
+    /// True if the known evaluations show that the state does not change now. The link is then not
+    /// out of sync, and an in-sync indication would have no effect. If false, the caller must use
+    /// [`LinkWatch::count_indication`].
     pub(crate) fn is_settled(&self) -> bool {
         self.monitor.is_quiet() && self.quality.suffices(ROUNDED).is_some()
     }
 
-    /// Returns the number of evaluations since the latest one without an exact SINR. `None` if all
-    /// are exact.
+    /// Returns how many evaluations ago the latest evaluation without an exact SINR was made.
+    /// `None` if all evaluations are exact.
     pub(crate) fn latest_inexact(&self) -> Option<usize> {
         let quality = &self.quality;
         (0..quality.count).find(|&back| !quality.is_found[quality.place(back)])
@@ -258,8 +259,9 @@ impl LinkWatch {
         (self.quality.latest[place], self.quality.is_found[place]) = (sinr, true);
     }
 
-    /// Counts the indication of the evaluations, which must all be exact. Returns the indication if
-    /// T310 starts or stops with it. Later evaluations are then not skipped.
+    /// Counts the indication that follows from the evaluations, which must all be exact. Returns
+    /// the indication if it starts or stops T310. In that case the following evaluations are not
+    /// skipped.
     pub(crate) fn count_indication(
         &mut self,
         now: Time,
@@ -277,8 +279,8 @@ impl LinkWatch {
         Some(what)
     }
 
-    /// Skips evaluations as long as [`LinkWatch::is_settled`] surely holds. Skipped evaluations
-    /// before `until` can be made later with the same result.
+    /// Skips evaluations as long as [`LinkWatch::is_settled`] is certain to be true. Evaluations
+    /// before `until` may be skipped, because they can be made later with the same result.
     pub(crate) fn skip_evaluations(&mut self, until: Time, config: &Monitoring) {
         if !self.monitor.is_quiet() {
             return;
@@ -299,7 +301,7 @@ impl LinkWatch {
         self.next_at = next_at;
     }
 
-    /// As [`LinkMonitor::on_report`].
+    /// Handles a triggered measurement report. See [`LinkMonitor::on_report`].
     pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
         self.monitor.on_report(now, config);
     }
@@ -331,10 +333,10 @@ impl LinkWatch {
     }
 }
 
-/// Returns the time for which all evaluations of a link without monitoring must be out of range
-/// until the link is lost. For the master's cell or the only one this is T310, for the link
-/// failure, plus T311, in which no cell is found. For the secondary node it is T310: the UE reports
-/// the failure to the master and searches no cell.
+/// Returns how long a link without radio link monitoring must be out of range before the link
+/// counts as lost. For the only cell, or the master node's cell, the time is T310 plus T311. The
+/// link fails after T310, and the UE finds no cell within T311. For the secondary node the time is
+/// T310, because the UE only reports the failure to the master node.
 ///
 /// Standard: TS 38.331 §5.3.10.3, §5.3.7.6, §5.7.3.2; TS 36.331 §5.3.11.3, §5.3.7.
 pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
@@ -344,11 +346,12 @@ pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
     }
 }
 
-/// Evaluations of a link without radio link monitoring. There is one whenever data waits.
+/// Evaluations of a link without radio link monitoring. The link is evaluated only while data waits
+/// to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkEvaluations {
-    /// Time since which all evaluations have been out of range. [`Time::NEVER`] if the last one was
-    /// in range.
+    /// Time since which all evaluations have been out of range. [`Time::NEVER`] if the last
+    /// evaluation was in range.
     out_since: Time,
     /// Time of the latest evaluation that was out of range.
     latest_at: Time,
@@ -368,9 +371,9 @@ impl LinkEvaluations {
         self.out_since = Time::NEVER;
     }
 
-    /// Records an evaluation that was out of range. Evaluations less than `apart` from each other
-    /// stand for the whole time between them. Returns true if the link is [lost](lost_after) with
-    /// this one. The time then starts anew.
+    /// Records an evaluation that was out of range. If two such evaluations are less than `apart`
+    /// from each other, the link counts as out of range between them. Returns true if this
+    /// evaluation makes the link [lost](lost_after). The time out of range then starts anew.
     ///
     /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3; TS 36.331 §5.3.11.
     pub(crate) fn record_out_of_range(&mut self, now: Time, lost_after: Span, apart: Span) -> bool {

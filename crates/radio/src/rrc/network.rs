@@ -2,8 +2,8 @@
 //! and the target accepts or refuses it. The core switches the path. After a failure, the new cell
 //! fetches the UE's context.
 //!
-//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. It does not use
-//! the radio, bearers or links. Its caller carries out the acts.
+//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. [`Network`] does
+//! not use the radio, bearers or links. The caller carries out the actions.
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
@@ -27,13 +27,13 @@ pub(crate) const REPEAT: Span = Span::from_secs(1);
 pub(crate) struct Network {
     /// Base station to which the core sends the UE's data.
     home: u32,
-    /// Base station to which the core sent data before, until it is told to release the UE's
-    /// context.
+    /// Base station to which the core sent data before. `None` after that base station was asked to
+    /// release the UE's context.
     left: Option<u32>,
     preparation: Preparation,
-    /// Target cell that decides about the UE, and the time of its decision.
+    /// Target cell that decides about the handover request, and the time of the decision.
     admission: Option<(CellId, Time)>,
-    /// Time at which the core switches the path, or at which the request is repeated.
+    /// Time at which the core switches the path, or at which the path switch request is repeated.
     switch_at: Time,
     bicast: Bicast,
     wire: NetworkMessages,
@@ -41,27 +41,28 @@ pub(crate) struct Network {
     pub(crate) candidacy: Candidacy,
 }
 
-/// Step of a handover's preparation that the source waits for.
+/// State of a handover at the source: the next step that the source waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Preparation {
     /// No handover is under way.
     Idle,
-    /// Answer of the target. With fixed delays it arrives at `at`. Over simulated links the source
-    /// waits until `at`.
+    /// The source waits for the target's answer. With fixed delays the answer arrives at `at`. Over
+    /// simulated links the source waits until `at`.
     Requested { target: CellId, at: Time },
-    /// Handover command at this time, while the core already sends to both base stations.
+    /// The source will send the handover command at this time. The core already sends data to both
+    /// base stations.
     Bicasting { target: CellId, at: Time },
-    /// Departure of the UE, until this time.
+    /// The source waits for the departure of the UE, until this time.
     Commanded { until: Time },
 }
 
-/// Bicast: data that the core sends to a second base station too.
+/// State of bicast, in which the core sends a UE's data to two base stations.
 #[derive(Debug)]
 struct Bicast {
     /// Target cell and time of the source's request to the core. `None` if no request is planned.
     request_at: Option<(CellId, Time)>,
-    /// Requests that travel to the core with a fixed delay, each with its arrival time. `None` in
-    /// place of the cell stands for the end of bicast.
+    /// Requests that travel to the core with a fixed delay: arrival time and target cell. A request
+    /// with `None` instead of a cell ends bicast.
     requests: VecDeque<(Time, Option<CellId>)>,
     /// Time at which bicast ends, unless the path is switched before. `None` without bicast.
     until: Option<Time>,
@@ -77,9 +78,9 @@ pub(crate) enum Act {
         to: NetworkNode,
         size: u32,
     },
-    /// The source knows that the target accepts the UE.
+    /// The target has accepted the UE, and the source has received the answer.
     Accepted(CellId),
-    /// The source knows that the target refuses the UE.
+    /// The target has refused the UE, and the source has received the answer.
     Refused(CellId),
     /// The source has waited too long for the target's answer.
     AnswerExpired(CellId),
@@ -91,8 +92,9 @@ pub(crate) enum Act {
     EndBicast,
     /// Switch the path of the core to the UE's base station.
     SwitchPath,
-    /// Forward the data of base station `from`, which had the UE, to the base station of this cell.
-    /// This takes the time `delay` if delays are fixed. The core may have switched the path before.
+    /// Forward the UE's data from its former base station `from` to the base station of this cell.
+    /// With fixed delays, forwarding takes the time `delay`. The core may have switched the path
+    /// before.
     ForwardData {
         from: u32,
         cell: CellId,
@@ -102,25 +104,26 @@ pub(crate) enum Act {
     HasContext,
     /// Send the UE its candidates.
     SendCandidates,
-    /// Resume the data at the target, which has the forwarded data or is about to receive it.
+    /// Resume the UE's data at the target. The target has received the forwarded data or is about
+    /// to receive it.
     ResumeData,
     /// The target has received the source's status transfer.
     HasStatus,
     /// Carry out an act about the secondary node.
     SecondaryNode(NodeAct),
-    /// Record an event, about this cell or about the serving cell for `None`.
+    /// Record an event of this cell. `None` stands for the serving cell.
     RecordEvent(Option<CellId>, RrcEvent),
 }
 
-/// One step of the network: its inputs, and the list for its acts.
+/// Inputs of one step of the network, and the list of actions that the step returns.
 pub(crate) struct Step<'a> {
     pub now: Time,
     pub config: &'a MobilityConfig,
     /// Number of UEs in each cell.
     pub loads: &'a [u32],
-    /// Number of UEs for which each cell reserves resources.
+    /// Number of UEs for which each cell has reserved resources.
     pub held: &'a mut [u32],
-    /// Serving cell of the UE, or the last one. `None` if there was none.
+    /// Serving cell of the UE, or its last serving cell. `None` if the UE had no serving cell yet.
     pub serving: Option<CellId>,
     pub is_connected: bool,
     /// Cell that waits for the UE's context. `None` if no cell does.
@@ -139,7 +142,7 @@ impl Step<'_> {
         NetworkNode::Station(self.config.station(cell))
     }
 
-    /// Returns the start rule of bicast to `target`. `None` if the handover has no bicast.
+    /// Returns when bicast to `target` starts. `None` if the handover does not use bicast.
     fn bicast_to(&self, target: CellId) -> Option<BicastStart> {
         self.config.bicast_between(self.serving?, target)
     }
@@ -208,8 +211,8 @@ impl Network {
         config.station(cell) == self.home
     }
 
-    /// Returns the base station of the UE's serving cell. Without a serving cell it is the base
-    /// station to which the core sends.
+    /// Returns the base station of the UE's serving cell. Without a serving cell the function
+    /// returns the base station to which the core sends the UE's data.
     pub(crate) fn station(&self, config: &MobilityConfig, serving: Option<CellId>) -> u32 {
         serving.map_or(self.home, |cell| config.station(cell))
     }
@@ -220,7 +223,7 @@ impl Network {
         is_under_way || self.candidacy.is_finishing()
     }
 
-    /// True if a handover is being prepared, or the UE has been commanded.
+    /// True if a handover is being prepared, or if a handover command was sent to the UE.
     pub(crate) fn is_preparing(&self) -> bool {
         self.preparation != Preparation::Idle
     }
@@ -314,7 +317,7 @@ impl Network {
         }
     }
 
-    /// Tells the core that the UE stays in the source, so bicast ends.
+    /// Requests the end of bicast from the core, because the UE stays in the source.
     fn request_bicast_end(&mut self, step: &mut Step<'_>) {
         self.bicast.request_at = None;
         if !matches!(step.config.data, DataForwarding::Bicast(_)) {
@@ -332,7 +335,8 @@ impl Network {
         }
     }
 
-    /// Handles a request at the core: starts bicast to `target`, or ends bicast for `None`.
+    /// Handles a bicast request at the core. Starts bicast to `target`, or ends bicast if `target`
+    /// is `None`.
     fn on_bicast_request(&mut self, target: Option<CellId>, step: &mut Step<'_>) {
         let target = target.filter(|&cell| step.config.station(cell) != self.home);
         if self.bicast.until.is_some() {
@@ -345,7 +349,8 @@ impl Network {
         }
     }
 
-    /// Sends the sequence numbers from the source to the target, ahead of the forwarded data.
+    /// Sends the status transfer with the sequence numbers from the source to the target, before
+    /// the forwarded data.
     ///
     /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
     pub(crate) fn send_status_transfer(
@@ -359,7 +364,8 @@ impl Network {
         }
     }
 
-    /// Handles expired waits of the source, for an answer or for the departure of the UE.
+    /// Handles an expired timer of the source. The source waited for the target's answer or for the
+    /// UE's departure.
     pub(crate) fn on_source_due(&mut self, step: &mut Step<'_>) {
         match self.preparation {
             Preparation::Requested { target, at } if at <= step.now => {
@@ -390,7 +396,7 @@ impl Network {
         }
     }
 
-    /// Handles the due decision of the target and due actions of the core.
+    /// Carries out the decision of the target and the actions of the core that are due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         self.on_bicast_due(step);
         self.candidacy.on_due(step);
@@ -410,7 +416,8 @@ impl Network {
         }
     }
 
-    /// Handles a due bicast request of the source, and the due start or end of bicast at the core.
+    /// Sends the source's bicast request if it is due. Starts or ends bicast at the core if that is
+    /// due.
     fn on_bicast_due(&mut self, step: &mut Step<'_>) {
         if let Some((target, _)) = self.bicast.request_at.take_if(|(_, at)| *at <= step.now) {
             self.request_bicast(target, step);
@@ -436,7 +443,8 @@ impl Network {
         self.send(answer, [step.node_of(target), source], step);
     }
 
-    /// Requests a path switch, because the core does not send to the base station of the UE's cell.
+    /// Requests a path switch from the core, which does not send to the base station of the UE's
+    /// cell yet.
     pub(crate) fn request_path_switch(&mut self, cell: CellId, step: &mut Step<'_>) {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
@@ -451,7 +459,7 @@ impl Network {
     }
 
     /// Fetches the UE's context after a failure, for the cell that the UE selected. Returns the
-    /// time at which the context arrives, or [`Time::NEVER`] if links carry it.
+    /// time at which the context arrives, or [`Time::NEVER`] if simulated links carry the context.
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
         let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
@@ -497,7 +505,8 @@ impl Network {
                 self.preparation = Preparation::Idle;
                 step.act(Act::Refused(target));
             }
-            // Both cells use the same PDCP entity here, so its sequence numbers need no transfer.
+            // The simulator uses the same PDCP entity in both cells, so no sequence numbers need to
+            // be copied.
             NetworkSignal::StatusTransfer => {}
             NetworkSignal::Bicast(target) => self.on_bicast_request(Some(target), step),
             NetworkSignal::BicastEnd => self.on_bicast_request(None, step),

@@ -31,8 +31,8 @@ pub(crate) struct Evaluation {
 /// Standard: TS 36.133 §7.6.2.1.
 pub(crate) const MOST_EVALUATIONS: usize = 20;
 
-/// Returns the time between two evaluations of the beams of an NR cell. It is `period` for a UE
-/// that does not sleep.
+/// Returns the time between two evaluations of the beams of an NR cell. Without DRX the time is
+/// `period`.
 ///
 /// Standard: TS 38.133 §8.5.
 pub(crate) fn beam_period(period: Span, sleep: Option<Sleep>) -> Span {
@@ -62,9 +62,9 @@ impl Evaluation {
         }
     }
 
-    /// Returns the evaluations of a UE, which may sleep. In LTE both thresholds use the mean over
-    /// 20, 10 or 5 cycles. In NR they use 15 and 7.5 cycles of up to 320 ms, or 10 and 5 longer
-    /// cycles.
+    /// Returns the evaluations of a UE with or without DRX. In LTE with DRX, Qout and Qin use the
+    /// mean over 20, 10 or 5 DRX cycles. In NR with DRX, Qout uses 15 cycles and Qin 7.5 cycles of
+    /// up to 320 ms. With longer cycles, Qout uses 10 cycles and Qin 5.
     ///
     /// Standard: TS 36.133 §7.6.2.2, §7.6.2.3, Table 7.6.2.2-1; TS 38.133 §8.1.2.2, Table
     /// 8.1.2.2-1, §8.1.6.
@@ -98,9 +98,9 @@ impl Evaluation {
     }
 }
 
-/// Returns the time between two measurements of a UE, which may sleep. It is the configured period,
-/// or five DRX cycles if these exceed a measurement period. In NR it is eight cycles if a cycle is
-/// up to 320 ms.
+/// Returns the time between two measurements of a UE with or without DRX. Without DRX the time is
+/// the configured period. With DRX it is five cycles, if these exceed a measurement period. In NR
+/// it is eight cycles for cycles of up to 320 ms.
 ///
 /// Standard: TS 36.133 §8.1.2.2.1, Table 8.1.2.2.1.2-2; TS 38.133 Table 9.2.5.2-1.
 pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
@@ -135,8 +135,8 @@ mod tests {
         Some(Sleep { cycle, is_nr })
     }
 
-    /// Row of a test table, in ms: DRX cycle, averaging time for Qout and for Qin, interval of
-    /// indications, measurement period.
+    /// Row of a test table. All values are in ms: DRX cycle, averaging time for Qout, averaging
+    /// time for Qin, interval of indications, measurement period.
     type Row = (u64, u64, u64, u64, u64);
 
     fn check(is_nr: bool, rows: &[Row]) {
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!((awake.out, awake.in_sync), (20, 10));
         assert_eq!(awake.period, Span::from_millis(10));
         assert_eq!(measurement_period(&config, None), Span::from_millis(40));
-        // A short DRX cycle needs no longer period than a UE without DRX.
+        // With a short DRX cycle the measurement period is the same as without DRX.
         let short = measurement_period(&config, sleep(40, false));
         assert_eq!(short, Span::from_millis(40));
     }

@@ -1,8 +1,8 @@
 //! Handover policies: the measurement events that the network configures, and the choice of the
 //! target cell.
 //!
-//! A policy has the knowledge of a base station: reports, and the number of UEs in each cell. It
-//! does not see the radio channel.
+//! A policy only uses information that a base station has: measurement reports, and the number of
+//! UEs in each cell. A policy cannot use the radio channel.
 
 use crate::config::{EventKind, MeasurementEvent, Scope};
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -30,8 +30,8 @@ pub struct Report<'a> {
     pub event: EventKind,
     /// Serving cell with its measurement.
     pub serving: ReportedCell,
-    /// Cells for which the condition holds, at most eight, the strongest first. Empty for an event
-    /// about the serving cell.
+    /// Cells that fulfil the event's condition, at most eight, the strongest first. Empty for an
+    /// event about the serving cell.
     pub cells: &'a [ReportedCell],
     /// All cells that the UE measures.
     pub measured: &'a [CellId],
@@ -43,8 +43,8 @@ pub struct Report<'a> {
 
 /// Algorithm that decides about handovers. One instance decides for all UEs of a network.
 pub trait HandoverPolicy {
-    /// Returns the events that UEs report. `configured` are the events of the scenario. UEs measure
-    /// each `period`.
+    /// Returns the measurement events that UEs report. `configured` contains the events of the
+    /// scenario. `_period` is the time between two measurements of a UE.
     fn events(&self, configured: &[MeasurementEvent], _period: Span) -> Vec<MeasurementEvent> {
         configured.to_vec()
     }
@@ -62,8 +62,8 @@ pub trait HandoverPolicy {
         0.0
     }
 
-    /// Returns the target cell of the UE that sent the report. `None` if the UE stays. It is called
-    /// only while no handover of the UE is under way.
+    /// Returns the target cell of the UE that sent the report. `None` if the UE stays in its cell.
+    /// The method is called only while no handover of the UE is under way.
     fn choose(&mut self, report: &Report<'_>) -> Option<CellId>;
 
     /// Handles the end of a handover, successful or not.
@@ -238,7 +238,7 @@ impl Registered for LoadAware {
     }
 }
 
-/// Returns the value of Q-OffsetRange next to `offset_db`, rounded towards zero.
+/// Returns the value of Q-OffsetRange that is nearest to `offset_db`, towards zero.
 ///
 /// Standard: TS 36.331 §6.3.5; TS 38.331 §6.3.2.
 fn offset_range(offset_db: f64) -> f64 {
@@ -252,8 +252,9 @@ impl HandoverPolicy for LoadAware {
         self.most_offset > 0.0
     }
 
-    /// The loads exclude the UE itself, so they are equal before and after the handover. The offset
-    /// back has the same size and the other sign, and the hysteresis stays effective.
+    /// The loads exclude the UE itself, so a handover of the UE does not change them. The offset
+    /// for the way back has the same size and the opposite sign. The hysteresis therefore stays
+    /// effective.
     fn offset_db(&self, loads: &[u32], serving: CellId, neighbour: CellId) -> f64 {
         let here = f64::from(loads[serving.index()].saturating_sub(1));
         let there = f64::from(loads[neighbour.index()]);

@@ -1,7 +1,7 @@
 //! Random access of a UE in a cell.
 //!
-//! [`RandomAccess`] holds the times of the steps and counts preambles. Its caller, which simulates
-//! the radio channel, decides if a step arrives.
+//! [`RandomAccess`] computes the times of the steps and counts preambles. The caller simulates the
+//! radio channel and decides if a transmission arrives.
 //!
 //! Standard: TS 38.321 §5.1; TS 36.321 §5.1.
 
@@ -20,8 +20,8 @@ pub(crate) struct CellAccess<'a> {
 }
 
 impl CellAccess<'_> {
-    /// Returns the first occasion for a preamble from `at` on. It is a multiple of the period, or
-    /// in TDD the start of the first uplink slot from there on.
+    /// Returns the first occasion for a preamble from `at` on. In FDD the occasion is at a multiple
+    /// of the period. In TDD it is at the start of the first uplink slot from that multiple on.
     ///
     /// Standard: TS 38.213 §8.1; TS 38.211 §6.3.3.2; TS 36.211 §5.7.1.
     pub(crate) fn occasion_from(&self, at: Time) -> Time {
@@ -30,8 +30,8 @@ impl CellAccess<'_> {
     }
 }
 
-/// Returns the time of a transmission that is ready at `at`. In TDD it is the start of the first
-/// slot of its direction from `at` on.
+/// Returns the time at which a transmission that is ready at `at` begins. In TDD it begins with the
+/// first slot of its direction from `at` on.
 pub(crate) fn sent_from(frame: &Frame, direction: Direction, at: Time) -> Time {
     if !matches!(frame.duplex(), Duplex::Tdd(_)) {
         return at;
@@ -84,8 +84,8 @@ pub(crate) struct RandomAccess {
 }
 
 impl RandomAccess {
-    /// Returns the random access of a UE that is ready at `ready_at` and takes the next occasion. A
-    /// dedicated preamble needs no contention resolution.
+    /// Returns the random access of a UE that is ready at `ready_at` and uses the next occasion.
+    /// Contention resolution is omitted if the preamble is dedicated (`is_contention_free`).
     pub(crate) fn new(cell: CellAccess<'_>, ready_at: Time, is_contention_free: bool) -> Self {
         RandomAccess {
             is_contention_free,
@@ -108,24 +108,24 @@ impl RandomAccess {
         self.is_next_dedicated = is_dedicated;
     }
 
-    /// Returns the number of preambles, including one that is about to be sent.
+    /// Returns the number of preambles sent, including a preamble that is about to be sent.
     pub(crate) fn preambles(&self) -> u32 {
         self.preambles
     }
 
-    /// Returns the number of a preamble that would be sent now.
+    /// Returns the count that a preamble would have if the UE sent the preamble now.
     pub(crate) fn number_at(&self, now: Time) -> u32 {
         let has_failed = self.gives_up_at <= now && self.gives_up_at < self.due_at;
         self.preambles + u32::from(has_failed)
     }
 
-    /// Returns the time of the latest preamble if it is a contention preamble. `None` if it is
-    /// dedicated.
+    /// Returns the time of the latest preamble if the UE drew that preamble for contention. `None`
+    /// if the preamble was dedicated.
     pub(crate) fn drawn_at(&self) -> Option<Time> {
         (!self.is_contention_free).then_some(self.sent_at)
     }
 
-    /// Ends the attempt, because contention resolution names another UE.
+    /// Ends the attempt, because the contention resolution message names another UE.
     ///
     /// Standard: TS 38.321 §5.1.5; TS 36.321 §5.1.5.
     pub(crate) fn lose(&mut self, now: Time) {
@@ -189,7 +189,8 @@ impl RandomAccess {
             AccessStep::Preamble => {
                 self.sent_at = at;
                 self.is_contention_free = self.is_next_dedicated;
-                // The response window opens with the response, if the preamble is received.
+                // If the base station receives the preamble, it sends the response at the start of
+                // the response window.
                 follow(AccessStep::Response, config.response_delay);
                 let window = config.response_delay + config.response_window;
                 self.gives_up_at = at.saturating_add(window);
@@ -253,8 +254,8 @@ pub(crate) mod tests {
         Frame::lte(Span::from_millis(1), Duplex::Fdd).expect("a frame")
     }
 
-    /// Returns the steps of random access from 12 ms on with their times in ms, the result and its
-    /// time. `arrives` receives the number of the step.
+    /// Runs random access from 12 ms on. Returns the steps with their times in ms, the result, and
+    /// the time of the result. `arrives` is called with the number of each step.
     fn run(
         config: &AccessConfig,
         is_contention_free: bool,
@@ -263,7 +264,7 @@ pub(crate) mod tests {
         run_in(&fdd(), config, is_contention_free, &mut arrives)
     }
 
-    /// Returns the steps as `run`, in a cell with this frame.
+    /// Returns the same values as `run`, for a cell with this frame.
     fn run_in(
         frame: &Frame,
         config: &AccessConfig,
@@ -321,12 +322,14 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_lost_is_tried_again_after_the_window_or_the_contention_timer() {
-        // The preamble is lost, and then the response. The windows end at 33 and 53 ms.
+        // The first preamble is lost, and then the second attempt's response. The response windows
+        // end at 33 and 53 ms, so the UE sends the next preambles at 40 and 60 ms.
         let (steps, progress, _) = run(&AT_ONCE, true, |n| n != 0 && n != 2);
         let times: Vec<u64> = steps.iter().map(|&(ms, _)| ms).collect();
         assert_eq!(times, [20, 40, 43, 60, 63]);
         assert_eq!(progress, Progress::Done);
-        // Msg3 is lost at 29 ms, and then the resolution at 94 ms. The timer ends at 77 and 137 ms.
+        // Msg3 is lost at 29 ms, and then the contention resolution at 94 ms. The contention timer
+        // expires at 77 and 137 ms, so the UE sends preambles again at 80 and 140 ms.
         let (steps, _, ms) = run(&AT_ONCE, false, |n| n != 2 && n != 6);
         let preambles = steps
             .iter()
@@ -357,7 +360,7 @@ pub(crate) mod tests {
         assert_eq!((access.wake_at(), access.preambles()), (at_ms(40), 2));
     }
 
-    /// Test vector ra_problem_counter of the handover sheet.
+    /// Test vector ra_problem_counter of handover_vectors.csv.
     #[test]
     fn after_the_last_preamble_there_is_a_problem() {
         let (steps, progress, ms) = run(&AT_ONCE, true, |_| false);
@@ -376,19 +379,20 @@ pub(crate) mod tests {
         let (steps, ..) = run(&config, true, |_| false);
         let waits = steps.windows(2).map(|pair| pair[1].0 - pair[0].0 - 13);
         let (least, most) = (waits.clone().min(), waits.max());
-        // The extremes of 199 draws lie within a twentieth of the ends, except with a probability
-        // of 1e-4.
+        // The smallest and the largest of 199 back-offs lie within 48 ms of 0 and 960 ms, except
+        // with a probability of 1e-4.
         assert!(least < Some(48) && (Some(912)..=Some(961)).contains(&most));
     }
 
     #[test]
     fn steps_of_tdd_are_in_slots_of_their_direction() {
         for (configuration, expected) in [
-            // With the pattern DSUUDDSUUD the occasion at 20 ms moves to subframe 22, and 25 is
-            // downlink. Msg3 waits for 32, because 31 is special. The answer waits for 39, because
-            // 37 and 38 are uplink.
+            // The pattern is DSUUDDSUUD. The preamble due at 20 ms is sent in uplink subframe 22,
+            // and the response in downlink subframe 25. Subframe 31 is special, so Msg3 is sent in
+            // 32. Subframes 37 and 38 are uplink, so the contention resolution is sent in 39.
             (1, [22, 25, 32, 39]),
-            // With the pattern DSUDDDDDDD Msg3 waits for subframe 32 too, and 37 is downlink.
+            // The pattern is DSUDDDDDDD. Msg3 is sent in subframe 32 again. Subframe 37 is
+            // downlink, so the contention resolution is sent in it.
             (5, [22, 25, 32, 37]),
         ] {
             let tdd = LteTdd::new(configuration).expect("0 to 6");

@@ -2,7 +2,8 @@
 
 use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Span, Time, UeId};
 
-/// Time from the end of a handover to its row. The first packets arrive in this time.
+/// Time from the end of a handover until its result row is written. The first packets in the target
+/// cell arrive in this time.
 const DELAY: Span = Span::from_millis(100);
 
 /// Returns the result row of a handover before any of its steps.
@@ -38,7 +39,7 @@ pub(crate) fn row_of(
     }
 }
 
-/// Result row of the handover under way, or of a finished one until the row is due.
+/// Result row of the handover under way, or of a finished handover until the row is due.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     row: Option<HandoverRow>,
@@ -60,7 +61,7 @@ impl Record {
         self.due_at = Time::NEVER;
     }
 
-    /// Applies a step to the row, if a handover is under way.
+    /// Changes the row with `step`, if a handover is under way.
     pub(crate) fn update_row(&mut self, step: impl FnOnce(&mut HandoverRow)) {
         if let Some(row) = &mut self.row {
             step(row);
@@ -94,7 +95,7 @@ impl Record {
         }
     }
 
-    /// Removes and returns the row. `None` if there is none.
+    /// Removes the row and returns it with the time `now`. `None` if there is no row.
     pub(crate) fn take_row(&mut self, now: Time) -> Option<HandoverRow> {
         self.due_at = Time::NEVER;
         let mut row = self.row.take()?;

@@ -1,5 +1,5 @@
-//! Procedures about the secondary node of one UE. The master's base station requests, the other
-//! base station decides, and the UE receives an order.
+//! Procedures about the secondary node of one UE. The master's base station sends a request, the
+//! secondary node's base station decides about the request, and the UE receives an order.
 //!
 //! ```text
 //! report about addable cells ─► Request ─► cell ─► Accept ─► SendOrder ─► UE ─► on_answer
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Every phase except [`Phase::Idle`] ends by a timer. [`SecondaryNetwork`] receives messages and
-//! times and returns acts, as [`Network`](super::network::Network) does. It does not use the radio,
-//! bearers or links.
+//! times and returns actions, as [`Network`](super::network::Network) does. [`SecondaryNetwork`]
+//! does not use the radio, bearers or links.
 //!
 //! Standard: TS 37.340 §10.2.1, §10.3.1, §10.4.1, §10.5.1, §10.7.1; TS 36.423 §8.7; TS 38.423 §8.3.
 
@@ -25,7 +25,7 @@ use crate::config::{LegId, SecondaryNodeConfig};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, SecondaryCause, SecondaryChangeRow, Time};
 
-/// Secondary node of a UE: state of the UE and of the network.
+/// State of the procedures about one UE's secondary node, at the UE and in the network.
 #[derive(Debug)]
 pub(crate) struct SecondaryNode {
     pub config: SecondaryNodeConfig,
@@ -37,14 +37,14 @@ pub(crate) struct SecondaryNode {
     pub generation: Generation,
     pub network: SecondaryNetwork,
     pub leg_state: ScgState,
-    /// Time of the UE's answer after its processing, and the number of the answered order. `None`
-    /// without an order.
+    /// Time at which the UE answers an order after processing it, and the number of that order.
+    /// `None` without an order.
     pub answer: Option<(Time, u32)>,
     /// Number of the last order that the UE carried out.
     pub last_order: u32,
     pub record: Option<SecondaryChangeRow>,
-    /// Time since which the UE has had no working secondary leg. `None` if it has one or never had
-    /// one.
+    /// Time since which the UE has had no working secondary leg. `None` if the UE has a working
+    /// secondary leg, or never had one.
     pub without_leg_since: Option<Time>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct SecondaryNode {
 pub(crate) enum ScgState {
     /// The UE has no secondary leg.
     Alone,
-    /// The UE enters this cell after the master's new cell. A command to that cell names both.
+    /// The UE enters this cell after the master's new cell. One handover command names both cells.
     Waiting(CellId),
     /// The UE enters a cell until T304 expires.
     Entering {
@@ -77,12 +77,13 @@ impl ScgState {
 }
 
 impl SecondaryNode {
-    /// Returns the time of the next action that does not need a connection to the master.
+    /// Returns the time of the next action that does not need the UE's connection to the master
+    /// node.
     pub(crate) fn wake_at(&self) -> Time {
         self.network.wake_at().min(self.leg_state.wake_at())
     }
 
-    /// Returns the time of the next message of a connected UE.
+    /// Returns the time at which a connected UE sends its next message about the secondary node.
     pub(crate) fn message_at(&self) -> Time {
         let answer = self.answer.map_or(Time::NEVER, |(at, _)| at);
         let reports = match self.leg_state {
@@ -93,7 +94,7 @@ impl SecondaryNode {
         answer.min(reports)
     }
 
-    /// Applies a step to the row of the change, if one is under way.
+    /// Changes the result row of the secondary node's change, if a change is under way.
     pub(crate) fn update_row(&mut self, step: impl FnOnce(&mut SecondaryChangeRow)) {
         if let Some(row) = &mut self.record {
             step(row);
@@ -175,7 +176,7 @@ impl RequestReason {
     }
 }
 
-/// Step that the master's base station waits for.
+/// Step of a procedure that the master's base station waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
     /// No procedure is under way.
@@ -187,7 +188,8 @@ pub(crate) enum Phase {
         reason: RequestReason,
         until: Time,
     },
-    /// Arrival of the UE in the master's new cell. The secondary node reserves resources in `cell`.
+    /// Arrival of the UE in the master's new cell. Until then the secondary node reserves resources
+    /// in `cell`.
     Planned { cell: CellId, until: Time },
     /// Answer of the secondary node to its release.
     Releasing { until: Time },
@@ -223,7 +225,7 @@ impl NodeSignal {
     /// those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
-            // These messages have RRC's containers.
+            // These messages contain RRC messages.
             NodeSignal::Request(_) => 600,
             NodeSignal::Accept(_) => 400,
             NodeSignal::Required(NodeDecision::Change(_)) => 300,
@@ -247,8 +249,8 @@ pub(crate) enum NodeAct {
         target: Option<CellId>,
         reason: RequestReason,
     },
-    /// End the change without success. `is_refused` is true if the cell had no room, false if it
-    /// did not answer.
+    /// End the change without success. `is_refused` is true if the cell refused the UE, and false
+    /// if the cell did not answer.
     Failed { is_refused: bool },
     /// Send the command for the master's handover to this cell.
     CommandHandover(CellId),

@@ -1,7 +1,8 @@
-//! RRC states of a UE: the release of its connection, paging, and its return.
+//! RRC states of a UE: release of the connection, paging, and return to the connected state.
 //!
-//! A [`Connection`] holds the state and the times. Its caller holds the packets that wait. All
-//! messages of random access and RRC arrive, so a weak link does not lengthen the return.
+//! A [`Connection`] stores the state and the times. The caller stores the packets that wait. All
+//! messages of random access and RRC are assumed to arrive, so a weak link does not delay the UE's
+//! return.
 //!
 //! Standard: TS 38.331 §5.3.3, §5.3.8, §5.3.13; TS 38.304 §7.1; TS 36.304 §7.1.
 
@@ -21,16 +22,16 @@ enum RrcState {
     Connected { idle_since: Time },
     /// Idle or inactive.
     Released,
-    /// On the way back to connected.
+    /// Returning to the connected state.
     Returning,
 }
 
-/// Answer to a packet that is about to enter its bearer.
+/// Decision about a packet that is about to enter its bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// The packet may enter the bearer.
     Open,
-    /// The packet waits for the UE, which is already on its way back.
+    /// The packet waits. The UE is already returning to the connected state.
     Wait,
     /// The packet waits, and the UE begins to return. The UE is connected at `open_at`. `paged_at`
     /// is `None` for uplink packets, which need no paging.
@@ -71,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// Handles a packet for the UE or from it. `frame` is the frame of the cell to which the UE
+    /// Handles a packet to or from the UE. `frame` is the frame of the cell to which the UE
     /// returns.
     pub(crate) fn on_packet(
         &mut self,
@@ -116,7 +117,8 @@ impl Connection {
     /// Returns the UE's next paging occasion for a packet that arrives at `now`.
     fn paged_at(&self, now: Time) -> Time {
         let asked_at = match self.config.released_to {
-            // The core is informed of the packet and requests paging from the base station.
+            // The core receives the packet and then requests paging from the base station, which
+            // takes two core delays.
             ReleasedState::Idle => now.saturating_add(self.config.core_delay * 2),
             ReleasedState::Inactive => now,
         };
@@ -128,7 +130,7 @@ impl Connection {
         paging_frame_from(asked_at, (cycle_frames, paging_frames), self.id)
     }
 
-    /// Returns the time at which a UE has its bearers if it begins random access at `from`.
+    /// Returns the time at which the UE's bearers are set up if random access begins at `from`.
     fn open_at(&mut self, from: Time, frame: &Frame) -> Time {
         let config = self.config.access;
         let cell = CellAccess {
@@ -147,8 +149,8 @@ impl Connection {
     }
 }
 
-/// Returns a UE's first paging frame from `at` on. It satisfies SFN mod T = (T div N) * (UE_ID mod
-/// N), with paging cycle T and N paging frames in a cycle.
+/// Returns a UE's first paging frame from `at` on. The frame number satisfies SFN mod T = (T div N)
+/// * (UE_ID mod N). T is the paging cycle, and N is the number of paging frames in a cycle.
 ///
 /// Standard: TS 38.304 §7.1; TS 36.304 §7.1.
 fn paging_frame_from(at: Time, (cycle, frames): (u32, u32), id: u64) -> Time {
@@ -215,26 +217,28 @@ mod tests {
         assert!(ue.check_at().is_never());
     }
 
-    /// The preamble is sent at the next multiple of 10 ms. Then 3 + 6 + 6 ms pass until the end of
-    /// contention, and RRC's messages follow.
+    /// The UE sends the preamble at the next multiple of 10 ms. Contention resolution ends 3 + 6 +
+    /// 6 ms later, and the RRC messages follow.
     #[test]
     fn the_way_back_takes_its_parts() {
         for (released_to, direction, paged, open) in [
-            // A resume takes 10 + 4 ms.
+            // Resuming the connection takes 10 + 4 ms.
             (
                 ReleasedState::Inactive,
                 Direction::Uplink,
                 None,
                 1510 + 15 + 14,
             ),
-            // UE_ID 5 is paged in frame 20 of every 128, which is at 1480 ms.
+            // The UE with UE_ID 5 is paged in frame 20 of every 128 frames. The next such frame
+            // begins at 1,480 ms.
             (
                 ReleasedState::Inactive,
                 Direction::Downlink,
                 Some(1480),
                 1480 + 15 + 14,
             ),
-            // Setup takes 14 ms, the core 30 ms, security 13 ms and the reconfiguration 18 ms.
+            // The 75 ms consist of 14 ms for the setup, 30 ms for the core, 13 ms for security and
+            // 18 ms for the reconfiguration.
             (ReleasedState::Idle, Direction::Uplink, None, 1510 + 15 + 75),
         ] {
             let mut ue = connection(released_to, 5);

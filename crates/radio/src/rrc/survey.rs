@@ -1,4 +1,4 @@
-//! Measurements of one UE: the times of its measurements, and all its events over the measured
+//! Measurements of one UE: their times, and the state of all measurement events over the measured
 //! cells.
 
 use super::conditional::Conditions;
@@ -9,11 +9,11 @@ use super::policy::ReportedCell;
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{CellId, Span, Time};
 
-/// Measurement state of a UE.
+/// State of a UE's measurements and measurement events.
 #[derive(Debug)]
 pub(crate) struct Survey {
     events: Vec<EventState>,
-    /// Conditions on which the UE leaves its cell on its own (conditional handover).
+    /// Execution conditions of conditional handover.
     pub conditions: Conditions,
     next_at: Time,
     /// Time from the last measurement to the next one.
@@ -41,14 +41,14 @@ impl Survey {
         self.next_at
     }
 
-    /// Begins a measurement now. The next one follows after `period`. Returns the time since the
-    /// previous measurement.
+    /// Begins a measurement now. The next measurement follows after `period`. Returns the time
+    /// since the previous measurement.
     pub(crate) fn begin(&mut self, now: Time, period: Span) -> Span {
         self.next_at = now.saturating_add(period);
         std::mem::replace(&mut self.period, period)
     }
 
-    /// Adapts all filters to samples that are `over` after the previous samples.
+    /// Adapts all filters to samples that follow the previous samples after the time `over`.
     pub(crate) fn set_period(&mut self, over: Span) {
         self.events
             .iter_mut()
@@ -56,8 +56,8 @@ impl Survey {
         self.conditions.set_period(over);
     }
 
-    /// As [`EventState::needs_exact_level`], for any event. `offset_db_of` returns the
-    /// offset in dB of a neighbour that the event applies to.
+    /// True if any event needs the exact level of a cell. See [`EventState::needs_exact_level`].
+    /// `offset_db_of` returns the offset in dB of a neighbour that the event applies to.
     pub(crate) fn needs_exact_level(
         &self,
         known: (usize, &[Level]),
@@ -70,8 +70,8 @@ impl Survey {
         }) || self.conditions.needs_exact_level(known, position)
     }
 
-    /// Computes for each site the least level that lets a cell enter some event. See
-    /// [`EventState::lower_least`].
+    /// Computes, for each site, the lowest level with which a cell of the site enters any event.
+    /// See [`EventState::lower_least`].
     pub(crate) fn least_entering(
         &self,
         known: (usize, &[Level]),
@@ -85,20 +85,20 @@ impl Survey {
         }
     }
 
-    /// As [`EventState::add_site`], for every event.
+    /// Adds a site to the state of every event. See [`EventState::add_site`].
     pub(crate) fn add_site(&mut self, shadow_db: f64) {
         let events = self.events.iter_mut();
         events.for_each(|event| event.add_site(shadow_db));
     }
 
-    /// As [`EventState::restore_bounds`], for every event.
+    /// Sets the bounds of a cell in the state of every event. See [`EventState::restore_bounds`].
     pub(crate) fn restore_bounds(&mut self, position: usize, most: (f64, usize)) {
         let events = self.events.iter_mut();
         events.for_each(|event| event.restore_bounds(position, most));
     }
 
-    /// As [`EventState::upper_bound_if_out`], as the maximum over all events. `None` without
-    /// events.
+    /// Returns the highest of all events' upper bounds of a cell's filtered level. `None` without
+    /// events. See [`EventState::upper_bound_if_out`].
     pub(crate) fn upper_bound_if_out(&self, position: usize, site: usize) -> Option<f64> {
         let mut most = None;
         for event in &self.events {
@@ -113,7 +113,7 @@ impl Survey {
         self.events.iter().all(|event| event.is_out(position))
     }
 
-    /// Sets the secondary cells. See [`EventState::set_secondaries`].
+    /// Sets the secondary cells of every event. See [`EventState::set_secondaries`].
     pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
         let about = |event: &&mut EventState| event.kind().is_about_secondaries();
         for event in self.events.iter_mut().filter(about) {
@@ -121,7 +121,7 @@ impl Survey {
         }
     }
 
-    /// As [`EventState::replay`], for every event.
+    /// Filters the last samples of a cell again for every event. See [`EventState::replay`].
     pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         self.events
             .iter_mut()
@@ -154,7 +154,7 @@ impl Survey {
         self.conditions.on_samples(now, serving, samples);
     }
 
-    /// As [`EventState::on_sample`], for every event.
+    /// Handles a sample of one cell for every event. See [`EventState::on_sample`].
     pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
         self.events
             .iter_mut()
@@ -162,8 +162,8 @@ impl Survey {
         self.conditions.on_sample(position, sample, over);
     }
 
-    /// Returns the value of a cell after the filter of the first event. `None` before its first
-    /// sample, and without events.
+    /// Returns the level of a cell after the layer 3 filter of the first event. `None` before the
+    /// first sample of the cell, and without events.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
         self.events.first().and_then(|it| it.filtered(cell))
     }
@@ -220,7 +220,7 @@ impl Survey {
         reports.unwrap_or(Time::NEVER)
     }
 
-    /// Evaluates all conditions anew for a new serving cell, with the filtered values as they are.
+    /// Starts all conditions anew for a new serving cell. The filtered values are kept.
     pub(crate) fn on_new_serving_cell(&mut self) {
         self.events
             .iter_mut()
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use crate::config::Scope;
 
-    /// Shadowing of no site.
+    /// Shadowing values for a test without sites.
     const NONE: std::iter::Empty<f64> = std::iter::empty();
 
     fn at_ms(ms: u64) -> Time {
@@ -333,7 +333,8 @@ mod tests {
         assert_eq!(seen(&mut survey, 400), [(4, true)], "better by 5 dB");
         survey.set_secondaries(|_| None);
         assert!(survey.report_at().is_never());
-        // Exact levels are needed for the reference cell, and for cells that may enter the event.
+        // Exact levels are needed for the secondary cell that A6 compares with, and for cells that
+        // may enter the event.
         let bound = |low, high| Level { low, high };
         survey.set_secondaries(beside(2));
         let levels = [-120.0, -60.0, -90.0, -99.0, -99.0].map(Level::from);

@@ -276,7 +276,7 @@ fn a_packet_goes_over_four_legs_and_leaves_once() {
     }
 }
 
-/// Vector `dup_discard` of the handover sheet: the second of three RLC entities confirms.
+/// Vector `dup_discard` of handover_vectors.csv: the second of three RLC entities confirms.
 #[test]
 fn what_one_of_three_legs_has_confirmed_the_two_others_discard() {
     let cells = [CellId(4), CellId(5)];

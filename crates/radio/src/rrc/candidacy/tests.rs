@@ -95,7 +95,7 @@ impl Stations {
         self.run_step(ms, |candidacy, step| candidacy.on_message(number, step))
     }
 
-    /// Carries out all actions up to `ms`, with fixed delays.
+    /// Carries out all actions that are due up to `ms`. Messages have fixed delays.
     fn until(&mut self, ms: u64) -> Vec<Act> {
         let mut acts = Vec::new();
         while self.candidacy.wake_at() <= at_ms(ms) {
@@ -124,14 +124,16 @@ fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
 fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
     let mut stations = Stations::new(Signalling::FixedDelays);
     assert_eq!(stations.want(100, &[1, 2]), []);
-    // The times are those of the request, the admission and the answer.
+    // The list of candidates is sent at 120 ms: 5 ms for the request, 10 ms for admission and 5 ms
+    // for the answer.
     assert_eq!(stations.until(119), []);
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "from the decision on");
     assert_eq!(stations.until(120), [Act::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[1, 2]));
     assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at_ms(100)));
     assert_eq!(stations.candidacy.list_sent_at(), Some(at_ms(120)));
-    // A new candidate replaces the oldest one that is not in the list.
+    // The maximum number of candidates is reached. New candidate 3 replaces candidate 1, the oldest
+    // one that is not requested again.
     assert_eq!(stations.want(200, &[2, 3]), []);
     assert_eq!(stations.until(205), []);
     assert_eq!(
@@ -162,7 +164,7 @@ fn a_candidate_gives_room_back_after_its_time_and_says_so() {
     stations.until(1000);
     stations.want(1000, &[1, 2]);
     stations.until(1100);
-    // The reservation lasts for 2 s from 15 ms on.
+    // The reservation begins at 15 ms and lasts for 2 s, so it ends at 2,015 ms.
     assert_eq!(stations.until(2014), []);
     assert!(stations.candidacy.has_reservation(CellId(1)));
     assert_eq!(stations.until(2015), []);
@@ -191,7 +193,8 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.arrive(20, 2), [], "one is still to answer");
     assert_eq!(stations.due(16), [send(3, [12, 10], 300)]);
     assert_eq!(stations.arrive(21, 3), [Act::SendCandidates]);
-    // The UE enters the second candidate. The notification of the source is lost and repeated.
+    // The UE enters the second candidate. The first notification to the source is lost, so the
+    // candidate repeats the notification at 1,500 ms.
     stations.serving = CellId(2);
     let executed = stations.run_step(500, |candidacy, step| {
         candidacy.on_executed(CellId(2), step);
@@ -210,7 +213,8 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.arrive(1505, 5), followed);
     assert_eq!(stations.arrive(1510, 6), []);
     assert_eq!(stations.held, [0; 5], "the other one gives its room back");
-    // The answer is lost. The source answers the repeated notification and does nothing else.
+    // The source's answer is lost, so the target notifies the source again. The source then only
+    // repeats its answer.
     assert_eq!(stations.due(2500), [send(8, [12, 10], 100)]);
     assert_eq!(stations.arrive(2505, 8), [send(9, [10, 12], 100)]);
     assert!(stations.candidacy.is_finishing());
@@ -226,7 +230,8 @@ fn without_an_answer_the_source_cancels_and_a_late_answer_is_cancelled_too() {
     stations.arrive(5, 0);
     let answer = stations.due(15);
     assert_eq!(answer, [send(1, [11, 10], 300)]);
-    // The timer TX2RELOCprep expires, and the cancellation is lost.
+    // The timer TX2RELOCprep expires, and the cancellation is lost. The late answer makes the
+    // source cancel the candidate again.
     assert_eq!(stations.due(1000), [send(2, [10, 11], 100)]);
     assert_eq!(stations.prepared(), []);
     assert_eq!(stations.arrive(1001, 1), [send(3, [10, 11], 100)]);
@@ -244,8 +249,8 @@ fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "they have not heard of it");
     assert_eq!(stations.until(105), []);
     assert_eq!((stations.held, stations.prepared()), ([0; 5], vec![]));
-    // The link is lost again before the source has answered, so the target does not repeat its
-    // notification.
+    // The UE enters cell 3 and loses its link before the source has answered. The target then does
+    // not repeat its notification.
     stations.want(200, &[3]);
     stations.until(300);
     stations.serving = CellId(3);
@@ -297,15 +302,16 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     );
     assert_eq!(stations.held, [1, 0, 1, 0, 0]);
     assert_eq!(stations.prepared(), cells(&[2, 0]));
-    // The UE returns without having received the latest list.
+    // The UE returns without having received the latest list of candidates, so the list is sent
+    // again.
     stations.serving = CellId(0);
     assert_eq!(
         follow(&mut stations, 300, [1, 0], true),
         [Act::SendCandidates]
     );
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
-    // A reservation that was made for another source ends in time too, and is cancelled with the
-    // others.
+    // The reservation of cell 2 began at 110 ms. It ends after 2 s although the serving cell has
+    // changed twice. Afterwards all candidates are cancelled.
     let acts = stations.until(2110);
     assert_eq!(acts, [Act::SendCandidates], "cell 2 gives its room back");
     assert_eq!(stations.prepared(), cells(&[1]));
@@ -321,7 +327,7 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     if let Some(conditional) = &mut stations.config.conditional {
         conditional.forwards_early = true;
     }
-    // Only cell 1 gets a request over a link, because cell 2 belongs to the same base station.
+    // Only cell 1 gets a request over a link, because cell 2 belongs to the source's base station.
     assert_eq!(stations.want(0, &[1, 2]), [send(0, [10, 11], 600)]);
     let _ = stations.arrive(1, 0);
     let answered = stations.until(11);
@@ -332,7 +338,8 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     );
     let told = stations.arrive(12, 1);
     assert_eq!(told, [send(2, [10, 11], 100), Act::SendCandidates]);
-    // Another candidate replaces the first one. Only the new candidate is informed of copies.
+    // Candidate 3 replaces candidate 1. Only candidate 3 receives the notice that copies will
+    // follow.
     let asked = stations.want(100, &[2, 3]);
     assert_eq!(asked.len(), 2, "a cancel and a request: {asked:?}");
     let _ = stations.arrive(101, 4);

@@ -23,8 +23,9 @@ const ALL: fn(&MeasurementEvent, usize) -> Option<f64> = |_, _| Some(0.0);
 
 const A3: EventKind = EventKind::A3 { offset: 3.0 };
 
-/// Returns the time in ms of the first report of the second cell. `samples` are those of the second
-/// cell, each `period` ms. The first cell serves the UE with a level of 0 dBm.
+/// Returns the time in ms at which the second cell is first reported. `samples` contains the levels
+/// of the second cell, one every `period` ms. The first cell is the serving cell, with a level of 0
+/// dBm.
 fn first_report(event: MeasurementEvent, period: u64, samples: &[f64]) -> Option<u64> {
     let mut state = EventState::new(event, Span::from_millis(period), 2);
     let mut found = None;
@@ -86,12 +87,12 @@ fn filter_and_conditions_match_the_reference_values() {
         _ => panic!("{quantity} with {inputs:?}"),
     };
     let table = include_str!("../vectors.csv");
-    // The values in the table have six digits.
+    // The table gives values with six digits, so a tolerance of 5e-6 suffices.
     let count = fadeout_testkit::vectors::check(table, evaluate, |_| 5e-6);
     assert_eq!(count, 50);
 }
 
-/// Test vectors ttt_* and filter_then_a3 of the handover sheet.
+/// Test vectors ttt_* and filter_then_a3 of handover_vectors.csv.
 #[test]
 fn a_time_to_trigger_ends_as_soon_as_the_entering_condition_fails() {
     let a3 = event(A3, 0.0, 100, 0);
@@ -109,7 +110,7 @@ fn a_time_to_trigger_ends_as_soon_as_the_entering_condition_fails() {
     assert_eq!(first_report(filtered, 200, &samples), Some(560));
 }
 
-/// Test vectors l3_step_delay and l3_domain of the handover sheet.
+/// Test vectors l3_step_delay and l3_domain of handover_vectors.csv.
 #[test]
 fn the_filter_is_in_db_and_takes_three_samples_for_most_of_a_step() {
     let filter = Filter::new(4, FILTER_PERIOD);
@@ -122,7 +123,7 @@ fn the_filter_is_in_db_and_takes_three_samples_for_most_of_a_step() {
     assert_eq!(needed, Some(3));
 }
 
-/// Test vector l3_rescale_same_at_200ms of the handover sheet.
+/// Test vector l3_rescale_same_at_200ms of handover_vectors.csv.
 #[test]
 fn five_samples_in_the_period_filter_as_one_of_it() {
     let filter = Filter::new(4, Span::from_millis(40));
@@ -147,7 +148,7 @@ fn a_sample_of_a_longer_period_counts_as_the_samples_that_it_stands_for() {
     seldom.set_period(FILTER_PERIOD * 8);
     seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0], ALL, |_, _| {});
     let of = |state: &EventState| state.filtered(1).expect("a value");
-    // The filter weight is a = 1/2 for 200 ms, so 1/256 of the 20 dB step remains.
+    // The filter weight is 1/2 for 200 ms. After 8 x 200 ms, 1/256 of the 20 dB step remains.
     assert!((of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);
     assert!((of(&seldom) - of(&often)).abs() < 1e-9);
 }
@@ -172,8 +173,8 @@ fn reports_follow_each_other_until_the_amount_is_reached_or_the_event_left() {
     assert_eq!(state.wake_at(), at_ms(240));
     assert_eq!(reports(&mut state, 240), 1);
     assert!(state.wake_at().is_never(), "as often as it may be");
-    // Nothing changes between the entering and the leaving condition. After leaving, the count
-    // starts anew.
+    // At 3 dB neither the entering nor the leaving condition holds, so nothing changes. At 1.5 dB
+    // the leaving condition holds. Afterwards the cell may be reported again.
     state.on_samples(at_ms(280), 0, &[0.0, 3.0], ALL, |cell, holds| {
         heard.push((cell, holds));
     });
@@ -204,7 +205,7 @@ fn the_serving_cell_is_no_neighbour_and_a_neighbour_no_serving_cell() {
 }
 
 /// Moves a UE along parallel lines through a circular pico cell. Returns the shares of lines
-/// without a handover, with a failure, and with a ping-pong.
+/// without a handover, with a link failure, and with a ping-pong handover.
 fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
     const LINES: u32 = 1000;
     let (outer_m, inner_m, least_stay_ms) = (50.0_f64, 40.0, 1000);
@@ -226,7 +227,8 @@ fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
             let samples = [0.0, outer_m - distance_m];
             state.on_samples(at_ms(ms), serving, &samples, ALL, |_, _| {});
             if serving == 0 && distance_m < inner_m {
-                // The link is below Qout before the report.
+                // The UE has reached the inner circle before its report. There the macro cell is
+                // below Qout, so the link fails.
                 failed = true;
                 break;
             }
@@ -245,8 +247,8 @@ fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
         let stay = left.zip(entered).map(|(left, entered)| left - entered);
         counts[0] += u32::from(!failed && entered.is_none());
         counts[1] += u32::from(failed);
-        // The sheet gives the share of all lines, so failures in the inner circle do not count
-        // here.
+        // The expected ping-pong share refers to all lines, whether or not the UE fails in the
+        // inner circle.
         let is_short = chord_m / at_a_ms < least_stay_ms as f64;
         let is_handed_over = chord_m / at_a_ms >= ttt_ms as f64;
         counts[2] += u32::from(is_short && is_handed_over);
@@ -256,8 +258,9 @@ fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
     counts.map(|count| f64::from(count) / f64::from(LINES))
 }
 
-/// Test vectors pico_geometry_* of the handover sheet, except for the slowest. One line is a share
-/// of 0.001, and the UE moves by 0.03 m in one sample period of 1 ms.
+/// Test vectors pico_geometry_* of handover_vectors.csv, except for the slowest. The result is
+/// accurate to about 0.003, because one line is a share of 0.001. At 120 km/h the UE moves by 0.03
+/// m in a sample period of 1 ms.
 #[test]
 fn lines_through_a_circular_pico_cell_end_as_geometry_has_it() {
     for (speed_kmh, ttt_ms, expected) in [

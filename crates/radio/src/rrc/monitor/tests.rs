@@ -58,7 +58,8 @@ fn run(config: &Monitoring, runs: &[(u64, &str)]) -> (Option<u64>, Option<u64>, 
     (started, stopped, failed)
 }
 
-/// Test vectors rlf_* of the handover sheet, except for T304 and T312. The latter is tested below.
+/// Test vectors rlf_* of handover_vectors.csv, except those of T304 and T312. The test below covers
+/// T312.
 #[test]
 fn t310_starts_and_stops_with_consecutive_indications() {
     let started = |at, fails| (Some(at), None, Some(fails));
@@ -78,7 +79,7 @@ fn t310_starts_and_stops_with_consecutive_indications() {
     assert_eq!(of_ns3, started(50, 1050));
 }
 
-/// Test vector rlf_t312 of the handover sheet.
+/// Test vector rlf_t312 of handover_vectors.csv.
 #[test]
 fn t312_ends_what_t310_would_wait_for() {
     let config = Monitoring {
@@ -99,7 +100,7 @@ fn t312_ends_what_t310_would_wait_for() {
     recovered.on_indication(at_ms(390), &config, Indication::InSync);
     assert!(recovered.wake_at().is_never());
     assert!(monitor.has_expired(at_ms(400)) && !monitor.has_expired(at_ms(399)));
-    // T310 may expire before T312.
+    // T312 starts at 950 ms and would expire at 1,150 ms. T310 expires first, at 1,020 ms.
     late.on_report(at_ms(950), &config);
     assert_eq!(late.wake_at(), at_ms(1020));
 }
@@ -129,11 +130,12 @@ fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t
         times.map(|ms| (ms, ms == in_range_at)).collect()
     };
     assert_eq!(lost_at(&evaluations(10_000, 200, 0)), Some(14_000));
-    // The timers start anew after one evaluation in range, or after a time without evaluations.
+    // The time out of range starts anew after one evaluation in range, and after a pause without
+    // evaluations.
     assert_eq!(lost_at(&evaluations(10_000, 200, 13_000)), Some(17_040));
     let paused = [evaluations(10_000, 90, 0), evaluations(20_000, 200, 0)].concat();
     assert_eq!(lost_at(&paused), Some(24_000));
-    // The timers also start anew after the loss of the link.
+    // The time out of range also starts anew after the loss of the link.
     let mut link = LinkEvaluations::new();
     let mut lost = evaluations(10_000, 250, 0);
     lost.retain(|&(ms, in_range)| evaluate(&mut link, ms, in_range));
@@ -188,8 +190,9 @@ fn out_of_sync_looks_back_twice_as_far_as_in_sync() {
     for _ in 0..WINDOW {
         quality.on_sinr(AWAKE, from_db(-20.0));
     }
-    // The mean of levels of -20 dB and 0 dB exceeds Qout, 0.1585, with 3 of 20 at 0 dB. It exceeds
-    // Qin, 0.251, with 3 of 10.
+    // Evaluations are -20 dB, then 0 dB. With three at 0 dB, the mean over 20 exceeds Qout (0.1585)
+    // and the mean over 10 exceeds Qin (0.251). The third evaluation at 0 dB therefore gives an
+    // in-sync indication.
     let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(AWAKE, 1.0)).collect();
     let out = Some(Indication::OutOfSync);
     let is_in = Some(Indication::InSync);
@@ -219,13 +222,13 @@ fn a_ue_that_sleeps_judges_by_fewer_evaluations() {
         let is_out = |_: &i32| quality.on_sinr(over, 0.0) != Some(Indication::OutOfSync);
         (1..).take_while(is_out).count()
     };
-    // The link drops from 0 dB to no signal. A mean over 5 stays above Qout with one evaluation at
-    // 0 dB. A mean over 20 does not with three.
+    // The SINR drops from 0 dB to no signal. With DRX, the first 4 evaluations without signal keep
+    // the mean over 5 above Qout. Without DRX, the first 16 keep the mean over 20 above Qout.
     assert_eq!((count(asleep), count(AWAKE)), (4, 16));
 }
 
-/// Monitors a link with this SINR at every 10 ms. Returns a text of the times at which T310 starts,
-/// stops and expires, and the number of evaluations that were not skipped.
+/// Monitors a link whose linear SINR changes every 10 ms. Returns a text with the times at which
+/// T310 starts, stops and expires, and the number of evaluations that were made.
 fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (String, usize) {
     let mut link = LinkWatch::new(at_ms(10), config);
     let at = |ms: u64| sinr[(ms / 10) as usize];
@@ -236,14 +239,15 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             seen.push_str(&format!("{ms} anew "));
             link.reset(now, config);
             assert!(link.next_at() <= at_ms(ms + 10));
-            // Evaluations are not judged at the time of a new link.
+            // The evaluation at the time of a reset gives no indication.
             link.begin(now, AWAKE);
         }
         if link.next_at() > now {
             continue;
         }
         link.begin(now, AWAKE);
-        // A lower bound is recorded if it suffices, and the exact SINR otherwise.
+        // A lower bound of the SINR is recorded if the bound suffices. Otherwise the exact SINR is
+        // recorded.
         let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
         match may_wait && least >= link.sufficient_sinr() {
             true => link.record_sinr(least, least >= at(ms)),
@@ -262,7 +266,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             }
         }
         if may_wait {
-            // Skipped evaluations cannot be made after a corner of the UE's path.
+            // Skipped evaluations can be made later only until the next corner of the UE's path.
             let until = at_ms(ms / corner_ms * corner_ms + corner_ms);
             if link.next_at() >= until {
                 catch_up(&mut link);
@@ -314,7 +318,8 @@ fn skipping_evaluations_that_cannot_matter_changes_nothing() {
 fn a_good_link_is_looked_at_once_in_a_mean_over_twenty() {
     let config = Monitoring::default();
     let good = vec![from_db(12.0); 2_001];
-    // The link is reset at two of the 2,000 times.
+    // Without skipping, the link is evaluated at all 2,000 times except the two at which it is
+    // reset.
     assert_eq!(watch(&config, &good, false, 100_000).1, 1_998);
     let (seen, made) = watch(&config, &good, true, 100_000);
     assert!(made <= 110 && !seen.contains("OutOfSync"), "{made} {seen}");

@@ -116,7 +116,8 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
     assert_eq!(rig.due(5120), [Act::DepartureExpired]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
-    // Each message through the core takes two hops.
+    // A message through the core takes two hops of 5 ms. The source therefore has the answer after
+    // 30 ms: 10 ms for the request, 10 ms for admission and 10 ms for the answer.
     let mut rig = Rig::new(Interface::Core, Signalling::FixedDelays);
     rig.request_handover(100);
     assert_eq!(rig.network.wake_at(), at_ms(100 + 10 + 10 + 10));
@@ -148,7 +149,7 @@ fn over_links_a_request_is_answered_after_admission() {
 fn by_way_of_the_core_each_message_is_passed_on() {
     for (interface, unconnected) in [
         (Interface::Core, BTreeSet::new()),
-        // No link connects the two base stations.
+        // No link connects the two base stations, so their messages go through the core.
         (Interface::Direct, BTreeSet::from([(10, 11), (11, 10)])),
     ] {
         let mut rig = Rig::new(interface, Signalling::Links { unconnected });
@@ -168,7 +169,7 @@ fn without_an_answer_the_source_stays_after_its_timer() {
     assert_eq!(rig.network.wake_at(), at_ms(1100), "TX2RELOCprep");
     assert_eq!(rig.due(1100), [Act::AnswerExpired(TARGET)]);
     assert!(!rig.network.is_busy());
-    // A message that arrives now has no effect.
+    // The source no longer waits, so a late answer has no effect.
     assert_eq!(rig.arrive(1101, 0), []);
     assert!(rig.network.wake_at().is_never());
 }
@@ -198,7 +199,8 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     let request = |number| send(number, [station(11), NetworkNode::Core], 150);
     assert_eq!(rig.run_step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
-    // The first request is lost. The second arrives, and its answer is lost.
+    // The first path switch request is lost and repeated after 1 s. The second request arrives, but
+    // its answer is lost, so the request is sent again.
     assert_eq!(rig.due(999), []);
     assert_eq!(rig.due(1000), [note, request(1)]);
     let answer = |number| send(number, [NetworkNode::Core, station(11)], 150);
@@ -291,7 +293,8 @@ fn a_context_that_is_there_ends_the_fetching() {
     assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
 }
 
-/// Returns a rig whose core sends to both base stations, with this start rule.
+/// Returns a test bench for a handover in which the core sends to both base stations from `start`
+/// on.
 fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
     let mut rig = Rig::new(Interface::Direct, signalling);
     rig.config.data = DataForwarding::Bicast(start);
@@ -308,7 +311,7 @@ fn the_command_waits_while_the_core_begins_to_send_to_both() {
     assert_eq!(rig.due(125), [Act::StartBicast(TARGET)]);
     assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
     rig.run_step(130, |network, step| network.on_command(TARGET, step));
-    // The UE arrives, and the path switch ends bicast.
+    // The UE arrives in the target. The path switch ends bicast, so no timer runs afterwards.
     rig.serving = TARGET;
     rig.network.on_entered();
     rig.run_step(180, |network, step| {
@@ -340,7 +343,7 @@ fn copies_may_begin_after_the_command_and_over_links() {
         send(3, [station(10), NetworkNode::Core], 100),
     ];
     assert_eq!(rig.due(5120), told);
-    // If that message were lost, the core would end bicast by its own timer.
+    // If the message to the core were lost, the core would end bicast at 5,155 ms by its own timer.
     assert_eq!(rig.network.wake_at(), at_ms(5155));
     let mut acts = rig.arrive(5125, 3);
     assert_eq!(acts.pop(), Some(Act::EndBicast));
@@ -387,7 +390,7 @@ fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     assert_eq!(rig.due(405), [Act::EndBicast]);
 }
 
-/// A random sequence of events of a UE and its network, with links that lose messages.
+/// Random sequence of events of a UE and the network, over links that lose messages.
 struct Walk {
     rig: Rig,
     random: Stream,
@@ -481,7 +484,7 @@ impl Walk {
     }
 }
 
-/// Every state of the network ends by a timer, even if links lose messages.
+/// Every state of the network must end by a timer, even if links lose messages.
 #[test]
 fn nobody_waits_for_ever() {
     Cases::new(300).run(|seed| {
@@ -512,8 +515,8 @@ fn nobody_waits_for_ever() {
         for _ in 0..200 {
             walk.go_on();
         }
-        // No message arrives any more, and the UE is in its home base station. All timers end, and
-        // none starts.
+        // From here on no message arrives, and the UE is served by its home base station. All
+        // timers must expire without starting another timer.
         walk.rig.network.on_link_lost();
         let home = walk.rig.network.home();
         walk.enter(CellId(home - 10));

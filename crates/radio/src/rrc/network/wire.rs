@@ -27,7 +27,7 @@ impl NetworkMessages {
         self.send_hop(signal, from, [next, to], step);
     }
 
-    /// Sends a message over one hop, from `from` to the first place of `route`.
+    /// Sends a message over one hop, from `from` to the first node of `route`.
     pub(crate) fn send_hop(
         &mut self,
         signal: NetworkSignal,

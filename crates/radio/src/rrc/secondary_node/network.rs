@@ -11,20 +11,20 @@ pub(crate) struct SecondaryNetwork {
     /// Cell of the secondary node according to the master's base station. `None` if there is none.
     pscell: Option<CellId>,
     phase: Phase,
-    /// Reaction to a failure of the secondary leg that the master's base station knows. `None`
-    /// without a failure.
+    /// Planned reaction to a failure of the secondary leg. `None` if the master's base station
+    /// knows of no failure.
     failed: Option<FailureReaction>,
-    /// True if no procedure may begin because of a handover of the master node.
+    /// True if no procedure may begin, because the master node is being changed by a handover.
     pub is_barred: bool,
     orders: u32,
-    /// Cells that decide about a request, each with the requesting cell and the time of its
-    /// decision.
+    /// Cells that decide about a request, each with the cell that sent the request and the time of
+    /// the decision.
     deciding: Vec<(CellId, CellId, Time)>,
     /// Cells that reserve resources for the UE, each with the end of its reservation.
     reservations: Vec<(CellId, Time)>,
     /// Messages with a fixed delay, each with its arrival time.
     delayed: Vec<(Time, NodeSignal)>,
-    /// Messages on simulated links, or lost there, by number.
+    /// Messages on simulated links, by number. Some of them may have been lost.
     wired: Vec<(u64, NodeSignal)>,
 }
 
@@ -111,8 +111,9 @@ impl SecondaryNetwork {
         self.phase == Phase::Idle && !self.is_barred
     }
 
-    /// Requests a cell. The master's base station sends the request, or for a handover its target
-    /// does.
+    /// Sends a request to a cell that should become the secondary cell. The master's base station
+    /// sends the request. In a handover of the master node, the target's base station sends the
+    /// request.
     fn request_cell(&mut self, target: CellId, reason: RequestReason, step: &mut Step<'_>) {
         let Some(serving) = step.serving else { return };
         let requester = match reason {
@@ -120,7 +121,8 @@ impl SecondaryNetwork {
             RequestReason::Handover(master) => master,
         };
         let patience = step.config.procedure.preparation;
-        // The target of a handover must answer its source in time, so it waits for half as long.
+        // The target of a handover must answer its source in time. The target therefore waits for
+        // the secondary node for only half of the usual time.
         let patience = match reason {
             RequestReason::Change(_) => patience,
             RequestReason::Handover(_) => Span::from_nanos(patience.as_nanos() / 2),
@@ -149,7 +151,8 @@ impl SecondaryNetwork {
         }
     }
 
-    /// Handles a report about the secondary node's cell. The secondary node decides about it.
+    /// Sends the secondary node a report about its cell. The secondary node then decides about a
+    /// change or a release.
     pub(crate) fn on_report(&mut self, decision: NodeDecision, step: &mut Step<'_>) {
         if self.may_begin() && self.pscell().is_some() {
             self.send_between_nodes(NodeSignal::Transfer(decision), false, step);
@@ -182,7 +185,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// Releases the secondary node, by decision of the master's base station.
+    /// Starts the release of the secondary node, by decision of the master's base station.
     fn release(&mut self, cause: SecondaryCause, step: &mut Step<'_>) {
         let Some(cell) = self.pscell else { return };
         step.act(Act::SecondaryNode(NodeAct::BeginChange {
@@ -210,13 +213,14 @@ impl SecondaryNetwork {
         step.act(Act::SecondaryNode(NodeAct::SendOrder { order, number }));
     }
 
-    /// Handles a message that has arrived over links. Returns false if it is not about the
+    /// Handles a message that has arrived over links. Returns false if the message is not about the
     /// secondary node.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) -> bool {
         let Some(place) = self.wired.iter().position(|&(known, _)| known == number) else {
             return false;
         };
-        // Links keep the order of messages between two base stations, but not among several.
+        // Messages between two base stations arrive in order. Messages of several base stations may
+        // not.
         let (_, signal) = self.wired.remove(place);
         self.on_signal(signal, step);
         self.react_to_failure(step);
@@ -274,7 +278,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// Handles the decision of the secondary node about its cell.
+    /// Handles a decision of the secondary node at that node.
     fn on_node_decision(&mut self, decision: NodeDecision, step: &mut Step<'_>) {
         let Some(cell) = self.pscell else { return };
         if let NodeDecision::Change(target) = decision
@@ -317,7 +321,7 @@ impl SecondaryNetwork {
         }
     }
 
-    /// Ends a request that was refused or not answered.
+    /// Ends a procedure whose request was refused or not answered.
     fn fail(&mut self, reason: RequestReason, is_refused: bool, step: &mut Step<'_>) {
         self.phase = Phase::Idle;
         step.act(Act::SecondaryNode(NodeAct::Failed { is_refused }));
@@ -380,7 +384,8 @@ impl SecondaryNetwork {
                 until,
             } if until <= step.now => {
                 step.act(Act::RecordEvent(Some(target), RrcEvent::SecondaryExpired));
-                // The cell may have a reservation for the UE, which ends now.
+                // The cell may have reserved resources for the UE. The Confirm message ends that
+                // reservation.
                 if let Some(serving) = step.serving {
                     self.send(NodeSignal::Confirm(target), [serving, target], step);
                 }
@@ -397,7 +402,7 @@ impl SecondaryNetwork {
             _ => {}
         }
         self.react_to_failure(step);
-        // Messages without delay arrive at once.
+        // Messages with a delay of zero are handled at once.
         if self.delayed.iter().any(|&(at, _)| at <= step.now) {
             self.on_due(step);
         }
@@ -429,8 +434,8 @@ impl SecondaryNetwork {
         Some(order)
     }
 
-    /// Cancels the secondary cell that was requested for a handover. Returns false if there was
-    /// none.
+    /// Cancels the secondary cell that was requested for a handover. Returns false if no secondary
+    /// cell was requested.
     pub(crate) fn cancel(&mut self, step: &mut Step<'_>) -> bool {
         let cell = match self.phase {
             Phase::Preparing {

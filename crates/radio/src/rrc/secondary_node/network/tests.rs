@@ -88,7 +88,7 @@ impl Net {
         outcome
     }
 
-    /// Carries out all actions up to `ms`.
+    /// Carries out all actions that are due up to `ms`.
     fn run(&mut self, ms: u64) {
         loop {
             let on_links = self.links.iter().map(|&(at, _)| at).min();
@@ -132,7 +132,7 @@ fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
     for (has_links, ms) in [(false, 20), (true, 24)] {
         let mut net = Net::new(has_links);
         net.run_step(|node, step| node.on_addable(SECOND, step));
-        // No other procedure begins meanwhile.
+        // A procedure is under way, so this second report does not begin another procedure.
         net.run_step(|node, step| node.on_addable(THIRD, step));
         net.run(100);
         assert_eq!(net.told(), [(ms, Order::Enter(SECOND))]);
@@ -182,7 +182,8 @@ fn room_that_nobody_comes_to_is_given_back() {
     let mut net = Net::new(true);
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(8);
-    // The acknowledgment is lost, and so is the message that ends the reservation.
+    // The acknowledgment is lost, and so is the message that ends the reservation. The reservation
+    // therefore ends by its own timer.
     net.is_lossy = true;
     net.run(1001);
     assert_eq!((net.held[SECOND.index()], net.node.is_busy()), (1, false));
@@ -212,27 +213,28 @@ fn with_node(has_links: bool) -> Net {
 
 #[test]
 fn the_secondary_node_decides_about_its_cell() {
-    // For a cell of another base station, the report goes to the node, its decision comes back, and
-    // the change continues as an addition.
+    // The better cell belongs to another base station. The report goes to the secondary node, the
+    // node's decision returns, and the new cell is added after 38 ms.
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Change(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Enter(THIRD))]);
     assert_eq!(net.answer(), Some(Order::Enter(THIRD)));
     assert_eq!(net.node.pscell(), Some(THIRD));
-    // For another cell of the same base station, no other base station is asked.
+    // The better cell belongs to the secondary node's own base station. No request to a third base
+    // station is needed, so the order follows after 14 ms.
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
-    // The secondary node decides for a release.
+    // The secondary node decides that the UE should release it.
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Release, step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
     assert_eq!(net.answer(), Some(Order::Release));
     assert_eq!(net.node.cell(), None);
-    // The secondary node sends no decision if its other cell is full.
+    // The other cell of the secondary node's base station is full, so no order follows.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
@@ -248,20 +250,22 @@ fn a_failed_leg_is_released_or_entered_again() {
     assert_eq!(net.node.pscell(), None, "it carries nothing");
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Release)]);
-    // The UE has its room in the same cell already.
+    // The UE enters the failed cell again. The cell counts the UE already, so it accepts the UE
+    // although no further UE is allowed.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(SECOND), step));
     net.run(100);
     assert_eq!(net.told(), [(24, Order::Enter(SECOND))]);
     assert_eq!(net.held, [0; 5]);
-    // Another cell is full, so the secondary node is released.
+    // The UE should enter another cell, which is full. The secondary node is therefore released.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
     net.run(100);
     assert_eq!(net.told(), [(38, Order::Release)]);
-    // The release is not answered either, but the UE receives the order nevertheless.
+    // Neither the request nor the release request is answered. The UE receives the order to release
+    // nevertheless.
     let mut net = with_node(true);
     net.is_lossy = true;
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
@@ -293,7 +297,7 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     net.run_step(SecondaryNetwork::on_left);
     assert_eq!(net.held[THIRD.index()], 1, "the room stays for the UE");
     assert!(!net.node.is_busy());
-    // The handover is cancelled.
+    // The handover is cancelled, so the reservation ends and the UE keeps its secondary node.
     let mut net = with_node(true);
     net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(100);
@@ -304,7 +308,8 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
         (&net.held[..], net.node.pscell()),
         (&[0; 5][..], Some(SECOND))
     );
-    // The requested cell is full, or does not answer.
+    // The requested cell is full, or does not answer. The handover command then follows without a
+    // secondary cell.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
@@ -316,7 +321,8 @@ fn a_handover_waits_for_the_node_and_goes_without_it_when_it_says_no() {
     net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(2000);
     assert_eq!(net.done.last(), Some(&(500, go_on)));
-    // The UE has not left in time, and no message cancels the handover.
+    // The UE does not leave in time, and no message cancels the handover. Timers end the procedure
+    // and the reservation.
     let mut net = with_node(false);
     net.run_step(|node, step| node.prepare_handover(TARGET, THIRD, step));
     net.run(20_000);
