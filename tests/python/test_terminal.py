@@ -118,6 +118,30 @@ def test_a_pipe_is_as_wide_as_the_environment_says(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("hang", [False, True])
+def test_no_word_of_a_list_is_cut(monkeypatch, width: int, hang: bool):
+    screen = terminal(monkeypatch, width)
+    source = "draft-briscoe-iccrg-prague-congestion-control"
+    entries = [
+        console.Entry("a-name-of-24-characters", "A sentence with some words.", source),
+        console.Entry("b", "Another."),
+    ]
+    console.print_entries(entries, hang=hang)
+    text = screen.getvalue()
+    assert [line for line in text.splitlines() if len(line.rstrip()) > width] == []
+    assert "…" not in text
+    assert "a-name-of-24-characters" in text
+    assert source in "".join(text.split())
+
+
+def test_a_sentence_in_a_table_begins_beside_its_name(monkeypatch):
+    made = table.new_table("key", "meaning")
+    made.add_row("a", "some words " * 12)
+    lines = printed(monkeypatch, made, 40)
+    assert [line.split()[1] for line in lines if line.startswith(" a ")] == ["some"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("command", [[], *COMMANDS], ids=" ".join)
 def test_help_fits_and_no_paragraph_is_wrapped_twice(
     cli: CliRunner, command: list[str], width: int

@@ -50,6 +50,10 @@ WIDEST = 100
 """Longest line of text, also on wider terminals."""
 
 
+NARROWEST = 26
+"""Smallest width of a terminal beside a name for which text stands beside it."""
+
+
 def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
     """Prints a list: one line each in a pipe, and names on the left of wrapped text on a terminal.
 
@@ -63,15 +67,18 @@ def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
             line = f"{entry.name:<{width}}  {entry.text}{remark}"
             console.print(line, markup=False, highlight=False)
         return
+    widest = max((len(entry.name) for entry in entries), default=0)
+    hang = hang or console.width - widest < NARROWEST
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=not hang)
-    grid.add_column()
+    grid.add_column(overflow="fold")
     for entry in entries:
         text = Text(entry.text)
         if entry.remark:
             text.append(f"\n{entry.remark}", style="dim")
         if hang:
             console.print(Text(f"  {entry.name}", style="bold"))
+            text.overflow = "fold"
             console.print(Padding(text, (0, 0, 0, 6)), width=min(console.width, WIDEST))
         else:
             grid.add_row(Text(f"  {entry.name}", style="bold"), text)

@@ -113,21 +113,29 @@ def _upright(table: Table, headings: Sequence[str], gap: int) -> Grid:
         pad_edge=False,
         padding=(0, 1) if gap == 3 else (0, 1, 0, 0),
     )
+    sentences = [_has_sentences(table, index) for index in range(len(headings))]
     for index, heading in enumerate(headings):
         cells = [row[index] for row in table.rows]
         is_number = table.headings[index] in table.numbers
-        is_prose = not is_number and any(" " in cell for cell in cells)
+        is_prose = sentences[index]
         longest = max((len(cell) for cell in cells), default=0)
         grid.add_column(
             Text(heading),
             justify="right" if is_number else "left",
-            vertical="bottom",
+            # The last lines of headings align, but the first lines of cells.
+            vertical="top" if any(sentences) else "bottom",
             no_wrap=not is_prose,
             min_width=min(longest, NARROWEST) if is_prose else None,
         )
     for row in table.rows:
         grid.add_row(*(Text(cell) for cell in row))
     return grid
+
+
+def _has_sentences(table: Table, index: int) -> bool:
+    """Returns True if a column has text with spaces, which may be wrapped."""
+    is_number = table.headings[index] in table.numbers
+    return not is_number and any(" " in row[index] for row in table.rows)
 
 
 def _on_its_side(table: Table, console: Console, width: int) -> Iterator[Grid]:
