@@ -24,7 +24,7 @@ pub struct MultipathConfig {
 }
 
 impl MultipathConfig {
-    /// Returns the configuration of a subflow, whose window is the connection's.
+    /// Returns the configuration of a subflow. Its receive window is the connection's.
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,
@@ -40,20 +40,22 @@ impl MultipathConfig {
 /// One path of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathConfig {
-    /// True if the path is used only while no regular path works (RFC 8684 section 3.3.8).
+    /// True for a backup path, which carries data only while no regular path works (RFC 8684
+    /// section 3.3.8).
     pub backup: bool,
     /// Times at which `backup` changes, in order. The peer is notified by MP_PRIO.
     pub backup_changes: Vec<Time>,
     /// True if the opening end joins the path only once the other end announces it (ADD_ADDR).
     pub announced: bool,
-    /// Time at which the path comes up. The application opens the first path's connection.
+    /// Time at which the path becomes usable. The application opens the connection on the first
+    /// path.
     pub from: Time,
-    /// Time at which the path goes away for good.
+    /// Time from which the path is not usable any more.
     pub until: Time,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a path.
+    /// Default values of a path's parameters.
     struct Keys {
         /// True if the path is used only while no regular path works.
         backup: bool = flag("false"),
@@ -70,7 +72,7 @@ impl PathConfig {
 }
 
 impl Default for PathConfig {
-    /// Returns a regular path that both ends know, from the start on and for good.
+    /// Returns a regular path that both ends know, usable for the whole run.
     fn default() -> Self {
         let keys = Keys::default();
         PathConfig {

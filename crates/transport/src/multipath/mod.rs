@@ -6,7 +6,7 @@
 //! the next data. A [`coupling`] limits the windows of all paths together.
 //!
 //! Data is bound to a path when it leaves, not before. In each step a subflow is offered data and
-//! sends as much as its window allows. The rest is withdrawn.
+//! sends as much as its window allows. Unsent data is withdrawn.
 //!
 //! Standard: RFC 8684.
 
@@ -25,7 +25,7 @@ pub use scheduler::{Choice, Demand, PATH_SCHEDULERS, PathScheduler, PathSchedule
 
 pub use fadeout_core::agreed::MOST_PATHS as MAX_PATHS;
 
-/// A path of a connection: an index into its paths.
+/// Identifier of a path, its index in the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PathId(pub u8);
 

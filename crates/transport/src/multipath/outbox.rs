@@ -1,9 +1,10 @@
-//! Outputs of a connection.
+//! Outputs of a multipath connection.
 
 use super::PathId;
 use crate::tcp::{AppEvent, Outgoing};
 
-/// Outputs of one step of a connection; the caller empties it and keeps its storage.
+/// Outputs of one step of a connection. The caller empties the outbox after each step and keeps its
+/// memory.
 #[derive(Debug, Default)]
 pub struct PathOutbox {
     /// Segments with the path that each leaves on, in the order they leave.
@@ -17,7 +18,7 @@ pub struct PathOutbox {
 }
 
 impl PathOutbox {
-    /// Empties the box, keeping its storage.
+    /// Empties the outbox and keeps its memory.
     pub fn clear(&mut self) {
         self.segments.clear();
         self.events.clear();

@@ -1,15 +1,15 @@
 //! Data to be retransmitted on another path.
 //!
-//! A subflow repairs its own losses with the same mapping. This queue holds data whose path stopped
-//! working. The first copy to arrive counts, and the receiver drops the other by its data sequence
-//! number.
+//! A subflow repairs its own losses with the same mapping. This queue contains the data of paths
+//! that stopped working. The receiver accepts the first copy of the data, and drops the second by
+//! its data sequence number.
 //!
 //! Standard: RFC 8684 §3.3.6.
 
 use super::PathId;
 use std::collections::VecDeque;
 
-/// Range of data sequence numbers, with the path that it was first sent on.
+/// Range of data sequence numbers, and the path that sent it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stranded {
     pub(super) start: u64,
@@ -18,13 +18,13 @@ pub(super) struct Stranded {
 }
 
 impl Stranded {
-    /// Returns the sort key among the stranded ranges.
+    /// Returns the key by which stranded ranges are sorted.
     fn place(&self) -> (u64, PathId) {
         (self.start, self.from)
     }
 }
 
-/// Stranded ranges, in order of data sequence numbers.
+/// Queue of stranded ranges, in order of data sequence numbers.
 #[derive(Debug, Default)]
 pub(super) struct Reinjection {
     ranges: VecDeque<Stranded>,
@@ -35,8 +35,9 @@ impl Reinjection {
         self.ranges.is_empty()
     }
 
-    /// Adds a range. Ranges come in the order of their path's mappings, so neighbours are nearly
-    /// always joined at the back. A range that another path already strands stays unchanged.
+    /// Adds a range. Ranges are added in the order of the path's mappings. So a range is nearly
+    /// always merged with the last one. A range that is already stranded on another path is not
+    /// merged.
     pub(super) fn add(&mut self, range: Stranded) {
         let at = self
             .ranges
@@ -66,8 +67,8 @@ impl Reinjection {
         );
     }
 
-    /// Returns the first range above `una` that `path` did not send before, with its index. `None`
-    /// if there is none.
+    /// Returns the first range above `una` that another path than `path` sent, with its index.
+    /// `None` if there is none.
     pub(super) fn next_for(&mut self, path: PathId, una: u64) -> Option<(usize, Stranded)> {
         while self.ranges.front().is_some_and(|range| range.end <= una) {
             self.ranges.pop_front();
@@ -80,8 +81,8 @@ impl Reinjection {
         Some((index, self.ranges[index]))
     }
 
-    /// Puts a range whose start has moved on behind those that now begin before it. Returns its
-    /// index.
+    /// Moves a range with a new start to its place in the order. Returns the new index of the
+    /// range.
     fn restore_order(&mut self, mut index: usize) -> usize {
         let place = self.ranges[index].place();
         while (self.ranges.get(index + 1)).is_some_and(|next| next.place() < place) {
@@ -92,7 +93,7 @@ impl Reinjection {
         index
     }
 
-    /// Removes `bytes` that left from the range at `index`.
+    /// Removes `bytes` that were sent from the range at `index`.
     pub(super) fn on_sent(&mut self, index: usize, bytes: u64) {
         let range = &mut self.ranges[index];
         debug_assert!(
@@ -107,7 +108,7 @@ impl Reinjection {
         }
     }
 
-    /// Removes the ranges of `path`, which works again and repairs its own losses.
+    /// Removes the ranges of `path`, which works again and retransmits its own losses.
     pub(super) fn forget(&mut self, path: PathId) {
         self.ranges.retain(|range| range.from != path);
     }
@@ -142,7 +143,7 @@ mod tests {
         assert!(queue.is_empty());
     }
 
-    /// The set of `ranges` added one after another.
+    /// Returns the queue's ranges after `ranges` were added one after another.
     fn added(ranges: &[Stranded]) -> Vec<Stranded> {
         let mut queue = Reinjection::default();
         for &each in ranges {
@@ -200,7 +201,8 @@ mod tests {
         assert_eq!(queue.ranges, [range(340, 400, 0)]);
         assert_eq!(queue.next_for(PathId(1), 400), None);
         assert!(queue.is_empty());
-        // Acknowledged data is skipped, even behind a range that is left for others.
+        // Acknowledged data is skipped, also if it is behind a range that only other paths may
+        // send.
         queue.add(range(500, 900, 1));
         queue.add(range(600, 700, 0));
         assert_eq!(queue.next_for(PathId(1), 700), None);

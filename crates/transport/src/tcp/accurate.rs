@@ -1,6 +1,6 @@
-//! Accurate ECN on the wire: the handshake's three flags, the three-bit counter, the option, and
-//! guards against paths that spoil them (Linux `tcp_ecn.h`). Simulations leave all this out,
-//! because their segments carry whole counts.
+//! Accurate ECN on the wire: the three flags of the handshake, the three-bit counter, the option,
+//! and checks for paths that change them (Linux `tcp_ecn.h`). Simulations do not use this module,
+//! because their segments carry the complete counts.
 //!
 //! Standard: RFC 9768 §3.
 
@@ -15,7 +15,7 @@ use fadeout_core::{AccurateEcnOption, Ecn, Flags, Segment};
 ///
 /// Standard: RFC 9768 §3.2.1.
 const FIRST_ACE: u32 = 5;
-/// Largest number of marks that the three-bit counter can report.
+/// Largest number of marks that the three-bit counter can report at once.
 const MOST_MARKS: u32 = 7;
 /// Fraction bits and weight of the average number of packets that an ACK delivers.
 const AVERAGE_BITS: u32 = 6;
@@ -23,19 +23,19 @@ const AVERAGE_BITS: u32 = 6;
 ///
 /// Standard: RFC 9768 §3.2.1.
 const FIRST_BYTES: [u32; 3] = [1, 0, 1];
-/// Bytes that a header has for options.
+/// Number of bytes in a header that options may use.
 const OPTION_ROOM: u32 = 40;
-/// SYNs and SYN-ACKs that ask for accurate ECN. Later ones do not, because the path may drop such
-/// packets.
+/// Number of SYNs or SYN-ACKs that request accurate ECN. Later ones do not request it, because the
+/// path may drop such packets.
 ///
 /// Standard: RFC 9768 §3.1.4.1.
 const MOST_ASKING: u32 = 2;
-/// SYN-ACKs that carry the option.
+/// Number of SYN-ACKs that carry the option.
 ///
 /// Standard: RFC 9768 §3.2.3.2.1.
 const MOST_WITH_OPTION: u32 = 1;
 
-/// Bytes and packets of one direction, as in `tcp_info`.
+/// Counters of packets and bytes in one direction, as in `tcp_info`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AccurateCounters {
     /// Number of packets received with a congestion mark (CE).
@@ -44,7 +44,7 @@ pub struct AccurateCounters {
     pub bytes: [u32; 3],
 }
 
-/// Packets and bytes newly acknowledged.
+/// Packets and bytes that an ACK newly acknowledges.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delivery {
     pub(super) packets: u32,
@@ -59,7 +59,8 @@ pub(super) struct Accurate {
     rules: AccurateEcn,
     /// True if both ends agreed on accurate ECN.
     is_on: bool,
-    /// IP field of the peer's newest SYN or SYN-ACK, which the next segment must reflect.
+    /// ECN field of the IP header of the peer's newest SYN or SYN-ACK. The next segment must report
+    /// this field.
     syn_field: Ecn,
     reflects: bool,
     /// True if a SYN was repeated. The answer then carries no option.
@@ -68,12 +69,12 @@ pub(super) struct Accurate {
     is_bleached: bool,
     /// True if the peer has sent the option.
     has_option: bool,
-    /// Range of the last segment received twice. Then a flag that is true if a segment came three
-    /// times, which suggests that the path drops the option on its acknowledgment.
+    /// Range of the last segment that was received twice. The next field is true if a segment was
+    /// received three times. Then the path probably drops acknowledgments with the option.
     repeated: (u64, u64),
     is_dropped: bool,
     received: AccurateCounters,
-    /// Smallest number of fields that the next option needs.
+    /// Minimum number of counters that the next option must contain.
     least_fields: u8,
     delivered: AccurateCounters,
     /// Average number of packets that an ACK delivers, with [`AVERAGE_BITS`] fraction bits.
@@ -109,8 +110,8 @@ impl Accurate {
     }
 
     /// Processes a segment for a connection in `state` with RCV.NXT `next`. Returns the segment
-    /// with the whole count of marks. `delivery` returns the packets that it delivers if it is an
-    /// ACK.
+    /// with the complete count of marks. `delivery` is called for an ACK and returns the packets
+    /// that the ACK delivers.
     #[cold]
     pub(super) fn decode(
         &mut self,
@@ -144,7 +145,7 @@ impl Accurate {
         decoded
     }
 
-    /// Returns the bytes of options that full segments leave room for.
+    /// Returns the number of option bytes that full segments have room for.
     pub(super) fn room(&self) -> u32 {
         if self.sends_option() { 12 } else { 0 }
     }
@@ -162,8 +163,8 @@ impl Accurate {
         }
     }
 
-    /// Returns the flags of a SYN (`asks`) or SYN-ACK when both ends support accurate ECN. No flag
-    /// is set after a few losses.
+    /// Returns the flags of a SYN (`asks`) or SYN-ACK with accurate ECN. No flag is set if several
+    /// SYNs were lost.
     pub(super) fn syn_flags(&self, asks: bool, number: u32) -> Flags {
         if number > MOST_ASKING {
             Flags::default()
@@ -174,7 +175,7 @@ impl Accurate {
         }
     }
 
-    /// Returns the option of the `number`th SYN-ACK.
+    /// Returns the accurate ECN option of the `number`th SYN-ACK.
     pub(super) fn syn_option(&self, number: u32) -> AccurateEcnOption {
         if self.rules.sends_option && !self.was_repeated && number <= MOST_WITH_OPTION {
             AccurateEcnOption::new(FIRST_BYTES, 3, false)
@@ -183,12 +184,13 @@ impl Accurate {
         }
     }
 
-    /// Records that both ends agreed, by the SYN-ACK or by the ACK that completes the handshake.
+    /// Records that both ends agreed on accurate ECN, by the SYN-ACK or by the ACK that completes
+    /// the handshake.
     pub(super) fn agree(&mut self) {
         self.is_on = true;
     }
 
-    /// Processes a SYN-ACK, whose IP field the answer reflects.
+    /// Processes a SYN-ACK. The answer reports the SYN-ACK's IP field.
     fn on_syn_ack(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
         self.syn_field = field;
         self.reflects = true;
@@ -198,7 +200,7 @@ impl Accurate {
         }
     }
 
-    /// Processes the ACK of the SYN-ACK, which reflects the SYN-ACK's field (Linux
+    /// Processes the ACK of the SYN-ACK, which reports the IP field of the SYN-ACK (Linux
     /// `tcp_accecn_third_ack`).
     fn on_third_ack(&mut self, segment: &Segment) {
         self.latest_ts = segment.ts_value;
@@ -206,14 +208,15 @@ impl Accurate {
             0 => self.is_bleached = true,
             1 | 5 | 7 => {}
             _ if segment.len > 0 => {}
-            // The SYN-ACK left without ECN. So the path changed any other field.
+            // The SYN-ACK was sent without ECN. If the peer reports another field, the path changed
+            // it.
             told if self.rules.validates && told != 2 => self.is_bleached = true,
             6 => self.delivered.ce += 1,
             _ => {}
         }
     }
 
-    /// Counts a received segment that is no SYN.
+    /// Counts a received segment other than a SYN.
     fn on_received(&mut self, segment: &Segment, field: Ecn) {
         self.has_option |= segment.accurate.is_present();
         let index = match field {
@@ -230,7 +233,8 @@ impl Accurate {
         }
     }
 
-    /// Detects a segment that is repeated more than once, which ends the option. `next` is RCV.NXT.
+    /// Detects a segment that was received three times, after which the option is not sent any
+    /// more. `next` is RCV.NXT.
     ///
     /// Standard: RFC 9768 §3.2.3.2.2.
     fn notice_repetition(&mut self, segment: &Segment, next: u64) {
@@ -269,8 +273,8 @@ impl Accurate {
         self.delivered.ce
     }
 
-    /// Returns the number of marks that an ACK reports in its three bits. If the ACK covers so many
-    /// packets that the bits may have wrapped, returns a number that is safe to assume (Linux
+    /// Returns the number of marks that an ACK reports in its three bits. If the ACK covers many
+    /// packets, the bits may have wrapped. Then returns a number that is safe to assume (Linux
     /// `__tcp_accecn_process`).
     ///
     /// Standard: RFC 9768 §3.2.2.5.
@@ -291,8 +295,8 @@ impl Accurate {
         }
         let safe = packets - (packets.wrapping_sub(least) & 7);
         let Some(bytes) = bytes else {
-            // Without the option, ACKs that cover many packets are expected if the average is that
-            // large.
+            // Without the option, an ACK that covers many packets is normal if the average is
+            // large. So the bits are trusted.
             let is_usual = self.average > u64::from(MOST_MARKS) << AVERAGE_BITS;
             return if is_usual { least } else { safe };
         };
@@ -311,7 +315,7 @@ impl Accurate {
         }
     }
 
-    /// Writes the counters into a departing segment, whose IP field is `ecn`. `is_over`: true if
+    /// Writes the counters into a departing segment, whose ECN field is `ecn`. `is_over` is true if
     /// the connection is over and no longer counts.
     pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn, is_over: bool) {
         if !self.is_on || segment.flags.has(Flags::RST) {
@@ -338,7 +342,7 @@ impl Accurate {
     }
 
     /// Adds the option with as many counters as fit, and at least those that changed. A SACK block
-    /// may make room (Linux `tcp_options_fit_accecn`).
+    /// may be removed to make room (Linux `tcp_options_fit_accecn`).
     fn add_option(&mut self, segment: &mut Segment) {
         let mut counters = FIRST_BYTES;
         for (counter, bytes) in counters.iter_mut().zip(self.received.bytes) {
@@ -391,8 +395,8 @@ fn reflection(field: Ecn) -> Flags {
     })
 }
 
-/// Returns true if a SYN-ACK agrees. All flags and no flags are the answers of old and broken
-/// peers, ECE alone that of RFC 3168.
+/// Returns true if a SYN-ACK agrees to accurate ECN. Old or faulty peers answer with all flags or
+/// none. A peer with classic ECN (RFC 3168) answers with ECE alone.
 ///
 /// Standard: RFC 9768 §3.1.1, Table 2.
 pub(super) fn is_agreed_by(segment: &Segment) -> bool {

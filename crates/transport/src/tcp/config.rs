@@ -27,7 +27,7 @@ impl LossRecovery {
 }
 
 fadeout_core::choices! {
-    /// When partial acknowledgments restart the retransmission timer.
+    /// Rule for partial acknowledgments that restart the retransmission timer.
     ///
     /// Standard: RFC 6582 §3.2, step 3; RFC 3782 §4.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,9 @@ fadeout_core::choices! {
     /// Standard: RFC 6582 §3.2, step 2.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RecoverGuard {
-        /// Duplicate ACKs of more than `recover`.
+        /// Duplicate ACKs of a number above `recover`.
         Above = "above",
-        /// Duplicate ACKs of `recover` or more, as in ns-3.
+        /// Duplicate ACKs of `recover` or a number above it, as in ns-3.
         From = "from",
         /// All duplicate ACKs, except while a timeout is being repaired: RFC 5681 alone.
         None = "none",
@@ -59,7 +59,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Rule that derives the retransmission timeout from round-trip times.
+    /// Rule by which the retransmission timeout is computed from round-trip times.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RtoRule {
         /// SRTT plus a variance term that is never below the minimum (Linux).
@@ -72,7 +72,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// When the receiver acknowledges in-order data.
+    /// Rule for the time at which the receiver acknowledges in-order data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum AckRule {
         /// An ACK for every second segment, with an adaptive timer, and quick ACKs while the sender
@@ -81,8 +81,8 @@ fadeout_core::choices! {
         /// An ACK for every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC
         /// 5681 section 4.2).
         EverySecond = "every-second",
-        /// An ACK for every second segment, also of segments that fill a gap. RFC 5681 asks to
-        /// acknowledge those at once, and RFC 1122 did not.
+        /// An ACK for every second segment, also if the segments fill a gap. RFC 5681 requires an
+        /// immediate ACK for segments that fill a gap, and RFC 1122 does not.
         EverySecondInGaps = "every-second-in-gaps",
         /// An ACK for every segment at once.
         EverySegment = "every-segment",
@@ -113,8 +113,8 @@ fadeout_core::choices! {
     pub enum SendBufferRule {
         /// The socket accepts all data at once.
         Unbounded = "unbounded",
-        /// The socket accepts as much as its memory holds, which grows with the window. A waiting
-        /// writer continues when a third of the memory is free (Linux).
+        /// The socket accepts as much as fits into its memory, which grows with the window. A
+        /// waiting writer continues when a third of the memory is free (Linux).
         Linux = "linux",
     }
 }
@@ -144,7 +144,7 @@ impl Default for SendBufferConfig {
     }
 }
 
-/// The memory that a receive buffer counts for a packet beside its payload, bytes.
+/// Memory of a received packet in addition to its payload, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketMemory {
     /// Memory of a packet that has its own sk_buff.
@@ -154,8 +154,8 @@ pub struct PacketMemory {
 }
 
 impl PacketMemory {
-    /// Returns the overhead of packets with `option` bytes of options more. The payload shrinks by
-    /// as much, so the whole packet takes the same memory.
+    /// Returns the overhead of packets that carry `option` more bytes of options. The payload
+    /// shrinks by the same amount, so the memory of the packet stays the same.
     pub(crate) fn beside_less(self, option: u32) -> PacketMemory {
         let option = u64::from(option);
         let joined = match self.joined {
@@ -170,8 +170,8 @@ impl PacketMemory {
 }
 
 impl Default for PacketMemory {
-    /// Returns the overhead on 64-bit Linux of a packet from software segmentation. The descriptor
-    /// (`sk_buff`) has 256 bytes and the small head 640 bytes.
+    /// Returns the overhead of a packet from software segmentation on 64-bit Linux. The descriptor
+    /// (`sk_buff`) has 256 bytes and the small header buffer 640 bytes.
     fn default() -> PacketMemory {
         PacketMemory {
             alone: 896,
@@ -181,7 +181,7 @@ impl Default for PacketMemory {
 }
 
 fadeout_core::choices! {
-    /// When segments are spaced in time.
+    /// Rule for the spacing of segments in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Pacing {
         /// Segments are paced only if the congestion control asks for it.
@@ -192,7 +192,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Which ECN feedback is negotiated.
+    /// ECN feedback to negotiate.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EcnMode {
         /// The mode that the congestion control needs, or off.
@@ -273,7 +273,7 @@ fadeout_core::parameters! {
     }
 }
 
-/// Format and checks of accurate ECN.
+/// Settings of accurate ECN on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccurateEcn {
     /// True if the option is sent (Linux `tcp_ecn_option`).
@@ -296,7 +296,8 @@ pub struct TcpConfig {
     pub mss: u32,
     /// True if timestamps are offered (RFC 7323).
     pub timestamps: bool,
-    /// Duplicate ACKs, or segments SACKed above a hole, that mean a loss (DupThresh).
+    /// Number of duplicate ACKs, or of segments SACKed above a hole, that indicate a loss
+    /// (DupThresh).
     pub duplicate_threshold: u32,
     /// True if proportional rate reduction moves the window in recovery (RFC 6937, RFC 9937).
     /// Otherwise the window drops to the threshold at once.
@@ -312,7 +313,7 @@ pub struct TcpConfig {
     pub undo: bool,
     /// Rule for the retransmission timeout.
     pub rto_rule: RtoRule,
-    /// Smallest timeout (of the variance term with [`RtoRule::Linux`]).
+    /// Minimum of the retransmission timeout. With [`RtoRule::Linux`] minimum of the variance term.
     pub minimum_rto: Span,
     /// Largest retransmission timeout.
     pub maximum_rto: Span,
@@ -345,15 +346,16 @@ pub struct TcpConfig {
     pub packet_memory: PacketMemory,
     /// Send buffer. `None` if the socket accepts every write at once.
     pub send_buffer: Option<SendBufferConfig>,
-    /// Which ECN feedback is negotiated.
+    /// ECN feedback to negotiate.
     pub ecn: EcnMode,
-    /// Format of accurate ECN. `None` if segments carry whole counts in place of flags and option.
+    /// Settings of accurate ECN on the wire. `None` if segments carry complete counts instead of
+    /// flags and option.
     pub accurate_ecn: Option<AccurateEcn>,
     /// Schemes for links that fail.
     pub resilience: ResilienceConfig,
     /// True if small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// When segments are spaced in time.
+    /// Rule for the spacing of segments in time.
     pub pacing: Pacing,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub maximum_pacing_rate: Rate,
@@ -363,9 +365,9 @@ pub struct TcpConfig {
     /// True if segments carry Multipath TCP options. A mapping takes 24 bytes of each data segment,
     /// a DATA_ACK 12 bytes of each ACK.
     pub multipath: bool,
-    /// True for a subflow of Linux. Its rates count segments with the bytes of the MPTCP option,
-    /// because `mss_cache` ignores the option. Its samples are never marked application-limited:
-    /// only `tcp_sendmsg` does that, and writes to subflows bypass it.
+    /// True for a subflow of Linux. Rates then count the bytes of the MPTCP option, because
+    /// `mss_cache` ignores the option. Rate samples are never marked as application-limited,
+    /// because writes to subflows bypass `tcp_sendmsg`, which sets the mark.
     pub is_linux_subflow: bool,
     /// Smallest segmentation-offload burst, segments (Linux `tcp_min_tso_segs`).
     pub minimum_burst: u32,
@@ -381,8 +383,8 @@ pub struct TcpConfig {
     pub maximum_syn_acks: u32,
     /// Timeouts of a SYN before the first that doubles (Linux `tcp_syn_linear_timeouts`).
     pub linear_syn_timeouts: u32,
-    /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
-    /// Linux: one, and any number of SYN-ACKs).
+    /// Number of SYNs that may be lost before the initial window is reduced to one segment. RFC
+    /// 5681 section 3.1 allows none. Linux allows one SYN, and any number of SYN-ACKs.
     pub forgiven_syns: u32,
     /// Longest time that data may stay unacknowledged once a timeout expired (`TCP_USER_TIMEOUT`).
     /// `None` if the number of retries decides.

@@ -1,5 +1,5 @@
-//! Endpoint of a connection. The endpoint carries segments, timers and commands between machines
-//! that do not know each other.
+//! Endpoint of a connection. The endpoint passes segments, timers and commands between state
+//! machines that do not depend on each other.
 //!
 //! - [`opening`]: the handshake
 //! - [`lifecycle`]: the states of the connection, and its close
@@ -57,7 +57,7 @@ pub enum AppCommand {
 /// arrive through `on_*`, and actions leave through the [`Outbox`]. [`TcpEndpoint::wake_at`]
 /// returns the time to call [`TcpEndpoint::on_wake`].
 ///
-/// TIME-WAIT lasts without a timer, because simulated port numbers are never used again.
+/// TIME-WAIT has no timer, because simulated port numbers are never used again.
 #[derive(Debug)]
 pub struct TcpEndpoint {
     flow: FlowId,
@@ -68,7 +68,7 @@ pub struct TcpEndpoint {
     accurate: Option<Box<Accurate>>,
 }
 
-/// State of a subflow for its multipath connection.
+/// State of a subflow that the multipath connection reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SubflowView {
     pub(crate) srtt: Span,
@@ -79,7 +79,8 @@ pub(crate) struct SubflowView {
     pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
-    /// Number of sk_buffs that hold unacknowledged data, and the largest size of one in bytes.
+    /// Number of sk_buffs with unacknowledged data. The next field is the largest size of an
+    /// sk_buff in bytes.
     pub(crate) pieces: u32,
     pub(crate) piece: u64,
     pub(crate) snd_una: u64,
@@ -109,7 +110,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Sets the end of the flow that this endpoint is. The default is the end that sends the data.
+    /// Sets which end of the flow this endpoint is. The default is the end that sends the data.
     #[must_use]
     pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
         self.sender.set_end(end);
@@ -250,7 +251,8 @@ impl TcpEndpoint {
     pub fn state(&self) -> ConnectionState {
         self.life.state()
     }
-    /// Returns number and times of the SYNs or SYN-ACKs that this end sent. `None` if it sent none.
+    /// Returns the number and the times of the SYNs or SYN-ACKs that this end sent. `None` if it
+    /// sent none.
     pub fn calls(&self) -> Option<Calls> {
         self.opening.calls()
     }
@@ -271,12 +273,12 @@ impl TcpEndpoint {
         self.sender.congestion_row(now)
     }
 
-    /// Returns the sending half for a multipath connection.
+    /// Returns the sending half. Used by a multipath connection.
     #[inline]
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
     }
-    /// Returns the sending half for a multipath connection that changes it.
+    /// Returns the sending half for changes by a multipath connection.
     #[inline]
     pub(crate) fn sender_mut(&mut self) -> &mut Sender {
         &mut self.sender
@@ -298,8 +300,8 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// Returns the state of this subflow for its multipath connection. Callers mostly need one or
-    /// two fields. Inlining avoids the computation of the others.
+    /// Returns the state of this subflow for its multipath connection. The function is inlined,
+    /// because callers mostly need one or two fields.
     #[inline(always)]
     pub(crate) fn subflow_view(&self) -> SubflowView {
         let rtt = self.sender.rtt();
@@ -322,7 +324,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Ends the subflow after the connection has lost its path. Nothing is sent any more.
+    /// Ends the subflow after the connection has lost its path. No segment is sent any more.
     pub(crate) fn vanish(&mut self) {
         self.life.end();
         self.opening.end();
@@ -390,8 +392,8 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::RST) {
-            // RFC 5961 section 3.2: only the next sequence number resets. Another RST within the
-            // window causes a challenge ACK.
+            // RFC 5961 section 3.2: an RST resets the connection only if it has the next sequence
+            // number. Another RST within the window causes a challenge ACK.
             let next = self.receiver.rcv_nxt();
             if segment.seq == next {
                 self.abort(out);
@@ -407,7 +409,8 @@ impl TcpEndpoint {
             } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
                 self.on_crossed_answer(now, segment, out, probe);
             } else {
-                // The peer did not receive the SYN-ACK, so it is repeated.
+                // The peer repeated its SYN, so it did not receive the SYN-ACK. The SYN-ACK is sent
+                // again.
                 self.send_syn(now, out);
             }
             return;
@@ -451,13 +454,13 @@ impl TcpEndpoint {
         let peers_came = self.receiver.has_received_fin();
         if self.life.follow_fins(own_is_acked, peers_came) {
             out.events.push(AppEvent::Closed);
-            // A simulation may have thousands of flows. Most are over, and only their statistics
-            // are needed.
+            // The memory is released now. A simulation may have thousands of finished flows, of
+            // which only the statistics are needed.
             self.sender.release();
         }
     }
 
-    /// Writes acknowledgment, window, timestamps and SACK into departing segments.
+    /// Writes acknowledgment, window, timestamps and SACK blocks into departing segments.
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
@@ -484,12 +487,12 @@ impl TcpEndpoint {
     }
 }
 
-/// Returns the receiving half of a subflow, whose window belongs to its connection.
+/// Returns the receiving half of a subflow. Its window belongs to the connection.
 pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
     &mut subflow.receiver
 }
 
-/// Queues an acknowledgment without data. Its other fields are stamped when it leaves.
+/// Queues an acknowledgment without data. Its other fields are written when the segment leaves.
 fn push_ack(sender: &Sender, out: &mut Outbox) {
     out.push(Segment {
         seq: sender.snd_nxt(),

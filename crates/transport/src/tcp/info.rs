@@ -1,19 +1,19 @@
-//! The state of a connection as an outsider may look at it (Linux `struct tcp_info`).
+//! State of a connection that users can query (Linux `struct tcp_info`).
 
 use super::accurate::AccurateCounters;
 use crate::congestion::RecoveryState;
 use fadeout_core::{Rate, Span};
 
-/// A snapshot of one end of a connection, by the names of Linux's `struct tcp_info`.
+/// Snapshot of one end of a connection, with the field names of Linux's `struct tcp_info`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TcpInfo {
     /// State of loss recovery.
     pub ca_state: RecoveryState,
     /// Number of timeouts in a row without progress.
     pub retransmits: u32,
-    /// Zero-window probes sent without an answer.
+    /// Number of zero-window probes sent without an answer.
     pub probes: u32,
-    /// Doublings of the retransmission timeout.
+    /// Number of times the retransmission timeout was doubled.
     pub backoff: u32,
     /// True if timestamps were agreed on.
     pub timestamps: bool,
@@ -27,17 +27,17 @@ pub struct TcpInfo {
     pub rtt: Span,
     /// Mean deviation of the round-trip time.
     pub rttvar: Span,
-    /// Smallest round-trip time of the last five minutes; `None` before the first sample.
+    /// Smallest round-trip time of the last five minutes. `None` before the first sample.
     pub min_rtt: Option<Span>,
     /// Payload of a full segment, bytes.
     pub snd_mss: u32,
-    /// Segments sent and not cumulatively acknowledged.
+    /// Number of segments sent and not cumulatively acknowledged.
     pub unacked: u32,
     /// Number of unacknowledged segments that are SACKed.
     pub sacked: u32,
     /// Number of unacknowledged segments believed lost.
     pub lost: u32,
-    /// Retransmissions believed to be in the network.
+    /// Number of retransmissions believed to be in the network.
     pub retrans: u32,
     /// Number of retransmissions since the connection began.
     pub total_retrans: u64,
@@ -47,30 +47,30 @@ pub struct TcpInfo {
     pub snd_cwnd: f64,
     /// Window that the peer advertises, bytes.
     pub snd_wnd: u64,
-    /// Segments that may be out of order before a loss is inferred.
+    /// Number of segments that may be out of order before a loss is inferred.
     pub reordering: u32,
-    /// Times that reordering was seen.
+    /// Number of times that reordering was detected.
     pub reord_seen: u32,
-    /// Duplicates that the peer reported by DSACK.
+    /// Number of duplicates that the peer reported by DSACK.
     pub dsack_dups: u64,
-    /// Segments delivered, spurious copies included.
+    /// Number of segments delivered, including unnecessary copies.
     pub delivered: u64,
     /// Number of delivered segments that the peer reported as marked by ECN.
     pub delivered_ce: u64,
     /// Number of bytes that the peer has acknowledged.
     pub bytes_acked: u64,
-    /// Bytes written and not yet sent.
+    /// Number of bytes written and not yet sent.
     pub notsent_bytes: u64,
-    /// Data segments sent, retransmissions included.
+    /// Number of data segments sent, including retransmissions.
     pub data_segs_out: u64,
-    /// Rate of pacing, also if the sender does not pace.
+    /// Pacing rate, also if the sender does not pace.
     pub pacing_rate: Rate,
     /// Assumed payload of the peer's full segments, bytes.
     pub rcv_mss: u32,
     /// True if data on the SYN was accepted: the peer's data by this end, or all of this end's data
     /// by the peer.
     pub has_taken_syn_data: bool,
-    /// Counters of accurate ECN: received packets, and packets that the peer reports as received.
-    /// `None` if accurate ECN is not on the wire.
+    /// Counters of accurate ECN: those of received packets, and those that the peer reports. `None`
+    /// if accurate ECN is not on the wire.
     pub accurate_ecn: Option<(AccurateCounters, AccurateCounters)>,
 }

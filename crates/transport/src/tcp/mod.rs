@@ -1,9 +1,9 @@
 //! A TCP endpoint without clock or I/O.
 //!
-//! [`TcpEndpoint`] is an endpoint of a connection. `endpoint` holds handshake and close and carries
-//! data between its machines. `sender` holds everything about outgoing data, `receiver` everything
-//! about incoming data. A whole stack is chosen by name through a [profile](PROFILES): Linux's, the
-//! plain RFCs', or an older one.
+//! [`TcpEndpoint`] is an endpoint of a connection. `endpoint` implements handshake and close, and
+//! connects the other modules. `sender` implements outgoing data and `receiver` incoming data. A
+//! [profile](PROFILES) chooses a whole TCP stack by its name: Linux, the plain RFCs, or an older
+//! stack.
 
 mod accurate;
 mod config;

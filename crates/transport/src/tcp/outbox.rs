@@ -1,17 +1,17 @@
-//! Outputs of an endpoint: segments, events, completions.
+//! Outputs of an endpoint: segments and events.
 
 use fadeout_core::{Ecn, Segment};
 
-/// A segment to put on the wire.
+/// Segment that the endpoint sends.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing {
     /// The segment to send.
     pub segment: Segment,
-    /// ECN field of its IP packet.
+    /// ECN field of the IP packet that carries the segment.
     pub ecn: Ecn,
 }
 
-/// Something the application should know.
+/// Event for the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppEvent {
     /// The handshake is complete.
@@ -26,8 +26,8 @@ pub enum AppEvent {
     Aborted,
 }
 
-/// Outputs of one step of an endpoint. The caller empties it after each step and keeps its
-/// storage, so that a running connection allocates nothing.
+/// Outputs of one step of an endpoint. The caller empties the outbox after each step and keeps its
+/// memory, so that a running connection allocates nothing.
 #[derive(Debug, Default)]
 pub struct Outbox {
     /// Segments in the order they leave.
@@ -47,7 +47,7 @@ impl Outbox {
         });
     }
 
-    /// Empties the box, keeping its storage.
+    /// Empties the outbox and keeps its memory.
     pub fn clear(&mut self) {
         self.segments.clear();
         self.events.clear();

@@ -139,7 +139,7 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("linear-syn-timeouts", "4"),
 ]);
 
-/// Values of stacks before SACK.
+/// Values of TCP stacks before SACK.
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
 
@@ -151,7 +151,7 @@ const RENO: &[Parameter] = &Constants::with_defaults(&[
 ]);
 
 fadeout_core::registry! {
-    /// The profiles a scenario may name.
+    /// Profiles that a scenario may name.
     pub static PROFILES;
 
     /// A TCP stack with the constants that a scenario overrides.
@@ -265,11 +265,13 @@ fn receive_window(given: &Constants, settings: &Settings<'_>, is_autotuned: bool
     }
 }
 
-/// Returns a stack with the loss detection `recovery` and the constants that a scenario overrides.
+/// Returns the configuration of a stack with the loss recovery `recovery`. Its constants are those
+/// of the profile and the scenario's overrides.
 fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     let is_linux = recovery == LossRecovery::Rack;
     let given = Constants::read(settings);
-    // A probe every millisecond serves as well as one each instant, and lets time go on.
+    // The probe interval is at least a millisecond. A shorter one would give no more information,
+    // and an interval of zero would stop simulated time.
     let probe_interval = given.resilience.probe_interval.max(Span::from_millis(1));
     TcpConfig {
         recovery,
@@ -391,7 +393,7 @@ mod tests {
         );
         let rfc = TcpConfig::new("rfc", Parameters::NONE).expect("a profile");
         assert!(rfc.send_buffer.is_none());
-        // A millisecond is the least.
+        // The interval is at least a millisecond.
         for (asked, found) in [
             (Span::from_micros(10), Span::from_millis(1)),
             (Span::from_secs(5), Span::from_secs(5)),

@@ -4,10 +4,10 @@ use super::scoreboard::{SentSegment, Tags};
 use crate::congestion::RateSample;
 use fadeout_core::{Span, Time};
 
-/// Counts of a connection from which a rate sample per ACK is made.
+/// Counters of a connection from which each ACK's delivery-rate sample is computed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RateSampler {
-    /// Segments delivered, cumulatively or selectively, spurious copies included.
+    /// Number of segments delivered, cumulatively or selectively, including unnecessary copies.
     pub(super) delivered: u64,
     /// Number of delivered segments that the receiver reported as marked by ECN.
     pub(super) delivered_ce: u64,
@@ -15,7 +15,8 @@ pub(super) struct RateSampler {
     pub(super) lost: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// The sender is application-limited until this many segments are delivered; 0 when not.
+    /// Delivered count at which the sender is no longer application-limited. Zero if the sender is
+    /// not application-limited.
     app_limited_until: u64,
     pending: Pending,
 }
@@ -32,9 +33,9 @@ struct Pending {
 }
 
 impl RateSampler {
-    /// Writes the snapshots into a segment that is about to be sent. `is_idle`: true if nothing is
-    /// outstanding. A segment only believed lost counts as outstanding. Without that an interval
-    /// would be too short, because the segment's place may be taken already.
+    /// Writes the snapshots of the counters into a segment that is about to be sent. `is_idle` is
+    /// true if no segment is outstanding. A segment that is only believed lost counts as
+    /// outstanding. Otherwise the sample's interval would be too short.
     #[inline]
     pub(super) fn on_send(
         &mut self,
@@ -75,7 +76,7 @@ impl RateSampler {
         };
     }
 
-    /// A segment was newly acknowledged, cumulatively or selectively.
+    /// Records a newly acknowledged segment, cumulatively or selectively.
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: &SentSegment) {
         debug_assert!(segment.sent_at <= now, "delivered before it was sent");
@@ -97,8 +98,8 @@ impl RateSampler {
         self.first_sent_at = segment.sent_at;
     }
 
-    /// The ACK is processed: its sample. Samples over less than `min_rtt` are discarded: they
-    /// come from ambiguous retransmissions.
+    /// Returns the sample of the ACK after it was processed. A sample over less than `min_rtt` is
+    /// discarded, because it comes from an ambiguous retransmission.
     #[inline]
     pub(super) fn finish(&mut self, min_rtt: Span) -> RateSample {
         if self.app_limited_until > 0 && self.delivered >= self.app_limited_until {
@@ -134,14 +135,15 @@ impl RateSampler {
         }
     }
 
-    /// The application has nothing more to send while the window is open.
+    /// Records that the application limits the sender: it has no more data while the window is
+    /// open.
     #[inline]
     pub(super) fn on_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = self.delivered + u64::from(in_flight) + 1;
     }
 
-    /// The delivered count that the newest segment of this ACK was sent at, if one was
-    /// delivered.
+    /// Returns the delivered count at which the newest segment of this ACK was sent. `None` if no
+    /// segment was delivered.
     #[inline]
     pub(super) fn prior_delivered(&self) -> Option<u64> {
         self.pending.prior.map(|(delivered, _)| delivered)

@@ -4,7 +4,7 @@ use super::config::{RtoRule, TcpConfig};
 use crate::min_filter::MinFilter;
 use fadeout_core::{Span, Time};
 
-/// Smoothed round-trip time, its variation, and the timeout that follows.
+/// Estimator of the smoothed round-trip time, its variation, and the retransmission timeout.
 ///
 /// Linux's estimator keeps scaled integers in microseconds and tracks the largest deviation within
 /// a round trip. It decays the deviation once a round trip, and damps the reaction to falling
@@ -17,11 +17,11 @@ pub(super) struct RttEstimator {
     minimum: Span,
     maximum: Span,
     tick: Span,
-    /// 8 × SRTT, µs; zero before the first sample.
+    /// 8 × SRTT, µs. Zero before the first sample.
     srtt8: u64,
     /// 4 × mean deviation, µs.
     mdev4: u64,
-    /// Largest `mdev4` of the present round trip.
+    /// Largest `mdev4` of the present round trip, µs.
     mdev_max4: u64,
     /// Variance term of the timeout, µs.
     rttvar4: u64,
@@ -107,7 +107,8 @@ impl RttEstimator {
         let deviation = self.mdev4 as i64;
         let mut change = error.abs() - (deviation >> 2);
         if error < 0 && change > 0 {
-            // A falling round-trip time is no sign of variance: an eighth of the gain.
+            // A falling round-trip time does not indicate variance, so its weight is reduced to an
+            // eighth.
             change >>= 3;
         }
         debug_assert!(
@@ -128,7 +129,7 @@ impl RttEstimator {
         }
     }
 
-    /// Smooths as the RFC has it: gains of 1/8 and 1/4, the variance from the mean before.
+    /// Updates the estimator by RFC 6298, with gains of 1/8 for SRTT and 1/4 for RTTVAR.
     ///
     /// Standard: RFC 6298 §2.
     fn update_rfc(&mut self, sample: u64) {
@@ -137,7 +138,7 @@ impl RttEstimator {
             self.rttvar4 = sample * 2;
             return;
         }
-        // RTTVAR first, with the old SRTT (RFC 6298 rule 2.3).
+        // RTTVAR is updated first, with the old SRTT (RFC 6298 rule 2.3).
         let error = (self.srtt8 >> 3).abs_diff(sample);
         self.rttvar4 = self.rttvar4 - (self.rttvar4 >> 2) + error;
         self.srtt8 = self.srtt8 - (self.srtt8 >> 3) + sample;
@@ -153,7 +154,7 @@ impl RttEstimator {
         round_up(rto, self.tick).min(self.maximum)
     }
 
-    /// The timer expired: double the timeout.
+    /// Doubles the timeout after the timer expired.
     ///
     /// Standard: RFC 6298 rule 5.5.
     pub(super) fn back_off(&mut self) {
@@ -164,18 +165,18 @@ impl RttEstimator {
             .min(self.maximum.max(self.minimum));
     }
 
-    /// Mean deviation of the samples.
+    /// Returns the mean deviation of the samples.
     pub(super) fn deviation(&self) -> Span {
         Span::from_nanos(match self.rule {
             RtoRule::Linux => self.mdev4 * 250,
             RtoRule::Rfc6298 | RtoRule::Fixed => self.rttvar4 * 250,
         })
     }
-    /// Timeouts since the last valid sample.
+    /// Returns the number of timeouts since the last valid sample.
     pub(super) fn backoff(&self) -> u32 {
         self.backoff
     }
-    /// Returns the timeout that follows from the round-trip times, without backoff.
+    /// Returns the timeout computed from the round-trip times, without backoff.
     pub(super) fn rto_without_backoff(&self) -> Span {
         if self.backoff == 0 {
             self.rto
@@ -193,25 +194,25 @@ impl RttEstimator {
     pub(super) fn minimum_rto(&self) -> Span {
         self.minimum
     }
-    /// Smoothed round-trip time; zero before the first sample.
+    /// Returns the smoothed round-trip time. Zero before the first sample.
     pub(super) fn srtt(&self) -> Span {
         Span::from_nanos(self.srtt8 * 125)
     }
-    /// The variance term of the timeout (RFC 6298: four times RTTVAR).
+    /// Returns the variance term of the timeout, four times RTTVAR in RFC 6298.
     ///
     /// Standard: RFC 6298 §2.
     pub(super) fn variance(&self) -> Span {
         Span::from_micros(self.rttvar4 / 4)
     }
-    /// Returns true if there was a sample.
+    /// Returns true if a round-trip time was measured.
     pub(super) fn has_sample(&self) -> bool {
         self.srtt8 != 0
     }
-    /// Latest sample; zero before the first.
+    /// Returns the latest sample. Zero before the first sample.
     pub(super) fn latest(&self) -> Span {
         self.latest
     }
-    /// Smallest sample of the last five minutes; [`Span::MAX`] before the first.
+    /// Returns the smallest sample of the last five minutes. [`Span::MAX`] before the first sample.
     pub(super) fn min(&self) -> Span {
         self.min.value()
     }
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn rfc_6298_example_values_hold() {
-        // Reference vectors RTO-1, RTO-2 and RTO-3.
+        // Reference vectors RTO-1, RTO-2 and RTO-3: timeouts by RFC 6298.
         let mut rtt = estimator(RtoRule::Rfc6298, 0);
         assert_eq!(sample(&mut rtt, 100), 300.0);
         assert_eq!(sample(&mut rtt, 100), 250.0);
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_linux_estimator_damps_falling_round_trips() {
-        // Reference vectors RTO-4 and RTO-5.
+        // Reference vectors RTO-4 and RTO-5: timeouts by Linux's rule.
         let mut rtt = estimator(RtoRule::Linux, 200);
         assert_eq!(sample(&mut rtt, 100), 300.0);
         assert_eq!((sample(&mut rtt, 100), rtt.mdev4), (300.0, 150_000));
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_linux_variance_decays_once_a_round_trip() {
-        // Reference vector RTO-6: each sample closes a round trip.
+        // Reference vector RTO-6: timeouts by Linux's rule if each sample ends a round trip.
         let mut rtt = estimator(RtoRule::Linux, 200);
         let span = Span::from_millis(500);
         let mut rtos = Vec::new();
@@ -283,7 +284,7 @@ mod tests {
             rtos.push(rtt.rto().as_nanos() as f64 / 1e6);
         }
         assert_eq!(rtos[..3], [1500.0, 1500.0, 1390.625]);
-        // Scaled integers lose less than a microsecond.
+        // The estimator's scaled integers lose less than a microsecond.
         assert!((rtos[3] - 1273.438).abs() < 0.001, "{}", rtos[3]);
     }
 
@@ -332,7 +333,8 @@ mod tests {
             rtt.rto()
         };
         let first = rto_after(0, 10);
-        // The first round trip has the largest deviation; from the second on it decays.
+        // The deviation is largest in the first round trip. It decays from the second round trip
+        // on.
         assert_eq!(rto_after(11, 20), first);
         assert_eq!(rto_after(20, 30), first, "20 is still of the second");
         assert!(rto_after(21, 30) < first);

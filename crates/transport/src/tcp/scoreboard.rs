@@ -1,14 +1,14 @@
 //! Segments sent and not yet cumulatively acknowledged, with the state of each.
 //!
-//! Each segment has one ring slot, found by binary search on its sequence number. Two orders
-//! matter. The sequence order is the ring itself. The order of (re)transmission, in which RACK
-//! searches for losses, is a linked list through the slots.
+//! Each segment has a slot in a ring, found by binary search on its sequence number. The ring is in
+//! the order of sequence numbers. A linked list through the slots is in the order of
+//! (re)transmission, in which RACK searches for losses.
 //!
 //! Standard: RFC 8985 §6.
 
 use fadeout_core::{Ring, Time};
 
-/// State of a segment: sent, SACKed, lost, sent again (Linux `TCPCB_*`).
+/// Tags of a segment: SACKed, lost, retransmitted and others (Linux `TCPCB_*`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tags(u16);
 
@@ -49,7 +49,7 @@ impl Tags {
     }
 }
 
-/// A segment that was sent and not yet acknowledged cumulatively.
+/// Segment that was sent and not yet acknowledged cumulatively.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SentSegment {
     /// First sequence number.
@@ -68,7 +68,7 @@ pub(super) struct SentSegment {
     pub(super) tx_in_flight: u32,
     /// Number of sequence numbers that the segment occupies.
     pub(super) len: u32,
-    /// Neighbours in order of transmission.
+    /// Links to the neighbours in order of transmission.
     pub(super) earlier: u32,
     pub(super) later: u32,
     /// Number of retransmissions.
@@ -87,7 +87,7 @@ impl SentSegment {
 const NONE: u32 = u32::MAX;
 const LINK_MASK: u32 = u32::MAX >> 1;
 
-/// The retransmission queue.
+/// Scoreboard of a sender: its retransmission queue.
 #[derive(Debug, Clone)]
 pub(super) struct Scoreboard {
     ring: Ring<SentSegment>,
@@ -97,11 +97,11 @@ pub(super) struct Scoreboard {
     pub(super) sacked_out: u32,
     /// Number of segments with the tag `LOST`.
     pub(super) lost_out: u32,
-    /// Segments with a retransmission in the network.
+    /// Number of segments with a retransmission in the network.
     pub(super) retrans_out: u32,
-    /// Number of sk_buffs that hold the segments.
+    /// Number of sk_buffs that contain the segments.
     pub(super) pieces: u32,
-    /// Number of a segment below which all are known to be SACKed or lost.
+    /// Number of a segment below which all segments are known to be SACKed or lost.
     settled: u64,
 }
 
@@ -160,7 +160,7 @@ impl Scoreboard {
     pub(super) fn end(&self) -> u64 {
         self.ring.end()
     }
-    /// True if segment `number` is outstanding.
+    /// Returns true if segment `number` is outstanding.
     pub(super) fn contains(&self, number: u64) -> bool {
         self.ring.contains(number)
     }
@@ -185,7 +185,7 @@ impl Scoreboard {
         self.list_append(number);
     }
 
-    /// Removes the oldest segment, which was acknowledged, and keeps the counts.
+    /// Removes and returns the oldest segment, which was acknowledged, and updates the counts.
     #[inline]
     pub(super) fn pop(&mut self) -> SentSegment {
         let number = self.ring.first();
@@ -216,16 +216,17 @@ impl Scoreboard {
         }
     }
 
-    /// Makes the rest of an sk_buff, whose head was acknowledged, an sk_buff of its own.
+    /// Begins a new sk_buff with the oldest segment, because the segments before it in its sk_buff
+    /// were acknowledged.
     #[inline]
     pub(super) fn settle_head(&mut self) {
         self.split_before(self.ring.first());
     }
 
-    /// Regroups segment `number` after a SACK block up to `end` covered it. The segment leaves its
-    /// sk_buff together with the part that the block covers too. Then it joins the SACKed sk_buff
-    /// before it (Linux `tcp_shift_skb_data`). Both need the same mapping
-    /// (`mptcp_skb_can_collapse`) and segments of equal length.
+    /// Regroups segment `number` after a SACK block up to `end` covered the segment. The covered
+    /// part of its sk_buff is split off. Then this part is merged with the SACKed sk_buff before it
+    /// (Linux `tcp_shift_skb_data`). Both need the same mapping (`mptcp_skb_can_collapse`) and
+    /// segments of equal length.
     pub(super) fn regroup_sacked(&mut self, number: u64, end: u64) {
         let has = |at: u64, tag| self.ring[at].tags.has(tag);
         let goes_on = |at: u64| has(at, Tags::SACKED) && !has(at, Tags::BEGINS);
@@ -250,8 +251,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns the length of the full segments of the sk_buff that `number` ends. Its last segment
-    /// may be short.
+    /// Returns the length of the full segments in the sk_buff whose last segment is `number`. The
+    /// last segment may be shorter.
     fn whole_len(&self, number: u64) -> u32 {
         let segment = &self.ring[number];
         match segment.tags.has(Tags::JOINED) {
@@ -317,7 +318,7 @@ impl Scoreboard {
         self.settled = self.settled.max(number);
     }
 
-    /// Tags a segment as SACKed and removes its marks as lost or retransmitted.
+    /// Tags a segment as SACKed. Removes its tags as lost or retransmitted.
     pub(super) fn mark_sacked(&mut self, number: u64) {
         self.unlist(number);
         let tags = &mut self.ring[number].tags;
@@ -326,7 +327,8 @@ impl Scoreboard {
             "segment {number} is SACKed a second time"
         );
         if tags.has(Tags::LOST) {
-            // A retransmission of a lost segment was in the network; either copy has arrived.
+            // Either the lost segment or its retransmission has arrived. So the retransmission no
+            // longer counts as in the network.
             if tags.has(Tags::RETRANSMITTED) {
                 tags.clear(Tags::RETRANSMITTED);
                 self.retrans_out -= 1;
@@ -338,8 +340,7 @@ impl Scoreboard {
         self.sacked_out += 1;
     }
 
-    /// Tags a segment as lost, or its retransmission as lost. Returns true if a copy is newly
-    /// believed lost.
+    /// Tags a segment or its retransmission as lost. Returns true if a copy newly counts as lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
         self.unlist(number);
         let tags = &mut self.ring[number].tags;
@@ -384,7 +385,7 @@ impl Scoreboard {
         self.settled = 0;
     }
 
-    /// Records that a segment is retransmitted as a repair of a loss.
+    /// Records that a lost segment was retransmitted.
     pub(super) fn mark_retransmitted(&mut self, number: u64) {
         let tags = &mut self.ring[number].tags;
         if !tags.has(Tags::RETRANSMITTED) {
@@ -393,7 +394,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the mark of a retransmission in the network after a DSACK reported it.
+    /// Removes the tag of a retransmission in the network after a DSACK reported its arrival.
     pub(super) fn clear_retransmitted(&mut self, number: u64) {
         let tags = &mut self.ring[number].tags;
         if tags.has(Tags::RETRANSMITTED) {
@@ -408,15 +409,14 @@ impl Scoreboard {
         self.list_append(number);
     }
 
-    /// Returns the segment sent longest ago that is neither SACKed nor already handled as lost.
-    /// `None` if there is none.
+    /// Returns the segment whose transmission is the oldest in the list. SACKed segments and
+    /// segments already marked lost are not in the list. `None` if there is none.
     #[inline]
     pub(super) fn oldest_sent(&self) -> Option<u64> {
         self.number(self.oldest)
     }
 
-    /// Returns the segment sent next after `number`, in order of transmission. `None` if there is
-    /// none.
+    /// Returns the segment that was sent next after `number`. `None` if there is none.
     #[inline]
     pub(super) fn sent_after(&self, number: u64) -> Option<u64> {
         self.number(self.ring[number].later)
@@ -463,7 +463,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns true if the counts equal the tags. Used in assertions.
+    /// Returns true if the counts agree with the tags. Used in assertions.
     pub(super) fn counts_agree(&self) -> bool {
         let count = |tag| {
             (self.ring.first()..self.ring.end())
@@ -477,8 +477,8 @@ impl Scoreboard {
     }
 }
 
-/// Returns the low 31 bits of a segment's number as a link. Fewer segments than that are
-/// outstanding.
+/// Returns the low 31 bits of a segment's number, as a link of the list. Fewer segments than 2^31
+/// are outstanding.
 #[inline]
 fn link(number: u64) -> u32 {
     number as u32 & LINK_MASK

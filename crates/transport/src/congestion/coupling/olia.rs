@@ -22,8 +22,8 @@ fadeout_core::parameters! {
     /// OLIA (opportunistic linked increases).
     #[derive(Debug, Clone, Copy)]
     pub(super) struct Olia {
-        /// Measure of the best path. With l the amount of data between two losses, l^2 / rtt (the
-        /// paper and the draft) or l / rtt^2 (the Linux module).
+        /// Measure of the best path: l^2 / rtt (the paper and the draft) or l / rtt^2 (the Linux
+        /// module). The variable l is the amount of data between two losses.
         best_path: BestPath = choice(BestPath::NAMES, "draft"),
     }
 }

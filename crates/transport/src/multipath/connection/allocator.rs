@@ -1,5 +1,5 @@
-//! Allocation of data to paths at departure: the scheduler's choice, data stranded on stopped
-//! paths, copies, and opportunistic retransmission.
+//! Allocation of data to paths at departure. The allocator handles new data, data stranded on
+//! failed paths, copies, and opportunistic retransmission.
 
 #[cfg(test)]
 mod tests;
@@ -15,11 +15,11 @@ use crate::multipath::{
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
 
-/// Largest amount of data that the connection's timer retransmits at once, bytes. A stack gives a
-/// subflow about as much in one sk_buff.
+/// Largest amount of data that the connection's timer retransmits at once, bytes. An sk_buff of a
+/// subflow has about this size.
 const DATA_TIMER_BYTES: u64 = 65_428;
 
-/// Contiguous data that a path is offered.
+/// Contiguous range of data offered to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) start: u64,
@@ -36,7 +36,7 @@ pub(super) enum Source {
     New,
     /// Data that waited on the path.
     Waiting {
-        /// True if the data was bound to a path before.
+        /// True if the data was bound to a path before. The path then sends it again.
         is_again: bool,
     },
     /// Data that is stranded on another path. The number is its index in the reinjection queue.
@@ -73,20 +73,21 @@ impl From<Option<(usize, Run)>> for Decision {
     }
 }
 
-/// State of one path in the allocator.
+/// Allocator's state of one path.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// True if the retransmission timer of the path expired and its data was given to other paths.
+    /// True if the retransmission timer of the path expired. Its data was then given to other
+    /// paths.
     is_stranded: bool,
     timeouts_in_a_row: u32,
-    /// Next data sequence number of a redundant scheduler.
+    /// Next data sequence number that a redundant scheduler sends on the path.
     cursor: u64,
     /// End of the data that was retransmitted opportunistically on this path.
     opportunistic_up_to: u64,
     penalised_at: Time,
 }
 
-/// Places data on the paths of a connection.
+/// Allocator of data to the paths of a connection.
 #[derive(Debug)]
 pub(super) struct Allocator {
     scheduler: PathSchedulerKind,
@@ -113,8 +114,8 @@ impl Allocator {
         }
     }
 
-    /// Returns the next run and the path to carry it. `expecting` is a path that is about to have
-    /// room. `refused` is a bit mask of paths that would not send.
+    /// Returns the next data to send and its path. `expecting` is a path whose window is about to
+    /// have room. `refused` is a bit mask of paths that did not send an offered range.
     pub(super) fn next_run(
         &mut self,
         now: Time,
@@ -143,7 +144,7 @@ impl Allocator {
         }
         let mss = u64::from(paths.window(preferred).mss);
         let mut bytes = unsent;
-        // With a single path its own window is the connection's.
+        // With a single path the window of the path is also the connection's window.
         if self.paths.len() > 1 {
             let room = data.window_end().saturating_sub(data.nxt());
             if room < unsent.min(mss) {
@@ -211,8 +212,8 @@ impl Allocator {
         None
     }
 
-    /// Returns the decision for a full window of the peer. The head of the line may be
-    /// retransmitted on a path that is much faster than the path that holds it. The window of that
+    /// Returns the decision when the peer's window is full. The head of the line may be
+    /// retransmitted on a path that is much faster than the path that holds it. The window of the
     /// slower path is halved.
     fn when_blocked(
         &mut self,
@@ -225,7 +226,7 @@ impl Allocator {
         self.scheduler.on_blocked();
         let una = data.una();
         if una == data.nxt() {
-            // With nothing outstanding the subflow probes the closed window.
+            // If no data is outstanding, the subflow probes the closed window with this data.
             let run = Run {
                 start: una,
                 bytes: u64::from(paths.window(index).mss).min(data.unsent()),
@@ -290,7 +291,7 @@ impl Allocator {
         }
     }
 
-    /// Hands the outstanding data of a path to the others.
+    /// Strands the outstanding data of a path, so that other paths carry it.
     pub(super) fn strand(&mut self, index: usize, una: u64, mappings: &Mappings) {
         for mapping in mappings.sent() {
             if mapping.data_end() > una {
@@ -304,7 +305,8 @@ impl Allocator {
         self.paths[index].is_stranded = true;
     }
 
-    /// Records timeouts of a subflow and its return.
+    /// Strands the data of a subflow after a timeout, and removes it from the queue once the
+    /// subflow works again.
     pub(super) fn follow_timeouts(&mut self, index: usize, una: u64, paths: &impl Paths) {
         let timeouts = paths.view(index).timeouts_in_a_row;
         let record = &mut self.paths[index];
@@ -317,8 +319,8 @@ impl Allocator {
         }
     }
 
-    /// Retransmits the head of the line on an idle path, after data from `una` on stayed
-    /// unacknowledged for a timeout.
+    /// Retransmits the data at `una` on an idle path, because it stayed unacknowledged for a
+    /// timeout.
     pub(super) fn on_stalled(&mut self, una: u64, paths: &impl Paths) {
         let is_idle = |index: usize| {
             paths.is_usable(index)

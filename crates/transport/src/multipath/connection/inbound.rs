@@ -1,4 +1,4 @@
-//! Received data, put in order across paths into the receive buffer that all paths share.
+//! Receive buffer that all paths share. Data from all paths is put in order here.
 //!
 //! Standard: RFC 8684 §3.3.
 
@@ -24,26 +24,26 @@ pub(super) struct Round {
     pub(super) present: u32,
 }
 
-/// Result of inserting data that arrived.
+/// Result of inserting received data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Delivered {
     /// Bytes for the application.
     pub(super) bytes: u64,
-    /// The peer's DATA_FIN is in order.
+    /// True if the peer's DATA_FIN is in order.
     pub(super) fin: bool,
 }
 
 /// Result of a read by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HasRead {
-    /// True if the read emptied a buffer that held data.
+    /// True if the read left a buffer empty that contained data.
     pub(super) leaves_nothing: bool,
-    /// True if twice the window last offered on any path is free.
+    /// True if the free space is at least twice the window last offered on any path.
     pub(super) makes_room: bool,
 }
 
-/// Share of the connection's buffer that a subflow offers. In Linux each subflow has a socket of
-/// its own.
+/// State of the window that a subflow offers from the connection's buffer. In Linux each subflow
+/// has a socket of its own.
 #[derive(Debug, Clone, Copy, Default)]
 struct Subflow {
     /// Largest window that the subflow offers, which grows with the data on it (`rcv_ssthresh`).
@@ -58,7 +58,7 @@ struct Subflow {
     clamp: u64,
 }
 
-/// The receiving half of a connection.
+/// Receiving half of a connection.
 #[derive(Debug)]
 pub(super) struct Inbound {
     reassembly: Reassembly,
@@ -68,7 +68,7 @@ pub(super) struct Inbound {
     subflows: [Subflow; MAX_PATHS],
     /// Window last offered on any path (`old_wspace`).
     last_offered: u64,
-    /// True for Linux's stack, false for the papers' stack.
+    /// True for Linux's stack. False for the stack of the MPTCP papers.
     is_linux: bool,
     /// Sequence number up to which data was counted for the application.
     counted_up_to: u64,
@@ -76,22 +76,22 @@ pub(super) struct Inbound {
     is_finished: bool,
     is_reading: bool,
     unread: u64,
-    /// Bytes that the application reads once their segment is acknowledged.
+    /// Number of bytes that the application reads once their segment is acknowledged.
     fresh: u64,
     packet_memory: PacketMemory,
-    /// Packets with data behind a gap, or data that is not read.
+    /// Packets whose data is behind a gap or unread.
     packets: Packets,
-    /// End of the data that the packets hold in order. The last segments' data joins later, as
+    /// End of the in-order data in the packets. Data behind a filled gap is added later, because
     /// Linux merges the out-of-order queue last (`__mptcp_ofo_queue`).
     packed_to: u64,
-    /// True if the last segment still occupies the buffer when it is acknowledged. Only the papers'
-    /// stack sets it.
+    /// True if the last segment still occupies the buffer when it is acknowledged. Always false for
+    /// Linux's stack.
     is_fresh: bool,
 }
 
 impl Inbound {
-    /// Returns an empty receiving half. `is_linux`: true for Linux's stack, false for the papers'
-    /// stack.
+    /// Returns an empty receiving half. `is_linux` is true for Linux's stack and false for the
+    /// stack of the MPTCP papers.
     pub(super) fn new(config: &TcpConfig, is_linux: bool) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
@@ -104,7 +104,8 @@ impl Inbound {
         if let ReceiveWindow::Autotuned { max_bytes } = &mut config.receive_window
             && is_linux
         {
-            // The largest buffer is an amount of memory, of which the option takes a share.
+            // The largest buffer is an amount of memory. The MPTCP option reduces the share of
+            // payload in it.
             let share = window::share_of(mss, config.packet_memory.alone);
             let less = window::share_of(mss.saturating_sub(option), packet_memory.alone);
             most_memory = Some(*max_bytes * window::WHOLE / share);
@@ -112,8 +113,8 @@ impl Inbound {
         }
         config.packet_memory = packet_memory;
         let mut window = AdvertisedWindow::new(&config);
-        // Half of the memory counts as payload while a path has carried nothing. Without this limit
-        // the buffer would allow a larger window.
+        // While a path has carried no data, half of the memory counts as payload. Without this
+        // limit the buffer would allow a larger window.
         if let Some(memory) = most_memory {
             window.limit_memory(memory);
         }
@@ -190,9 +191,9 @@ impl Inbound {
         }
     }
 
-    /// Grows the offer of a subflow after `len` bytes of new data arrived on it, in order or not.
-    /// `held` is the data in the connection's buffer, which no longer occupies the subflow's
-    /// buffer. Returns true if the subflow offers more.
+    /// Grows the window that a subflow offers after `len` bytes of new data arrived on it, in order
+    /// or not. `held` is the content of the connection's buffer, which does not occupy the
+    /// subflow's buffer. Returns true if the subflow offers a larger window.
     pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32, held: Held) -> bool {
         if len < GROWS_FROM {
             return false;
@@ -202,7 +203,7 @@ impl Inbound {
         } else {
             Held::Payload(0)
         };
-        // The share of payload of a subflow is known as soon as it has carried data.
+        // The payload share of a subflow is measured with its first data.
         let own = &mut self.subflows[path];
         if len > own.largest {
             own.largest = len;
@@ -223,8 +224,8 @@ impl Inbound {
         is_next && self.is_reading && self.unread == 0 && self.reassembly.is_whole_with(end)
     }
 
-    /// Returns true if all data up to `end` is received already and `path` could offer less than it
-    /// last did (Linux).
+    /// Returns true if all data up to `end` was received before and the window of `path` would
+    /// shrink (Linux).
     pub(super) fn has_all_of(&mut self, path: usize, end: u64, mss: u32) -> bool {
         if !self.is_linux || end > self.reassembly.next() {
             return false;
@@ -232,8 +233,8 @@ impl Inbound {
         self.offers_less(path, self.held(mss), mss)
     }
 
-    /// Returns true if `path` could offer less than it last did while the data from `start` to
-    /// `end` is unread (Linux). `bytes` of that data become in order.
+    /// Returns true if the window of `path` would shrink while the data from `start` to `end` is
+    /// unread (Linux). This data makes `bytes` readable.
     pub(super) fn is_crowded_by(
         &mut self,
         path: usize,
@@ -251,13 +252,14 @@ impl Inbound {
         self.offers_less(path, Held::Memory(held + self.memory_of(bytes, mss)), mss)
     }
 
-    /// Returns true if `path` could offer less than it last did with `held` in the buffer.
+    /// Returns true if the window of `path` with the content `held` in the buffer would be smaller
+    /// than the window last offered.
     fn offers_less(&mut self, path: usize, held: Held, mss: u32) -> bool {
         self.window.set_limit(self.subflows[path].limit);
         self.window.preview(held, mss) < self.subflows[path].offered
     }
 
-    /// Returns the memory of `bytes` in order, in segments of `mss`.
+    /// Returns the memory that `bytes` of in-order data occupy in segments of `mss`.
     fn memory_of(&self, bytes: u64, mss: u32) -> u64 {
         let PacketMemory { alone, joined } = self.packet_memory;
         let segments = bytes.div_ceil(mss.into());
@@ -307,7 +309,7 @@ impl Inbound {
     /// subflow has `mss` bytes.
     pub(super) fn insert(&mut self, start: u64, end: u64, mss: u32) {
         self.reassembly.insert(start, end);
-        // A short segment takes the memory of a whole one.
+        // A short segment occupies as much memory as a full one.
         let kind = Kind {
             lacking: (start + u64::from(mss)).saturating_sub(end),
             ..Kind::default()
@@ -353,7 +355,7 @@ impl Inbound {
         delivered
     }
 
-    /// Lets the application read the data that is acknowledged by now, so that the buffer grows
+    /// Lets the application read the data that has been acknowledged. So the buffer grows only
     /// after the acknowledgment. `None` if there was nothing to read.
     pub(super) fn read_fresh(
         &mut self,
@@ -370,8 +372,8 @@ impl Inbound {
         })
     }
 
-    /// Records that the application read `bytes`. The round trip is that of the slowest subflow,
-    /// measured when the previous one would be over.
+    /// Records that the application read `bytes`. A round of the buffer lasts a round trip of the
+    /// slowest subflow, which is measured at the end of each round.
     fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> Round) {
         if bytes == 0 {
             return;
@@ -381,7 +383,7 @@ impl Inbound {
             let round = measure();
             present = round.present;
             self.window.set_rtt(round.slowest);
-            // Linux takes the smallest share of payload of the subflows, and a half if one carried
+            // Linux uses the smallest payload share of the subflows, or a half if a subflow carried
             // no data (`mptcp_rcv_space_adjust`).
             if round.all_carried {
                 self.window.measure_share(mss);
@@ -402,13 +404,13 @@ impl Inbound {
         }
     }
 
-    /// Notes that the application stops reading.
+    /// Records that the application stops reading.
     pub(super) fn pause(&mut self) {
         self.is_reading = false;
     }
 
-    /// Lets the application read again. Returns the bytes that waited for it, and true if the
-    /// window opens so far that the peer must hear of it.
+    /// Lets the application read again. Returns the number of bytes that waited, and true if the
+    /// window grows enough for a window update.
     pub(super) fn resume(
         &mut self,
         now: Time,
@@ -429,15 +431,16 @@ impl Inbound {
         (unread, after >= before + u64::from(mss).min(after / 2))
     }
 
-    /// Returns window and scale of a SYN. The offered window stays offered.
+    /// Returns the window and the window scale of a SYN. A window that was offered is not
+    /// withdrawn.
     ///
     /// Standard: RFC 8684 §3.3.4; RFC 9293 §3.8.6.
     pub(super) fn syn_window(&self) -> (u64, u8) {
         (self.window.initial(), self.window.scale())
     }
 
-    /// Returns the window of a segment that leaves now on a subflow with segments of `mss`. A
-    /// window offered on another subflow stays offered.
+    /// Returns the window of a segment that leaves now on a subflow with segments of `mss`. The
+    /// window is never smaller than one offered on another subflow.
     pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
         let held = self.held(mss);
         self.window.set_limit(self.subflows[path].limit);

@@ -1,5 +1,5 @@
-//! Path manager: opens, joins, announces, prioritises and removes paths, and holds the signals
-//! that the peer has yet to receive.
+//! Path manager. It opens, joins, announces, prioritises and removes paths, and stores the signals
+//! for the peer that have not left.
 //!
 //! Standard: RFC 8684 §3.1, §3.2, §3.3.8, §3.4.
 
@@ -39,20 +39,19 @@ pub(super) enum Join {
 struct Managed {
     config: PathConfig,
     stage: Stage,
-    /// Time to open the path, or to confirm again. [`Time::NEVER`] while the connection does not
-    /// know it.
+    /// Time to open the path or to repeat the confirmation. [`Time::NEVER`] if the path is not due.
     join_at: Time,
-    /// True if the last packet of the handshake, with its option, has left.
+    /// True if the last packet of the handshake has left with its MPTCP option.
     has_confirmed: bool,
     /// Number of repeats of MP_JOIN's third packet.
     confirmations: u32,
-    /// Time to announce the path. Repeated until the peer's echo.
+    /// Time of the next announcement of the path. Announcements are repeated until the peer's echo.
     announce_at: Time,
-    /// True if the peer announced the path and waits for the echo.
+    /// True if the peer announced the path and this end has not sent the echo.
     owes_echo: bool,
     /// Index of the next configured change of priority.
     next_change: usize,
-    /// True if the peer has yet to learn the last change of priority.
+    /// True if the last change of priority has not been sent to the peer.
     tells_priority: bool,
 }
 
@@ -67,7 +66,7 @@ impl Managed {
     }
 }
 
-/// Paths of a connection, indexed by their numbers.
+/// Path manager of a connection. The paths are indexed by their numbers.
 #[derive(Debug)]
 pub(super) struct PathManager {
     paths: Vec<Managed>,
@@ -78,9 +77,9 @@ pub(super) struct PathManager {
     join_delay: Span,
     /// Largest number of repeats of MP_JOIN's third packet.
     most_confirmations: u32,
-    /// Path whose removal the peer has yet to learn. `None` if there is none.
+    /// Path whose removal has not been sent to the peer. `None` if there is none.
     to_remove: Option<PathId>,
-    /// Path that the peer has yet to learn. `None` if there is none.
+    /// Path whose announcement has not been sent to the peer. `None` if there is none.
     to_announce: Option<PathId>,
 }
 
@@ -231,7 +230,7 @@ impl PathManager {
     }
 
     /// Schedules the next repeat of MP_JOIN's third packet. Repeats end with the answer, or after
-    /// as many as data would have.
+    /// as many repeats as a data segment would have.
     pub(super) fn confirm_again(&mut self, index: usize, at: Time) {
         let path = &mut self.paths[index];
         path.confirmations += 1;
@@ -248,15 +247,15 @@ impl PathManager {
             path.next_change += 1;
             path.config.backup = !path.config.backup;
         }
-        // Before the path joins, its MP_JOIN carries the priority.
+        // Before the path has joined, the MP_JOIN itself carries the priority.
         let is_told = path.config.backup != was && path.stage == Stage::Usable;
         path.tells_priority |= is_told;
         is_told
     }
 
     /// Returns true if a path is announced now. The announcement is repeated until the peer's echo.
-    /// The interval is the longest timeout of the paths that carry data, where `rto` returns the
-    /// timeout of a path.
+    /// The interval is the longest retransmission timeout of the paths that carry data. `rto`
+    /// returns the timeout of a path.
     ///
     /// Standard: RFC 8684 §3.4.1.
     pub(super) fn due_announcement(
@@ -326,8 +325,8 @@ impl PathManager {
 
     /// Records a segment after the SYNs on an established path. `has_join`: true if it carried
     /// MP_JOIN. Returns true if the segment is acknowledged at once. The opener's first such
-    /// segment lets the other paths join. Before it the peer may lack the key of MP_CAPABLE's third
-    /// packet (Linux `check_fully_established`).
+    /// segment lets the other paths join. Before this segment the peer may not have received the
+    /// key in MP_CAPABLE's third packet (Linux `check_fully_established`).
     ///
     /// Standard: RFC 8684 §3.1, §3.2.
     pub(super) fn on_segment(&mut self, now: Time, index: usize, has_join: bool) -> bool {
@@ -345,7 +344,8 @@ impl PathManager {
             Stage::Usable => has_join,
             Stage::Opening if !self.is_opener => {
                 path.stage = Stage::Usable;
-                // The fourth packet of MP_JOIN: the opener may send data now.
+                // The segment is the fourth packet of MP_JOIN, after which the opener may send data on the
+                // path.
                 index > 0
             }
             _ => false,

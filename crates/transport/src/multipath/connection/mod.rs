@@ -1,5 +1,5 @@
-//! Endpoint of a multipath connection. The connection carries segments, timers and commands between
-//! its subflows and its machines, which do not know each other.
+//! Endpoint of a multipath connection. The endpoint passes segments, timers and commands between
+//! the subflows and the state machines below, which do not depend on each other.
 //!
 //! - [`manager`]: existing paths, and their signals
 //! - [`outbound`]: outgoing data, independent of the paths that carry it
@@ -37,7 +37,7 @@ use queues::SendQueues;
 use std::sync::Arc;
 
 /// Endpoint of a Multipath TCP connection, without clock or I/O. The first path opens it with
-/// MP_CAPABLE. The opening end joins the others.
+/// MP_CAPABLE. The opening end then joins the other paths.
 #[derive(Debug)]
 pub struct MultipathConnection {
     paths: Vec<Path>,
@@ -45,24 +45,24 @@ pub struct MultipathConnection {
     outbound: Outbound,
     inbound: Inbound,
     allocator: Allocator,
-    /// Data that waits ahead of the subflows' windows. `None` if data is bound to paths at
-    /// departure.
+    /// Queues of data that waits for the subflows' windows (Linux). `None` if data is bound to
+    /// paths at departure.
     queues: Option<SendQueues>,
-    /// True if a send buffer has grown in this step.
+    /// True if a send buffer has grown in this step, so that the writer may continue.
     has_grown: bool,
     is_coupled: bool,
     is_established: bool,
     is_closed: bool,
-    /// True if resets carry MP_FASTCLOSE.
+    /// True if the resets of the subflows carry MP_FASTCLOSE.
     is_aborting: bool,
-    /// Outputs of a subflow, before they become the connection's.
+    /// Outputs of a subflow, before they are converted to outputs of the connection.
     scratch: Outbox,
 }
 
 /// One path of a new connection.
 #[derive(Debug)]
 pub struct Subflow {
-    /// Flow that its rows carry.
+    /// Identifier of the flow in the subflow's result rows.
     pub flow: FlowId,
     /// Congestion control of the subflow.
     pub congestion: Congestion,
@@ -97,7 +97,8 @@ impl MultipathConnection {
             (1..=MAX_PATHS).contains(&count),
             "a connection has one to {MAX_PATHS} paths"
         );
-        // A single path needs no queue ahead of its window, because it is TCP.
+        // A connection with a single path is TCP, so data does not wait in a queue ahead of its
+        // window.
         let waits = config.path_scheduler.is_upstream() && count > 1;
         MultipathConnection {
             paths,
@@ -158,7 +159,8 @@ impl MultipathConnection {
             }
             AppCommand::PauseReading => self.inbound.pause(),
             AppCommand::ResumeReading => self.resume_reading(now, out),
-            // A connection of several paths reads everything or nothing.
+            // Reads of a given size are ignored. A connection with several paths reads all
+            // available data or none.
             AppCommand::Read(_) => {}
             AppCommand::Abort => {
                 // RFC 8684 section 3.5, option R: resets on every subflow.

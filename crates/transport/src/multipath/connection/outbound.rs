@@ -1,5 +1,5 @@
-//! Outgoing data: sequence numbers written, sent and acknowledged, the peer's window, the DATA_FIN,
-//! and the connection's timer.
+//! Sending half of a connection. It stores the sequence numbers written, sent and acknowledged, the
+//! peer's window, the DATA_FIN and the connection's timer.
 //!
 //! Standard: RFC 8684 §3.3.
 
@@ -9,7 +9,7 @@ use fadeout_core::{Dss, Span, Time};
 /// Number of bytes that stands for an endless write.
 pub(super) const ENDLESS: u64 = u64::MAX / 4;
 
-/// Result of the connection's timer.
+/// Result of an expiry of the connection's timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expiry {
     /// Data was acknowledged since the timer was set.
@@ -38,9 +38,9 @@ pub(super) struct Outbound {
     most_repeats: u32,
     /// Shortest and longest time between two repeats.
     waits: (Span, Span),
-    /// Time at which unacknowledged data is checked again.
+    /// Time of the next check for unacknowledged data.
     timer_at: Time,
-    /// Data-level UNA when the timer was set.
+    /// First unacknowledged data sequence number when the timer was set.
     una_then: u64,
 }
 
@@ -91,12 +91,12 @@ impl Outbound {
         );
     }
 
-    /// The application wrote `bytes` more.
+    /// Records that the application wrote `bytes` more.
     pub(super) fn write(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
-    /// Queues the DATA_FIN, after which the application writes no more.
+    /// Queues the DATA_FIN, because the application writes no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = true;
     }
@@ -158,9 +158,9 @@ impl Outbound {
         self.fin_sent && self.una > self.end
     }
 
-    /// Returns the data sequence signal of a segment that acknowledges `data_ack`. `data` has the
-    /// first number of its data, the number of bytes, and the bytes from there to the end of the
-    /// mapping. `None` without data.
+    /// Returns the data sequence signal of a segment that acknowledges `data_ack`. `data` is the
+    /// first data sequence number, the length, and the length to the end of the mapping. `None` for
+    /// a segment without data.
     pub(super) fn signal(&mut self, data_ack: u64, data: Option<(u64, u32, u64)>) -> Dss {
         let mut dss = Dss {
             data_ack,
@@ -188,8 +188,8 @@ impl Outbound {
         self.timer_at
     }
 
-    /// Runs the timer while data is unacknowledged, from the last acknowledgment on. The timer ends
-    /// at the time that `fires_at` returns. It does not run if that is `None`.
+    /// Starts the timer if data is unacknowledged. The timer expires at the time that `fires_at`
+    /// returns. `None` leaves the timer off.
     pub(super) fn arm(&mut self, fires_at: impl FnOnce() -> Option<Time>) {
         let sent = self.nxt + u64::from(self.fin_sent);
         if self.una >= sent {
@@ -200,14 +200,14 @@ impl Outbound {
         }
     }
 
-    /// Sets the timer to end at `at`.
+    /// Sets the timer to expire at `at`.
     pub(super) fn set_timer(&mut self, at: Time) {
         self.timer_at = at;
     }
 
-    /// Repeats DATA_FIN, and runs the timer twice as long as before (Linux
-    /// `mptcp_set_datafin_timeout`). Returns false if the peer stayed silent too long and is given
-    /// up.
+    /// Schedules the next repeat of DATA_FIN, after twice the time of the last one (Linux
+    /// `mptcp_set_datafin_timeout`). Returns false if DATA_FIN was repeated too often and the
+    /// connection is given up.
     pub(super) fn repeat_fin(&mut self, now: Time) -> bool {
         if self.fin_repeats >= self.most_repeats {
             return false;
@@ -240,7 +240,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Returns a sending half with a thousand bytes written and `sent` bytes sent.
+    /// Returns a sending half with 1,000 bytes written and `sent` bytes sent.
     fn outbound(sent: u64) -> Outbound {
         let mut outbound = Outbound::new(&TcpConfig::linux());
         outbound.write(1_000);

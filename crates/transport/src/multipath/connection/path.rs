@@ -7,7 +7,7 @@ use crate::tcp::{SubflowView, TcpEndpoint};
 use fadeout_core::MptcpOption;
 use std::collections::VecDeque;
 
-/// Subflow sequence numbers and the data sequence numbers that they carry.
+/// Range of subflow sequence numbers mapped to data sequence numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mapping {
     /// First subflow sequence number.
@@ -16,18 +16,19 @@ pub(super) struct Mapping {
     pub(super) data_seq: u64,
     /// Number of bytes.
     pub(super) len: u64,
-    /// Bytes from the start of this range to the end of the data that was mapped at once.
+    /// Number of bytes from the start of this range to the end of the data that was mapped at once.
     pub(super) remaining: u64,
 }
 
 impl Mapping {
-    /// Most bytes of a mapping: its 16-bit length also counts the number of a DATA_FIN.
+    /// Largest number of bytes in a mapping. The 16-bit length also counts the sequence number of a
+    /// DATA_FIN.
     ///
     /// Standard: RFC 8684 §3.3.
     const MOST: u64 = u16::MAX as u64 - 1;
 
-    /// Returns the bytes of a mapping that begins with a segment of `len` bytes, where `bytes`
-    /// are to leave in order. More than fit its field are mapped in parts of whole segments.
+    /// Returns the length of a mapping for `bytes` of data whose first segment has `len` bytes.
+    /// Data that exceeds the length field is mapped in several parts of whole segments.
     pub(super) fn bytes_mapped(bytes: u64, len: u64) -> u64 {
         if bytes <= Mapping::MOST {
             bytes
@@ -71,7 +72,7 @@ impl Mappings {
         self.sent.push_back(mapping);
     }
 
-    /// Returns the mappings sent and not acknowledged, in order.
+    /// Returns the mappings sent and not acknowledged, in order of subflow sequence numbers.
     pub(super) fn sent(&self) -> impl Iterator<Item = &Mapping> {
         self.sent.iter()
     }
@@ -104,7 +105,8 @@ impl Mappings {
         }
     }
 
-    /// Keeps a received mapping until the subflow has it in order. Returns true if it is new.
+    /// Stores a received mapping until the subflow has its data in order. Returns true if the
+    /// mapping is new.
     pub(super) fn hold(&mut self, mapping: Mapping, rcv_nxt: u64) -> bool {
         let at = self.held.partition_point(|known| known.seq < mapping.seq);
         let known = self.held.get(at);
@@ -119,8 +121,8 @@ impl Mappings {
         is_new
     }
 
-    /// Removes and returns the first held mapping that is in order below `rcv_nxt`. `None` if there
-    /// is none.
+    /// Removes and returns the first stored mapping that is in order below `rcv_nxt`. `None` if
+    /// there is none.
     pub(super) fn take_in_order(&mut self, rcv_nxt: u64) -> Option<Mapping> {
         self.held.pop_front_if(|first| first.seq < rcv_nxt)
     }
@@ -131,9 +133,9 @@ impl Mappings {
 pub struct PathStatistics {
     /// Bytes of new data sent.
     pub sent_bytes: u64,
-    /// Bytes that another path had sent before.
+    /// Number of bytes sent that another path had sent before.
     pub reinjected_bytes: u64,
-    /// Bytes that reached the receiver in subflow order.
+    /// Number of bytes that the receiver got in subflow order.
     pub arrived_bytes: u64,
     /// Number of times the path's window was halved because it held the others up.
     pub penalties: u64,
@@ -162,13 +164,14 @@ impl Path {
         self.tcp.subflow_view()
     }
 
-    /// Returns the payload of a segment without the option (Linux `advmss`).
+    /// Returns the payload of a full segment without the MPTCP option (Linux `advmss`).
     pub(super) fn advertised_mss(&self) -> u32 {
         self.tcp.window().mss + MptcpOption::MAPPING_LEN
     }
 }
 
-/// Paths, by their numbers, as the allocator and the queues see them.
+/// Access to the paths of a connection for the allocator and the send queues. Paths are indexed by
+/// their numbers.
 pub(super) trait Paths {
     /// Returns the number of paths.
     fn count(&self) -> usize;
@@ -176,13 +179,13 @@ pub(super) trait Paths {
     fn is_usable(&self, index: usize) -> bool;
     /// Returns true if a path carries data, or is the first path while it opens.
     fn may_carry(&self, index: usize) -> bool;
-    /// Returns true if a path is gone for good.
+    /// Returns true if a path was given up, reset or removed.
     fn is_gone(&self, index: usize) -> bool;
     fn is_backup(&self, index: usize) -> bool;
     fn view(&self, index: usize) -> SubflowView;
     fn window(&self, index: usize) -> Window;
-    /// Returns the memory that a path's send buffer grows to, with `header` bytes for headers in
-    /// each sk_buff.
+    /// Returns the target size of a path's send buffer in bytes of memory. Each sk_buff counts
+    /// `header` bytes for headers.
     fn wanted_buffer(&self, index: usize, header: u64) -> u64;
     fn mappings(&self, index: usize) -> &Mappings;
 
@@ -196,7 +199,7 @@ pub(super) trait Paths {
     }
 }
 
-/// Read access to the paths of a connection.
+/// Read access to the paths of a connection, for the allocator and the send queues.
 pub(super) struct Sight<'a> {
     pub(super) paths: &'a [Path],
     pub(super) manager: &'a PathManager,
@@ -242,7 +245,7 @@ pub(super) mod testing {
     use crate::tcp::sender::buffer::memory_of_windows;
     use fadeout_core::{Rate, Span};
 
-    /// A path without a subflow, with a window of ten segments of a thousand bytes.
+    /// Path without a subflow for tests. Its window is ten segments of 1,000 bytes.
     pub(in crate::multipath::connection) struct FakePath {
         pub(in crate::multipath::connection) is_usable: bool,
         pub(in crate::multipath::connection) is_gone: bool,

@@ -1,4 +1,4 @@
-//! Subflows and paths that open, join, fail, return and go, and the close of the connection.
+//! Opening, joining, failure and removal of paths, and the close of the connection.
 
 use super::manager::Join;
 use super::outbound::Expiry;
@@ -8,7 +8,7 @@ use crate::tcp::{AppCommand, AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
 
 impl MultipathConnection {
-    /// Runs the due actions of a path: it opens, changes its priority, is announced, or goes.
+    /// Runs the due actions of a path: opening, a change of priority, an announcement, or removal.
     pub(super) fn move_path(
         &mut self,
         now: Time,
@@ -56,8 +56,8 @@ impl MultipathConnection {
         self.report(AppEvent::Aborted, out);
     }
 
-    /// Gives the connection up after the loss of a path, if no path is left or before another one
-    /// may join.
+    /// Gives the connection up after the loss of a path, if no path is left. Also gives it up if no
+    /// other path may join yet.
     fn give_up_if_over(&mut self, out: &mut PathOutbox) {
         let others_may_join = self.is_established && self.manager.may_join();
         if !others_may_join || self.manager.are_all_gone() {
@@ -65,7 +65,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Removes a path that is of no use any more. Other paths carry its undelivered data.
+    /// Removes a path that cannot be used any more. Other paths carry its undelivered data.
     pub(super) fn lose_path(&mut self, index: usize) {
         if !self.manager.lose(index) {
             return;
@@ -80,7 +80,7 @@ impl MultipathConnection {
         path.tcp.vanish();
     }
 
-    /// Advances the path's handshake by the segment that was just processed.
+    /// Advances the handshake of a path after a segment was processed.
     pub(super) fn follow_handshake(
         &mut self,
         now: Time,
@@ -166,8 +166,8 @@ impl MultipathConnection {
         }
     }
 
-    /// Repeats DATA_FIN on every path, because one may have lost the peer without notice. A peer
-    /// that stays silent is given up as in TCP.
+    /// Repeats DATA_FIN on every path, because some paths may have failed without notice. If the
+    /// peer never answers, the connection is given up as in TCP.
     fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
         let goes_on = self.outbound.repeat_fin(now);
         for index in 0..self.paths.len() {
@@ -182,8 +182,8 @@ impl MultipathConnection {
         }
     }
 
-    /// Handles an expiry of the connection's timer. Repeats DATA_FIN, or sends the head of the line
-    /// on a path with nothing to send.
+    /// Handles an expiry of the connection's timer. Repeats DATA_FIN, or retransmits the head of
+    /// the line on an idle path.
     pub(super) fn on_data_timer(&mut self, now: Time, out: &mut PathOutbox) {
         match self.outbound.on_timer() {
             Expiry::Progress => {}

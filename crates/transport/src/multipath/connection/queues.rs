@@ -1,5 +1,5 @@
 //! Send queues of Linux's stack (net/mptcp/protocol.c, Linux 6.12). Written data is bound to a
-//! subflow at once and waits there for the subflow's window.
+//! subflow at once and waits in the subflow's queue until the subflow's window has room.
 //!
 //! - The socket accepts data until its send buffer is full. Data stays in the buffer until the peer
 //!   acknowledges it *in order*. The buffer is the sum of the subflows' buffers. A full buffer is
@@ -30,53 +30,54 @@ const SMALLEST_BUFFER: u64 = 4096;
 /// Expiries of the connection's timer without a segment after which a path is stale. Linux wants
 /// more than `net.mptcp.stale_loss_cnt`, which is 4.
 const STALE_EXPIRIES: u32 = 5;
-/// Silent expiries from which a path cannot take over for a stale path.
+/// Number of silent expiries from which a path cannot replace a stale path.
 const LIVELY_EXPIRIES: u32 = 3;
 /// Duration of the connection's timer when no subflow's timer runs (`TCP_RTO_MIN`).
 const SHORTEST_TIMER: Span = Span::from_millis(200);
 
-/// Range of data sequence numbers that waits on a path, in one sk_buff with one mapping.
+/// Range of data sequence numbers that waits on a path. The range is one sk_buff with one mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) start: u64,
     pub(super) end: u64,
     /// True if the range was bound to a path before.
     pub(super) is_again: bool,
-    /// True if a part has left with the mapping of the whole range. No data is joined to such a
-    /// range (`mptcp_skb_can_collapse_to`).
+    /// True if a part of the range was sent with the mapping of the whole range. No data can be
+    /// appended to the range then (`mptcp_skb_can_collapse_to`).
     pub(super) is_mapped: bool,
 }
 
 /// Data that waits on one path.
 #[derive(Debug, Default)]
 struct PathQueue {
-    /// Data bound to the path that has not left.
+    /// Data bound to the path and not sent.
     waiting: VecDeque<Waiting>,
     /// Number of bytes in `waiting`.
     bytes: u64,
-    /// True if more data was bound since the path was last given the chance to send.
+    /// True if data was bound to the path since the path last tried to send.
     is_fed: bool,
-    /// Memory for waiting and unacknowledged data, bytes.
+    /// Limit of memory for waiting and unacknowledged data, bytes.
     send_buffer: u64,
-    /// True if the path's initial buffer counts while the path is being opened. A growing buffer
-    /// sets it (`__mptcp_sync_sndbuf`).
+    /// True if the path's initial buffer counts towards the connection's buffer although the path
+    /// is still opening. Set when another path's buffer grows (`__mptcp_sync_sndbuf`).
     is_counted: bool,
     /// Average pacing rate, bits per second.
     pace: u64,
     /// Time at which the last segment arrived on the path.
     heard_at: Time,
-    /// Value of `heard_at` when the connection's timer first expired.
+    /// Value of `heard_at` when silent expiries were first counted.
     heard_then: Time,
     /// Expiries of the connection's timer since `heard_then` without a segment on the path.
     silent_expiries: u32,
-    /// True if the path is left out until a segment arrives on it.
+    /// True if the path gets no data until a segment arrives on it.
     is_stale: bool,
-    /// Connection-level window for the data bound since the path last acted.
+    /// Connection-level window for the data bound to the path since the path last acted.
     window: u64,
 }
 
 impl PathQueue {
-    /// Asserts that the bytes are those of the pieces. Looks at the whole of a short queue.
+    /// Asserts that the byte count equals the sum over the waiting ranges. Checks the sum only for
+    /// short queues.
     fn assert_conserved(&self) {
         debug_assert!(
             self.waiting.len() > 16
@@ -90,7 +91,8 @@ impl PathQueue {
         );
     }
 
-    /// Bytes from `start` on that the last piece takes in yet, of at most `most` bytes.
+    /// Returns the number of bytes from `start` on that can be appended to the last range, whose
+    /// limit is `most` bytes.
     fn room_of_last(&self, start: u64, is_again: bool, most: u64) -> u64 {
         let last = self.waiting.back();
         let last =
@@ -98,7 +100,7 @@ impl PathQueue {
         last.map_or(0, |last| most.saturating_sub(last.end - last.start))
     }
 
-    /// Appends data to the queue, in ranges of `most` bytes.
+    /// Appends data to the queue, in ranges of at most `most` bytes.
     fn wait(&mut self, mut data: Waiting, most: u64) {
         self.bytes += data.end - data.start;
         self.is_fed = true;
@@ -116,7 +118,7 @@ impl PathQueue {
         self.assert_conserved();
     }
 
-    /// Removes `bytes` that have left from the head of the queue.
+    /// Removes `bytes` that were sent from the head of the queue.
     fn leave(&mut self, bytes: u64) {
         debug_assert!(
             (self.waiting.front()).is_none_or(|first| first.start + bytes <= first.end),
@@ -139,9 +141,9 @@ impl PathQueue {
 pub(super) enum Filled {
     /// A burst was bound to this path.
     Bound(usize),
-    /// The data of one write is bound as far as possible, and another write follows.
+    /// The data of one write is bound as far as possible. Another write may follow.
     Call,
-    /// Nothing is left to write, or there is no room.
+    /// All data is written, or no buffer has room.
     Whole,
 }
 
@@ -149,14 +151,14 @@ pub(super) enum Filled {
 #[derive(Debug)]
 pub(super) struct SendQueues {
     paths: Vec<PathQueue>,
-    /// Send buffer of one subflow.
+    /// Configuration of the send buffer of one subflow.
     of_subflow: SendBufferConfig,
-    /// True if a window that is nearly full is filled to the byte, because Nagle's rule holds a
-    /// short segment back. Without Nagle a sliver would leave with each ACK, so only whole segments
-    /// are bound.
+    /// True if Nagle's rule is on. A nearly full window is then filled to the byte, because Nagle's
+    /// rule delays a short segment. If false, only whole segments are bound, because each ACK would
+    /// else release a very short segment.
     to_the_byte: bool,
     written: Written,
-    /// Paths that have been opened.
+    /// Number of paths that have been opened.
     opened: usize,
     /// True while the data of one write is being bound.
     is_in_call: bool,
@@ -167,14 +169,14 @@ pub(super) struct SendQueues {
     /// First data sequence number that was never bound.
     unbound: u64,
     clock: TimerClock,
-    /// Duration of the connection's timer. Updated when a path is sought for data, and unchanged
+    /// Duration of the connection's timer. Updated when a path is chosen for data, and unchanged
     /// while the peer's window is full.
     timer: Span,
 }
 
 impl SendQueues {
-    /// Returns empty queues of `paths` paths, for subflows with the send buffer `of_subflow` and
-    /// the settings of `config`.
+    /// Returns empty queues for `paths` paths. `of_subflow` configures the send buffer of each
+    /// subflow.
     pub(super) fn new(
         paths: usize,
         of_subflow: SendBufferConfig,
@@ -221,7 +223,7 @@ impl SendQueues {
         self.written.assert_invariants();
     }
 
-    /// True if the writer waits for room in the buffer.
+    /// Returns true if the writer waits for room in the buffer.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.written.is_waiting()
@@ -232,12 +234,12 @@ impl SendQueues {
         self.timer
     }
 
-    /// Returns the time at which the connection's timer fires if it is set at `now` for `span`.
+    /// Returns the expiry time of the connection's timer if it is set at `now` for `span`.
     pub(super) fn fires_at(&self, now: Time, span: Span) -> Time {
         self.clock.fires_at(now, span)
     }
 
-    /// Returns the first range that waits on a path. `None` if the queue is empty.
+    /// Returns the first waiting range of a path. `None` if the queue is empty.
     pub(super) fn first(&self, index: usize) -> Option<Waiting> {
         self.paths[index].waiting.front().copied()
     }
@@ -247,7 +249,7 @@ impl SendQueues {
         self.paths[index].bytes
     }
 
-    /// Removes `bytes` that have left from the head of a path's queue.
+    /// Removes `bytes` that were sent from the head of a path's queue.
     pub(super) fn leave(&mut self, index: usize, bytes: u64) {
         self.paths[index].leave(bytes);
     }
@@ -262,7 +264,7 @@ impl SendQueues {
         paths.is_usable(index) && !self.paths[index].is_stale
     }
 
-    /// Returns the waiting and unacknowledged data of a path as the scheduler sees it.
+    /// Returns the scheduler's view of a path: its waiting and unacknowledged data.
     fn queue(&self, index: usize, paths: &impl Paths) -> Queue {
         let view = paths.view(index);
         let queue = &self.paths[index];
@@ -294,8 +296,8 @@ impl SendQueues {
             .unwrap_or(SHORTEST_TIMER)
     }
 
-    /// Records a segment on path `index`. The path gets a send buffer once its handshake is
-    /// complete, and is no longer stale.
+    /// Records that a segment arrived on path `index`. The path is no longer stale, and gets a send
+    /// buffer once its handshake is complete.
     pub(super) fn on_heard(&mut self, now: Time, index: usize, paths: &impl Paths) {
         let queue = &mut self.paths[index];
         queue.heard_at = now;
@@ -308,8 +310,8 @@ impl SendQueues {
         }
     }
 
-    /// Grows the send buffer of path `index` after its window had room while the writer waits: the
-    /// buffer then holds the path back. Returns true if the buffer has grown (Linux
+    /// Grows the send buffer of path `index`. Called if the path's window has room while the writer
+    /// waits, because the buffer then limits the path. Returns true if the buffer has grown (Linux
     /// `tcp_check_space`).
     pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
         self.written.is_waiting() && paths.is_usable(index) && self.grow(index, paths)
@@ -332,10 +334,10 @@ impl SendQueues {
         grows
     }
 
-    /// Returns the memory that the connection's socket may take, the sum over its subflows.
+    /// Returns the memory limit of the connection's socket, the sum over its subflows.
     fn buffer(&self, paths: &impl Paths) -> u64 {
         let of_path = |(index, queue): (usize, &PathQueue)| {
-            // A joined subflow counts before it may carry data (`mptcp_finish_join`).
+            // A joined subflow counts even before it may carry data (`mptcp_finish_join`).
             let is_open = paths.view(index).may_send;
             match queue.is_counted && !is_open && queue.send_buffer == 0 {
                 true => self.of_subflow.initial,
@@ -346,27 +348,27 @@ impl SendQueues {
         SMALLEST_BUFFER + self.paths.iter().enumerate().map(of_path).sum::<u64>()
     }
 
-    /// Removes a path that is gone. Nothing waits on it, and all unacknowledged data is bound anew.
+    /// Removes the queue of a path that is gone. All unacknowledged data is bound to paths again.
     pub(super) fn drop_path(&mut self, index: usize, una: u64) {
         self.paths[index].waiting.clear();
         self.paths[index].bytes = 0;
         self.bind_anew(una);
     }
 
-    /// Marks all unacknowledged data to be bound anew (`__mptcp_retransmit_pending_data`).
+    /// Marks all unacknowledged data to be bound again (`__mptcp_retransmit_pending_data`).
     fn bind_anew(&mut self, una: u64) {
         self.is_anew = true;
         self.bound = una.min(self.written.taken());
     }
 
-    /// Binds accepted data to paths as far as the peer's window has room.
+    /// Binds accepted data to paths, up to the peer's window.
     pub(super) fn bind(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
         self.bound = self.bound.max(data.una().min(self.written.taken()));
         while self.bind_burst(now, data, paths).is_some() {}
     }
 
-    /// Accepts data that the application writes, one write at a time as far as the buffer goes.
-    /// Each call binds one burst of it to a path.
+    /// Accepts data that the application writes, one write at a time, until the buffer is full.
+    /// Each call binds one burst of the data to a path.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
@@ -375,7 +377,7 @@ impl SendQueues {
             let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
             let opened = open.count();
             if opened > self.opened {
-                // A subflow that changes its state wakes all sleepers on the connection's socket
+                // A subflow that changes its state wakes all writers of the connection's socket
                 // (`subflow_state_change`).
                 self.written.wake(una, buffer);
             }
@@ -386,8 +388,8 @@ impl SendQueues {
                 let is_open = self.bound < self.written.taken();
                 self.calls_follow = self.written.write(una, data.end(), buffer, is_open);
             }
-            // Earlier data is bound when a write goes on, or with an acknowledgment. A path's
-            // buffer that grows alone lets nothing leave.
+            // Accepted data is bound only when a write continues or an acknowledgment arrives. A
+            // path's buffer that grows does not bind data by itself.
             if !std::mem::take(&mut self.is_anew) && !writes {
                 return Filled::Whole;
             }
@@ -403,8 +405,8 @@ impl SendQueues {
         }
     }
 
-    /// Binds a burst to the path with the queue that drains soonest, and returns that path. `None`
-    /// if there is nothing to bind or no room for it.
+    /// Binds a burst to the path whose queue drains soonest, and returns this path. `None` if there
+    /// is no data or no room.
     fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Option<usize> {
         let left = self.written.taken() - self.bound;
         if left == 0 {
@@ -432,7 +434,7 @@ impl SendQueues {
             end -= room % mss;
         }
         if end == self.bound && self.bound == data.una() && path.waiting.is_empty() {
-            // Nothing is outstanding: the subflow probes the closed window.
+            // If nothing is outstanding, the subflow probes the closed window with one segment.
             end += mss.min(left);
         }
         let is_again = self.bound < self.unbound;
@@ -467,9 +469,9 @@ impl SendQueues {
         Some(index)
     }
 
-    /// Returns the size of the next burst in bytes, which ends at `end` at the latest. A burst has
-    /// whole fragments until it is long enough, or until their `memory` uses up the room on the
-    /// path.
+    /// Returns the size of the next burst in bytes, which ends at or before `end`. A burst consists
+    /// of whole fragments. Fragments are added until the burst is long enough or their `memory`
+    /// exceeds the room on the path.
     fn burst(&self, end: u64, path_room: u64, memory: impl Fn(u64) -> u64) -> u64 {
         let most = end - self.bound;
         let fragments = self.written.ends_beyond(self.bound);
@@ -479,9 +481,9 @@ impl SendQueues {
             .unwrap_or_default()
     }
 
-    /// Handles an expiry of the connection's timer. Counts silent expiries, and sends the head of
-    /// the line on a path with an empty queue (`__mptcp_retrans`). Returns the next duration of the
-    /// timer. `None` if no path is usable.
+    /// Handles an expiry of the connection's timer. Counts silent expiries, and retransmits the
+    /// head of the line on a path with an empty queue (`__mptcp_retrans`). Returns the next
+    /// duration of the timer. `None` if no path is usable.
     pub(super) fn on_timer(
         &mut self,
         now: Time,
@@ -519,8 +521,8 @@ impl SendQueues {
             least_silent = least_silent.min(self.paths[index].silent_expiries);
         }
         let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
-        // The timer runs again for as long as before. A path is sought, and the time measured,
-        // after that.
+        // The timer restarts with its old duration. The duration is updated only when a path is
+        // chosen after that.
         let again = any_usable.then_some(self.timer);
         if self.written.taken() > self.bound {
             self.timer = self.longest_timer(now, paths);
@@ -542,7 +544,7 @@ impl SendQueues {
         again
     }
 
-    /// Marks a path as stale that stayed silent too long while another path works.
+    /// Marks a path as stale if it was silent too long while another path works.
     fn give_up_if_silent(&mut self, index: usize, una: u64, paths: &impl Paths) {
         let path = &self.paths[index];
         if path.is_stale || path.silent_expiries < STALE_EXPIRIES {

@@ -1,4 +1,4 @@
-//! Receipt of the subflows' segments for the connection, and the connection's fields in their
+//! Processing of received segments for the connection, and the connection's fields in departing
 //! segments.
 
 use super::inbound::Round;
@@ -37,7 +37,7 @@ impl MultipathConnection {
                             - u64::from(dss.data_fin),
                         ..OfConnection::default()
                     };
-                    // The connection's facts decide which packet the segment joins.
+                    // The end of the mapping decides into which packet the segment is merged.
                     shared::tell(receiver_of(&mut path.tcp), said);
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
@@ -72,7 +72,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Hands data that became in order on the subflow of path `index` to the connection.
+    /// Passes the in-order data of the subflow of path `index` to the connection.
     pub(super) fn take_arrived(
         &mut self,
         now: Time,
@@ -145,8 +145,8 @@ impl MultipathConnection {
 }
 
 /// Processes the DATA_ACK of a segment after the subflow of path `index` has processed the segment.
-/// The window is the subflow's present one. A duplicate ACK with a new DATA_ACK offers the window
-/// of the ACK before it from there on (Linux `ack_update_msk`).
+/// The window is the present window of the subflow. For a duplicate ACK with a new DATA_ACK, this
+/// is the window of the ACK before it, counted from the new DATA_ACK (Linux `ack_update_msk`).
 pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, segment: &Segment) {
     if connection.queues.is_some()
         && let MptcpOption::Dss(dss) = segment.mptcp
@@ -162,8 +162,9 @@ pub(super) fn has_read_first(connection: &mut MultipathConnection, index: usize)
     shared::take_has_read_first(receiver)
 }
 
-/// Lets the application read the data just acknowledged on path `index`. Other paths then send due
-/// acknowledgments for more than a segment, and for ends of bursts if no data is left.
+/// Lets the application read the data just acknowledged on path `index`. After the read, other
+/// paths send acknowledgments that are due for more than a segment. If no data is left, they also
+/// acknowledge the ends of bursts.
 pub(super) fn read(
     connection: &mut MultipathConnection,
     now: Time,

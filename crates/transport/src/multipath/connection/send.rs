@@ -1,4 +1,5 @@
-//! Sending: each subflow acts with an offer of data, and the connection accounts for the data sent.
+//! Sending of data: each subflow is offered data, and the connection records the data that the
+//! subflow sent.
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Mappings, Paths, Sight};
@@ -12,8 +13,8 @@ use arrayvec::ArrayVec;
 use fadeout_core::{Probe, Time};
 
 impl MultipathConnection {
-    /// Runs one step of a subflow. The subflow is offered the data that the scheduler would give
-    /// it, acts, and returns the unsent part.
+    /// Runs one step of a subflow. The subflow is offered the data that the scheduler would assign
+    /// to it. Unsent data is withdrawn after the step.
     pub(super) fn run_subflow<P: Probe>(
         &mut self,
         now: Time,
@@ -48,7 +49,8 @@ impl MultipathConnection {
                 }
             }
         }
-        // All data was sent, and the last segment did not carry DATA_FIN.
+        // All data was sent, and the last data segment did not carry the DATA_FIN. So the DATA_FIN
+        // leaves alone.
         if self.is_established && self.outbound.owes_fin() {
             self.acknowledge_on_best(now, out);
         }
@@ -69,7 +71,7 @@ impl MultipathConnection {
             let Some(queues) = &mut self.queues else {
                 return;
             };
-            // Linux lets a path send its bound data before it turns to another path
+            // In Linux a path sends its bound data before another path is chosen
             // (`mptcp_push_release`).
             match queues.fill(now, &self.outbound, &sight) {
                 Filled::Bound(index) => {
@@ -94,7 +96,7 @@ impl MultipathConnection {
     }
 
     /// Sends queued data as far as the subflows' windows allow. Returns true if a send buffer has
-    /// grown meanwhile, so that the writer may go on.
+    /// grown, so that the writer may continue.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
             push_fed(self, now, index, out, probe);
@@ -102,8 +104,8 @@ impl MultipathConnection {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// Grows the send buffer of path `index` if its window has room after all segments have left
-    /// (Linux `tcp_data_snd_check`).
+    /// Grows the send buffer of path `index` if the path's window has room after all its segments
+    /// have left (Linux `tcp_data_snd_check`).
     fn find_room(&mut self, now: Time, index: usize) {
         let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
         if waits && self.paths[index].tcp.sender().has_room() {
@@ -112,7 +114,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Returns the first data that waits on path `index`.
+    /// Returns the first waiting range of path `index`.
     fn waiting_run(&self, index: usize) -> Run {
         let queues = self.queues.as_ref();
         match queues.and_then(|queues| queues.first(index)) {
@@ -252,7 +254,7 @@ impl MultipathConnection {
         self.allocator.on_sent(index, run, sent, nxt);
     }
 
-    /// Sends an acknowledgment on the path most likely to deliver it.
+    /// Sends an acknowledgment on the path that is most likely to deliver it.
     pub(super) fn acknowledge_on_best(&mut self, now: Time, out: &mut PathOutbox) {
         let usable = |path: &&super::Path| self.manager.is_usable(path.id.index());
         let best = self.paths.iter().filter(usable).min_by_key(|path| {
@@ -305,8 +307,8 @@ impl MultipathConnection {
     }
 }
 
-/// Maps the new data of segments, all of which is at `first` of the subflow or beyond, to a
-/// run. Returns its bytes.
+/// Records the mappings of new data in `segments` to the data of `run`. New data begins at the
+/// subflow sequence number `first`. Returns the number of bytes.
 fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run) -> u64 {
     let mut sent = 0;
     // End of the mapping, in bytes from the start of the run.
@@ -330,7 +332,8 @@ fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run
     sent
 }
 
-/// Sends the waiting data of path `index`, if data was bound to it since its last chance to send.
+/// Sends the waiting data of path `index`, if data was bound to the path since it last tried to
+/// send.
 fn push_fed(
     connection: &mut MultipathConnection,
     now: Time,
@@ -355,8 +358,8 @@ fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     queues.is_some_and(|queues| queues.on_room(index, &sight))
 }
 
-/// Processes an acknowledgment on path `index`: binds written data as far as there is room, and
-/// sends the path's queued data. The writer goes on after that.
+/// Processes an acknowledgment on path `index`. Written data is bound as far as there is room, then
+/// the path sends its queued data. The writer continues after that.
 pub(super) fn bind_and_push(
     connection: &mut MultipathConnection,
     now: Time,
@@ -376,14 +379,14 @@ pub(super) fn bind_and_push(
         queues.bind(now, &connection.outbound, &sight);
     }
     push_path(connection, now, index, out, probe);
-    // The sleeping writer runs after that.
+    // The writer that waits for room runs only after the path has sent.
     connection.find_room(now, index);
     if let Some(queues) = &mut connection.queues {
         queues.take_fed(index);
     }
 }
 
-/// Sends the data queued behind the sk_buff that a timer of path `index` let leave.
+/// Sends the data queued behind the sk_buff that an expired timer of path `index` has sent.
 pub(super) fn push_behind(
     connection: &mut MultipathConnection,
     now: Time,

@@ -12,14 +12,14 @@ use fadeout_core::{Bytes, Flags, FlowEnd, MptcpOption, NullProbe, Span};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Pipe of a path, which is the same in both directions.
+/// Network path of a subflow, with the same properties in both directions.
 #[derive(Debug, Clone)]
 struct Pipe {
-    /// Transmission time of a packet.
+    /// Transmission time of one packet.
     service: Span,
     delay: Span,
     loss: f64,
-    /// Times in which the pipe drops every packet.
+    /// Intervals in which the pipe drops every packet.
     blocked: Vec<(Time, Time)>,
     /// Maximum number of waiting packets.
     limit: u64,
@@ -75,7 +75,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival(std::cmp::Reverse<(Time, u64)>, usize, PathId);
 
-/// Two ends and the network between them, which checks the invariants in every step.
+/// Two connection ends and the network between them. The invariants are checked in every step.
 struct Net {
     now: Time,
     ends: [MultipathConnection; 2],
@@ -137,7 +137,7 @@ impl Net {
         self.command(0, AppCommand::Close);
     }
 
-    /// Runs to `until`, or until no event is left.
+    /// Runs the simulation to `until`, or until no event is left.
     fn run(&mut self, until: Time) {
         loop {
             let next_air = self.air.peek().map_or(Time::NEVER, |next| next.0.0.0);
@@ -306,7 +306,8 @@ fn two_paths_carry_their_sum() {
     net.command(0, AppCommand::WriteForever);
     net.run(ms(10_000));
     let packets = net.delivered / 1424;
-    // The limits are 1,000 and 500 packets a second, less the slow start of the first second.
+    // The paths carry 1,000 and 500 packets per second, 15,000 in 10 s. Slow start in the first
+    // second costs less than 1,000 packets.
     assert!((14_000..15_001).contains(&packets), "{packets}");
 }
 
@@ -325,7 +326,8 @@ fn a_join_carries_no_data_before_its_fourth_packet() {
     assert!(own[1].len == 0 && own[1].mptcp == join);
     let fourth = on_join(1).nth(1).expect("the fourth packet");
     let first_data = on_join(0).find(|sent| sent.3.len > 0).expect("data");
-    // The path can be used 20 ms later, plus the packet's transmission time.
+    // The path may carry data once the fourth packet has crossed it, 20 ms plus the transmission
+    // time later.
     assert!(first_data.0 >= fourth.0 + Span::from_millis(20));
     let first = net.sent.iter().find(|sent| sent.1 == 0).expect("a SYN");
     assert_eq!(first.3.mptcp, MptcpOption::Capable);
@@ -385,11 +387,13 @@ fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
 
 #[test]
 fn over_one_path_it_is_tcp() {
-    // 24 more bytes of option space give all segments the same length.
+    // An MSS larger by 24 bytes, the length of the option, gives the segments of both connections
+    // the same length.
     let mut multi = config("linux");
-    // Without timestamps both have room for as many SACK blocks as a drop-tail queue causes.
+    // Without timestamps each ACK has room for all SACK blocks that a drop-tail queue causes.
     multi.tcp.timestamps = false;
-    // In a connection a burst and its push end with a mapping. A single stream has no mapping.
+    // In a multipath connection a burst and its PSH end with a mapping. A TCP connection has no
+    // mappings, so bursts are off.
     multi.tcp.tso_bursts = false;
     multi.tcp.ack_rule = crate::tcp::AckRule::EverySegment;
     let mut path = pipe(1000, 20);
@@ -513,8 +517,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
-    /// Paths may change at any time, but one path always stays. The stream must arrive once,
-    /// complete and in order. The held data must never exceed the receive window.
+    /// Asserts that the stream arrives once, complete and in order while paths change at any time.
+    /// One path always stays. The buffered data must never exceed the receive window.
     #[test]
     fn the_stream_arrives_once_whole_and_in_order(
         mut pipes in proptest::collection::vec(any_pipe(), 1..5),
@@ -523,11 +527,12 @@ proptest! {
         size in 1_u64..1_500_000,
         seed in any::<u64>(),
     ) {
-        // The first path opens the connection, and the last one stays.
+        // The first path opens the connection at time zero. The last path stays until the end.
         pipes[0].config.from = Time::ZERO;
         let last = pipes.len() - 1;
         pipes[last].config.until = Time::NEVER;
-        // An announcement may be lost together with the path that carries it.
+        // A path that stays must not depend on an announcement, which may be lost with the path
+        // that carries it.
         pipes[last].config.announced = false;
         let mut config = config(PATH_SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
@@ -544,7 +549,8 @@ proptest! {
                 break;
             }
         }
-        // The first path may end before the connection is established, or before others can join.
+        // If the first path ends early, the connection may fail before it is established or before
+        // other paths can join.
         let joined = net.sent.iter().any(|sent| sent.1 == 0 && sent.2 != PathId(0));
         let is_alone = !joined && net.has(0, AppEvent::Aborted);
         let opened = net.has(0, AppEvent::Established) && !is_alone;

@@ -1,11 +1,11 @@
-//! BLEST: a slow path is left out if its data would keep the fast path from filling the peer's
-//! window. As in Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016.
+//! BLEST: a slow path is not used if its data would block the peer's window for the fast path.
+//! Source: Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016.
 //!
 //! While a segment crosses the slow path, the fast path could send `X = MSS (cwnd + (r - 1) / 2) r`
-//! bytes, where `r` is the ratio of their round-trip times. A wait is better if `lambda X` exceeds
-//! the window less the slow path's own segments. `lambda` starts at 1.2 and stays within 1.0 to 1.3
-//! (out-of-tree `mptcp_blest.c`). It rises by 0.04 if the window did block within a round trip of
-//! the slow path. Otherwise it falls by 0.01.
+//! bytes, where `r` is the ratio of their round-trip times. The scheduler waits if `lambda X`
+//! exceeds the peer's window less the slow path's segments in flight. `lambda` starts at 1.2 and
+//! stays within 1.0 to 1.3 (out-of-tree `mptcp_blest.c`). In a round trip of the slow path `lambda`
+//! rises by 0.04 if the window blocked. Otherwise `lambda` falls by 0.01.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::Time;
@@ -40,7 +40,7 @@ impl Blest {
         self.updated_at = now;
     }
 
-    /// Returns true if sending on `slow` would block the window.
+    /// Returns true if data on the path `slow` would block the peer's window for the path `fast`.
     fn would_block(&self, demand: &Demand, fast: &PathView, slow: &PathView) -> bool {
         let ratio = slow.srtt.as_secs_f64() / fast.srtt.as_secs_f64().max(1e-9);
         let could_send = f64::from(fast.mss) * (f64::from(fast.cwnd) + (ratio - 1.0) / 2.0) * ratio;
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn what_the_fast_path_could_send_meanwhile_decides() {
-        // r = 3: X = 1000 (10 + 1) 3 = 33,000, times 1.2 is 39,600. The slow path's own are 1000 a
-        // segment in flight, and the one to be sent.
+        // With r = 3, X is 1000 (10 + 1) 3 = 33,000, and lambda X is 39,600. The slow path's
+        // segments in flight and the next segment count 1,000 bytes each.
         let blest = Blest::default();
         let (fast, slow) = (path(0, 20, 10, 10), path(1, 60, 40, 4));
         assert!(!blest.would_block(&demand(1 << 20, 44_600), &fast, &slow));

@@ -1,10 +1,10 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley, Gibbens, CoNEXT 2017). When the fast path
 //! is full, the slow path is used only if that completes the remaining data earlier than a wait.
 //!
-//! There are `k` segments left and `n = 1 + k / cwnd_f` round trips of the fast path. The scheduler
-//! waits on two conditions. First, `n rtt_f < (1 + beta) (rtt_s + d)`, where `beta` counts only
-//! during a wait. Second, the slow path would take at least `2 rtt_f + d` for all of it. `d` is the
-//! larger variation.
+//! With `k` unsent segments the fast path needs `n = 1 + k / cwnd_f` round trips. The scheduler
+//! waits if two conditions hold. First, `n rtt_f < (1 + beta) (rtt_s + d)`, where `beta` is zero
+//! unless the scheduler waits already. Second, the slow path would need at least `2 rtt_f + d` for
+//! all unsent segments. `d` is the larger round-trip time variation of the two paths.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::registry::{Entry, Registered, Settings};
@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn it_waits_where_the_fast_path_completes_earlier() {
-        // Reference vector EC-1.
+        // Reference vector EC-1: the end of the data decides if the scheduler waits for the fast
+        // path.
         let (fast, slow) = (path(0, 20, 10, 10), path(1, 100, 10, 0));
         let mut ecf = Ecf::default();
         assert!(ecf.waits(15_000, &fast, &slow));
@@ -80,9 +81,9 @@ mod tests {
 
     #[test]
     fn the_two_bounds_are_the_papers() {
-        // Times that floats represent exactly: round trips of a sixteenth and a quarter of a
-        // second, variations of a sixteenth at most. The wait ends at n rtt_f = rtt_s + d, five
-        // round trips for 40 segments.
+        // The times are exact in binary floating point. The round trips are 1/16 s and 1/4 s, and
+        // the variations at most 1/16 s. The scheduler stops waiting at n rtt_f = rtt_s + d, with
+        // 40 segments in five round trips.
         let sixteenth = Span::from_micros(62_500);
         let fast = PathView {
             srtt: sixteenth,
@@ -101,10 +102,12 @@ mod tests {
         };
         assert_eq!(waits(40_000, false), (false, false));
         assert_eq!(waits(39_999, false), (true, true));
-        // A scheduler that waits already waits a quarter longer: 52.5 segments in 6.25 round trips.
+        // A scheduler that already waits continues for a quarter longer: up to 52.5 segments in
+        // 6.25 round trips.
         assert_eq!(waits(52_500, true), (false, false));
         assert_eq!(waits(52_499, true), (true, true));
-        // The slow path is used if it needs less than 2 rtt_f + d: 15 segments of its window of 20.
+        // The slow path is used if it needs less than 2 rtt_f + d. The limit is 15 segments with
+        // its window of 20.
         assert_eq!(waits(15_000, false), (true, true));
         assert_eq!(waits(14_999, false), (false, false));
         assert_eq!(waits(14_999, true), (false, true));

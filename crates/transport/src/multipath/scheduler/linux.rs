@@ -2,25 +2,25 @@
 //! `mptcp_subflow_get_send`). The scheduler chooses the path whose send queue drains soonest at its
 //! pacing rate, in bursts of about 64 kB.
 //!
-//! The choice decides where data waits, not where it leaves: see `connection::queues`. Over a
-//! single path nothing waits.
+//! The scheduler chooses the queue in which data waits, before the data is sent: see
+//! `connection::queues`. With a single path no data waits.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Most bytes that are bound to a path at once (`MPTCP_SEND_BURST_SIZE`).
+/// Largest number of bytes bound to a path at once (`MPTCP_SEND_BURST_SIZE`).
 pub(in crate::multipath) const BURST: u64 = 65_428;
 
-/// The scheduler of Linux: the path whose send queue drains first.
+/// Linux's scheduler: the path whose send queue drains first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Linux;
 
-/// A path with a send queue.
+/// Path with its send queue, as the scheduler sees it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::multipath) struct Queue {
     /// Memory of unacknowledged and waiting data, bytes (`sk_wmem_queued`).
     pub(in crate::multipath) memory: u64,
-    /// Average pacing rate, bits per second; zero before the first choice.
+    /// Average pacing rate in bits per second. Zero before the path is first chosen.
     pub(in crate::multipath) pace: u64,
 }
 
@@ -30,8 +30,8 @@ impl Queue {
         (u128::from(self.memory) << 35) / u128::from(self.pace.max(1))
     }
 
-    /// Returns the average rate after a choice: the present rate, weighted with the burst, and the
-    /// old average, weighted with the queued memory.
+    /// Returns the average pacing rate after the path was chosen. The present rate is weighted with
+    /// the burst, and the old average with the queued memory.
     pub(in crate::multipath) fn averaged(&self, rate: u64, burst: u64) -> u64 {
         let sum =
             u128::from(self.pace) * u128::from(self.memory) + u128::from(rate) * u128::from(burst);
@@ -39,7 +39,8 @@ impl Queue {
     }
 }
 
-/// Returns the key of the queue that drains first. If two queues are equal, the smaller key counts.
+/// Returns the key of the queue that drains first. If two queues drain at the same time, returns
+/// the smaller key.
 pub(in crate::multipath) fn soonest_drained(
     queues: impl Iterator<Item = (usize, Queue)>,
 ) -> Option<usize> {

@@ -1,10 +1,10 @@
-//! Scheduler by the lowest smoothed round-trip time among the paths with room. As in Raiciu et al.,
-//! NSDI 2012, and Linux out-of-tree `mptcp_sched.c`.
+//! Scheduler that prefers the path with the lowest smoothed round-trip time, among the paths with
+//! room. Source: Raiciu et al., NSDI 2012, and Linux out-of-tree `mptcp_sched.c`.
 
 use super::{Choice, Demand, PathScheduler, PathView, fastest};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// The scheduler that prefers the path with the lowest round-trip time.
+/// Scheduler that prefers the path with the lowest round-trip time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MinRtt;
 

@@ -10,21 +10,21 @@ mod round_robin;
 use super::PathId;
 use fadeout_core::{Rate, Span, Time};
 
-/// Demand of a connection: the data to place on a path.
+/// Data that a connection wants to send.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
     /// Present time.
     pub now: Time,
     /// Bytes that no path has sent yet.
     pub unsent: u64,
-    /// Bytes that the peer's window holds, from the first unacknowledged one.
+    /// Size of the peer's window in bytes, from the first unacknowledged byte on.
     pub window: u64,
 }
 
-/// A path that could carry data.
+/// Path that could carry data.
 #[derive(Debug, Clone, Copy)]
 pub struct PathView {
-    /// Id of the path.
+    /// Identifier of the path.
     pub id: PathId,
     /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Span,
@@ -56,7 +56,7 @@ impl PathView {
     }
 }
 
-/// Returns the fastest path, and the fastest with room.
+/// Returns the fastest path, and the fastest path with room in its window.
 pub(super) fn fastest(paths: &[PathView]) -> (Option<&PathView>, Option<&PathView>) {
     let all = paths.iter().min_by_key(|path| path.rtt_order());
     let with_room = paths
@@ -83,7 +83,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// Returns a choice of all data on `path`.
+    /// Returns the choice to send all data on `path`.
     fn whole(path: Option<&PathView>) -> Choice {
         path.map_or(Choice::Wait, |path| Choice::Path {
             path: path.id,
@@ -91,7 +91,7 @@ impl Choice {
         })
     }
 
-    /// Returns a choice of one segment on `path`.
+    /// Returns the choice to send one segment on `path`.
     fn segment(path: &PathView) -> Choice {
         Choice::Path {
             path: path.id,
@@ -99,8 +99,9 @@ impl Choice {
         }
     }
 
-    /// Returns a choice of all data on the fastest path. If that path is full, one segment goes on
-    /// the next path unless a wait is better. `waits` gets the fastest and the next path.
+    /// Returns a choice of all data on the fastest path. If that path is full, returns a choice of
+    /// one segment on the fastest path with room, or a wait. `waits` receives these two paths and
+    /// returns true for a wait.
     fn fastest_unless(
         paths: &[PathView],
         waits: impl FnOnce(&PathView, &PathView) -> bool,
@@ -113,30 +114,30 @@ impl Choice {
     }
 }
 
-/// A rule that chooses paths.
+/// Path scheduler, a rule that chooses paths.
 pub trait PathScheduler {
     /// Chooses the path of the next data. `paths` are the paths that may be used: established,
     /// working, and no backup while a regular one works.
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice;
-    /// Records that new data has left on a path. Some choices are not followed, because a subflow
-    /// that has just received a segment sends first.
+    /// Records that new data was sent on a path. The path may differ from the chosen one, because a
+    /// subflow that has just received a segment sends first.
     fn on_sent(&mut self, _path: PathId) {}
     /// Records that the peer's window is full while a path has room.
     fn on_blocked(&mut self) {}
-    /// Returns true if each path sends every byte.
+    /// Returns true if the scheduler sends every byte on each path.
     fn is_redundant(&self) -> bool {
         false
     }
-    /// Returns true if the stack is today's Linux, which binds data to paths ahead of their
-    /// windows. The papers' stack binds data at departure, reinjects at a subflow's timeout and
-    /// retransmits opportunistically.
+    /// Returns true if the scheduler belongs to present Linux, which binds data to paths ahead of
+    /// their windows. False for the stack of the MPTCP papers. That stack binds data at departure,
+    /// reinjects at a subflow's timeout and retransmits opportunistically.
     fn is_upstream(&self) -> bool {
         false
     }
 }
 
 fadeout_core::registry! {
-    /// The schedulers that a scenario can name.
+    /// Path schedulers that a scenario can name.
     pub static PATH_SCHEDULERS;
 
     /// A built-in scheduler.
@@ -175,7 +176,7 @@ pub(super) mod testing {
     use super::*;
     use fadeout_core::registry::Parameters;
 
-    /// Returns a path with 1000-byte segments.
+    /// Returns a path with 1,000-byte segments.
     pub(in crate::multipath) fn path(id: u8, rtt_ms: u64, cwnd: u32, in_flight: u32) -> PathView {
         PathView {
             id: PathId(id),
@@ -258,8 +259,9 @@ pub(super) mod testing {
 
     #[test]
     fn blest_hears_that_the_window_was_full() {
-        // As in its own test the fast path could send 60,000 bytes, and 73,000 are left of the
-        // window. Its segment is too much with a lambda of 1.24, not with 1.19.
+        // The fast path could send 60,000 bytes, and 73,000 bytes of the window are left. With a
+        // lambda of 1.24 another segment of the slow path would block it. With a lambda of 1.19 it
+        // would not.
         let paths = [path(0, 20, 10, 10), path(1, 100, 40, 26)];
         let later = Demand {
             now: Time::ZERO + Span::from_millis(100),

@@ -1,10 +1,11 @@
-//! Every byte on every path, each at the pace of its own window (Frömmgen et al., ICC 2016).
+//! Redundant scheduler: every byte is sent on every path, each at the pace of its own window
+//! (Frömmgen et al., ICC 2016).
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Scheduler that sends on all paths at once. The connection keeps a cursor a path and skips
-/// acknowledged data.
+/// Scheduler that sends on all paths at once. The connection stores the next number of each path
+/// and skips acknowledged data.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redundant;
 

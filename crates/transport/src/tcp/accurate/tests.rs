@@ -94,7 +94,7 @@ fn syn(flags: Flags) -> Segment {
     }
 }
 
-/// Processes a segment that delivers nothing.
+/// Passes a segment that delivers no data.
 fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, field: Ecn) -> u32 {
     let nothing = || Delivery {
         is_progress: false,
@@ -105,7 +105,7 @@ fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, fiel
         .ce_packets
 }
 
-/// Returns ECN field and flags of an acknowledgment that leaves.
+/// Returns the ECN field and the flags of a departing acknowledgment.
 fn stamped(accurate: &mut Accurate) -> (Ecn, u32) {
     let mut ack = told(0);
     let mut field = Ecn::NotEct;
@@ -176,7 +176,7 @@ fn the_answer_to_a_syn_ack_reflects_its_field_once_and_its_mark_counts() {
         let marks = u32::from(field == Ecn::Ce);
         assert_eq!(stamped(&mut accurate).1, 5 + marks);
         assert_eq!(accurate.received().ce, marks);
-        // A repeated segment is reflected again, but not counted.
+        // A repeated segment is reported again, but its mark is not counted again.
         take(&mut accurate, S::Established, &answer, field);
         assert_eq!(stamped(&mut accurate).1, reflected);
         assert_eq!(accurate.received().ce, marks);
@@ -272,7 +272,7 @@ fn the_option_has_the_counters_that_changed_at_least() {
         let data = Segment { len, ..told(5) };
         take(&mut accurate, S::Established, &data, field);
         assert_eq!(accurate.least_fields, least, "{field:?}");
-        // Without SACK blocks there is room for all counters.
+        // An ACK without SACK blocks has room for all counters.
         let mut ack = told(0);
         accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
         assert_eq!((ack.accurate.fields(), accurate.least_fields), (3, 0));
@@ -326,7 +326,8 @@ fn what_acknowledges_nothing_counts_if_its_timestamp_is_later() {
     };
     assert_eq!(accurate.on_ack(&without, &stale), 1);
     assert_eq!(accurate.on_ack(&stamped(7, 101), &stale), 2);
-    // The timestamp of the third packet is the first one.
+    // The third packet of the handshake gives the first timestamp. An ACK with the same timestamp
+    // is not newer, so its count is ignored.
     let mut begun = agreed(false);
     begun.on_third_ack(&stamped(2, 100));
     assert_eq!(begun.on_ack(&stamped(6, 100), &stale), 0);
@@ -339,7 +340,8 @@ fn the_average_of_packets_moves_by_a_sixty_fourth() {
         accurate.on_ack(&told(5), &delivery(packets));
         assert_eq!(accurate.average, average);
     }
-    // The rule for large ACKs applies above seven packets, and not at seven.
+    // The rule for large ACKs applies if the average exceeds seven packets (448 / 64), and not at
+    // or below seven.
     let mut at = agreed(false);
     at.average = 447;
     assert_eq!(at.on_ack(&told(5), &delivery(8)), 8);
@@ -352,23 +354,22 @@ fn the_average_of_packets_moves_by_a_sixty_fourth() {
 #[test]
 fn bytes_decide_how_often_the_three_bits_wrapped() {
     for (number, packets, marked_bytes, marks) in [
-        // Without marked bytes there is no mark.
+        // If no bytes are marked, no packet is marked.
         (5, 15, 0, 0),
-        // Below sixteen packets it matters if the marked bytes exceed those of the smallest
-        // possible count.
+        // Below sixteen packets the counter may have wrapped once. It did if the marked bytes
+        // exceed those of the smallest possible count.
         (6, 15, 1_000, 1),
         (6, 15, 1_001, 9),
         (7, 15, 2_000, 2),
         (7, 15, 2_001, 10),
-        // From sixteen packets on, the share of marked bytes decides on the number of whole turns
-        // of the counter.
+        // From sixteen packets on, the share of marked bytes decides how often the counter wrapped.
         (5, 16, 8_000, 8),
         (5, 16, 9_500, 8),
         (5, 16, 7_000, 0),
         (5, 16, 16_000, 16),
         (6, 16, 8_000, 9),
         (6, 16, 16_000, 9),
-        // A few packets cannot wrap the counter.
+        // Seven packets cannot wrap the counter, so it is exact.
         (6, 7, 7_000, 1),
     ] {
         let mut accurate = agreed(true);

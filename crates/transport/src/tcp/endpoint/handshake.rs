@@ -1,4 +1,4 @@
-//! The handshake from the view of an endpoint's machines.
+//! Handshake, as far as it concerns several state machines of an endpoint.
 
 use super::opening::{Answer, SynContents};
 use super::{TcpEndpoint, push_ack};
@@ -8,7 +8,7 @@ use crate::tcp::sender::Step;
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow, Segment, Span, Time};
 
 impl TcpEndpoint {
-    /// Fields of the next SYN that come from the two halves.
+    /// Returns the fields of the next SYN that the sending and receiving halves determine.
     fn syn_contents(&self) -> SynContents {
         SynContents {
             next: self.receiver.rcv_nxt(),
@@ -41,7 +41,7 @@ impl TcpEndpoint {
         self.send_syn(now, out);
     }
 
-    /// Processes a segment that arrives while this end listens.
+    /// Processes a segment that arrives while this end listens (a SYN).
     pub(super) fn on_call(
         &mut self,
         now: Time,
@@ -83,7 +83,7 @@ impl TcpEndpoint {
                     out.push(reset);
                 }
             }
-            // The data on a crossed SYN is ignored, because its end sends it again.
+            // Data on a crossed SYN is ignored, because the peer sends it again.
             Answer::CrossedSyn => {
                 let terms = self.opening.on_syn(segment);
                 self.receiver.on_syn(segment, terms);
@@ -146,7 +146,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The peer answers our SYN after both crossed.
+    /// Processes the peer's answer to this end's SYN after the two SYNs crossed.
     pub(super) fn on_crossed_answer(
         &mut self,
         now: Time,
@@ -157,7 +157,8 @@ impl TcpEndpoint {
         let from = out.segments.len();
         self.establish(now, segment, out, probe);
         self.sender.transmit(&mut Step { now, out, probe });
-        // The SYN arrived before; the ACK reports the repeated SYN (RFC 2883).
+        // The peer's SYN had arrived before. So the ACK reports the repeated SYN as a duplicate
+        // (RFC 2883).
         let repeated = Segment {
             seq: 0,
             len: 1,
@@ -173,8 +174,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Processes the peer's answer to a SYN. Data leaves, after the data on the SYN that the peer
-    /// did not accept, or an acknowledgment.
+    /// Processes the peer's answer to a SYN. Data of the SYN that the peer did not accept is sent
+    /// again, and new data follows. Without data an acknowledgment leaves.
     ///
     /// Standard: RFC 7413 §4.2.2.
     fn take_answer(
@@ -202,13 +203,14 @@ impl TcpEndpoint {
         if out.segments.len() == from {
             push_ack(&self.sender, out);
         } else if is_complete {
-            // A write waited for the answer: the two ends take turns.
+            // A write waited for the answer, so the two ends send in turn. The connection counts as
+            // interactive.
             self.receiver.expect_reply();
         }
     }
 
-    /// Accepts the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at
-    /// once.
+    /// Accepts the data on the peer's SYN or SYN-ACK. The SYN-ACK of this end acknowledges data on
+    /// a SYN. Data on a SYN-ACK is acknowledged at once.
     fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
         let data = Segment {
             seq: 1,

@@ -1,4 +1,4 @@
-//! States of a connection, and the events that move it from one to the next.
+//! States of a connection, and the events that change the state.
 //!
 //! Standard: RFC 9293 §3.3.2, §3.6.
 
@@ -23,23 +23,24 @@ pub enum ConnectionState {
 
 use ConnectionState as S;
 
-/// Actions that follow from a close by the application.
+/// Action after the application closed the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Close {
     /// No action, because the connection is closing or was never open.
     Nothing,
     /// The connection ends at once.
     Over,
-    /// A FIN follows the written data.
+    /// A FIN is sent after the written data.
     Finish,
 }
 
-/// Actions that follow from a reset by the application.
+/// Action after the application reset the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reset {
     /// No action, because there is no connection.
     Nothing,
-    /// The connection ends. The peer knows or will not ask.
+    /// The connection ends without a reset. The peer either does not know the connection or has
+    /// closed it too.
     Over,
     /// The connection ends, and the peer receives a reset.
     Told,
@@ -87,7 +88,7 @@ impl Lifecycle {
         may
     }
 
-    /// Notes that this end answers the SYN of the peer.
+    /// Records that this end answers the SYN of the peer.
     pub(super) fn answer(&mut self) {
         self.state = S::SynReceived;
     }
@@ -101,8 +102,9 @@ impl Lifecycle {
         };
     }
 
-    /// Closes the connection for writing. A SYN that `carries_data` goes on. A connection that
-    /// `may_send` before it is established closes like an established one.
+    /// Closes the connection for writing. If the SYN carries data (`carries_data`), the handshake
+    /// continues. A connection that `may_send` before it is established closes like an established
+    /// one.
     ///
     /// Standard: RFC 9293 §3.10.4.
     pub(super) fn close(&mut self, carries_data: bool, may_send: bool) -> Close {
@@ -112,7 +114,7 @@ impl Lifecycle {
                 self.state = S::Closed;
                 Close::Over
             }
-            // The connection closes once it is established.
+            // The FIN leaves once the connection is established.
             S::SynReceived if !may_send => Close::Finish,
             S::Established | S::SynReceived => {
                 self.state = S::FinWait1;
@@ -141,18 +143,18 @@ impl Lifecycle {
         }
     }
 
-    /// Ends a connection that was given up, reset by the peer, or has lost its path.
+    /// Ends a connection that was given up, that the peer reset, or that lost its path.
     pub(super) fn end(&mut self) {
         self.state = S::Closed;
     }
 
-    /// Returns true if the application is notified of a FIN that is in order now.
+    /// Returns true if the application must be notified of the FIN that is now in order.
     pub(super) fn tells_fin(&self) -> bool {
         matches!(self.state, S::Established | S::FinWait1 | S::FinWait2)
     }
 
-    /// Moves the state after a segment, by the FINs acknowledged and received. Returns true if both
-    /// directions closed with it.
+    /// Updates the state after a segment that acknowledged this end's FIN or carried the peer's
+    /// FIN. Returns true if both directions are closed now.
     ///
     /// Standard: RFC 9293 §3.6.
     pub(super) fn follow_fins(&mut self, own_is_acked: bool, peers_came: bool) -> bool {

@@ -1,4 +1,4 @@
-//! The handshake: SYNs, their repeats, the options that both ends offer, and the agreed terms.
+//! Handshake: SYNs and their repeats, the options that both ends offer, and the agreed options.
 //!
 //! Standard: RFC 9293 §3.5, §3.10.7.3.
 
@@ -18,7 +18,7 @@ use fadeout_core::{AccurateEcnOption, Flags, MptcpOption, Segment, Span, Time};
 use offer::Offer;
 use std::sync::Arc;
 
-/// Bytes that timestamps take of each segment.
+/// Number of bytes that the timestamps option occupies in each segment.
 const TIMESTAMPS_LEN: u32 = 12;
 
 /// Role of this end in the handshake.
@@ -41,11 +41,11 @@ pub(super) struct SynContents {
     pub(super) window_scale: u8,
     /// Bytes that wait to be sent.
     pub(super) unsent: u64,
-    /// The feedback that the congestion control needs.
+    /// ECN feedback that the congestion control needs.
     pub(super) needed_ecn: EcnFeedback,
 }
 
-/// The SYNs or SYN-ACKs that an end sent.
+/// Number and times of the SYNs or SYN-ACKs that an end sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calls {
     /// Number of SYNs or SYN-ACKs.
@@ -63,8 +63,8 @@ pub(super) enum Answer {
     Nothing,
     /// The peer sent a SYN of its own.
     CrossedSyn,
-    /// An answer to another connection. The reset makes the peer forget that connection. `None` if
-    /// no reset is sent.
+    /// The segment answers another connection. The reset makes the peer close that connection.
+    /// `None` if no reset is sent.
     Refused(Option<Segment>),
     /// The peer has no listener.
     Reset,
@@ -72,7 +72,7 @@ pub(super) enum Answer {
     Accepted,
 }
 
-/// The opening of a connection.
+/// State of the handshake.
 #[derive(Debug)]
 pub(super) struct Opening {
     config: Arc<TcpConfig>,
@@ -103,12 +103,12 @@ impl Opening {
         }
     }
 
-    /// Returns the configuration for writing, which from now on belongs to this end alone.
+    /// Returns the configuration for changes. From now on this end has its own copy.
     fn config_mut(&mut self) -> &mut TcpConfig {
         Arc::make_mut(&mut self.config)
     }
 
-    /// Limits the number of SYNs to `syns`, with a timeout that doubles each time.
+    /// Limits the number of SYNs to `syns`. The timeout doubles with each SYN.
     pub(super) fn limit_syns(&mut self, syns: u32) {
         let config = self.config_mut();
         config.maximum_syns = syns;
@@ -187,7 +187,8 @@ impl Opening {
         } else {
             self.early.leave(contents.unsent)
         };
-        // The answer to a crossed SYN repeats the options of this end's SYN.
+        // The answer to a crossed SYN repeats the options of this end's own SYN, not the agreed
+        // ones.
         let offer = self.offer.filter(|_| self.role == Role::Answers);
         let offers = |own: bool, peers: fn(Offer) -> bool| own && offer.is_none_or(peers);
         Segment {
@@ -211,8 +212,8 @@ impl Opening {
         }
     }
 
-    /// Returns the answer to a SYN that crossed our own, which repeats our SYN. Its timer and its
-    /// count stay unchanged.
+    /// Returns the answer to a SYN that crossed this end's SYN. The answer repeats this end's SYN.
+    /// The timer and the count of SYNs stay unchanged.
     pub(super) fn crossed_syn(
         &mut self,
         now: Time,
@@ -228,8 +229,8 @@ impl Opening {
     }
 
     /// Returns the flags of a SYN or SYN-ACK. For classic ECN the SYN sets two flags, the SYN-ACK
-    /// only ECE. For accurate ECN the SYN sets all three. CWR alone in the SYN-ACK reports that no
-    /// packet was marked so far.
+    /// only ECE. For accurate ECN the SYN sets all three. A SYN-ACK with CWR alone reports that the
+    /// SYN was not marked.
     ///
     /// Standard: RFC 3168 §6.1.1; RFC 9768 §3.1.1.
     fn syn_flags(&self, is_reply: bool, common: EcnFeedback, accurate: Option<&Accurate>) -> Flags {
@@ -252,7 +253,7 @@ impl Opening {
         self.again_at = TimerClock::new(&self.config).fires_at(now, after);
     }
 
-    /// Processes the peer's SYN at an end that listens.
+    /// Processes the peer's SYN at a listening end.
     pub(super) fn on_call(&mut self, segment: &Segment) -> SynTerms {
         self.role = Role::Answers;
         let terms = self.on_syn(segment);
@@ -300,7 +301,7 @@ impl Opening {
         }
     }
 
-    /// Returns true if a timestamp echo belongs to no SYN that was sent.
+    /// Returns true if the timestamp echo does not belong to a SYN that this end sent.
     ///
     /// Standard: RFC 7323 §5.
     fn echoes_the_unsent(&self, now: Time, segment: &Segment) -> bool {
@@ -312,12 +313,12 @@ impl Opening {
             && clock.wrapping_sub(segment.ts_echo) > oldest
     }
 
-    /// Returns the reset for an answer to another SYN, perhaps of an earlier connection. If the
-    /// sequence number `is_known` the peer received our SYN. Otherwise the SYN is repeated soon.
+    /// Returns the reset for an answer to another SYN, perhaps of an earlier connection. If
+    /// `is_known` is true, the peer received this end's SYN. Otherwise the SYN is repeated soon.
     /// `None` if the answer is a reset itself.
     fn refuse(&mut self, now: Time, segment: &Segment, is_known: bool) -> Option<Segment> {
         if !is_known && self.syns == 1 {
-            // The shortest time that a timer of Linux can have (`TCP_TIMEOUT_MIN`).
+            // The repeat uses the shortest timer that Linux allows (`TCP_TIMEOUT_MIN`).
             self.set_timer(now, self.config.timer_tick.saturating_mul(2));
         }
         (!segment.flags.has(Flags::RST)).then(|| Segment {
@@ -327,8 +328,8 @@ impl Opening {
         })
     }
 
-    /// Returns the first sequence number beyond the data that may be acknowledged, where `snd_nxt`
-    /// is the sending half's. Data on the SYN counts before the handshake is complete.
+    /// Returns the largest acknowledgment number that the peer may send. `snd_nxt` is SND.NXT of
+    /// the sending half. Before the handshake is complete, data on the SYN counts too.
     #[inline]
     pub(super) fn most_acknowledged(&self, snd_nxt: u64) -> u64 {
         snd_nxt.max(self.early.end())
@@ -339,8 +340,8 @@ impl Opening {
         self.role == Role::Crossed
     }
 
-    /// Returns true if the peer answers our SYN after both crossed and no other segment came
-    /// before.
+    /// Returns true if the segment is the peer's answer to this end's SYN after the SYNs crossed.
+    /// No other segment came before it.
     pub(super) fn is_crossed_answer(&self, segment: &Segment, snd_nxt: u64, next: u64) -> bool {
         self.is_crossed()
             && segment.flags.has(Flags::ACK)
@@ -349,9 +350,9 @@ impl Opening {
             && segment.ack == self.most_acknowledged(snd_nxt)
     }
 
-    /// Returns the intersection of both ends' options. An option of accurate ECN takes
-    /// `option_room` bytes of each segment. The tuple has the handshake's round-trip time, if
-    /// known, and true if the window begins with one segment.
+    /// Returns the options that both ends support. The accurate ECN option occupies `option_room`
+    /// bytes of each segment. The tuple has the round-trip time of the handshake and a flag. The
+    /// time is `None` if unknown. The flag is true if the initial window is one segment.
     pub(super) fn agreed(
         &self,
         segment: &Segment,
@@ -381,12 +382,12 @@ impl Opening {
     }
 
     /// Returns the round-trip time of the handshake that `segment` completes. `None` if it is
-    /// ambiguous. The flag is true if lost SYNs make the window begin with one segment.
+    /// ambiguous. The flag is true if lost SYNs reduce the initial window to one segment.
     pub(super) fn round_trip(&self, now: Time, segment: &Segment) -> (Option<Span>, bool) {
         let is_first = self.syns <= 1;
         let offer = self.offer.unwrap_or_default();
         let timestamps = self.config.timestamps && offer.timestamps;
-        // The echo identifies the copy that was answered (RFC 7323 section 4).
+        // The timestamp echo identifies which copy of the SYN was answered (RFC 7323 section 4).
         let by_echo = (timestamps && segment.has_timestamps)
             .then(|| {
                 (now.as_millis() as u32)
@@ -407,9 +408,9 @@ impl Opening {
         (rtt, !is_first && !is_forgiven)
     }
 
-    /// Returns the ECN feedback that both ends support, or this end's own wish before the peer's
-    /// SYN. `needed` is the feedback that the congestion control needs. DCTCP cannot be
-    /// distinguished from classic ECN in a handshake.
+    /// Returns the ECN feedback that both ends support. Before the peer's SYN, returns the feedback
+    /// that this end requests. `needed` is the feedback that the congestion control needs. DCTCP
+    /// cannot be distinguished from classic ECN in a handshake.
     pub(super) fn common_ecn(&self, needed: EcnFeedback) -> EcnFeedback {
         let own = match self.config.ecn {
             EcnMode::Automatic => needed,
@@ -426,7 +427,7 @@ impl Opening {
         }
     }
 
-    /// Opens by Fast Open. See [`super::SocketOption::FastOpen`].
+    /// Opens the connection by Fast Open. See [`super::SocketOption::FastOpen`].
     pub(super) fn open_fast(&mut self, room: u32) {
         self.early.turn_on(room);
     }
@@ -437,7 +438,7 @@ impl Opening {
         self.early.is_on()
     }
 
-    /// Returns true if the agreed terms took effect with the peer's SYN.
+    /// Returns true if the agreed options took effect already with the peer's SYN.
     pub(super) fn has_agreed_early(&self) -> bool {
         self.early.is_on() && self.role == Role::Answers
     }

@@ -17,7 +17,7 @@ pub enum SocketOption {
     /// Number of bytes to be written after which a record ends. No segment crosses its end
     /// (`MSG_EOR`).
     EndRecordAfter(Bytes),
-    /// Largest number of SYNs, each after twice the time of the one before (`TCP_SYNCNT`).
+    /// Largest number of SYNs (`TCP_SYNCNT`). The timeout doubles with each SYN.
     SynCount(u32),
     /// Longest time that data may stay unacknowledged (`TCP_USER_TIMEOUT`). `None` for no limit.
     UserTimeout(Option<Span>),
@@ -25,16 +25,16 @@ pub enum SocketOption {
     QuickAck(bool),
     /// New congestion control of the connection (`TCP_CONGESTION`).
     Congestion(Box<Congestion>),
-    /// Opens by Fast Open. The first SYN carries up to so many bytes of the data written by then.
-    /// If the peer opens, the data on its SYN is accepted, and this end may send before the
-    /// handshake is complete. Cookies are left to the caller (`TCP_FASTOPEN`).
+    /// Opens the connection by Fast Open (`TCP_FASTOPEN`). The first SYN carries up to this many
+    /// bytes of written data. If the peer opens the connection, the data on its SYN is accepted.
+    /// This end may then send before the handshake is complete. The caller handles the cookies.
     ///
     /// Standard: RFC 7413 §4.2.
     FastOpen(u32),
 }
 
 impl TcpEndpoint {
-    /// Sets an option from now on.
+    /// Sets a socket option at `now`.
     pub fn set(&mut self, now: Time, option: SocketOption) {
         match option {
             SocketOption::NoDelay(is_on) => self.sender.set_nagle(!is_on),

@@ -1,4 +1,4 @@
-//! Tests of an endpoint whose peer sends segments that no endpoint of this kind sends.
+//! Tests of an endpoint whose peer sends segments that fadeout's own endpoint would not send.
 
 use super::*;
 use crate::tcp::config::{AccurateEcn, ReceiveWindow};
@@ -6,7 +6,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{NullProbe, SackBlock};
 
-/// An endpoint under test.
+/// Endpoint under test.
 struct Bench {
     tcp: TcpEndpoint,
     now: Time,
@@ -146,8 +146,8 @@ fn a_reset_says_what_was_sent_and_what_arrived() {
 
 #[test]
 fn only_the_next_number_resets_and_one_within_the_window_is_questioned() {
-    // A reset must have the next sequence number, and other numbers in the window are challenged
-    // (RFC 5961 section 3.2).
+    // A reset ends the connection only with the next sequence number. A reset with another number
+    // in the window causes a challenge ACK (RFC 5961 section 3.2).
     for (seq, is_over, answers) in [(1, true, 0), (2, false, 1), (100_000, false, 0)] {
         let mut b = Bench::connected(&config());
         let left = b.arrive(segment(Flags::RST, seq, b.millis()));
@@ -159,7 +159,8 @@ fn only_the_next_number_resets_and_one_within_the_window_is_questioned() {
 
 #[test]
 fn an_old_ack_that_opens_the_window_is_outdated_and_one_that_changes_nothing_is_not() {
-    // Linux `tcp_disordered_ack`: an old ACK without news causes no answer.
+    // Linux `tcp_disordered_ack`: an old ACK that changes nothing is not answered. An old ACK with
+    // another window is.
     for (window, answers) in [(5_000, 0), (9_000, 1)] {
         let mut b = Bench::connected(&config());
         b.command(AppCommand::Write(Bytes(20_000)));
@@ -188,7 +189,7 @@ fn two_ends_that_call_at_once_acknowledge_each_others_syn_once_more() {
     assert_eq!((left[0].seq, left[0].ack, left[0].len), (1, 1, 0));
     // The SACK block reports the SYN as a duplicate (RFC 2883).
     assert_eq!(left[0].sack.as_slice(), [SackBlock { start: 0, end: 1 }]);
-    // Waiting data carries the ACK.
+    // Data that waits to be sent carries the ACK, so no separate ACK leaves.
     let mut b = Bench::new(&config());
     b.command(AppCommand::Connect);
     b.command(AppCommand::Write(Bytes(500)));
@@ -221,7 +222,7 @@ fn the_fin_of_a_connection_opened_early_waits_for_the_reply_once_it_is_establish
 fn the_info_tells_what_the_receiver_knows_of_its_peer() {
     let b = Bench::connected(&config());
     let info = b.tcp.info();
-    // Before any data arrived, the size is Linux `TCP_MSS_DEFAULT`.
+    // Before any data arrived, the assumed segment size of the peer is Linux's `TCP_MSS_DEFAULT`.
     assert_eq!((info.rcv_mss, info.has_taken_syn_data), (536, false));
     assert_eq!(info.accurate_ecn, None);
     let accurate = TcpConfig {

@@ -11,7 +11,7 @@ use crate::tcp::config::{AckRule, TcpConfig};
 use crate::tcp::timer::TimerClock;
 use fadeout_core::{Span, Time};
 
-/// Urgency of the ACK of an arrival.
+/// Urgency of the ACK after an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Urgency {
     /// The segment is in order, and no data is missing.
@@ -22,11 +22,11 @@ pub(super) enum Urgency {
     Now,
 }
 
-/// Most quick ACKs in a row (Linux `TCP_MAX_QUICKACKS`).
+/// Largest number of quick ACKs in a row (Linux `TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u64 = 16;
-/// Duplicate ACKs that are never thinned out, so that they reach DupThresh.
+/// Number of duplicate ACKs that are never thinned out, so that the sender reaches DupThresh.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
-/// Most ACKs that one thinned ACK stands for (Linux `tcp_comp_sack_nr`).
+/// Largest number of ACKs that one thinned ACK replaces (Linux `tcp_comp_sack_nr`).
 const MAX_COMPRESSED: u32 = 44;
 /// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
 const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
@@ -36,7 +36,7 @@ const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// Longest delay of an ACK (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
 
-/// Bytes that an ACK would acknowledge, and the state that its timing depends on.
+/// State of the receiver on which the timing of an ACK depends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unacknowledged {
     /// Next sequence number that is expected (RCV.NXT).
@@ -45,7 +45,7 @@ pub(super) struct Unacknowledged {
     pub(super) is_full: bool,
     /// True if the peer supports SACK.
     pub(super) has_sack: bool,
-    /// Round-trip time at the receiver, and smoothed at the sender.
+    /// Round-trip time measured by the receiver, and smoothed round-trip time of the sender.
     pub(super) rtt: Span,
     pub(super) srtt: Span,
 }
@@ -54,31 +54,31 @@ pub(super) struct Unacknowledged {
 pub(super) struct AckPolicy {
     rule: AckRule,
     clock: TimerClock,
-    /// Fixed delay, or Linux's smallest delay, in ticks.
+    /// Fixed delay, or smallest delay of Linux, in ticks.
     delay: u64,
-    /// Linux's largest delay, in ticks.
+    /// Largest delay of Linux, in ticks.
     longest: u64,
     /// One tick less than the smallest retransmission timeout.
     before_timeout: u64,
     compresses: bool,
-    /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
+    /// Adaptive delay of Linux (`icsk_ack.ato`) in ticks. Zero before the first data.
     adaptive: u64,
     last_data_at: Time,
     quick: u64,
-    /// True if data goes both ways, so that ACKs wait for data to carry them. Set when data is sent
-    /// soon after data arrived (Linux `pingpong`).
+    /// True if both ends send data, so that ACKs wait for a data segment that carries them. Set
+    /// when data is sent soon after data arrived (Linux `pingpong`).
     is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
-    /// Expiry of the timer last set, even if its data was acknowledged meanwhile. Linux does not
-    /// stop the timer (`inet_csk_clear_xmit_timer`).
+    /// Expiry of the timer that was set last. The timer keeps running even after its data was
+    /// acknowledged, because Linux does not stop it (`inet_csk_clear_xmit_timer`).
     runs_out_at: Time,
-    /// ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
+    /// Number of ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
     duplicates: u32,
     duplicates_at: u64,
     compressed: u32,
-    /// Time at which thinned ACKs leave by their own timer, and time at which the last of them was
-    /// held back.
+    /// Time at which the timer of thinned ACKs expires. The next field is the time at which the
+    /// last of them was held back.
     compressed_at: Time,
     last_compressed_at: Time,
 }
@@ -108,7 +108,8 @@ impl AckPolicy {
         }
     }
 
-    /// Returns the urgency of the ACK of data that fills a gap or a part of it.
+    /// Returns the urgency of an ACK for data that fills a gap or a part of one. `otherwise` is the
+    /// urgency without a rule for gaps.
     pub(super) fn urgency_in_gaps(&self, otherwise: Urgency) -> Urgency {
         match self.rule {
             AckRule::EverySecondInGaps => Urgency::Normal,
@@ -120,23 +121,23 @@ impl AckPolicy {
         self.rule
     }
 
-    /// Records that data arrived that must be acknowledged, now or later.
+    /// Records that data must be acknowledged, now or later.
     pub(super) fn schedule(&mut self) {
         self.is_pending = true;
     }
 
-    /// Returns true if data waits for its ACK.
+    /// Returns true if received data is not acknowledged yet.
     pub(super) fn is_pending(&self) -> bool {
         self.is_pending
     }
 
-    /// Begins with the handshake, from which the first data's spacing is measured
+    /// Records the end of the handshake, from which the spacing of the first data is measured
     /// (`tcp_finish_connect`, `tcp_create_openreq_child`).
     pub(super) fn on_established(&mut self, now: Time) {
         self.last_data_at = now;
     }
 
-    /// Adapts the delay to the spacing of data in order.
+    /// Adapts the delay to the spacing of in-order data.
     pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         if self.rule != AckRule::Linux {
             return;
@@ -152,14 +153,15 @@ impl AckPolicy {
             } else if gap < self.adaptive {
                 self.adaptive = (self.adaptive / 2 + gap).min(rto).min(self.longest);
             } else if gap > rto {
-                // The sender restarts after a pause: it needs its ACKs quickly.
+                // The sender restarts after a pause and needs quick ACKs to grow its window.
                 self.grant_quick_acks(window, mss);
             }
         }
         self.last_data_at = now;
     }
 
-    /// Records that data left. A reply soon after an arrival makes the connection interactive.
+    /// Records that data left. Data sent soon after an arrival counts as a reply and makes the
+    /// connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if self.rule == AckRule::Linux
             && !self.is_interactive
@@ -174,12 +176,12 @@ impl AckPolicy {
         self.is_interactive
     }
 
-    /// Lets the next ACK wait for a reply to the peer's close.
+    /// Lets the next ACK wait for a data segment, as after a reply.
     pub(super) fn expect_reply(&mut self) {
         self.is_interactive = true;
     }
 
-    /// Grants a quick ACK because the window grew, so that the sender may send more.
+    /// Grants a quick ACK after the window grew, so that the sender may send more.
     pub(super) fn on_window_growth(&mut self) {
         if self.rule == AckRule::Linux {
             self.quick |= 1;
@@ -196,7 +198,7 @@ impl AckPolicy {
         self.quick = 0;
     }
 
-    /// Returns true if ACKs of out-of-order data wait in a thinned ACK.
+    /// Returns true if ACKs of out-of-order data are held back for a thinned ACK.
     pub(super) fn holds_compressed(&self) -> bool {
         self.compressed > 0
     }
@@ -206,7 +208,7 @@ impl AckPolicy {
         self.quick = self.quick.max(budget);
     }
 
-    /// Sets quick ACKs on or off for the application.
+    /// Switches quick ACKs on or off at the request of the application.
     pub(super) fn set_quick(&mut self, is_on: bool, window: u64, mss: u32) {
         if is_on {
             self.enter_quick_mode(window, mss);
@@ -246,7 +248,7 @@ impl AckPolicy {
         self.arm_delayed(now, cx.srtt)
     }
 
-    /// Holds back an ACK of out-of-order data. Returns false if it must leave.
+    /// Holds back an ACK of out-of-order data. Returns false if the ACK must leave now.
     fn compress(&mut self, now: Time, cx: &Unacknowledged) -> bool {
         if !self.compresses || !cx.has_sack || self.compressed >= MAX_COMPRESSED {
             return false;
@@ -326,7 +328,7 @@ impl AckPolicy {
         );
     }
 
-    /// Notes that an ACK left, alone or with data.
+    /// Records that an ACK left, alone or with data.
     pub(super) fn on_ack_sent(&mut self) {
         if self.is_pending && self.quick > 0 {
             self.quick -= 1;
@@ -340,8 +342,8 @@ impl AckPolicy {
         self.compressed_at = Time::NEVER;
     }
 
-    /// Returns the timestamp of an ACK that leaves now. The timer of thinned ACKs does not read the
-    /// clock. So their timestamp is that of the last ACK held back (Linux
+    /// Returns the timestamp of an ACK that leaves now. The timer of thinned ACKs does not update
+    /// the clock. So a thinned ACK has the timestamp of the last ACK held back (Linux
     /// `tcp_compressed_ack_kick`).
     pub(super) fn stamped_at(&self, now: Time) -> Time {
         if self.compressed > 0 && self.compressed_at <= now {
@@ -355,8 +357,8 @@ impl AckPolicy {
         self.timer_at.min(self.thinned_at())
     }
 
-    /// Returns the latest departure of thinned ACKs: at their own timer, or at that of delayed ACKs
-    /// (Linux `tcp_delack_timer_handler`).
+    /// Returns the time at which thinned ACKs leave at the latest. This is the expiry of their own
+    /// timer or of the delayed-ACK timer (Linux `tcp_delack_timer_handler`).
     fn thinned_at(&self) -> Time {
         if self.compressed > 0 {
             self.compressed_at.min(self.runs_out_at)
@@ -365,12 +367,12 @@ impl AckPolicy {
         }
     }
 
-    /// Returns true if an ACK leaves because a timer expired.
+    /// Processes a wake-up. Returns true if an ACK leaves because a timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         if self.compressed == 0 && self.timer_at <= now {
             if self.rule == AckRule::Linux {
-                // The delay was too short for the second segment, or for a reply. So the next delay
-                // is longer, or ACKs stop waiting for replies (Linux `tcp_delack_timer_handler`).
+                // Neither a second segment nor a reply came within the delay. So the next delay is
+                // longer, or ACKs no longer wait for replies (Linux `tcp_delack_timer_handler`).
                 self.adaptive = if self.is_interactive {
                     self.delay
                 } else {

@@ -4,10 +4,10 @@
 
 use fadeout_core::{LinkInfo, Span, Time};
 
-/// Acknowledgments that announce the end of an outage.
+/// Number of acknowledgments that announce the end of an outage.
 const ANNOUNCEMENTS: u32 = 3;
 
-/// State of the closed window, and the time of the next close.
+/// State of the window that Freeze-TCP closes, and the time of the next close.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Freeze {
     is_frozen: bool,
@@ -24,8 +24,8 @@ impl Default for Freeze {
 }
 
 impl Freeze {
-    /// Processes a report about the link. The window closes `lead` before a predicted outage.
-    /// Returns the number of acknowledgments to send now.
+    /// Processes a report of the link. The window closes `lead` before a predicted outage. Returns
+    /// the number of acknowledgments to send now.
     pub(super) fn on_link_info(&mut self, info: &LinkInfo, lead: Span) -> u32 {
         match *info {
             LinkInfo::BlockagePredicted { starts_at, .. } => {
@@ -44,7 +44,7 @@ impl Freeze {
         }
     }
 
-    /// Returns true if the window closes now, which an acknowledgment must report.
+    /// Returns true if the window closes now. An acknowledgment must then report the closed window.
     pub(super) fn on_wake(&mut self, now: Time) -> bool {
         let closes = self.freeze_at <= now;
         if closes {

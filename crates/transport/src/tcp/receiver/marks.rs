@@ -1,25 +1,27 @@
-//! Congestion marks, as the receiver reports them.
+//! Congestion marks at the receiver, and their report to the sender.
 //!
 //! Standard: RFC 3168 §6.1.3; RFC 8257 §3.2; RFC 9768 §3.2.
 
 use crate::congestion::EcnFeedback;
 use fadeout_core::{Ecn, Flags, Segment};
 
-/// New marks after which an ACK must not wait (RFC 9768 section 3.2.2.5.1: at least every sixth
-/// may, every second should).
+/// Number of new marks after which an ACK is sent at once. RFC 9768 section 3.2.2.5.1 requires an
+/// ACK for every sixth mark and recommends one for every second.
 const MARKS_PER_ACK: u32 = 2;
-/// Where the three-bit counter of the header starts.
+/// Initial value of the three-bit counter of the header.
 ///
 /// Standard: RFC 9768 §3.2.1.
 const FIRST_ACE: u32 = 5;
 
-/// Marks received, and how they are echoed.
+/// Received marks and the state of their report.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     feedback: EcnFeedback,
-    /// Classic: until the peer says CWR. DCTCP: as the newest segment was marked.
+    /// True if ACKs carry an echo. Classic feedback echoes until the sender sets CWR. DCTCP echoes
+    /// the mark of the newest segment.
     echoes: bool,
-    /// Accurate: marked packets so far, and how many of them an ACK has told.
+    /// Accurate feedback: number of marked packets. The next field is the number that ACKs have
+    /// reported.
     marked: u32,
     told: u32,
 }
@@ -29,8 +31,8 @@ impl Marks {
         self.feedback = feedback;
     }
 
-    /// Returns true if a segment with data ends a run of equal marks. Earlier segments must then be
-    /// acknowledged first, with their own echo.
+    /// Returns true if a data segment ends a run of segments with equal marks. Earlier segments
+    /// must then be acknowledged first, with their own echo.
     pub(super) fn ends_run(&self, ecn: Ecn) -> bool {
         self.feedback == EcnFeedback::Dctcp && (ecn == Ecn::Ce) != self.echoes
     }
@@ -46,7 +48,7 @@ impl Marks {
                 }
                 self.echoes |= is_marked;
             }
-            // An acknowledgment without data is not ECN-capable and says nothing.
+            // An acknowledgment without data is not ECN-capable, so its ECN field is ignored.
             EcnFeedback::Dctcp if segment.len > 0 => self.echoes = is_marked,
             EcnFeedback::Dctcp => {}
             EcnFeedback::Accurate => self.marked += u32::from(is_marked),
@@ -54,12 +56,12 @@ impl Marks {
         is_marked
     }
 
-    /// Returns true if enough marks are unreported for an ACK to leave now.
+    /// Returns true if an ACK must leave now to report marks.
     pub(super) fn is_ack_due(&self) -> bool {
         self.marked - self.told >= MARKS_PER_ACK
     }
 
-    /// Writes the report into a segment that leaves now.
+    /// Writes the report of marks into a segment that leaves now.
     pub(super) fn stamp(&mut self, segment: &mut Segment) {
         match self.feedback {
             EcnFeedback::None => {}

@@ -1,4 +1,4 @@
-//! The receiving half: reassembly, rules for acknowledgments, and the advertised window.
+//! Receiving half of a connection: reassembly, acknowledgment rules, and the advertised window.
 
 mod acknowledgment;
 mod freeze;
@@ -22,45 +22,45 @@ use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// Bounds of the peer's MSS before any segment came (Linux `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
+/// Initial estimate and minimum of the peer's MSS (Linux `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
-/// Payload from which a segment lets the window grow.
+/// Smallest payload of a segment that lets the window grow.
 const GROWS_FROM: u32 = 128;
-/// SACK blocks for which every ACK has room (Linux `TCP_SACK_BLOCKS_EXPECTED`).
+/// Number of SACK blocks that fit into every ACK (Linux `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;
 
-/// The receiving half of a connection.
+/// Receiving half of a connection.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     reassembly: Reassembly,
-    /// Memory of data received and not read.
+    /// Packets with received and unread data.
     packets: Packets,
     policy: AckPolicy,
     window: AdvertisedWindow,
-    /// Window last advertised. `None` once a change may affect the window.
+    /// Window advertised last. `None` after a change that may affect the window.
     advertised: Option<u64>,
     mss: u32,
-    /// Assumed payload of the peer's full segments (Linux `rcv_mss`), and the payload of the last
-    /// smaller segment.
+    /// Assumed payload of the peer's full segments (Linux `rcv_mss`). The next field is the payload
+    /// of the last smaller segment.
     peer_mss: u32,
     last_len: u32,
     has_sack: bool,
-    /// Bytes of each ACK's option space that Multipath TCP takes.
+    /// Number of option bytes in each ACK that Multipath TCP uses.
     multipath_len: u32,
     marks: marks::Marks,
     timestamps: Timestamps,
     /// RCV.NXT when the last ACK was sent.
     acked_up_to: u64,
-    /// Sequence number of the peer's FIN.
+    /// Sequence number of the peer's FIN. `None` before the FIN.
     fin_at: Option<u64>,
     is_reading: bool,
-    /// True if the ACK that leaves is caused by a read.
+    /// True if a read causes the ACK that leaves next.
     has_read_first: bool,
     /// Arrival time of data that the application reads right after the due ACK has left. The kernel
-    /// sends that ACK before the application runs.
+    /// sends the ACK before the application runs. `None` without such data.
     reads_since: Option<Time>,
-    /// True if that read has doubled the window.
+    /// True if the read after the ACK doubled the window, so that a window update is due.
     owes_update: bool,
     /// Number of times, up to two, that unacknowledged data ended a burst or was less than a full
     /// segment (Linux `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
@@ -79,7 +79,7 @@ pub(crate) struct Receiver {
 pub(super) struct SynTerms {
     pub(super) window_scaling: bool,
     pub(super) timestamps: bool,
-    /// Payload of a full segment. `None` if no SYN-ACK answers.
+    /// Payload of a full segment for this end's SYN-ACK. `None` if no SYN-ACK is sent.
     pub(super) answer_mss: Option<u32>,
 }
 
@@ -127,7 +127,7 @@ impl Receiver {
         }
     }
 
-    /// Completes the handshake with the agreed terms.
+    /// Completes the handshake with the agreed options.
     pub(super) fn on_established(&mut self, now: Time, agreed: &Agreed) {
         let mss = agreed.mss;
         self.advertised = None;
@@ -159,9 +159,9 @@ impl Receiver {
         self.window.begin(1, terms.answer_mss);
     }
 
-    /// Processes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
-    /// sender half's. `may_reply`: true if a FIN leaves this end open, so that a reply may carry
-    /// its ACK.
+    /// Processes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are those of
+    /// the sending half. `may_reply` is true if this end may still send after the peer's FIN, so
+    /// that a reply may carry the ACK.
     #[inline]
     pub(super) fn on_segment(
         &mut self,
@@ -215,8 +215,8 @@ impl Receiver {
         let leaves_gap = segment.seq > next;
         let held = leaves_gap.then(|| self.held());
         let arrival = self.reassembly.insert(segment.seq, end);
-        // A segment below the last ACK is answered like an invalid segment. Linux does not count it
-        // for quick ACKs.
+        // A segment below the last ACK is answered with an ACK, but Linux does not count it for
+        // quick ACKs.
         let is_answered = std::mem::take(&mut self.is_answered);
         if end >= self.acked_up_to && !is_answered {
             self.policy.schedule();
@@ -255,8 +255,8 @@ impl Receiver {
         }
     }
 
-    /// Processes payload or FIN of a SYN or its answer. Such a segment reveals nothing about later
-    /// segment sizes (Linux `tcp_fastopen_add_skb`).
+    /// Processes payload or FIN of a SYN or its answer. Such a segment does not update the assumed
+    /// segment size (Linux `tcp_fastopen_add_skb`).
     pub(super) fn on_early_segment(&mut self, now: Time, segment: &Segment) -> Received {
         self.advertised = None;
         let next = self.reassembly.next();
@@ -278,8 +278,9 @@ impl Receiver {
         }
     }
 
-    /// Returns true if the timestamp shows an old segment. `sender` returns true if the segment
-    /// would change the sending half, and that half's retransmission timeout.
+    /// Returns true if the timestamp shows an old segment. `sender` returns a flag and the
+    /// retransmission timeout of the sending half. The flag is true if the segment would change the
+    /// sending half.
     #[inline]
     pub(super) fn is_outdated(
         &self,
@@ -290,9 +291,9 @@ impl Receiver {
         self.timestamps.is_outdated(segment, next, sender)
     }
 
-    /// Drops an old segment. Returns true if an ACK answers it. A segment with data is always
-    /// answered, with its data reported as a duplicate. Other segments are answered at a limited
-    /// rate (Linux `tcp_send_dupack`, `tcp_invalid_ratelimit`).
+    /// Drops an old segment. Returns true if an ACK must answer the segment. A segment with data is
+    /// always answered, and its data is reported as a duplicate. Other segments are answered at a
+    /// limited rate (Linux `tcp_send_dupack`, `tcp_invalid_ratelimit`).
     pub(super) fn answers_outdated(&mut self, now: Time, segment: &Segment) -> bool {
         if segment.seq_len() > 0 {
             if segment.seq < self.reassembly.next() {
@@ -306,16 +307,16 @@ impl Receiver {
         self.timestamps.answers_outdated(now)
     }
 
-    /// Returns true if the ACK of a FIN may wait for the reply.
+    /// Returns true if the ACK of a FIN may be delayed until a reply carries it.
     fn delays_fin(&self, may_reply: bool) -> bool {
         may_reply && self.policy.rule() == AckRule::Linux
     }
 
-    /// Processes new data: measures the peer's segments and the round-trip time, and grows the
+    /// Processes new data. Measures the peer's segment size and the round-trip time, and grows the
     /// window (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`). `next` is RCV.NXT before the
-    /// segment. `held` is the buffer's content if the segment leaves a gap. Data behind a filled
-    /// gap does not count yet, because RCV.NXT and the window are read before it is merged
-    /// (`tcp_ofo_queue` comes last).
+    /// segment. `held` is the content of the buffer if the segment leaves a gap. Data behind a
+    /// filled gap does not count yet, because Linux merges this data after it computes RCV.NXT and
+    /// the window (`tcp_ofo_queue` comes last).
     fn take_news(
         &mut self,
         now: Time,
@@ -342,8 +343,8 @@ impl Receiver {
             && self.packets.insert(start, end, kind)
             && self.window.counts_memory()
         {
-            // Data joined to a packet is charged to the buffer at once. A packet of its own is
-            // charged after this point (Linux `skb_set_owner_r`).
+            // Data that is merged into a packet is charged to the buffer at once. A separate packet
+            // is charged after this point (Linux `skb_set_owner_r`).
             held = None;
         }
         let is_large = segment.len >= GROWS_FROM;
@@ -364,7 +365,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the properties, beside the position, that decide which packet a segment joins.
+    /// Returns the properties that decide into which packet a segment is merged.
     fn kind_of(&self, segment: &Segment) -> Kind {
         Kind {
             mapping_end: self.of_connection.map_or(0, |said| said.mapping_end),
@@ -387,8 +388,8 @@ impl Receiver {
             }
             return;
         }
-        // Two segments of one size in a row are the peer's full segments, unless a push cut a small
-        // one short.
+        // Two consecutive segments of equal size count as the peer's full segments, unless a push
+        // ended a small segment.
         let header = if self.timestamps.is_on() { 12 } else { 0 };
         let is_uncut = !pushes && !segment.flags.has(Flags::FIN);
         if segment.len + header >= FIRST_PEER_MSS
@@ -411,7 +412,7 @@ impl Receiver {
         if self.policy.is_quick() && self.window.is_tight(held) {
             self.policy.forgo_quick_acks();
         }
-        // With less room than was offered, the ACK waits until the application makes more.
+        // If less room is left than was offered, the ACK waits until the application reads.
         let has_room = || {
             (self.is_reading && !self.window.counts_memory())
                 || self.policy.rule() != AckRule::Linux
@@ -449,17 +450,17 @@ impl Receiver {
         self.reassembly.next() - self.acked_up_to > u64::from(self.peer_mss)
     }
 
-    /// Returns true if thinned ACKs must leave before `segment` is processed. The ACK after the
-    /// segment could no longer repeat the block that they report (Linux `tcp_sack_new_ofo_skb`,
-    /// which extends a block first).
+    /// Returns true if thinned ACKs must leave before `segment` is processed. An ACK after the
+    /// segment could not report the block of the thinned ACKs any more (Linux
+    /// `tcp_sack_new_ofo_skb`, which extends a block first).
     fn ends_compression(&self, segment: &Segment) -> bool {
         self.policy.holds_compressed()
             && segment.seq > self.reassembly.next()
             && self.reassembly.recency(segment.seq, segment.end_seq()) >= EXPECTED_BLOCKS
     }
 
-    /// Returns true if earlier data must be acknowledged before a segment with `ecn` is processed.
-    /// Either its mark differs, or thinned ACKs are due.
+    /// Returns true if earlier data must be acknowledged before a segment with the ECN field `ecn`
+    /// is processed. This is so if the mark changes, or if thinned ACKs must leave.
     ///
     /// Standard: RFC 8257 §3.2.
     #[inline]
@@ -498,7 +499,7 @@ impl Receiver {
             segment.ts_echo = self.timestamps.recent();
         }
         if self.has_sack && self.reassembly.has_blocks() {
-            // RFC 2018 section 3: as many as the 40 bytes of options leave room for.
+            // RFC 2018 section 3: as many blocks as fit into the 40 bytes of options.
             let timestamps = if self.timestamps.is_on() { 12 } else { 0 };
             let room = 40 - timestamps - self.multipath_len - 4;
             let most = (room / 8) as usize;
@@ -511,7 +512,7 @@ impl Receiver {
         self.owes_update |= self.read_what_waits();
     }
 
-    /// Expects the application to answer received data, so that its data carries the ACK.
+    /// Delays the ACK of received data until the application's reply carries it.
     pub(super) fn expect_reply(&mut self) {
         self.policy.expect_reply();
     }
@@ -523,8 +524,8 @@ impl Receiver {
         self.policy.on_ack_sent();
     }
 
-    /// Returns true if data is missing and a biased queue would have dropped none of the missing
-    /// segments (TCP-Casablanca's discriminator).
+    /// Returns true if data is missing and none of the missing segments is expendable. The radio,
+    /// not a biased queue, then lost them (TCP-Casablanca).
     fn is_radio_loss(&self) -> bool {
         let every = self.resilience.expendable_every;
         self.reassembly.has_gap()
@@ -534,7 +535,7 @@ impl Receiver {
                 .all(|hole| expendable::spares_expendable(hole, self.mss, every))
     }
 
-    /// Processes information from a link. `srtt` is the sender half's. Returns the number of
+    /// Processes a report of a link. `srtt` is that of the sending half. Returns the number of
     /// acknowledgments that must leave now.
     pub(super) fn on_link_info(&mut self, now: Time, info: &LinkInfo, srtt: Span) -> u32 {
         if self.resilience.outage != OutageResponse::Freeze {
@@ -573,15 +574,15 @@ impl Receiver {
     pub(super) fn initial_window(&self) -> u64 {
         self.window.initial()
     }
-    /// Window scale for a SYN: the smallest that can express the largest window.
+    /// Returns the window scale of a SYN, the smallest scale that can express the largest window.
     pub(super) fn window_scale(&self) -> u8 {
         self.window.scale()
     }
-    /// Next sequence number expected (RCV.NXT).
+    /// Returns the next sequence number expected (RCV.NXT).
     pub(super) fn rcv_nxt(&self) -> u64 {
         self.reassembly.next()
     }
-    /// Round-trip time at the receiver.
+    /// Returns the round-trip time at the receiver. `None` before the first sample.
     pub(super) fn rtt(&self) -> Option<Span> {
         self.window.rtt()
     }

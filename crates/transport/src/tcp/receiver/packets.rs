@@ -1,20 +1,21 @@
-//! Memory of received data: the packets that hold it.
+//! Packets with received data, and their memory.
 //!
-//! Linux joins a segment to the packet before it where they touch (`tcp_try_coalesce`). The joined
-//! segment costs its payload alone, and the application reads both as one packet.
+//! Linux merges a segment into the packet before it if the segment begins where the packet ends
+//! (`tcp_try_coalesce`). The merged segment uses memory for its payload alone. The application
+//! reads the packet as a whole.
 
 use crate::tcp::config::PacketMemory;
 use std::collections::VecDeque;
 
 /// Largest number of fragments of a packet (`MAX_SKB_FRAGS`).
 pub(crate) const MOST_FRAGMENTS: u64 = 17;
-/// Size of the memory blocks that written data lies in, one behind the other
-/// (`SKB_FRAG_PAGE_ORDER`). A segment is one fragment, or two if it crosses the end of a block.
+/// Size of the memory blocks in which the sender stores written data (`SKB_FRAG_PAGE_ORDER`). A
+/// segment is one fragment, or two if it crosses the end of a block.
 pub(crate) const PAGE: u64 = 32_768;
-/// Initial capacity for packets from the first gap on.
+/// Initial capacity of the list of out-of-order packets.
 const FIRST_PACKETS: usize = 16;
 
-/// Occupied part of a buffer.
+/// Amount of data in a receive buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     /// Payload, for a buffer that counts payload.
@@ -29,15 +30,14 @@ impl From<u64> for Held {
     }
 }
 
-/// Properties of a segment, beside its position, that decide which packet it joins and how much
-/// memory it takes.
+/// Properties of a segment that decide into which packet it is merged and how much memory it uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kind {
-    /// End of the connection-level mapping. Segments of a subflow are joined only within one
+    /// End of the connection-level mapping. Segments of a subflow are merged only within one
     /// mapping (`mptcp_skb_can_collapse`).
     pub(crate) mapping_end: u64,
-    /// Bytes that the segment lacks to a full one. A device's buffer for it has as many bytes more
-    /// of overhead.
+    /// Payload of a full segment less the payload of this one. In the fixed buffer of a network
+    /// device these bytes are overhead.
     pub(crate) lacking: u64,
 }
 
@@ -46,7 +46,7 @@ struct Packet {
     start: u64,
     end: u64,
     fragments: u64,
-    /// Memory in addition to the payload.
+    /// Memory in addition to the payload, bytes.
     beside: u64,
     mapping_end: u64,
 }
@@ -72,12 +72,13 @@ impl Packet {
         self.end - self.start + self.beside
     }
 
-    /// Joins `next` to this packet if `next` begins where this one ends and has room. Returns the
-    /// memory that this saves. `None` if it is not joined.
+    /// Merges `next` into this packet if `next` begins where this packet ends and the packet has a
+    /// free fragment. Returns the memory that the merge saves. `None` if the packets are not
+    /// merged.
     #[inline]
     fn join(&mut self, next: &Packet, memory: PacketMemory) -> Option<u64> {
         let fragments = self.fragments + next.fragments;
-        // A packet's own device buffer is not one of its fragments.
+        // The device's own buffer of a packet does not count as a fragment.
         let most = MOST_FRAGMENTS + u64::from(memory.joined > 0);
         if self.end != next.start || fragments > most || self.mapping_end != next.mapping_end {
             return None;
@@ -98,7 +99,7 @@ struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    /// Returns the index for a packet that begins at `start`.
+    /// Returns the index at which a packet that begins at `start` is inserted.
     fn place_of(&self, start: u64) -> usize {
         let mut at = self.packets.len();
         while at > 0 && self.packets[at - 1].start > start {
@@ -107,15 +108,15 @@ impl OutOfOrder {
         at
     }
 
-    /// Returns the memory that a segment takes if it is joined to a packet. `None` if it is not
-    /// joined.
+    /// Returns the memory that a segment uses if it is merged into a packet. `None` if it is not
+    /// merged.
     fn joined(&self, packet: Packet, of_packets: PacketMemory) -> Option<u64> {
         let before = self.place_of(packet.start).checked_sub(1)?;
         let saved = self.packets[before].clone().join(&packet, of_packets)?;
         Some(packet.memory() - saved)
     }
 
-    /// Inserts a segment. Returns true if it was joined to a packet.
+    /// Inserts a segment. Returns true if it was merged into a packet.
     fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
         let mut at = self.place_of(packet.start);
         if let Some(before) = at.checked_sub(1) {
@@ -166,9 +167,9 @@ impl OutOfOrder {
 struct Unread {
     bytes: u64,
     memory: u64,
-    /// Payload of the first packet. The payload of all data if there is only one packet.
+    /// Payload of the first packet. With a single packet, the payload of all data.
     first: u64,
-    /// Last packet. Only valid if bytes are unread.
+    /// Last packet. Only valid if there is unread data.
     last: Packet,
 }
 
@@ -193,7 +194,7 @@ impl Unread {
     }
 }
 
-/// Unread received data, of a subflow or of a connection with several subflows.
+/// Received and unread data of a subflow, or of a connection with several subflows.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
     of_packets: PacketMemory,
@@ -210,26 +211,26 @@ impl Packets {
         }
     }
 
-    /// Inserts a segment that is out of order. Returns true if it was joined to a packet.
+    /// Inserts an out-of-order segment. Returns true if it was merged into a packet.
     pub(crate) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.out_of_order.insert(packet, self.of_packets)
     }
 
-    /// Appends a segment that begins at RCV.NXT. The data behind the filled gap waits for
-    /// `put_in_order`.
+    /// Appends a segment that begins at RCV.NXT. Data behind a filled gap becomes readable only
+    /// with `put_in_order`.
     #[inline]
     pub(crate) fn push(&mut self, start: u64, end: u64, kind: Kind) {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
     }
 
-    /// Makes data readable that waited for RCV.NXT to reach `next`.
+    /// Makes out-of-order data readable after RCV.NXT has reached `next`.
     #[inline]
     pub(crate) fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {
-                // Data received twice is read once.
+                // Data that was received twice is read only once.
                 let again = next - packet.start;
                 let end = packet.end;
                 packet.start += again;
@@ -239,7 +240,8 @@ impl Packets {
         }
     }
 
-    /// Asserts the relations that hold after each event. Looks at the whole of a short queue.
+    /// Asserts the relations that hold after each event. Checks all packets only if the queue is
+    /// short.
     #[inline]
     pub(crate) fn assert_invariants(&self) {
         let (waiting, unread) = (&self.out_of_order, &self.unread);
@@ -262,8 +264,8 @@ impl Packets {
         );
     }
 
-    /// Records that the application read `bytes`, and returns those of the first packet. A packet
-    /// that was read in part frees its memory in proportion.
+    /// Records that the application read `bytes`. Returns the number of them that the first packet
+    /// had. A partly read packet releases a proportional share of its memory.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;
@@ -287,8 +289,8 @@ impl Packets {
         self.unread.bytes
     }
 
-    /// Returns the memory that a segment behind a gap takes at once because it is joined to a
-    /// packet. A packet of its own is charged only after the window is computed (Linux
+    /// Returns the memory that an out-of-order segment uses at once because it is merged into a
+    /// packet. A separate packet is charged only after the window is computed (Linux
     /// `skb_set_owner_r`).
     pub(crate) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
         let packet = Packet::of(start, end, kind, self.of_packets);
@@ -296,12 +298,12 @@ impl Packets {
         joined.unwrap_or_default()
     }
 
-    /// Returns the memory of a packet of `len` bytes that is joined to no other.
+    /// Returns the memory of a separate packet of `len` bytes.
     pub(crate) fn alone(&self, len: u32) -> u64 {
         self.of_packets.alone + u64::from(len)
     }
 
-    /// Returns the memory of all held data.
+    /// Returns the memory of all received data.
     pub(crate) fn memory(&self) -> u64 {
         self.out_of_order.memory + self.unread.memory
     }
@@ -314,7 +316,7 @@ mod tests {
     const LEN: u64 = 1_000;
     const PACKET_OVERHEAD: u64 = 896;
 
-    /// Segment `number` of a stream whose first byte is 1.
+    /// Returns the range of segment `number` in a stream whose first byte is 1.
     fn segment(number: u64) -> (u64, u64) {
         (1 + number * LEN, 1 + (number + 1) * LEN)
     }
@@ -341,7 +343,8 @@ mod tests {
     fn segments_that_touch_cost_one_overhead() {
         assert_eq!(held([1, 2, 3]).memory(), 3 * LEN + PACKET_OVERHEAD);
         assert_eq!(held([1, 3]).memory(), 2 * (LEN + PACKET_OVERHEAD));
-        // A segment that fills a gap is joined only to the packet before it.
+        // Segment 2 fills a gap and is merged only into the packet before it, so two packets
+        // remain.
         assert_eq!(held([1, 3, 2]).memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
     }
 
@@ -349,7 +352,7 @@ mod tests {
     fn a_packet_has_seventeen_fragments_and_a_segment_across_two_pages_has_two() {
         assert_eq!(held(1..18).memory(), 17 * LEN + PACKET_OVERHEAD);
         assert_eq!(held(1..19).memory(), 18 * LEN + 2 * PACKET_OVERHEAD);
-        // Segment 32 lies across byte 32,768.
+        // Segment 32 crosses byte 32,768, the end of a memory block, so it counts as two fragments.
         assert_eq!(held(20..36).memory(), 16 * LEN + PACKET_OVERHEAD);
         assert_eq!(held(20..37).memory(), 17 * LEN + 2 * PACKET_OVERHEAD);
     }
@@ -362,12 +365,13 @@ mod tests {
         };
         assert_eq!(held_in(memory, [1, 3]).memory(), 2 * (LEN + 728));
         assert_eq!(held_in(memory, [1, 2, 3]).memory(), 3 * (LEN + 472) + 256);
-        // A packet holds seventeen fragments in addition to the first. A device ignores the
-        // sender's memory blocks.
+        // A packet of a device has seventeen fragments in addition to the first. The sender's
+        // memory blocks do not matter.
         assert_eq!(held_in(memory, 20..38).memory(), 18 * (LEN + 472) + 256);
         let two = held_in(memory, 20..39);
         assert_eq!(two.memory(), 19 * (LEN + 472) + 2 * 256);
-        // Data that becomes in order joins the last unread packet, and frees all its memory.
+        // In-order data is merged into the last unread packet. The memory of the merged packets is
+        // released.
         let mut packets = held_in(memory, [1, 2, 4]);
         let (start, end) = segment(0);
         push(&mut packets, start, end);
@@ -395,7 +399,7 @@ mod tests {
     fn what_comes_twice_is_held_once() {
         let mut packets = held([2, 2, 4, 5]);
         assert_eq!(packets.memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
-        // Over a whole packet and the begin of the next.
+        // The segment covers a whole packet and the start of the next one.
         packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2, Kind::default());
         let covers = 3 * LEN + LEN / 2 + 2 * LEN + 2 * PACKET_OVERHEAD;
         assert_eq!(packets.memory(), covers);
@@ -420,7 +424,8 @@ mod tests {
     #[test]
     fn of_two_that_begin_alike_the_longer_is_held() {
         let (start, end) = segment(2);
-        // The shorter one comes second, then first; with a packet before them, and without.
+        // Both segments begin at the same number, and the longer one is kept. The packet before
+        // them exists or not.
         for first in [false, true] {
             let mut packets = held(first.then_some(0));
             let before = packets.memory();
@@ -441,8 +446,8 @@ mod tests {
 
     #[test]
     fn what_the_repair_itself_brought_again_takes_no_packet() {
-        // Sixteen fragments are in order, and one is behind a gap. A segment that fills the gap and
-        // repeats that one is the seventeenth. No data is left to put in order.
+        // Sixteen fragments are in order, and one is behind a gap. The seventeenth fragment fills
+        // the gap and repeats the data behind it. No out-of-order data is left.
         let mut packets = Packets::default();
         for (start, end) in (0..16).map(segment) {
             push(&mut packets, start, end);

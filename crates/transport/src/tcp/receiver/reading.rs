@@ -13,7 +13,7 @@ impl Receiver {
         self.timestamps.recent()
     }
 
-    /// Returns the contents of the buffer.
+    /// Returns the amount of data in the buffer.
     #[inline]
     pub(super) fn held(&self) -> Held {
         if self.window.counts_memory() {
@@ -30,15 +30,15 @@ impl Receiver {
         self.window.on_read(now, bytes, first, self.mss);
     }
 
-    /// Lets the application read the data that waited for an ACK to leave. Returns true if another
-    /// ACK leaves.
+    /// Lets the application read data after the due ACK has left. Returns true if another ACK must
+    /// leave.
     #[inline]
     pub(super) fn read_what_waits(&mut self) -> bool {
         let since = self.reads_since.take();
         since.is_some_and(|at| self.read(at, self.packets.unread()))
     }
 
-    /// Returns true if such a read after an ACK causes another ACK. Resets the mark.
+    /// Returns true if the read after an ACK causes another ACK, and resets this flag.
     pub(in crate::tcp) fn take_update(&mut self) -> bool {
         std::mem::take(&mut self.owes_update)
     }
@@ -60,12 +60,13 @@ impl Receiver {
         let before = self.window.offered(self.reassembly.next());
         self.take_out(now, unread);
         let after = self.window.preview(self.held(), self.peer_mss);
-        // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
+        // RFC 9293 section 3.8.6.2.2: a window update is sent if the window grows by a segment or
+        // by half of the buffer.
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
-    /// Returns true if the application's read of `bytes` causes a due ACK. The ACK acknowledges
-    /// more than a segment, or the end of a burst after which the buffer is empty (Linux
+    /// Returns true if the application's read of `bytes` lets a due ACK leave. This is so if more
+    /// than a segment is unacknowledged, or if a burst has ended and the buffer is empty (Linux
     /// `tcp_cleanup_rbuf`).
     pub(super) fn is_answered_read(&self, bytes: u64) -> bool {
         let is_drained = self.packets.unread() == 0
@@ -78,8 +79,8 @@ impl Receiver {
                 || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
-    /// Reads up to `bytes` out of the buffer. Returns true if an ACK should leave, because it is
-    /// due or because the window doubles (Linux `__tcp_cleanup_rbuf`).
+    /// Removes up to `bytes` from the buffer for the application. Returns true if an ACK should
+    /// leave, because it is due or because the window doubled (Linux `__tcp_cleanup_rbuf`).
     #[inline]
     pub(in crate::tcp) fn read(&mut self, now: Time, bytes: u64) -> bool {
         self.advertised = None;

@@ -1,15 +1,15 @@
-//! Out-of-order data and the SACK blocks that report it.
+//! Reassembly of out-of-order data, and the SACK blocks that report it.
 
 use fadeout_core::{SackBlock, SackList};
 use std::collections::VecDeque;
 
-/// Initial capacity for ranges from the first gap on, so that the list need not grow later.
+/// Initial capacity of the list of ranges, so that it seldom grows.
 const FIRST_RANGES: usize = 16;
 
 /// Largest number of ranges that an assertion checks completely. With more it checks a part.
 const WHOLE: usize = 16;
 
-/// Position of a segment relative to the data that is there.
+/// Position of a segment relative to the received data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The segment begins at RCV.NXT. A gap may remain after it.
@@ -18,7 +18,7 @@ pub(crate) enum Arrival {
     FilledLastGap,
     /// A gap remains below the segment.
     OutOfOrder,
-    /// A gap remains below the segment, and the segment has no new data.
+    /// A gap remains below the segment, and all data of the segment was received before.
     HeldAlready,
     /// The whole segment lies below RCV.NXT.
     Duplicate,
@@ -35,7 +35,7 @@ pub(crate) struct Reassembly {
     recent_len: usize,
     /// Duplicate that is reported once (RFC 2883). `None` if there is none.
     duplicate: Option<SackBlock>,
-    /// True if a block that is no longer among the recent ones begins anew with the newest arrival
+    /// True if a block that is no longer among the recent blocks restarts with the newest arrival
     /// (Linux `tcp_sack_new_ofo_skb`). Otherwise the whole range around that arrival is reported.
     begins_anew: bool,
 }
@@ -62,13 +62,13 @@ impl Reassembly {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
     }
-    /// Returns true if no gap is left once all data below `end` is received.
+    /// Returns true if no gap is left after all data below `end` is received.
     pub(crate) fn is_whole_with(&self, end: u64) -> bool {
         self.ranges
             .back()
             .is_none_or(|last| last.end <= end || (self.ranges.len() == 1 && last.start <= end))
     }
-    /// Returns RCV.NXT after the receipt of all data up to `end`.
+    /// Returns RCV.NXT after all data up to `end` is received.
     pub(super) fn next_with(&self, end: u64) -> u64 {
         let mut next = self.next.max(end);
         for range in &self.ranges {
@@ -79,21 +79,21 @@ impl Reassembly {
         }
         next
     }
-    /// Returns the number of bytes held out of order.
+    /// Returns the number of bytes received out of order.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffered
     }
 
-    /// Returns the number of blocks changed after the one that `start..end` would extend. Returns
-    /// the number of all blocks if the range would begin a new one.
+    /// Returns the number of blocks that are more recent than the block that `start..end` would
+    /// extend. Returns the number of all blocks if the range would begin a new block.
     pub(super) fn recency(&self, start: u64, end: u64) -> usize {
         let recent = &self.recent[..self.recent_len];
         let touches = |block: &SackBlock| start <= block.end && block.start <= end;
         recent.iter().position(touches).unwrap_or(recent.len())
     }
 
-    /// Extends the recent block that `start..end` touches without changing its position, before
-    /// that range is inserted.
+    /// Extends the recent block that `start..end` touches. The position of the block in the list
+    /// stays unchanged. Called before the range is inserted.
     pub(super) fn extend(&mut self, start: u64, end: u64) {
         let at = self.recency(start, end);
         if let Some(block) = self.recent[..self.recent_len].get_mut(at) {
@@ -118,8 +118,8 @@ impl Reassembly {
         arrival
     }
 
-    /// Asserts that the ranges are in order, apart, and all that is held. Looks at the whole of
-    /// a short list.
+    /// Asserts that the ranges are sorted and do not touch, and that their sum is the buffered
+    /// data. Checks the whole list only if it is short.
     pub(super) fn assert_invariants(&self) {
         debug_assert!(
             self.ranges
@@ -169,7 +169,7 @@ impl Reassembly {
             return self.insert_above(start, end);
         }
         if start < self.next {
-            // The part below RCV.NXT arrived before.
+            // The part of the segment below RCV.NXT was received before, so it is a duplicate.
             self.duplicate = Some(SackBlock {
                 start,
                 end: self.next,
@@ -195,7 +195,7 @@ impl Reassembly {
     }
 
     fn insert_above(&mut self, start: u64, end: u64) -> Arrival {
-        // New arrivals are nearly always at the back.
+        // The search starts at the back, because new data is nearly always the highest.
         let mut first = self.ranges.len();
         while first > 0 && self.ranges[first - 1].end >= start {
             first -= 1;
@@ -237,8 +237,8 @@ impl Reassembly {
         self.duplicate = Some(SackBlock { start, end });
     }
 
-    /// Reports `start..end`, which was already held, as a duplicate. Only one range is reported. If
-    /// several are apart, the first is (Linux `tcp_dsack_extend`).
+    /// Reports `start..end`, which was already held, as a duplicate. Only one range is reported,
+    /// the first of several separate ones (Linux `tcp_dsack_extend`).
     fn extend_duplicate(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -253,13 +253,14 @@ impl Reassembly {
         }
     }
 
-    /// Puts the block of the range `arrived`, a part of `whole`, before the recent blocks. Blocks
-    /// that it contains are removed.
+    /// Puts the block of the range `arrived`, a part of `whole`, before the other recent blocks.
+    /// Blocks that it contains are removed.
     fn touch(&mut self, arrived: SackBlock, whole: SackBlock) {
         let mut block = whole;
         if self.begins_anew {
             block = arrived;
-            // Blocks that touch were already merged. So one pass finds all that this block reaches.
+            // The old blocks do not touch each other. So one pass finds all blocks that the new
+            // block touches.
             for old in &self.recent[..self.recent_len] {
                 if old.start <= block.end && block.start <= old.end {
                     block.start = block.start.min(old.start);
@@ -292,18 +293,19 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// Drops the duplicate report (Linux `tcp_fin`).
+    /// Discards the pending DSACK, as Linux does in `tcp_fin`.
     pub(crate) fn forget_duplicate(&mut self) {
         self.duplicate = None;
     }
 
-    /// Returns true if an ACK that leaves now has blocks.
+    /// Returns true if an ACK that leaves now carries SACK blocks.
     #[inline]
     pub(super) fn has_blocks(&self) -> bool {
         self.duplicate.is_some() || self.recent_len > 0
     }
 
-    /// Returns the blocks of an ACK that leaves now, at most `most`. A duplicate comes first, once.
+    /// Returns at most `most` SACK blocks for an ACK that leaves now. A DSACK block comes first and
+    /// is reported only once.
     ///
     /// Standard: RFC 2018 §4; RFC 2883 §4.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
@@ -356,12 +358,14 @@ mod tests {
 
     #[test]
     fn what_a_segment_covers_of_what_was_held_is_a_duplicate() {
-        // A new segment that reaches into a block, in order.
+        // An in-order segment that overlaps a block: the overlap, 20 to 25, is reported as a
+        // duplicate.
         let mut reassembly = Reassembly::default();
         reassembly.insert(20, 30);
         assert_eq!(reassembly.insert(0, 25), Arrival::FilledLastGap);
         assert_eq!(blocks(&mut reassembly), [(20, 25)]);
-        // Out of order, over the end of one block and the begin of the next.
+        // An out-of-order segment overlaps the end of one block and the start of the next. The
+        // first overlap is reported as a duplicate.
         let mut reassembly = Reassembly::default();
         reassembly.insert(20, 30);
         reassembly.insert(40, 50);
@@ -383,13 +387,13 @@ mod tests {
             }
             reassembly.insert(30, 35);
             assert_eq!(blocks(&mut reassembly)[..2], [first, (100, 110)]);
-            // Remembered blocks grow together. Forgotten ranges do not return.
+            // Recent blocks that touch are merged. Ranges that left the list do not return.
             reassembly.insert(35, 40);
             let (start, end) = if begins_anew { (30, 40) } else { (20, 50) };
             assert_eq!(blocks(&mut reassembly)[0], (start, end));
             reassembly.insert(90, 100);
             assert_eq!(blocks(&mut reassembly)[..2], [(80, 110), (start, end)]);
-            // A duplicate of held data counts too.
+            // A repeated segment within received out-of-order data is reported as a duplicate too.
             assert_eq!(reassembly.insert(22, 24), Arrival::HeldAlready);
             let again = if begins_anew { (22, 24) } else { (20, 50) };
             assert_eq!(blocks(&mut reassembly)[..2], [(22, 24), again]);

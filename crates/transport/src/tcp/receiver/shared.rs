@@ -1,25 +1,25 @@
-//! A receiver whose buffer and window belong to a multipath connection. The connection's facts
-//! about an arrival decide when its acknowledgment leaves.
+//! A receiver whose buffer and window belong to a multipath connection. The connection's
+//! information about a received segment decides when its acknowledgment leaves.
 
 use super::Receiver;
 use super::packets::Held;
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::Segment;
 
-/// Facts about the next segment from its multipath connection.
+/// Information about the next segment from its multipath connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OfConnection {
-    /// Data sequence number at which its mapping ends.
+    /// Data sequence number at which the segment's mapping ends.
     pub(crate) mapping_end: u64,
-    /// True if the segment lets the window grow, so that quick ACKs go on (Linux
+    /// True if the segment lets the window grow. Quick ACKs then continue (Linux
     /// `tcp_grow_window`).
     pub(crate) grows: bool,
-    /// True if the connection has all of the data already and can offer less than it last did. An
-    /// acknowledgment of more than a segment then waits, because Linux asks for it only with new
+    /// True if the connection already has all data of the segment and its window would shrink. An
+    /// acknowledgment of more than a segment then waits, because Linux requests it only for new
     /// data (`subflow_data_ready`).
     pub(crate) is_old: bool,
-    /// True if less can be offered than before while the segment is unread. An acknowledgment of
-    /// more than a segment then waits for the read (Linux `__tcp_ack_snd_check`).
+    /// True if the window would shrink while the segment is unread. An acknowledgment of more than
+    /// a segment then waits for the read (Linux `__tcp_ack_snd_check`).
     pub(crate) is_crowded: bool,
     /// True if the application reads the segment and then has nothing left to read on any path
     /// (`mptcp_cleanup_rbuf`).
@@ -27,29 +27,29 @@ pub(crate) struct OfConnection {
 }
 
 impl OfConnection {
-    /// Returns default facts if the window of a receiver of `config` belongs to a connection.
-    /// `None` otherwise.
+    /// Returns default information if the multipath connection owns the window under `config`.
+    /// `None` for a plain TCP receiver.
     pub(super) fn of(config: &TcpConfig) -> Option<OfConnection> {
         (config.receive_window == ReceiveWindow::Shared).then(OfConnection::default)
     }
 }
 
 impl Receiver {
-    /// Returns true if the current segment brings the connection nothing new.
+    /// Returns true if the current segment has no new data for the connection.
     pub(super) fn brings_nothing(&self) -> bool {
         self.of_connection.is_some_and(|said| said.is_old)
     }
 }
 
-/// Returns true if an acknowledgment of more than a segment waits because of the connection.
+/// Returns true if the connection delays an acknowledgment of more than a segment.
 pub(super) fn is_held_up(receiver: &Receiver) -> bool {
     let said = receiver.of_connection;
     said.is_some_and(|said| said.is_old || said.is_crowded)
 }
 
-/// Returns the memory occupied in `receiver` when `segment` arrives. Counts the data behind a gap,
-/// and the segment if it leaves no gap or joins that data. A short segment takes as much as a full
-/// one.
+/// Returns the memory that `receiver` uses when `segment` arrives. Counts the data behind a gap.
+/// Counts the segment too if it leaves no gap or is merged with that data. A short segment uses as
+/// much memory as a full one.
 pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     let packets = &receiver.packets;
     let own = match segment.seq <= receiver.reassembly.next() {
@@ -59,7 +59,7 @@ pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     Held::Memory(packets.memory() + own)
 }
 
-/// Returns the number of bytes that `segment` puts in order in `receiver`.
+/// Returns the number of bytes in `receiver` that become in order with `segment`.
 pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
     let next = receiver.reassembly.next();
     if segment.seq > next {
@@ -68,31 +68,31 @@ pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
     receiver.reassembly.next_with(segment.end_seq()) - next
 }
 
-/// Gives `receiver` the connection's facts about the next segment.
+/// Passes the connection's information about the next segment to `receiver`.
 pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
     receiver.of_connection = Some(said);
 }
 
-/// Returns true if a read that emptied the buffer causes the ACK that leaves `receiver`. Resets the
-/// mark.
+/// Returns true if a read that emptied the buffer causes the ACK that leaves `receiver`. Resets
+/// this flag.
 pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
     std::mem::take(&mut receiver.has_read_first)
 }
 
-/// Gives up quick ACKs because less than half of the connection's buffer is free.
+/// Ends quick ACKs because less than half of the connection's buffer is free.
 pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();
 }
 
-/// Returns true if `receiver` owes an acknowledgment of the end of a burst.
+/// Returns true if `receiver` has not acknowledged the end of a burst.
 pub(super) fn ends_burst(receiver: &Receiver) -> bool {
     receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive())
 }
 
-/// Returns true if `receiver` owes an acknowledgment that leaves after the application read data of
-/// any path. Either more than a segment is unacknowledged, or a burst has ended. A burst's end
-/// counts only if the read leaves nothing or makes room for twice the last offer, and this receiver
-/// has no gap (Linux `mptcp_cleanup_rbuf`).
+/// Returns true if an acknowledgment of `receiver` leaves after the application read data of any
+/// path. This is so if more than a segment is unacknowledged, or if a burst has ended. The end of a
+/// burst counts only if this receiver has no gap. Also, the read must empty the buffer or free
+/// twice the window last offered (Linux `mptcp_cleanup_rbuf`).
 pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool, makes_room: bool) -> bool {
     let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
     receiver.policy.rule() == AckRule::Linux

@@ -11,7 +11,7 @@ use fadeout_core::registry::Parameters;
 const RTO: Span = Span::from_millis(300);
 const SRTT: Span = Span::from_millis(100);
 
-/// A receiver under test. Its stream begins at 1.
+/// Receiver under test. Its stream begins at sequence number 1.
 struct Bench {
     receiver: Receiver,
     now: Time,
@@ -74,7 +74,7 @@ impl Bench {
             .on_segment(self.now, &segment, Ecn::NotEct, (RTO, SRTT), true)
     }
 
-    /// Passes a segment with `bytes` bytes from `seq` on to the receiver.
+    /// Passes a segment of `bytes` bytes, beginning at `seq`, to the receiver.
     fn data(&mut self, seq: u64, bytes: u32) -> Received {
         self.take(data(seq, bytes))
     }
@@ -103,7 +103,8 @@ fn with(flags: Flags, mut segment: Segment) -> Segment {
 
 #[test]
 fn a_segment_without_data_below_what_was_acknowledged_is_answered() {
-    // RFC 9293 section 3.10.7.4: such a segment is answered, for example a keep-alive.
+    // RFC 9293 section 3.10.7.4: a segment below the window, such as a keep-alive, is answered with
+    // an ACK.
     for (seq, ack_now) in [(1000, true), (1001, false), (1002, false)] {
         let mut b = Bench::new(&rfc());
         b.data(1, 1000);
@@ -120,7 +121,7 @@ fn what_begins_beyond_the_window_is_answered_and_dropped() {
         assert!(received.ack_now);
         assert_eq!(b.receiver.reassembly.has_gap(), is_taken, "{seq}");
     }
-    // The window is counted from the end of the data that has arrived since.
+    // The window is counted from the end of the data received since the last ACK.
     let mut b = Bench::new(&rfc());
     b.data(1, 1000);
     b.data(10_002, 1000);
@@ -189,12 +190,12 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
         end: 1001,
     };
     assert_eq!(b.ack().sack.as_slice(), [block]);
-    // A range that begins at RCV.NXT is not a duplicate.
+    // The segment begins at RCV.NXT, so its data is not reported as a duplicate.
     assert!(b.receiver.answers_outdated(b.now, &data(1001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
     assert!(b.receiver.answers_outdated(b.now, &data(2001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
-    // Without data, the second of these segments within half a second is not answered.
+    // Of segments without data, a second one within half a second is not answered.
     let answers = [0, 100, 600].map(|after| {
         let now = b.now + Span::from_millis(after);
         b.receiver.answers_outdated(now, &data(501, 0))
@@ -204,7 +205,7 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
 
 #[test]
 fn full_segments_are_what_the_peer_sends_twice() {
-    // Linux `tcp_measure_rcv_mss`. Before any data arrived, the value is 536 bytes.
+    // Linux `tcp_measure_rcv_mss`: before any data arrived, the assumed segment size is 536 bytes.
     let psh = |len| with(Flags::PSH, data(1, len));
     let plain = |len| data(1, len);
     let fin = |len| with(Flags::FIN, data(1, len));
@@ -277,8 +278,8 @@ fn every_arrival_is_measured_but_a_bare_fin() {
 
 #[test]
 fn large_segments_let_the_window_grow_where_they_are_of_use() {
-    // Linux `tcp_grow_window`. Without SACK, data out of order gives no information about the
-    // sender.
+    // Linux `tcp_grow_window`: segments of at least 128 bytes let the window grow. Without SACK,
+    // out-of-order data does not.
     let without_sack = TcpConfig {
         recovery: crate::tcp::config::LossRecovery::NewReno,
         ..linux()
@@ -305,7 +306,8 @@ fn large_segments_let_the_window_grow_where_they_are_of_use() {
 
 #[test]
 fn an_ack_that_would_shrink_the_window_waits_for_the_reader() {
-    // Linux `__tcp_ack_snd_check`. Other stacks acknowledge every second segment all the same.
+    // Linux `__tcp_ack_snd_check`: the ACK waits if the window would shrink. Other stacks
+    // acknowledge every second segment regardless.
     let fixed = TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
         ..linux()
@@ -324,8 +326,8 @@ fn an_ack_that_would_shrink_the_window_waits_for_the_reader() {
 
 #[test]
 fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
-    // Linux `tcp_cleanup_rbuf`: a push ends a burst. An interactive connection waits for the
-    // second.
+    // Linux `tcp_cleanup_rbuf`: a push ends a burst, whose ACK leaves after the read. An
+    // interactive connection waits for a second push.
     for (pushes, is_interactive, bytes, unread, acks) in [
         (1, false, 10, 0, true),
         (1, true, 10, 0, false),
@@ -346,7 +348,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
         let found = b.receiver.is_answered_read(bytes);
         assert_eq!(found, acks, "{pushes} {is_interactive} {bytes} {unread}");
     }
-    // Cases without an ACK: none is due, data is held out of order, or another rule applies.
+    // No ACK leaves if no ACK is due, if data is missing, or if the rule for ACKs is not Linux's.
     let mut b = Bench::new(&linux());
     b.receiver.pushes = 1;
     assert!(!b.receiver.is_answered_read(10));
@@ -362,7 +364,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
 
 #[test]
 fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
-    // Linux `mptcp_cleanup_rbuf` decides if an ACK leaves.
+    // Linux `mptcp_cleanup_rbuf` decides whether an ACK leaves.
     let answers = |change: fn(&mut Receiver)| {
         let mut b = Bench::new(&linux());
         b.receiver.policy.forgo_quick_acks();
@@ -373,7 +375,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
     };
     assert!(answers(|_| ()));
     assert!(!answers(|receiver| receiver.pushes = 0));
-    // More than a full segment is in order.
+    // More than a full segment is unacknowledged, so an ACK leaves.
     assert!(answers(|receiver| {
         receiver.pushes = 0;
         receiver.reassembly.insert(1, 3_001);
@@ -387,7 +389,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
 
 #[test]
 fn another_mark_needs_an_ack_of_what_was_received_before() {
-    // RFC 8257 section 3.2: a change of marks causes an ACK for the segments before.
+    // RFC 8257 section 3.2: if the mark changes, an ACK for the earlier segments leaves first.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Dctcp);
     assert!(!b.receiver.must_acknowledge_before(&data(1, 1000), Ecn::Ce));
     b.data(1, 1000);
@@ -409,7 +411,8 @@ fn another_mark_needs_an_ack_of_what_was_received_before() {
 
 #[test]
 fn an_ack_carries_as_many_blocks_as_its_options_leave_room_for() {
-    // RFC 2018 section 3: 40 bytes hold four blocks, or three beside timestamps.
+    // RFC 2018 section 3: 40 bytes of options have room for four blocks, or for three with
+    // timestamps.
     for (timestamps, multipath, blocks) in [
         (false, false, 4),
         (true, false, 3),
@@ -462,7 +465,8 @@ fn data_soon_after_what_it_answers_makes_a_connection_interactive() {
 
 #[test]
 fn a_reader_that_comes_back_announces_an_opening_worth_it() {
-    // RFC 9293 section 3.8.6.2.2: the window must open by a full segment, or by half of the buffer.
+    // RFC 9293 section 3.8.6.2.2: a window update leaves if the window grows by a full segment or
+    // by half of the buffer.
     let small = TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 1_200 },
         ..rfc()
@@ -498,7 +502,7 @@ fn reading_announces_a_window_that_doubles() {
         assert_eq!(b.receiver.read(b.now, read), announces, "{read} of {held}");
         assert_eq!(b.receiver.packets.unread(), u64::from(held) - read);
     }
-    // Data out of order uses memory too.
+    // Out-of-order data uses the buffer too, so it reduces the window.
     let mut b = Bench::new(&rfc());
     b.receiver.set_reading(b.now, false);
     b.data(1, 4000);
@@ -509,7 +513,7 @@ fn reading_announces_a_window_that_doubles() {
 
 #[test]
 fn a_number_is_in_the_window_above_the_next_up_to_its_edge() {
-    // RFC 5961 section 3.2: a reset in the window is challenged.
+    // RFC 5961 section 3.2: a reset within the window causes a challenge ACK.
     let mut b = Bench::new(&rfc());
     b.data(1, 1000);
     b.ack();
@@ -532,7 +536,8 @@ fn freezing_announces_a_closed_window_ahead_of_an_outage() {
     };
     let ms = |ms| Time::ZERO + Span::from_millis(ms);
     let mut b = Bench::new(&config);
-    // The notice comes two round trips of 100 ms ahead.
+    // The outage is predicted more than one round trip of 100 ms ahead, so the window does not
+    // close yet.
     assert_eq!(b.receiver.on_link_info(b.now, &predicted(1000), SRTT), 0);
     assert_eq!(b.receiver.wake_at(), ms(1800));
     assert_ne!(b.ack().window, 0);

@@ -1,10 +1,10 @@
-//! The peer's timestamps: the value to echo, and detection of old segments.
+//! Timestamps of the peer: the value to echo, and detection of old segments.
 //!
 //! Standard: RFC 7323 §4.3, §5.
 
 use fadeout_core::{Flags, Segment, Span, Time};
 
-/// Largest step back of a timestamp, ms (Linux `TCP_PAWS_WINDOW`).
+/// Largest decrease of a timestamp that does not count as old, ms (Linux `TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: u32 = 1;
 /// Shortest interval between answers to old segments without data (Linux `tcp_invalid_ratelimit`).
 const OUTDATED_INTERVAL: Span = Span::from_millis(500);
@@ -16,7 +16,7 @@ pub(super) struct Timestamps {
     is_on: bool,
     /// Newest timestamp to echo (TS.Recent).
     recent: u32,
-    /// Time from which an old segment without data is answered.
+    /// Time from which old segments without data are answered again.
     answers_from: Time,
 }
 
@@ -48,7 +48,8 @@ impl Timestamps {
         self.recent = segment.ts_value;
     }
 
-    /// Records the timestamp of a segment, after an ACK up to `acked_up_to`.
+    /// Records the timestamp of a segment if the segment covers the last acknowledgment,
+    /// `acked_up_to`.
     ///
     /// Standard: RFC 7323 §4.3, step 2.
     #[inline]
@@ -58,7 +59,7 @@ impl Timestamps {
         }
     }
 
-    /// Returns the distance of the timestamp of `segment` behind the newest, ms.
+    /// Returns by how much the timestamp of `segment` is older than the newest, ms.
     #[inline]
     fn age(&self, segment: &Segment) -> u32 {
         let age = self.recent.wrapping_sub(segment.ts_value) as i32;
@@ -69,9 +70,10 @@ impl Timestamps {
         }
     }
 
-    /// Returns true if the timestamp shows an old segment. An overtaken acknowledgment that would
-    /// change nothing passes (Linux `tcp_disordered_ack`). `next` is RCV.NXT. `sender` returns true
-    /// if the sending half would change, and its retransmission timeout.
+    /// Returns true if the timestamp shows an old segment. A reordered acknowledgment that would
+    /// change nothing is not old (Linux `tcp_disordered_ack`). `next` is RCV.NXT. `sender` returns
+    /// a flag and the retransmission timeout of the sending half. The flag is true if the segment
+    /// would change the sending half.
     ///
     /// Standard: RFC 7323 §5.
     #[inline]
@@ -90,7 +92,8 @@ impl Timestamps {
         !(changes_nothing && u64::from(age) <= rto.as_millis())
     }
 
-    /// Returns true if an old segment without data is answered, at a limited rate.
+    /// Returns true if an old segment without data must be answered. The rate of answers is
+    /// limited.
     pub(super) fn answers_outdated(&mut self, now: Time) -> bool {
         let answers = now >= self.answers_from;
         if answers {
@@ -149,7 +152,7 @@ mod tests {
             timestamps.take(&segment, 100);
             assert_eq!(timestamps.recent(), expected, "{segment:?}");
         }
-        // The timestamp clock wraps around.
+        // The timestamp clock wraps around, and the comparison still works.
         let mut wraps = Timestamps::new(true);
         wraps.on_syn(&stamped(u32::MAX));
         wraps.take(&stamped(3), 100);

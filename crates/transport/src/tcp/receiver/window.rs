@@ -1,8 +1,8 @@
-//! The advertised window: constant, or grown to twice the data that the application reads in a
+//! Advertised window. It is constant, or grows to twice the data that the application reads in a
 //! round trip (Linux `tcp_rcv_space_adjust`, `tcp_grow_window`, `__tcp_select_window`).
 //!
-//! Linux accounts for the memory of a segment, not its payload. The share of payload is assumed to
-//! be a half until the first full segment is measured (`scaling_ratio`).
+//! Linux counts the memory of a segment, not its payload. The share of payload is assumed to be a
+//! half until the first full segment is measured (`scaling_ratio`).
 
 #[cfg(test)]
 mod tests;
@@ -11,23 +11,23 @@ use super::packets::Held;
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
-/// Largest window of a SYN, which is never scaled.
+/// Largest window in a SYN, whose window field is never scaled.
 ///
 /// Standard: RFC 7323 §2.2.
 const LARGEST_UNSCALED: u64 = 65_535;
-/// Largest window that a scale of 14 expresses.
+/// Largest window that the largest scale, 14, can express.
 ///
 /// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
-/// Denominator of the share of payload (`TCP_RMEM_TO_WIN_SCALE`).
+/// Denominator of the payload share (`TCP_RMEM_TO_WIN_SCALE`).
 pub(crate) const WHOLE: u64 = 256;
-/// Initial share of payload (`TCP_DEFAULT_SCALING_RATIO`).
+/// Initial payload share (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
 /// Assumed number of segments that the application reads in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND_SEGMENTS: u64 = 10;
 
-/// Returns the payload's share of memory, in 256ths, for packets of `len` bytes with an overhead of
-/// `beside` bytes each (Linux `scaling_ratio`).
+/// Returns the payload's share of the memory, in 256ths, for packets of `len` bytes with an
+/// overhead of `beside` bytes each (Linux `scaling_ratio`).
 pub(crate) fn share_of(len: u32, beside: u64) -> u64 {
     let len = u64::from(len);
     (len * WHOLE / (len + beside)).max(1)
@@ -38,15 +38,16 @@ pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     /// True if windows are rounded as in Linux.
     rounds: bool,
-    /// True if the connection owns the window. This subflow's window is then wide open.
+    /// True if the multipath connection owns the window. The limits of this subflow's window are
+    /// then as large as possible.
     is_shared: bool,
-    /// True if buffered data is charged by memory, not by payload, because the share of payload is
-    /// known.
+    /// True if received data is charged by memory. False if it is charged by payload.
     counts_memory: bool,
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
-    /// Size of the buffer in memory (`sk_rcvbuf`), its upper limit, and the share of payload in it.
+    /// Size of the buffer in memory (`sk_rcvbuf`). The next fields are its upper limit and the
+    /// payload share.
     memory: u64,
     most_memory: u64,
     share: u64,
@@ -54,22 +55,23 @@ pub(crate) struct AdvertisedWindow {
     beside: u64,
     /// Size of the buffer in bytes of payload.
     buffer: u64,
-    /// Size of the buffer in payload when it last grew, with the share at that time (Linux
-    /// `window_clamp`).
+    /// Size of the buffer in payload when the buffer last grew, with the payload share at that time
+    /// (Linux `window_clamp`).
     clamp: u64,
     /// Upper limit of the advertised window (Linux `rcv_ssthresh`).
     threshold: u64,
-    /// Window last offered (Linux `rcv_wnd`).
+    /// Window offered last (Linux `rcv_wnd`).
     last: u64,
     /// First sequence number beyond every window offered. The right edge never moves back.
     right_edge: u64,
-    /// Bytes that the application reads in a round trip.
+    /// Number of bytes that the application reads in a round trip.
     space: u64,
     copied: u64,
     measured_from: Time,
     rtt: Option<Span>,
     last_echo: u32,
-    /// End of an offered window as a sequence number, and the time of the offer.
+    /// End of an offered window as a sequence number, and the time of the offer. A round trip ends
+    /// when this number is received.
     round: (u64, Time),
 }
 
@@ -81,7 +83,8 @@ impl AdvertisedWindow {
                 (true, max_bytes, half)
             }
             ReceiveWindow::Fixed { bytes } => (false, bytes, bytes),
-            // Wide open: the connection's window bounds the data. The round-trip time is measured.
+            // The limits are as large as possible, because the connection's window limits the data.
+            // The round-trip time is still measured.
             ReceiveWindow::Shared => (true, LARGEST_WINDOW, LARGEST_WINDOW),
         };
         let maximum = maximum.min(LARGEST_WINDOW);
@@ -135,9 +138,9 @@ impl AdvertisedWindow {
         self.last = whole.min(LARGEST_UNSCALED);
     }
 
-    /// Begins with the peer's SYN, after which RCV.NXT is `next`. If a SYN-ACK answers the SYN,
-    /// `answer_mss` is the payload of a full segment. The window in this end's SYN counts from
-    /// here. `None` if no SYN-ACK is sent.
+    /// Starts the window with the peer's SYN, after which RCV.NXT is `next`. `answer_mss` is the
+    /// payload of a full segment in this end's SYN-ACK. `None` if no SYN-ACK is sent. The window in
+    /// this end's SYN counts from `next`.
     pub(crate) fn begin(&mut self, next: u64, answer_mss: Option<u32>) {
         if let Some(mss) = answer_mss {
             self.offer_whole_segments(mss);
@@ -145,7 +148,7 @@ impl AdvertisedWindow {
         self.right_edge = next + self.last;
     }
 
-    /// Completes the handshake. Room for one segment is kept back from the offered window (Linux
+    /// Completes the handshake. Room for one segment is subtracted from the offered window (Linux
     /// `tcp_init_buffer_space`).
     pub(crate) fn on_established(&mut self, now: Time, mss: u32) {
         let mss = u64::from(mss);
@@ -164,13 +167,13 @@ impl AdvertisedWindow {
         self.last.min(LARGEST_UNSCALED)
     }
 
-    /// Returns the smallest scale that can express the largest window. With autotuning Linux takes
+    /// Returns the smallest scale that can express the largest window. With autotuning Linux uses
     /// the largest buffer, which is twice the window.
     pub(crate) fn scale(&self) -> u8 {
         self.scale
     }
 
-    /// Limits the window to 16 bits for a peer without window scaling.
+    /// Limits the window to 16 bits, because the peer does not support window scaling.
     pub(super) fn forgo_scaling(&mut self) {
         self.scale = 0;
         self.maximum = self.maximum.min(LARGEST_UNSCALED);
@@ -178,7 +181,7 @@ impl AdvertisedWindow {
         self.threshold = self.threshold.min(LARGEST_UNSCALED);
     }
 
-    /// Returns the advertised window left beyond RCV.NXT `next`.
+    /// Returns the part of the advertised window beyond RCV.NXT, which is `next`.
     pub(crate) fn offered(&self, next: u64) -> u64 {
         self.right_edge
             .saturating_sub(next)
@@ -190,13 +193,13 @@ impl AdvertisedWindow {
         self.last
     }
 
-    /// Returns true if buffered data counts as memory, because its share of payload is known.
+    /// Returns true if received data is charged by memory, because its payload share is known.
     #[inline]
     pub(crate) fn counts_memory(&self) -> bool {
         self.counts_memory
     }
 
-    /// Returns the free space of the buffer with `held` in it (Linux `tcp_space`).
+    /// Returns the free space of the buffer if it contains `held` (Linux `tcp_space`).
     #[inline]
     fn free(&self, held: Held) -> u64 {
         match held {
@@ -207,13 +210,13 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Returns true if less than half of the buffer is free with `held` in it (Linux then gives up
-    /// quick ACKs).
+    /// Returns true if less than half of the buffer is free if it contains `held`. Linux then ends
+    /// quick ACKs.
     pub(crate) fn is_tight(&self, held: impl Into<Held>) -> bool {
         self.free(held.into()) < self.buffer / 2
     }
 
-    /// Returns the window that could be offered with `held` in the buffer, for a peer that sends
+    /// Returns the window that could be offered if the buffer contains `held`. The peer sends
     /// segments of `mss` (Linux `__tcp_select_window`).
     pub(crate) fn preview(&self, held: impl Into<Held>, mss: u32) -> u64 {
         let mut free = self.free(held.into());
@@ -222,7 +225,7 @@ impl AdvertisedWindow {
         }
         let mss = u64::from(mss).min(self.buffer);
         if free < self.buffer / 2 {
-            // The free space may become the window, so rounding must not enlarge it.
+            // The free space may become the window, so it is rounded down and never up.
             free = free >> self.scale << self.scale;
             if free < self.buffer / 16 || free < mss {
                 return 0;
@@ -241,11 +244,12 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Returns true if twice `offered` can be offered with `held` in the buffer, for a peer that
-    /// sends segments of `mss` (Linux `__tcp_cleanup_rbuf`).
+    /// Returns true if a window of twice `offered` could be offered if the buffer contains `held`.
+    /// The peer sends segments of `mss` (Linux `__tcp_cleanup_rbuf`).
     #[inline]
     pub(crate) fn doubles(&self, offered: u64, held: Held, mss: u32) -> bool {
-        // No window is larger than this bound.
+        // The window is at most this large. If twice `offered` is more, the window need not be
+        // computed.
         let most = self.threshold.next_multiple_of(1 << self.scale);
         if 2 * offered > most.min(self.clamp) {
             return false;
@@ -254,7 +258,7 @@ impl AdvertisedWindow {
         window > 0 && window >= 2 * offered
     }
 
-    /// Returns true if twice `offered` is free with `held` in the buffer (Linux
+    /// Returns true if twice `offered` bytes are free if the buffer contains `held` (Linux
     /// `mptcp_cleanup_rbuf`).
     pub(crate) fn has_twice(&self, offered: u64, held: Held) -> bool {
         let free = self.free(held);
@@ -284,7 +288,7 @@ impl AdvertisedWindow {
         );
     }
 
-    /// Asserts that the window field can say `window`.
+    /// Asserts that the window field can express `window`.
     ///
     /// Standard: RFC 7323 §2.3.
     #[inline]
@@ -301,15 +305,15 @@ impl AdvertisedWindow {
         );
     }
 
-    /// The window of a segment that leaves now.
+    /// Returns the window of a segment that leaves now.
     pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
         let window = self.preview(held, mss);
         if !self.rounds {
             self.right_edge = next + current.max(window);
             self.last = current.max(window);
-            // The field can only express multiples of the scale. Rounding down never offers more
-            // than intended.
+            // The window field expresses only multiples of the scale. Rounding down never offers
+            // more than intended.
             return self.last >> self.scale << self.scale;
         }
         self.last = if window < current {
@@ -329,7 +333,8 @@ impl AdvertisedWindow {
 
     /// Returns the window of a segment that leaves now on a Linux subflow. A window below the offer
     /// of another subflow is raised to that offer, and then rounded down to the scale
-    /// (`mptcp_set_rwin`). A subflow keeps no edge of its own.
+    /// (`mptcp_set_rwin`). The right edge belongs to the connection, so the subflow's window may
+    /// shrink.
     pub(crate) fn advertise_shared(&mut self, next: u64, held: Held, mss: u32) -> u64 {
         let window = self.preview(held, mss);
         self.right_edge = self.right_edge.max(next + window);
@@ -339,7 +344,7 @@ impl AdvertisedWindow {
         said
     }
 
-    /// Measures the share of payload from the first segment of `len` bytes, the largest so far.
+    /// Measures the payload share with a segment of `len` bytes, the largest so far.
     pub(crate) fn measure_share(&mut self, len: u32) {
         if !self.counts_memory() {
             return;
@@ -347,7 +352,7 @@ impl AdvertisedWindow {
         self.set_share(share_of(len, self.beside));
     }
 
-    /// Resets the share of payload to the initial assumption.
+    /// Resets the payload share to its initial value.
     pub(crate) fn forget_share(&mut self) {
         if self.counts_memory() {
             self.set_share(FIRST_SHARE);
@@ -369,16 +374,16 @@ impl AdvertisedWindow {
         self.threshold = limit;
     }
 
-    /// Grows the offered window after `len` bytes of data were received, with `held` in the buffer.
-    /// Returns true if more is offered.
+    /// Grows the offered window after `len` bytes were received. `held` is the content of the
+    /// buffer. Returns true if the window grew.
     pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {
         let cost = u64::from(len) + self.beside;
         let free = self.free(held.into());
         self.grow_at(free, cost, u64::from(len), (mss, mss))
     }
 
-    /// Grows the offered window for a segment that takes `cost` bytes of memory while `free` bytes
-    /// are free. `sizes` are the advertised and the arriving segment sizes.
+    /// Grows the offered window for a segment that uses `cost` bytes of memory while `free` bytes
+    /// are free. `sizes` are the advertised and the received segment size.
     fn grow_at(&mut self, free: u64, cost: u64, len: u64, sizes: (u32, u32)) -> bool {
         let room = free.saturating_sub(self.threshold);
         if room == 0 {
@@ -390,8 +395,8 @@ impl AdvertisedWindow {
     }
 
     /// Grows the offered window for a segment of `len` bytes on a subflow. The subflow's largest
-    /// segments have `largest` bytes, and a short segment takes as much memory as they do. The
-    /// subflow has a buffer of `memory` bytes and offers up to `clamp`.
+    /// segments have `largest` bytes. A short segment uses as much memory as a segment of that
+    /// size. The subflow has a buffer of `memory` bytes and offers at most `clamp`.
     pub(crate) fn grow_with_segments(
         &mut self,
         (largest, len): (u32, u32),
@@ -414,7 +419,7 @@ impl AdvertisedWindow {
         grows
     }
 
-    /// Limits the buffer to `memory` bytes at any share of payload.
+    /// Limits the buffer to `memory` bytes at any payload share.
     pub(crate) fn limit_memory(&mut self, memory: u64) {
         self.most_memory = memory;
     }
@@ -425,7 +430,7 @@ impl AdvertisedWindow {
     }
 
     /// Returns the window that a buffer of `memory` allows with segments of `len` bytes. The window
-    /// is unlimited if memory does not count.
+    /// is unlimited if data is charged by payload.
     pub(crate) fn in_payload(&self, memory: u64, len: u32) -> u64 {
         match self.counts_memory {
             true => memory * share_of(len, self.beside) / WHOLE,
@@ -438,9 +443,10 @@ impl AdvertisedWindow {
         self.clamp
     }
 
-    /// Returns the growth of the window for a segment of `len` bytes that takes `cost` bytes of
-    /// memory. Small segments cost more memory than they bring payload, so their window grows less
-    /// far. It grows by the arriving size, not the advertised size (Linux `__tcp_grow_window`).
+    /// Returns the growth of the window for a segment of `len` bytes that uses `cost` bytes of
+    /// memory. Small segments use much memory for little payload, so the limit of growth is lower
+    /// for them. The growth is based on the received size, not on the advertised size (Linux
+    /// `__tcp_grow_window`).
     fn growth(&self, cost: u64, len: u64, (said, arriving): (u32, u32)) -> u64 {
         let mut cost = cost * self.share / WHOLE;
         if !self.rounds || cost <= len {
@@ -458,16 +464,16 @@ impl AdvertisedWindow {
         0
     }
 
-    /// Returns true if a round trip has passed since the buffer was last measured, or if no
-    /// round-trip time is known.
+    /// Returns true if a round trip has passed since the last measurement of the buffer, or if the
+    /// round-trip time is unknown.
     pub(crate) fn is_round_over(&self, now: Time) -> bool {
         self.rtt
             .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
     }
 
-    /// Records that the application read `bytes`, of which the first packet has `first`. Once a
-    /// round trip the buffer is set to twice the bytes read in it. The buffer is larger still while
-    /// the reads grow, so that it never holds slow start back.
+    /// Records that the application read `bytes`, of which `first` are from the first packet. Once
+    /// a round trip the buffer is set to twice the bytes read in the round trip. While the reads
+    /// grow, the buffer is set even larger, so that it never limits slow start.
     pub(crate) fn on_read(&mut self, now: Time, bytes: u64, first: u64, mss: u32) {
         if !self.is_autotuned || bytes == 0 {
             return;
@@ -476,8 +482,8 @@ impl AdvertisedWindow {
             self.copied += bytes;
             return;
         }
-        // The first packet ends the round trip. The packets read after it belong to the next round
-        // trip, and are subtracted from this one (Linux `tcp_rcv_space_adjust`).
+        // The first packet ends the round trip. The other packets belong to the next round trip and
+        // are subtracted here (Linux `tcp_rcv_space_adjust`).
         let behind = bytes - first;
         let copied = (self.copied + first).saturating_sub(behind);
         if copied > self.space {
@@ -494,8 +500,8 @@ impl AdvertisedWindow {
         self.measured_from = now;
     }
 
-    /// Measures the round-trip time at the receiver from a full segment's timestamp echo. The clock
-    /// of milliseconds must show a difference (Linux `tcp_rcv_rtt_measure_ts`).
+    /// Measures the round-trip time at the receiver from a full segment's timestamp echo. The
+    /// millisecond clock must have advanced (Linux `tcp_rcv_rtt_measure_ts`).
     pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32, is_full: bool) {
         if !self.is_autotuned || echo == self.last_echo {
             return;
@@ -507,8 +513,8 @@ impl AdvertisedWindow {
         }
         let sample = Span::from_millis(u64::from(millis));
         self.rtt = Some(match self.rtt {
-            // A smaller sample counts at once. So a standing queue does not outlast the round trip
-            // that filled it.
+            // A smaller sample replaces the estimate at once, and a larger one is smoothed. So the
+            // estimate follows a queue that drains without delay.
             Some(rtt) if rtt < sample => rtt - rtt / 8 + sample / 8,
             _ => sample,
         });
@@ -519,12 +525,12 @@ impl AdvertisedWindow {
         self.rtt
     }
 
-    /// Sets a round-trip time measured elsewhere.
+    /// Sets the round-trip time to a value measured by the connection.
     pub(crate) fn set_rtt(&mut self, rtt: Option<Span>) {
         self.rtt = rtt;
     }
 
-    /// Measures the round-trip time at the receiver from the window. A whole window takes at least
+    /// Measures the round-trip time at the receiver from the window. A whole window needs at least
     /// one round trip to arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
     pub(crate) fn measure_round(&mut self, now: Time, next: u64) {
         if !self.is_autotuned || next < self.round.0 {
@@ -537,8 +543,8 @@ impl AdvertisedWindow {
         self.round = (next + self.last, now);
     }
 
-    /// Returns the receiver's round-trip time, limited by the sender half's `srtt` if that is
-    /// known.
+    /// Returns the smaller of the receiver's round-trip time and `srtt` of the sending half. A zero
+    /// `srtt` is unknown and does not count. Returns `srtt` if the receiver has no sample.
     pub(crate) fn rtt_or(&self, srtt: Span) -> Span {
         match (self.rtt, srtt.is_zero()) {
             (Some(rtt), false) => rtt.min(srtt),
@@ -555,8 +561,8 @@ fn scale_of(largest: u64) -> u8 {
         .unwrap_or(14)
 }
 
-/// Returns the buffer for `copied` bytes read in a round trip, after `space` in the round trip
-/// before.
+/// Returns the buffer size for `copied` bytes read in a round trip. `space` is the number of bytes
+/// read in the round trip before.
 fn autotuned_buffer(copied: u64, space: u64, mss: u32) -> u64 {
     let window = 2 * copied + 16 * u64::from(mss);
     let grow = u128::from(window) * u128::from(copied - space) / u128::from(space.max(1));

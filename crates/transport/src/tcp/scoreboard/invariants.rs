@@ -2,7 +2,7 @@
 
 use super::{Scoreboard, SentSegment, Tags};
 
-/// Largest number of segments that are checked completely. With more only both ends are checked.
+/// Largest number of segments that are all checked. With more segments only both ends are checked.
 const WHOLE: u32 = 16;
 
 impl Scoreboard {
@@ -55,7 +55,7 @@ impl Scoreboard {
         );
     }
 
-    /// True if each segment begins where the one before it ends.
+    /// Returns true if each segment begins where the segment before it ends.
     fn is_in_order(&self) -> bool {
         let mut numbers = self.ring.first()..self.ring.end();
         let Some(first) = numbers.next() else {
@@ -68,7 +68,7 @@ impl Scoreboard {
         })
     }
 
-    /// Asserts that a segment may be put behind the newest one.
+    /// Asserts that a segment may be appended after the newest one.
     #[inline]
     pub(super) fn assert_follows(&self, segment: &SentSegment) {
         debug_assert!(

@@ -109,7 +109,7 @@ fn counts_that_differ_from_the_tags_are_found() {
     }
 }
 
-/// Returns a scoreboard whose first segments left in sk_buffs of these sizes.
+/// Returns a scoreboard whose segments were sent in sk_buffs of these sizes.
 fn in_pieces(sizes: &[u64]) -> Scoreboard {
     let mut board = Scoreboard::default();
     for &size in sizes {
@@ -152,7 +152,7 @@ fn a_piece_is_split_where_a_part_of_it_has_a_fate_of_its_own() {
 
 #[test]
 fn what_is_sacked_side_by_side_becomes_one_piece() {
-    // Neighbouring SACKed sk_buffs become one (Linux `tcp_shift_skb_data`).
+    // Neighbouring SACKed sk_buffs are merged (Linux `tcp_shift_skb_data`).
     let mut board = in_pieces(&[6]);
     let mut sack = |number| {
         board.mark_sacked(number);
@@ -161,16 +161,16 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
         assert!(board.counts_agree());
         board.pieces
     };
-    // A SACK in the middle leaves an sk_buff on either side.
+    // A SACK in the middle of an sk_buff leaves an sk_buff on either side.
     assert_eq!(sack(2), 3);
     assert_eq!(sack(3), 3);
     assert_eq!(sack(5), 4);
-    // The last hole is filled: segments 2 to 5 are one sk_buff, and segments 0 and 1 come before
-    // it.
+    // The SACK of the last hole merges segments 2 to 5 into one sk_buff. Segments 0 and 1 are the
+    // sk_buff before it.
     assert_eq!(sack(4), 2);
     assert_eq!(sack(0), 3);
     assert_eq!(sack(1), 1);
-    // sk_buffs are not joined at the start of a mapping.
+    // sk_buffs are not merged across the start of a mapping.
     let mut board = in_pieces(&[3, 3]);
     board.get_mut(3).tags.set(Tags::BEGINS);
     for number in [1, 2, 3, 4, 5, 0] {
@@ -184,8 +184,8 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
 
 #[test]
 fn a_short_end_of_a_piece_is_joined_by_a_block_that_covers_both_alone() {
-    // Linux joins sk_buffs with segments of one length. An sk_buff that a block covers completely
-    // stays as it is.
+    // Linux merges sk_buffs whose segments have equal length. An sk_buff that a block covers
+    // completely is not split.
     let pieces = |blocks: &[&[u64]]| {
         let mut board = in_pieces(&[1, 2]);
         board.get_mut(2).len = 40;

@@ -9,7 +9,7 @@ use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, Segment, Span, Time};
 
-/// Flags of one ACK (Linux `FLAG_*`).
+/// Effects of one ACK (Linux `FLAG_*`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AckFlags {
     /// True if the segment carried payload.
@@ -30,9 +30,9 @@ pub(super) struct AckFlags {
     pub(super) dsack: bool,
     /// True if the DSACK is for a tail loss probe.
     pub(super) dsack_for_probe: bool,
-    /// True if the retransmission or probe timer must be set anew.
+    /// True if the retransmission timer or the probe timer must be set again.
     pub(super) set_timer: bool,
-    /// True if a retransmission was found lost.
+    /// True if a retransmission was detected as lost.
     pub(super) lost_retransmission: bool,
     /// True if the ACK carried an ECN echo.
     pub(super) ece: bool,
@@ -45,7 +45,7 @@ impl AckFlags {
     }
 }
 
-/// Times of the first and last segment that an ACK covers unambiguously.
+/// Departure times of the first and the last segment that an ACK covers unambiguously.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SentTimes {
     pub(super) first: Option<Time>,
@@ -68,13 +68,13 @@ struct Before {
     in_flight: u32,
     delivered: u64,
     lost: u64,
-    /// End of the highest SACKed segment. Data below it that arrive now were overtaken. Data
-    /// that this ACK itself SACKs overtook nothing.
+    /// End of the highest segment SACKed before this ACK. Data below this number that the ACK newly
+    /// reports arrived late, by reordering.
     fack: u64,
 }
 
 impl Sender {
-    /// Processes the acknowledgment in `segment` and sends the data that it allows.
+    /// Processes the acknowledgment in `segment`, and sends the data that the ACK allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
         self.take_loss_notification(segment);
         if self.is_idle() && self.tells_nothing(segment) {
@@ -175,7 +175,7 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control of an ACK before losses are looked for.
+    /// Reports an ACK to the congestion control before loss detection.
     #[inline]
     fn tell_of_arrival(&mut self, now: Time, segment: &Segment, before: &Before, flags: &AckFlags) {
         let is_same = segment.window == before.window && segment.sack.is_empty() && !flags.ece;
@@ -188,7 +188,7 @@ impl Sender {
         });
     }
 
-    /// Finishes an ACK that found nothing outstanding.
+    /// Finishes the processing of an ACK that arrived while no data was outstanding.
     fn answer_with_nothing_outstanding<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -196,12 +196,12 @@ impl Sender {
         prior_una: u64,
         mut flags: AckFlags,
     ) {
-        // The DSACK may show that the last recovery was not needed.
+        // A DSACK may prove that the last recovery was not needed.
         if flags.dsack && !self.is_suspended() {
             let repair = self.run_recovery(cx, prior_una, &mut flags);
             self.repair(cx, repair);
         }
-        // The answer to a loss probe comes late where the first copy was acknowledged.
+        // The ACK of a loss probe may arrive after the first copy was acknowledged.
         if !self.is_suspended() {
             self.take_probe_ack(cx, segment.ack, &flags);
         }
@@ -228,7 +228,8 @@ impl Sender {
             self.end_ncr_episode();
         }
         if self.is_suspended() {
-            // Segments that arrive now were under way when the outage began and say nothing new.
+            // Segments that arrive now were in flight when the outage began, so their ACKs do not
+            // show that the link is back.
             return Repair::None;
         }
         if !self.config.recovery.uses_sack() {
@@ -246,8 +247,8 @@ impl Sender {
         self.run_recovery(cx, prior_una, flags)
     }
 
-    /// Lets rate reduction and congestion control set the window after an ACK, and with it the
-    /// pacing rate. `delivered_ce` is the number of delivered segments that were marked.
+    /// Sets the window after an ACK, by rate reduction and congestion control, and then the pacing
+    /// rate. `delivered_ce` is the number of delivered segments that were marked.
     #[inline]
     fn adapt_window(
         &mut self,
@@ -297,8 +298,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// True if a segment has data for the receiving half and no news for this one. Almost all
-    /// segments that a pure receiver gets are such.
+    /// Returns true if a segment has data for the receiving half and does not change the sending
+    /// half. Nearly all segments that a pure receiver gets are of this kind.
     #[inline]
     fn tells_nothing(&self, segment: &Segment) -> bool {
         segment.ack == self.snd_una
@@ -314,7 +315,8 @@ impl Sender {
             .then(|| self.rtt.latest())
     }
 
-    /// Updates the peer's window from a segment that is not older than the one that set it.
+    /// Updates the peer's window, unless the segment is older than the segment with the last
+    /// update.
     ///
     /// Standard: RFC 9293 §3.10.7.4.
     fn update_window(&mut self, now: Time, segment: &Segment, flags: &mut AckFlags) {
@@ -329,8 +331,8 @@ impl Sender {
         }
     }
 
-    /// Removes cumulatively acknowledged segments, takes the round-trip time sample, and returns
-    /// the number of segments removed. `prior_fack` is the end of the data SACKed before this ACK.
+    /// Removes cumulatively acknowledged segments and measures the round-trip time. Returns the
+    /// number of segments removed. `prior_fack` is the end of the data SACKed before this ACK.
     /// `sacked` has the departure times of the segments that this ACK newly SACKed.
     #[inline]
     fn take_cumulative_ack(
@@ -367,7 +369,7 @@ impl Sender {
                     flags.original_acked = true;
                 }
             }
-            // Segments SACKed before are in an earlier sample.
+            // Segments that were SACKed earlier gave a sample then.
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
                 self.rate.on_delivered(now, &head);
@@ -391,8 +393,8 @@ impl Sender {
                 self.note_reordering(reordered);
             }
         } else if sampled {
-            // A SACK of a segment sent after the head moves the timer. RFC 6298 says restart on new
-            // acknowledgments, and a SACK younger than the head is one.
+            // A SACK of a segment sent after the oldest one restarts the timer. RFC 6298 restarts
+            // the timer on new acknowledgments, and this SACK counts as one.
             let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
             if sacked.first.is_some_and(|first| first < head_sent) {
                 flags.set_timer = true;
@@ -402,7 +404,7 @@ impl Sender {
     }
 
     /// Measures the round-trip time with the acknowledged segments (Karn, and RFC 7323 section 4
-    /// for timestamps). Returns true if one was unambiguous.
+    /// for timestamps). Returns true if a sample was unambiguous.
     fn sample_rtt(
         &mut self,
         now: Time,
@@ -423,7 +425,7 @@ impl Sender {
         }
         if rtt.is_none() && flags.data_acked && segment.has_timestamps {
             let millis = (now.as_millis() as u32).wrapping_sub(segment.ts_echo);
-            // A millisecond clock cannot see less than one tick.
+            // The millisecond clock cannot measure less than one tick.
             rtt = Some(Span::from_millis(u64::from(millis.max(1))));
             latest = rtt;
         }
@@ -434,8 +436,8 @@ impl Sender {
         true
     }
 
-    /// Returns true if this ACK may grow the window. RFC 5681 grows it on in-order delivery alone.
-    /// With high reordering any delivery counts (Linux `tcp_may_raise_cwnd`).
+    /// Returns true if this ACK may grow the window. In RFC 5681 only cumulative acknowledgments
+    /// grow the window. With much reordering any delivery does (Linux `tcp_may_raise_cwnd`).
     fn may_raise_window(&self, flags: &AckFlags) -> bool {
         if !self.config.recovery.uses_sack() {
             return flags.data_acked
@@ -448,7 +450,7 @@ impl Sender {
         flags.data_acked
     }
 
-    /// Arms the probe timer if a probe may be sent, the retransmission timer otherwise.
+    /// Starts the probe timer if a probe may be sent. Otherwise starts the retransmission timer.
     fn set_retransmission_timer(&mut self, now: Time) {
         if !self.schedule_loss_probe(now, true) {
             self.rearm_rto(now);
@@ -456,7 +458,7 @@ impl Sender {
     }
 
     /// Restarts the retransmission timer, or stops it when nothing is outstanding. If a probe or
-    /// reordering timer had displaced it, the time already waited counts.
+    /// reordering timer had replaced the retransmission timer, the time already waited counts.
     ///
     /// Standard: RFC 6298 rule 5.3.
     pub(super) fn rearm_rto(&mut self, now: Time) {

@@ -1,4 +1,4 @@
-//! Results of the handshake for the sending half.
+//! Results of the handshake that the sending half needs.
 
 use crate::congestion::EcnFeedback;
 use fadeout_core::Span;
@@ -13,7 +13,7 @@ pub(in crate::tcp) struct Agreed {
     pub(in crate::tcp) ecn: EcnFeedback,
     pub(in crate::tcp) peer_window: u64,
     pub(in crate::tcp) handshake_rtt: Option<Span>,
-    /// SYNs were lost: the window is one segment.
+    /// True if SYNs were lost, so that the initial window is one segment.
     pub(in crate::tcp) starts_from_one: bool,
     /// True if both ends opened and their SYNs crossed.
     pub(in crate::tcp) is_crossed: bool,

@@ -1,5 +1,5 @@
-//! The send buffer: the part of written data that the socket accepts, its division into sk_buffs,
-//! and the writer's waits.
+//! Send buffer. It decides how much written data the socket accepts, how this data is divided into
+//! sk_buffs, and when the writer waits.
 //!
 //! The memory of each sk_buff counts, sent or not, until its data is acknowledged. The writer fills
 //! sk_buffs until the memory is used up, and waits until a third of it is free. The memory grows
@@ -14,16 +14,15 @@ use crate::tcp::config::SendBufferConfig;
 use fadeout_core::{Probe, Time};
 use std::collections::VecDeque;
 
-/// Memory of an sk_buff's descriptor and of the part that its copies share (`SKB_TRUESIZE(0)` on 64
-/// bits).
+/// Memory of an sk_buff's descriptor and of its shared data (`SKB_TRUESIZE(0)` on 64 bits), bytes.
 const DESCRIPTOR: u64 = 256;
 const SHARED_PART: u64 = 320;
-/// Smallest number of segments that a buffer has room for (`TCP_INIT_CWND`).
+/// Smallest number of segments that fit into a buffer (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
 /// Bytes of one `write()` call.
 pub(crate) const BLOCK: u64 = 128 << 10;
 
-/// An sk_buff that has not left completely.
+/// sk_buff that has not been sent completely.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     end: u64,
@@ -54,12 +53,12 @@ pub(super) fn makes_wait(sender: &Sender) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct SendBuffer {
     config: SendBufferConfig,
-    /// Memory that the buffer may take (`sk_sndbuf`).
+    /// Limit of the buffer's memory (`sk_sndbuf`).
     limit: u64,
     /// Unsent sk_buffs, oldest first.
     pieces: VecDeque<Piece>,
-    /// Bytes that the application has yet to write. The next field is the number of them in the
-    /// current write.
+    /// Number of bytes that the application has not written yet. The next field is the number of
+    /// bytes left in the current write.
     backlog: u64,
     call: u64,
     /// True if the current write has copied data.
@@ -139,8 +138,8 @@ impl SendBuffer {
         self.closes
     }
 
-    /// Returns the unsent bytes of the first sk_buff, whose head is at `next`, and true if it is
-    /// the last.
+    /// Returns the number of unsent bytes in the first sk_buff, whose next byte is `next`. The flag
+    /// is true if this is the last sk_buff.
     #[inline]
     pub(super) fn head(&self, next: u64) -> (u64, bool) {
         let len = self
@@ -150,7 +149,7 @@ impl SendBuffer {
         (len, self.pieces.len() <= 1)
     }
 
-    /// Grows the head of the queue up to `bytes`, with data of the sk_buff after it (Linux
+    /// Extends the first sk_buff up to `bytes`, with data of the sk_buff after it (Linux
     /// `tcp_grow_skb`).
     #[inline]
     pub(super) fn grow_head(&mut self, next: u64, bytes: u64) {
@@ -165,7 +164,8 @@ impl SendBuffer {
         }
     }
 
-    /// Moves `copied` bytes of the write, up to `end`, into a new sk_buff or into the last one.
+    /// Moves `copied` bytes of the write, up to `end`, into an sk_buff. `is_new` is true for a new
+    /// sk_buff, and false for the last one.
     fn take(&mut self, end: u64, copied: u64, is_new: bool) {
         self.call -= copied;
         self.backlog -= copied;
@@ -181,7 +181,7 @@ impl SendBuffer {
         self.has_copied = true;
     }
 
-    /// Removes the data sent before `next`. Returns true if a pushed sk_buff ended there.
+    /// Removes the data sent before `next`. Returns true if a pushed sk_buff ended at `next`.
     #[inline]
     pub(super) fn leave(&mut self, next: u64) -> bool {
         let mut pushed = false;
@@ -201,8 +201,8 @@ impl Sender {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    /// Returns the number of unsent bytes that the application wrote, accepted by the socket or
-    /// not.
+    /// Returns the number of unsent bytes that the application has written, including bytes that
+    /// the socket has not accepted.
     pub(in crate::tcp) fn awaited(&self) -> u64 {
         self.unsent() + self.backlog()
     }
@@ -213,8 +213,9 @@ impl Sender {
         self.buffer.as_ref().map_or(0, |buffer| buffer.backlog())
     }
 
-    /// Returns the memory of the windows that the congestion control asks for, with `header` bytes
-    /// for headers in an sk_buff (Linux `tcp_sndbuf_expand`).
+    /// Returns the target size of the buffer: the memory of as many windows as the congestion
+    /// control requires. Each sk_buff counts `header` bytes for headers (Linux
+    /// `tcp_sndbuf_expand`).
     pub(crate) fn wanted_buffer(&self, header: u64) -> u64 {
         let factor = u64::from(self.congestion.buffered_windows());
         let segments = (self.window.cwnd as u64).max(u64::from(self.reordering) + 1);
@@ -241,7 +242,7 @@ impl Sender {
         })
     }
 
-    /// Returns true if the memory is used up.
+    /// Returns true if the memory reaches the limit.
     fn is_full(&self) -> bool {
         let memory = self.memory();
         self.buffer
@@ -249,8 +250,8 @@ impl Sender {
             .is_some_and(|buffer| memory >= buffer.limit)
     }
 
-    /// Grows the buffer if the writer waits while the window has room. Lets the writer go on once a
-    /// third of the buffer is free (Linux `tcp_check_space`).
+    /// Grows the buffer if the writer waits while the window has room. Lets the writer continue
+    /// once a third of the buffer is free (Linux `tcp_check_space`).
     #[inline]
     pub(super) fn check_space(&mut self, now: Time) {
         if !makes_wait(self) {
@@ -274,7 +275,8 @@ impl Sender {
                 return;
             }
             let is_last = self.is_finishing() && self.backlog() == 0;
-            // After a close before the handshake was complete, the FIN leaves with the data.
+            // If the application closed before the handshake was complete, the FIN leaves with the
+            // data.
             self.fin_queued |= is_last && self.snd_nxt == 1;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));
             self.push_out(cx, Push::Pending);
@@ -285,12 +287,12 @@ impl Sender {
         }
     }
 
-    /// Returns the buffer of a sender that writes.
+    /// Returns the buffer of a sender that writes. Must not be called without a buffer.
     fn writing(&mut self) -> &mut SendBuffer {
         self.buffer.as_mut().expect("what is written has a buffer")
     }
 
-    /// Begins or continues a write of the application. Returns true if there is one.
+    /// Begins or continues a write of the application. Returns false if there is no data to write.
     fn begin_call(&mut self) -> bool {
         let buffer = self.writing();
         if buffer.call == 0 {
@@ -303,7 +305,7 @@ impl Sender {
         self.writing().call > 0
     }
 
-    /// Writes the rest of a call's data. Returns false if the writer must wait.
+    /// Writes the remaining data of the current write. Returns false if the writer must wait.
     fn write_block<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let size = self.piece();
         loop {
@@ -323,7 +325,8 @@ impl Sender {
                     if self.wait_for_room(cx) {
                         return false;
                     }
-                    // The push of the wait may have sent and ended sk_buffs.
+                    // The push before the wait may have sent or completed sk_buffs, so the last
+                    // sk_buff is checked again.
                     continue;
                 }
                 if is_idle {
@@ -357,9 +360,9 @@ impl Sender {
         }
     }
 
-    /// Pushes written data after memory ran out, and lets the writer sleep until an ACK frees a
-    /// third. The writer does not sleep if the push let the buffer grow. Returns true if it sleeps
-    /// (Linux `sk_stream_wait_memory`).
+    /// Pushes written data because the memory is used up. The writer then waits until an ACK frees
+    /// a third of the memory. If the push makes the buffer grow, the writer does not wait. Returns
+    /// true if the writer waits (Linux `sk_stream_wait_memory`).
     fn wait_for_room<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let buffer = self.writing();
         buffer.waits = true;
@@ -383,8 +386,8 @@ impl Sender {
         }
     }
 
-    /// Returns the bytes up to the end of the record that is being written. The result is 0 right
-    /// after a record, and `u64::MAX` without a record.
+    /// Returns the number of bytes up to the end of the record that is being written. Returns 0
+    /// right after a record, and `u64::MAX` without a record.
     fn record_ahead(&self) -> u64 {
         let ends = self.records.iter().find(|end| **end >= self.write_end);
         ends.map_or(u64::MAX, |end| end - self.write_end)

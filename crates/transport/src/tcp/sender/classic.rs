@@ -10,18 +10,18 @@ use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::{LossRecovery, NewRenoVariant, RecoverGuard};
 use fadeout_core::Probe;
 
-/// State of the recovery that counts duplicate ACKs.
+/// State of a recovery without SACK, which counts duplicate ACKs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Classic {
     duplicates: u32,
-    /// Number of duplicates that stand for a delivered segment (Linux `sacked_out` without SACK).
+    /// Number of duplicate ACKs that count as delivered segments (Linux `sacked_out` without SACK).
     counted: u32,
     /// End of the data sent before the last fast retransmit or timeout (RFC 6582 `recover`).
     pub(super) recover: u64,
-    /// True if a partial ACK restarted the timer already, and no other may (the "impatient"
-    /// variant, RFC 6582 section 3.2).
+    /// True if a partial ACK has restarted the timer. In the "impatient" variant no other partial
+    /// ACK may restart it (RFC 6582 section 3.2).
     pub(super) is_timer_settled: bool,
-    /// True if this ACK ended recovery, so that it must not grow the window too.
+    /// True if this ACK ended the recovery. The same ACK must not grow the window too.
     pub(super) has_just_left: bool,
 }
 
@@ -49,7 +49,7 @@ impl Sender {
         }
         if self.state == RecoveryState::Recovery {
             if !self.congestion.controls_window() {
-                self.window.cwnd += 1.0; // the duplicate shows that a segment left the network
+                self.window.cwnd += 1.0; // a duplicate ACK shows that a segment left the network
             }
             return Repair::None;
         }
@@ -75,13 +75,14 @@ impl Sender {
         match self.config.recover_guard {
             RecoverGuard::Above => self.snd_una > self.classic.recover,
             RecoverGuard::From => self.snd_una >= self.classic.recover,
-            // After a timeout all sent data is retransmitted anyway.
+            // After a timeout all outstanding data is retransmitted anyway, so duplicates do not
+            // indicate a new loss.
             RecoverGuard::None => self.state != RecoveryState::Loss,
         }
     }
 
-    /// Returns true if each duplicate counts as a delivery as in Linux, and not again when it is
-    /// acknowledged (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    /// Returns true if each duplicate ACK counts as a delivery, as in Linux. The segment then does
+    /// not count again when it is acknowledged (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
     fn is_linux_without_sack(&self) -> bool {
         self.config.prr
     }
@@ -95,7 +96,8 @@ impl Sender {
             self.congested(cx, CongestionKind::FastRecovery);
         }
         if self.config.recovery == LossRecovery::Tahoe {
-            // Slow start begins at the loss, and all outstanding data is retransmitted.
+            // Tahoe: slow start begins at the lost segment, and all outstanding data is
+            // retransmitted.
             self.lose_everything();
             self.set_cwnd(1.0);
             self.state = RecoveryState::Loss;
@@ -111,7 +113,7 @@ impl Sender {
         self.report(cx, "recovery");
     }
 
-    /// Retransmits the head after the wait for the link layer (TCP-DCR).
+    /// Retransmits the oldest segment after the wait for the link layer (TCP-DCR).
     pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_due = self.state == RecoveryState::Open
             && self.classic.duplicates >= self.config.duplicate_threshold
@@ -129,7 +131,8 @@ impl Sender {
         flags: &mut AckFlags,
     ) -> Repair {
         self.delays_losses(cx.now, true, false);
-        // The segments behind the duplicates are among those acknowledged. At least one is new.
+        // The segments that duplicate ACKs already counted are subtracted from the acknowledged
+        // segments. At least one segment is new.
         let counted = std::mem::take(&mut self.classic.counted);
         self.rate.delivered -= u64::from(counted.min(acked.saturating_sub(1)));
         self.classic.duplicates = 0;
@@ -176,14 +179,14 @@ impl Sender {
         self.report(cx, "recovered");
     }
 
-    /// Marks all outstanding segments lost, as if by going back to SND.UNA.
+    /// Marks all outstanding segments as lost, to restart from SND.UNA.
     pub(super) fn lose_everything(&mut self) {
         for number in self.board.first()..self.board.end() {
             self.lose(number);
         }
     }
 
-    /// Returns the number of segments that limited transmit allows beyond the window.
+    /// Returns the number of segments that limited transmit may send beyond the window.
     ///
     /// Standard: RFC 3042.
     pub(super) fn limited_transmit_allowance(&self) -> u32 {

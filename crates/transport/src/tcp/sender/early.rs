@@ -1,4 +1,4 @@
-//! Data that left on the SYN (Fast Open), as the sender keeps book of it.
+//! Data on the SYN (Fast Open) at the sender.
 //!
 //! Standard: RFC 7413 §4.2.
 
@@ -8,7 +8,7 @@ use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Probe, Span, Time};
 
 impl Sender {
-    /// The peer completed a handshake that began with data.
+    /// Completes the handshake of a connection whose peer sent data on the SYN.
     pub(in crate::tcp) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
         if let Some(rtt) = handshake_rtt {
             self.take_rtt_sample(now, rtt, rtt);
@@ -17,8 +17,8 @@ impl Sender {
     }
 
     /// Processes the answer to the SYN that left at `sent_at` with data up to `end`. The answer
-    /// acknowledged the data up to `ack`. The rest is lost for a reason other than congestion, and
-    /// is retransmitted at once (Linux `tcp_non_congestion_loss_retransmit`).
+    /// acknowledged the data up to `ack`. Other data of the SYN is lost for a reason other than
+    /// congestion, and is retransmitted at once (Linux `tcp_non_congestion_loss_retransmit`).
     pub(in crate::tcp) fn on_early_answer<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

@@ -1,5 +1,5 @@
-//! Relations between a sender's numbers that hold after each event. Builds with assertions
-//! check them.
+//! Relations between the fields of a sender that hold after each event. They are checked in builds
+//! with assertions.
 
 use super::{Sender, TimerKind};
 use crate::congestion::AckSample;
@@ -112,7 +112,7 @@ impl Sender {
         );
     }
 
-    /// Asserts the relations of a sample on which congestion control relies.
+    /// Asserts the properties of an ACK sample that congestion controls rely on.
     #[inline]
     pub(super) fn assert_sample(&self, ack: &AckSample) {
         debug_assert!(

@@ -1,4 +1,4 @@
-//! Congestion marks as the peer reports them.
+//! Congestion marks that the peer reports.
 //!
 //! Standard: RFC 3168 §6.1.2; RFC 8257 §3.3; RFC 9768 §3.2.
 
@@ -7,20 +7,20 @@ use crate::congestion::EcnFeedback;
 use crate::tcp::accurate::Delivery;
 use fadeout_core::{Ecn, Flags, Segment};
 
-/// Negotiated ECN feedback, and marks counted so far.
+/// Negotiated ECN feedback and number of reported marks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     feedback: EcnFeedback,
-    /// True if data leaves with the codepoint ECT(1).
+    /// True if data packets carry the codepoint ECT(1).
     is_l4s: bool,
-    /// Marked packets that the peer has reported, with accurate feedback.
+    /// Number of marked packets that the peer has reported with accurate feedback.
     reported: u32,
     /// True if the next new segment must signal "congestion window reduced".
     cwr_pending: bool,
 }
 
 impl Marks {
-    /// The handshake agreed on `feedback`; the congestion control is made for `needed`.
+    /// Records that the handshake agreed on `feedback`. The congestion control needs `needed`.
     pub(super) fn on_established(&mut self, feedback: EcnFeedback, needed: EcnFeedback) {
         self.feedback = feedback;
         self.is_l4s = feedback == EcnFeedback::Accurate && needed == EcnFeedback::Accurate;
@@ -31,7 +31,7 @@ impl Marks {
         self.feedback != EcnFeedback::None
     }
 
-    /// ECN field of a packet with new data.
+    /// Returns the ECN field of a packet with new data.
     pub(super) fn codepoint(&self) -> Ecn {
         match self.feedback {
             EcnFeedback::None => Ecn::NotEct,
@@ -40,14 +40,14 @@ impl Marks {
         }
     }
 
-    /// Processes the ECN report of an ACK. Returns true if it reports marks, and their count with
-    /// accurate feedback. `None` without a count.
+    /// Processes the ECN report of an ACK. Returns true if the ACK reports marks, and their number
+    /// if the feedback is accurate. `None` if the number is unknown.
     pub(super) fn take(&mut self, segment: &Segment) -> (bool, Option<u32>) {
         match self.feedback {
             EcnFeedback::None => (false, None),
             EcnFeedback::Classic | EcnFeedback::Dctcp => (segment.flags.has(Flags::ECE), None),
             EcnFeedback::Accurate => {
-                // An old ACK that was overtaken carries an old count.
+                // A reordered old ACK carries an old count and reports no new marks.
                 let marked = segment.ce_packets.saturating_sub(self.reported);
                 self.reported += marked;
                 (marked > 0, Some(marked))
@@ -55,17 +55,17 @@ impl Marks {
         }
     }
 
-    /// Notes that the window was reduced.
+    /// Records that the window was reduced, so that CWR must be sent.
     pub(super) fn on_reduced(&mut self) {
         self.cwr_pending = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
     }
 
-    /// Notes that the last reduction was undone.
+    /// Records that the last reduction was undone, so that CWR need not be sent.
     pub(super) fn on_undone(&mut self) {
         self.cwr_pending = false;
     }
 
-    /// Flags of a segment with new data.
+    /// Returns the flags of a segment with new data.
     pub(super) fn flags_of_data(&mut self) -> Flags {
         if std::mem::take(&mut self.cwr_pending) {
             Flags::CWR
@@ -76,7 +76,8 @@ impl Marks {
 }
 
 impl Sender {
-    /// Segments that an ACK is about to deliver, whole ones.
+    /// Returns the packets and bytes that an ACK is about to deliver. Only whole segments count as
+    /// packets.
     pub(in crate::tcp) fn preview_delivery(&self, segment: &Segment) -> Delivery {
         let mss = u64::from(self.window.mss.max(1));
         let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);

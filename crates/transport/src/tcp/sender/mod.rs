@@ -2,7 +2,7 @@
 //! retransmit.
 //!
 //! The state machine is Linux's (kernel `tcp_input.c`, `tcp_output.c`, `tcp_timer.c`,
-//! `tcp_recovery.c`), with the RFCs it implements cited at each part. A file a concern:
+//! `tcp_recovery.c`). Each part cites the RFC that it implements. The files are:
 //!
 //! - [`ack`] has one ACK from arrival to the congestion control, in Linux's order of work
 //! - [`buffer`] has the part of written data that the socket accepts
@@ -58,14 +58,14 @@ use fadeout_core::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Time, outbox and probe of one call.
+/// Time, outbox and probe that one call of the sender uses.
 pub(super) struct Step<'a, P> {
     pub(super) now: Time,
     pub(super) out: &'a mut Outbox,
     pub(super) probe: &'a mut P,
 }
 
-/// Uses of the sender's only timer. The kernel multiplexes the first four in the same way.
+/// Purposes of the sender's only timer. In Linux one timer serves the first four purposes as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// Retransmission timeout (RFC 6298).
@@ -78,11 +78,11 @@ pub(super) enum TimerKind {
     Persist,
     /// Wait of a loss response for the link layer (TCP-DCR).
     LossDelay,
-    /// An outage response's own timer.
+    /// Timer of an outage response.
     Outage,
 }
 
-/// Counts that a run's summary reports.
+/// Counters for the summary of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SenderStatistics {
     /// Data segments sent, retransmissions included.
@@ -103,11 +103,11 @@ pub struct SenderStatistics {
     pub rtt_sum_s: f64,
     /// Number of round-trip time samples.
     pub rtt_samples: u64,
-    /// Smallest round-trip time sample; none without one.
+    /// Smallest round-trip time sample. `None` without a sample.
     pub min_rtt: Option<Span>,
-    /// Integral of SRTT over time, s², and how long it runs, s: their ratio is the mean SRTT.
+    /// Integral of SRTT over time, s². Divided by `srtt_time_s`, the mean SRTT.
     pub srtt_integral: f64,
-    /// Time over which `srtt_integral` runs, s.
+    /// Time over which `srtt_integral` is computed, s.
     pub srtt_time_s: f64,
 }
 
@@ -115,7 +115,7 @@ pub struct SenderStatistics {
 pub(crate) struct Sender {
     config: Arc<TcpConfig>,
     flow: FlowId,
-    /// End of the flow that this sender is, for the record.
+    /// End of the flow at which this sender is, for recorded rows.
     end: FlowEnd,
     congestion: Congestion,
     window: Window,
@@ -133,14 +133,16 @@ pub(crate) struct Sender {
     fin_sent: bool,
     /// True if a multipath connection has more data than it offers this subflow.
     holds_back: bool,
-    /// Requests of the multipath connection that owns this subflow.
+    /// Settings by the multipath connection that owns this subflow.
     of_connection: subflow::OfConnection,
-    /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
+    /// Advertised window (RFC 9293 SND.WND). The next field is the sequence number of the segment
+    /// that last updated the window (WL1).
     snd_wnd: u64,
     snd_wl1: u64,
 
     state: RecoveryState,
-    /// Sequence number that ends the episode when it is acknowledged (RFC 6675 RecoveryPoint).
+    /// Sequence number whose acknowledgment ends the recovery or reduction (RFC 6675
+    /// RecoveryPoint).
     high_seq: u64,
     recovery: recovery::Reduction,
     undo: undo::Undo,
@@ -150,37 +152,38 @@ pub(crate) struct Sender {
     probe: probe::LossProbe,
     /// True while F-RTO is under way (RFC 5682).
     frto: bool,
-    /// Consecutive timeouts without progress.
+    /// Number of consecutive timeouts without progress.
     retransmits: u32,
     /// First departure of the segment that timed out.
     stalled_since: Time,
-    /// Segments that may arrive out of order before a loss is inferred.
+    /// Number of segments that may arrive out of order before a loss is inferred.
     reordering: u32,
     /// End of the highest SACKed segment.
     fack: u64,
-    /// SACK blocks of the previous ACK, sorted. Segments that they cover need no second pass.
+    /// SACK blocks of the previous ACK, sorted. The segments that they cover are already tagged.
     sack_cache: [SackBlock; 4],
-    /// Number of the segment from which the search for losses to repair starts.
+    /// Number of the segment at which the search for lost segments starts.
     retransmit_hint: u64,
 
     timer: Option<(TimerKind, Time)>,
     clock: TimerClock,
     persist_backoff: u32,
-    /// Zero-window probes in a row that the peer did not answer.
+    /// Number of consecutive zero-window probes without an answer.
     unanswered_probes: u32,
     usage: usage::Usage,
     pacer: pacing::Pacer,
-    /// True if small segments wait for more data even with nothing outstanding.
+    /// True if small segments wait for more data even if nothing is outstanding (`TCP_CORK`).
     is_corked: bool,
-    /// True if more data follows the last write, so that its end is not pushed.
+    /// True if more data follows the last write. The end of the write is then sent without PSH.
     has_more: bool,
     /// True if small segments may leave until the next write (Linux `TCP_NAGLE_PUSH`).
     pushes_small: bool,
-    /// Ends of records, which no segment crosses.
+    /// Ends of records. No segment contains data of two records.
     records: VecDeque<u64>,
     /// End of the last small segment sent (Linux `snd_sml`).
     small_end: u64,
-    /// Largest window that the peer advertised, and the sequence number of the last PSH.
+    /// Largest window that the peer advertised. The next field is the sequence number of the last
+    /// PSH.
     max_window: u64,
     pushed_end: u64,
     pieces: pieces::Pieces,
@@ -260,12 +263,12 @@ impl Sender {
         self.marks
             .on_established(agreed.ecn, self.congestion.needs_ecn());
         self.congestion.on_ecn_agreed(agreed.ecn);
-        // Unchanged settings stay shared with other connections.
+        // If the settings are unchanged, the configuration stays shared with other connections.
         if self.config.timestamps != agreed.timestamps {
             self.config_mut().timestamps = agreed.timestamps;
         }
         if !agreed.sack && self.config.recovery.uses_sack() {
-            // RFC 2018 section 4: without SACK-permitted, recover as NewReno.
+            // RFC 2018 section 4: if SACK was not agreed on, the recovery is NewReno's.
             self.config_mut().recovery = super::config::LossRecovery::NewReno;
         }
         self.snd_wnd = agreed.peer_window;
@@ -286,8 +289,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Queues `bytes` more of the application. A write after [`Sender::finish`] is the
-    /// application's mistake, and nothing follows the FIN.
+    /// Queues `bytes` that the application wrote. A write after [`Sender::finish`] is an error of
+    /// the application and is ignored.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
         if self.is_finishing() {
             return;
@@ -306,7 +309,7 @@ impl Sender {
         self.write_end = self.write_end.saturating_add(bytes);
     }
 
-    /// Queues the FIN, after which the application writes no more.
+    /// Queues the FIN, because the application writes no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = self.buffer.as_mut().is_none_or(buffer::SendBuffer::close);
     }
@@ -323,11 +326,11 @@ impl Sender {
         timer.min(self.pacer.wake_at)
     }
 
-    /// Handles timers that may have expired.
+    /// Handles the expired timers.
     pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.pacer.wake_at <= cx.now {
             self.pacer.wake_at = Time::NEVER;
-            // A segment held back by the pacer may be a repair, which goes first.
+            // A segment that the pacer delayed may be a retransmission, which is sent first.
             if self.has_losses_to_repair() {
                 self.retransmit_lost(cx);
             }
@@ -351,7 +354,7 @@ impl Sender {
         TimerOutcome::Done
     }
 
-    /// Sets the timer. While suspended, only the outage response's own timer runs.
+    /// Sets the timer. During an outage only the timer of the outage response may be set.
     fn arm(&mut self, kind: TimerKind, at: Time) {
         if kind == TimerKind::Outage || !self.is_suspended() {
             self.timer = Some((kind, at));
@@ -373,12 +376,12 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// First sequence number beyond the peer's window.
+    /// Returns the first sequence number beyond the peer's window.
     fn window_end(&self) -> u64 {
         self.snd_una + self.snd_wnd
     }
 
-    /// Returns true if the rate reduction owns the window (Linux `tcp_in_cwnd_reduction`).
+    /// Returns true if rate reduction sets the window (Linux `tcp_in_cwnd_reduction`).
     fn in_reduction(&self) -> bool {
         matches!(self.state, RecoveryState::Cwr | RecoveryState::Recovery)
     }
@@ -397,7 +400,7 @@ impl Sender {
             .on_sample(now, rtt, latest, self.snd_una, self.snd_nxt);
     }
 
-    /// Releases memory once the connection is over. The statistics stay.
+    /// Releases memory after the connection is over. The statistics remain.
     pub(super) fn release(&mut self) {
         self.board.release();
     }
@@ -461,7 +464,7 @@ impl Sender {
         &self.rtt
     }
 
-    /// Returns the configuration for writing, which from now on belongs to this sender alone.
+    /// Returns the configuration for changes. From now on this sender has its own copy.
     fn config_mut(&mut self) -> &mut TcpConfig {
         Arc::make_mut(&mut self.config)
     }
@@ -472,7 +475,7 @@ impl Sender {
     pub(super) fn set_user_timeout(&mut self, limit: Option<Span>) {
         self.config_mut().user_timeout = limit;
     }
-    /// Ends a record after the next `bytes` that are written.
+    /// Ends a record after the next `bytes` of written data.
     pub(super) fn end_record_after(&mut self, bytes: u64) {
         let end = self.write_end.saturating_add(self.backlog());
         self.records.push_back(end.saturating_add(bytes));
@@ -528,17 +531,18 @@ impl Sender {
         }
     }
 
-    /// Sets the end of the flow that this sender is.
+    /// Sets at which end of the flow this sender is.
     pub(super) fn set_end(&mut self, end: FlowEnd) {
         self.end = end;
     }
 
-    /// Returns the end of the flow that this sender is.
+    /// Returns the end of the flow at which this sender is.
     pub(super) fn end(&self) -> FlowEnd {
         self.end
     }
 
-    /// Returns true if a row of the congestion table is due. Only the flow's data sender has rows.
+    /// Returns true if a row of the congestion table is due. Only the sender of the flow's data
+    /// records rows.
     #[inline]
     pub(super) fn wants_row<P: Probe>(&self, now: Time, probe: &P) -> bool {
         self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow)
@@ -578,7 +582,7 @@ impl Sender {
     }
 }
 
-/// Result of a timer for the connection.
+/// Result of an expired timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerOutcome {
     Done,

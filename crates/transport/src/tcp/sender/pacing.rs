@@ -1,4 +1,4 @@
-//! The departure clock of a paced sender, and its rate (Linux `tcp_update_pacing_rate`,
+//! Departure clock of a paced sender, and its rate (Linux `tcp_update_pacing_rate`,
 //! `tcp_update_skb_after_send`).
 
 use super::Sender;
@@ -11,9 +11,9 @@ use fadeout_core::{Bytes, MptcpOption, Rate, Time};
 pub(super) struct Pacer {
     /// Earliest departure of the next segment.
     pub(super) next_at: Time,
-    /// Time of the next try. [`Time::NEVER`] if nothing waits for the clock.
+    /// Time of the next attempt to send. [`Time::NEVER`] if no segment waits for the clock.
     pub(super) wake_at: Time,
-    /// Rate of pacing, also if the sender does not pace (Linux `sk_pacing_rate`).
+    /// Pacing rate, also if the sender does not pace (Linux `sk_pacing_rate`).
     pub(super) rate: Rate,
 }
 
@@ -39,7 +39,8 @@ impl Pacer {
     }
 }
 
-/// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
+/// Number of segments that leave without pacing at the start of a connection, as in Linux and
+/// sch_fq.
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Sender {
@@ -49,8 +50,8 @@ impl Sender {
             || self.is_resuming()
     }
 
-    /// Returns the bytes that a rate and a window count for a segment. A subflow counts the
-    /// option's bytes, because Linux's segment size ignores the option (`mss_cache`).
+    /// Returns the size of a segment in bytes for rates and windows. For a subflow the size
+    /// includes the MPTCP option, because Linux's segment size ignores the option (`mss_cache`).
     pub(super) fn counted_mss(&self) -> u64 {
         let option = if self.config.is_linux_subflow {
             MptcpOption::MAPPING_LEN
@@ -60,9 +61,9 @@ impl Sender {
         u64::from(self.window.mss + option)
     }
 
-    /// Updates the pacing rate as Linux `tcp_update_pacing_rate`. The rate is twice the window per
-    /// round trip in slow start, and 1.2 times after it. A rate of the congestion control takes
-    /// precedence.
+    /// Updates the pacing rate as Linux `tcp_update_pacing_rate`. In slow start the rate is twice
+    /// the window per round trip, and later 1.2 times the window. A rate of the congestion control
+    /// takes precedence.
     pub(super) fn update_pacing_rate(&mut self) {
         let mss = f64::from(self.window.mss);
         let counted = self.counted_mss() as f64;
@@ -88,9 +89,9 @@ impl Sender {
         self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
     }
 
-    /// Moves the departure clock of a paced sender on by the time that `bytes` take. The clock
-    /// starts with the sk_buff that completes the first ten segments. Lateness shortens the wait by
-    /// up to a half, as in the kernel.
+    /// Advances the departure clock by the time that `bytes` take at the pacing rate. The clock
+    /// starts with the sk_buff that completes the first ten segments. If the segment left late, the
+    /// next wait is shortened by up to a half, as in the kernel.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
         if !self.is_pacing() {
             return;
@@ -104,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Returns true if the pacer's clock holds a segment back. The clock then wakes the sender.
+    /// Returns true if the pacer delays the next segment. The pacer then wakes the sender.
     pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
         let waits = self.is_pacing() && self.pacer.next_at > now;
         if waits {

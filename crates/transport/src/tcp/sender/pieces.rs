@@ -1,5 +1,5 @@
-//! Bursts, and the sk_buffs of the stream that they are cut from. The rules are those of a kernel
-//! with segmentation offload: which segments leave together, wait for more data, or are pushed.
+//! Bursts of segments, and the sk_buffs that contain them. The rules decide which segments leave
+//! together, wait for more data, or carry PSH, as in a kernel with segmentation offload.
 
 use super::Sender;
 use crate::congestion::RecoveryState;
@@ -7,37 +7,38 @@ use fadeout_core::{Span, Time};
 
 /// Largest payload of one segmentation-offload packet (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
-/// Longest time until the ACK that a small burst waits for.
+/// Longest time for which a small burst waits for an ACK.
 const SOON: Span = Span::from_millis(1);
-/// Room that the kernel leaves for headers in such a packet (`MAX_TCP_HEADER` and one byte).
+/// Number of bytes that the kernel reserves for headers in such a packet (`MAX_TCP_HEADER` and one
+/// byte).
 const BURST_HEADERS: u64 = 321;
 
-/// Division of the stream into sk_buffs while it is written. The rest of an sk_buff is not held
-/// back.
+/// Division of the stream into sk_buffs while the application writes it. If more sk_buffs follow,
+/// the last part of an sk_buff does not wait.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pieces {
-    /// End of the sk_buff that holds the next segment.
+    /// End of the sk_buff that contains the next segment.
     end: u64,
     /// True if newly written data extends this sk_buff.
     grows: bool,
-    /// True if the end of the sk_buff is pushed.
+    /// True if the last segment of the sk_buff carries PSH.
     is_pushed: bool,
 }
 
-/// Position of a segment among the segments that leave together.
+/// Position of a segment in a burst, the segments that leave together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
-    /// The segment leaves alone, with PSH.
+    /// The segment is a burst of its own and carries PSH.
     Pushed,
     First,
     Within,
-    /// The segment is the last one, and has PSH.
+    /// The segment is the last of the burst and carries PSH.
     End,
 }
 
 impl Sender {
-    /// Returns the number of segments that leave together, about a millisecond of data (Linux
+    /// Returns the number of segments in a burst, about a millisecond of data (Linux
     /// `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
         if !self.config.tso_bursts {
@@ -45,8 +46,8 @@ impl Sender {
         }
         let mss = u64::from(self.window.mss);
         let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
-        // Linux doubles the burst on short paths: 64 kB, halved per 512 us of round-trip time
-        // (tcp_tso_rtt_log).
+        // On short paths Linux adds up to 64 kB to a burst. The addition is halved for each 512 us
+        // of round-trip time (tcp_tso_rtt_log).
         let doublings = self.rtt.min().as_micros() >> 9;
         if doublings < 32 {
             bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
@@ -64,19 +65,20 @@ impl Sender {
         (largest / mss).max(1) * mss
     }
 
-    /// Returns the number of sk_buffs that hold unacknowledged data.
+    /// Returns the number of sk_buffs with unacknowledged data.
     pub(in crate::tcp) fn pieces_in_flight(&self) -> u32 {
         self.board.pieces
     }
 
-    /// Extends the sk_buff at the head by newly written data if that data still fits into it. The
-    /// sk_buff then grows as its head leaves.
+    /// Extends the first sk_buff by newly written data that still fits. The sk_buff then grows
+    /// while its first segments leave.
     pub(super) fn extend_piece(&mut self) {
         self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
-    /// Moves the end of a full sk_buff along while it is written and its head leaves. A push ends
-    /// it once more than half of the peer's largest window went without one (Linux `forced_push`).
+    /// Moves the end of a full sk_buff forward while the application writes and the first segments
+    /// leave. A push ends the sk_buff if more than half of the peer's largest window was sent
+    /// without PSH (Linux `forced_push`).
     pub(super) fn grow_piece(&mut self) {
         if !self.pieces.grows {
             return;
@@ -92,14 +94,14 @@ impl Sender {
         }
     }
 
-    /// Fixes the end of the sk_buff once nothing more can be sent now.
+    /// Fixes the end of the sk_buff if no more data can be sent now.
     pub(super) fn settle_piece(&mut self) {
         if std::mem::take(&mut self.pieces.grows) {
             self.pieces.end = self.snd_nxt + self.piece();
         }
     }
 
-    /// Returns true if newly written data joins the sk_buff that leaves next.
+    /// Returns true if newly written data extends the sk_buff that leaves next.
     pub(super) fn is_growing(&self) -> bool {
         self.pieces.grows
     }
@@ -108,7 +110,7 @@ impl Sender {
         self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
     }
 
-    /// Returns true if the last transmission ended a pushed sk_buff.
+    /// Returns true if the last transmission ended an sk_buff with a push.
     pub(super) fn ends_pushed_piece(&mut self) -> bool {
         if let Some(buffer) = &mut self.buffer {
             return buffer.leave(self.snd_nxt);
@@ -126,13 +128,15 @@ impl Sender {
         pieces.is_pushed
     }
 
-    /// Waits for the next ACK rather than send a small burst (Linux `tcp_tso_should_defer`). The
-    /// wait needs an ACK that is near and a window that will allow a larger burst. Returns true if
-    /// the congestion window causes the wait. `None` if there is no wait.
+    /// Decides whether a small burst waits for the next ACK (Linux `tcp_tso_should_defer`). It
+    /// waits if the ACK is due soon and will allow a larger burst. Returns true if the congestion
+    /// window causes the wait, and false if the peer's window does. `None` if the burst does not
+    /// wait.
     pub(super) fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
         let mss = u64::from(self.window.mss);
         let unsent = self.unsent();
-        // The pacer's clock is the time from which more may leave (Linux `tcp_wstamp_ns`).
+        // For a paced sender the time counts from the pacer's next departure (Linux
+        // `tcp_wstamp_ns`).
         let last_left = self.last_sent_at.max(self.pacer.next_at);
         if !self.config.tso_bursts
             || unsent <= mss
@@ -153,7 +157,7 @@ impl Sender {
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
         let (rest_of_piece, is_last_piece) = match &self.buffer {
             Some(buffer) => buffer.head(self.snd_nxt),
-            // The connection offers one piece at a time.
+            // The multipath connection offers a subflow one sk_buff at a time.
             None if self.config.is_linux_subflow => (unsent, !self.holds_back),
             None => {
                 let rest = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
@@ -196,7 +200,8 @@ mod tests {
 
     #[test]
     fn a_burst_is_a_millisecond_of_data_and_more_on_short_paths() {
-        // Linux `tcp_tso_autosize`: rate / 1024 bytes, and 64 kB halved per 512 us of round trip.
+        // Linux `tcp_tso_autosize`: the burst is rate / 1024 bytes plus 64 kB, halved for each 512
+        // us of round-trip time.
         for (mbit, rtt_us, segments) in [
             (100, 100_000, 12),
             (1, 100_000, 2),
@@ -229,7 +234,8 @@ mod tests {
         }
     }
 
-    /// Ten of many segments are outstanding. The ACK of the first is due in half a millisecond.
+    /// Returns a sender with ten outstanding segments and more data. The ACK of the first segment
+    /// is due in half a millisecond.
     fn waiting(segments: u64) -> Bench {
         let mut b = Bench::new(&bursts());
         b.write(segments);
@@ -239,7 +245,8 @@ mod tests {
         b
     }
 
-    /// Returns the result for two segments that may wait for a burst of ten, after a change.
+    /// Returns the decision for two segments that may wait for a burst of ten. `change` changes the
+    /// sender first.
     fn waits(change: impl FnOnce(&mut Bench)) -> Option<bool> {
         let mut b = waiting(60);
         change(&mut b);
@@ -248,17 +255,17 @@ mod tests {
 
     #[test]
     fn a_small_burst_waits_for_an_ack_that_is_near() {
-        // The conditions are those of Linux `tcp_tso_should_defer`.
+        // Each line changes one condition of Linux `tcp_tso_should_defer`.
         let us = Span::from_micros;
         assert_eq!(waits(|_| ()), Some(true));
         assert_eq!(waits(|b| b.sender.config_mut().tso_bursts = false), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Recovery), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Loss), None);
-        // The sender has sent nothing for a millisecond.
+        // If the sender has sent nothing for more than a millisecond, the burst does not wait.
         let idle =
             |idle| waits(|b| b.sender.last_sent_at = Time::from_nanos(b.now.as_nanos() - idle));
         assert_eq!((idle(1_000_000), idle(1_000_001)), (Some(true), None));
-        // For a paced sender the time counts from when more may leave.
+        // For a paced sender this time counts from the pacer's next departure.
         let paced = |late| {
             waits(|b| {
                 b.sender.last_sent_at = Time::ZERO;
@@ -266,7 +273,7 @@ mod tests {
             })
         };
         assert_eq!((paced(1_000_000), paced(1_000_001)), (Some(true), None));
-        // The ACK is due in a millisecond.
+        // The burst waits if the ACK is due within a millisecond, and not if later.
         let due = |micros: u64| {
             waits(|b| {
                 b.now = Time::ZERO + Span::from_secs(1) + us(100_000 - micros);
@@ -274,13 +281,14 @@ mod tests {
             })
         };
         assert_eq!((due(1000), due(1001)), (Some(true), None));
-        // The peer's window causes the wait.
+        // The peer's window is the smaller one, so the peer's window causes the wait.
         assert_eq!(waits(|b| b.sender.snd_wnd = 11_500), Some(false));
     }
 
     #[test]
     fn a_subflow_counts_a_segment_with_the_options_bytes() {
-        // Room for two segments is room for a piece of a little more.
+        // The offer is two segments and 40 bytes. A Linux subflow counts the option's bytes, so the
+        // offer fits into two segments and does not wait.
         let waits = |is_linux_subflow| {
             let mut b = waiting(60);
             b.sender.config_mut().is_linux_subflow = is_linux_subflow;
@@ -298,17 +306,17 @@ mod tests {
     fn what_fills_a_burst_or_a_third_of_the_window_does_not_wait() {
         let waits = |quota, burst| waiting(60).sender.defers(waiting(60).now, quota, burst);
         assert_eq!((waits(3, 4), waits(4, 4)), (Some(true), None));
-        // The threshold is a third of the window of 20,000 bytes.
+        // A burst of more than a third of the window of 20,000 bytes does not wait.
         assert_eq!((waits(6, 10), waits(7, 10)), (Some(true), None));
-        // One segment of the last data never waits.
+        // The last data of the stream is one segment and never waits. One byte more does.
         let mut b = waiting(11);
         assert_eq!(b.sender.defers(b.now, 2, 10), None);
         b.sender.write_end += 1;
         assert!(b.sender.defers(b.now, 2, 10).is_some());
     }
 
-    /// A stream written up to `write_end`, of which 5000 bytes have left, with an sk_buff that ends
-    /// at `end`.
+    /// Returns a stream written up to `write_end`, with 5,000 bytes sent. The sk_buff ends at
+    /// `end`.
     fn cut(write_end: u64, end: u64) -> Bench {
         let mut b = Bench::new(&bursts());
         b.sender.snd_nxt = 5_001;
@@ -334,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_growing_piece_is_moved_along_while_it_is_full() {
-        // A piece is 32 segments.
+        // An sk_buff has at most 32 segments, so its end moves from 6,001 to 37,001.
         for (grows, is_pushed, write_end, end) in [
             (true, false, 37_001, 37_001),
             (true, false, 40_001, 37_001),
@@ -353,7 +361,8 @@ mod tests {
                 (is_pushed, 5_001)
             );
         }
-        // More than half of the peer's window went without a push.
+        // More than half of the peer's window was sent without PSH, so the sk_buff ends with a
+        // push.
         let mut b = cut(40_001, 6_001);
         b.sender.pieces.grows = true;
         b.sender.pushed_end = 5_000;
@@ -377,12 +386,12 @@ mod tests {
     #[test]
     fn a_piece_ends_with_its_last_segment_and_pushes_after_half_a_window() {
         for (end, was_pushed, pushed_end, pushes, then) in [
-            // The segment ends within the piece.
+            // The segment ends within the sk_buff, so the sk_buff stays.
             (5_002, true, 1, false, (5_002, true, 1)),
-            // The segment ends with the piece, with a push that was due or not.
+            // The segment ends with the sk_buff. It carries PSH only if a push was due.
             (5_001, false, 1, false, (37_001, false, 1)),
             (5_001, true, 1, true, (37_001, false, 1)),
-            // The segment ends behind the piece.
+            // The segment ends beyond the sk_buff, and its PSH is that of the sk_buff.
             (4_001, true, 1, true, (37_001, false, 1)),
             (4_001, false, 1, false, (37_001, false, 1)),
         ] {
@@ -397,7 +406,7 @@ mod tests {
             );
             assert_eq!(found, then, "{end} {was_pushed}");
         }
-        // Half of the peer's window, 32,000 bytes, and more went without a push.
+        // A push is set if more than half of the peer's window, 32,000 bytes, was sent without PSH.
         for (snd_nxt, end, pushes) in [
             (32_002, 32_002, true),
             (32_001, 32_001, false),
@@ -413,13 +422,14 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_piece_does_not_wait_where_more_pieces_follow() {
-        // 1500 bytes are left of the piece, and there is room for two segments.
+        // If the sk_buff has at most two segments left and two may leave, they do not wait. With
+        // one byte more they wait.
         let rest = |rest| waits(|b| b.sender.pieces.end = b.sender.snd_nxt + rest);
         assert_eq!(
             (rest(1_500), rest(2_000), rest(2_001)),
             (None, None, Some(true))
         );
-        // The last sk_buff holds all unsent data.
+        // The last sk_buff contains all unsent data, so it waits for a larger burst.
         assert_eq!(rest(50_000), Some(true));
     }
 
@@ -445,7 +455,8 @@ mod tests {
 
     #[test]
     fn the_end_of_the_stream_waits_for_as_much_room_as_it_needs() {
-        // 3000 bytes are left: with room for just as many the next ACK may bring more.
+        // 3,000 bytes are unsent. If only three segments may leave, they wait, because the next ACK
+        // may allow more. With room for four they leave.
         let mut b = waiting(13);
         b.sender.fin_queued = true;
         assert!(b.sender.defers(b.now, 3, 10).is_some());
@@ -460,7 +471,8 @@ mod tests {
             if has_records {
                 b.sender.records.push_back(b.sender.write_end);
             }
-            // 3000 bytes are left, and there is room for four segments.
+            // 3,000 bytes are unsent, and four segments may leave. Data before a FIN or the end of
+            // a record does not wait.
             b.sender.defers(b.now, 4, 10).is_some()
         };
         assert_eq!(

@@ -1,5 +1,5 @@
-//! Tail loss probes: one segment sent early finds out whether the tail of a flight was lost, before
-//! the retransmission timer would.
+//! Tail loss probe: one segment that is sent before the retransmission timer expires. Its ACK shows
+//! whether the last segments were lost.
 //!
 //! Standard: RFC 8985 §7.
 
@@ -10,18 +10,19 @@ use crate::congestion::{CongestionKind, RecoveryState};
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{Probe, RetransmitCause, Span, Time};
 
-/// The tail loss probe that is not yet acknowledged.
+/// Tail loss probe that is not yet acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LossProbe {
-    /// SND.NXT when the probe was sent; `None` when none is outstanding.
+    /// SND.NXT when the probe was sent. `None` if no probe is outstanding.
     pub(super) high_seq: Option<u64>,
     /// True if the probe was a retransmission.
     pub(super) is_retransmission: bool,
 }
 
 impl Sender {
-    /// Arms the probe timer in place of the retransmission timer (section 7.2). `advancing`: the
-    /// retransmission timer would be restarted now. Returns whether it was armed.
+    /// Starts the probe timer in place of the retransmission timer (section 7.2). `advancing` is
+    /// true if the retransmission timer would be restarted now. Returns true if the probe timer was
+    /// started.
     pub(super) fn schedule_loss_probe(&mut self, now: Time, advancing: bool) -> bool {
         let may_probe = self.config.tail_loss_probe
             && self.config.recovery.uses_sack()
@@ -33,7 +34,8 @@ impl Sender {
             return false;
         }
         let mut timeout = if self.rtt.has_sample() {
-            // A single outstanding segment may wait for the receiver's delayed-ACK timer.
+            // The ACK of a single outstanding segment may be delayed by the receiver's delayed-ACK
+            // timer.
             let single = self.board.packets_out() == 1;
             let extra = if single {
                 self.rtt.minimum_rto()
@@ -57,8 +59,8 @@ impl Sender {
         true
     }
 
-    /// The probe timer expired (section 7.3): one new segment if there is one, else the last one
-    /// again.
+    /// Handles an expiry of the probe timer (section 7.3). Sends a new segment if there is one.
+    /// Otherwise retransmits the last segment.
     pub(super) fn on_probe_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.board.is_empty() {
             return;
@@ -68,7 +70,8 @@ impl Sender {
                 self.probe.is_retransmission = false;
                 true
             } else {
-                // A SACKed tail is no tail loss. Segments missing below it are found otherwise.
+                // If the last segment was SACKed, the tail was not lost. Segments missing below it
+                // are detected by SACK.
                 let last = self.board.end() - 1;
                 self.probe.is_retransmission = !self.board.get(last).tags.has(Tags::SACKED)
                     && self.resend(cx, last, RetransmitCause::TailLossProbe);
@@ -77,7 +80,7 @@ impl Sender {
             if sent {
                 self.probe.high_seq = Some(self.snd_nxt);
                 self.statistics.loss_probes += 1;
-                // The retransmission timer starts afresh behind a probe.
+                // The retransmission timer restarts after the probe.
                 self.arm_after(TimerKind::Rto, cx.now, self.rtt.rto());
                 return;
             }
@@ -102,7 +105,8 @@ impl Sender {
         if !self.probe.is_retransmission || flags.dsack_for_probe {
             self.probe.high_seq = None;
         } else if ack > high_seq {
-            // The probe repaired a loss that nothing else will report: respond to it once.
+            // The probe repaired a loss that no other ACK will report, so the sender reduces its
+            // window once.
             self.begin_reduction(cx, CongestionKind::Local);
             self.state = RecoveryState::Cwr;
             self.end_reduction(cx);

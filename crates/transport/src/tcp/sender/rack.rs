@@ -1,4 +1,4 @@
-//! RACK: a segment is lost when one sent sufficiently later was delivered.
+//! RACK: a segment is lost if a segment that was sent sufficiently later has been delivered.
 //!
 //! Standard: RFC 8985 §6.
 
@@ -11,25 +11,25 @@ use fadeout_core::{Probe, Segment, Span, Time};
 
 /// Slack added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMER_SLACK: Span = Span::from_millis(2);
-/// Recoveries for which an enlarged reordering window is kept.
+/// Number of recoveries for which an enlarged reordering window is kept.
 ///
 /// Standard: RFC 8985 §6.2, step 4.
 pub(super) const PERSIST_RECOVERIES: u32 = 16;
 
-/// RACK state of the newest delivery.
+/// RACK state of the newest delivered segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rack {
     pub(super) sent_at: Time,
     end_seq: u64,
     rtt: Span,
     pub(super) advanced: bool,
-    /// Times that segments overtook each other.
+    /// Number of times that segments were reordered.
     pub(super) reorderings: u32,
     pub(super) dsack_seen: bool,
     last_delivered: u64,
     steps: u32,
     pub(super) persist: u32,
-    /// Duplicate segments that DSACKs reported so far.
+    /// Number of duplicate segments that DSACKs have reported.
     pub(super) duplicates_reported: u64,
 }
 
@@ -51,8 +51,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Returns true if the newest delivered segment was sent after a segment sent at `sent_at` that
-    /// ends at `end_seq`.
+    /// Returns true if the newest delivered segment was sent after another one, which was sent at
+    /// `sent_at` and ends at `end_seq`.
     #[inline]
     fn is_after(&self, sent_at: Time, end_seq: u64) -> bool {
         (self.sent_at, self.end_seq) > (sent_at, end_seq)
@@ -105,9 +105,10 @@ impl Sender {
         }
     }
 
-    /// Returns the time that a segment may arrive after its successor (step 4).
+    /// Returns the reordering window, the time that a segment may arrive after its successor (step
+    /// 4).
     fn reordering_window(&self) -> Span {
-        // Linux waits for reordering only once it has seen some (tcp_rack_reo_wnd).
+        // Linux waits for reordered segments only after reordering was detected (tcp_rack_reo_wnd).
         if self.rack.reorderings == 0
             && (matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
                 || self.board.sacked_out >= self.reordering)
@@ -121,13 +122,14 @@ impl Sender {
         (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt())
     }
 
-    /// Returns the time until a segment sent at `sent_at` is lost under `window`. Zero if it is
-    /// lost.
+    /// Returns the time until a segment sent at `sent_at` counts as lost under the reordering
+    /// window `window`. Zero if the segment is lost.
     pub(super) fn time_until_lost(&self, now: Time, sent_at: Time, window: Span) -> Span {
         (sent_at + self.rack.rtt + window).since(now)
     }
 
-    /// Marks the segments that are lost now (step 5). Returns the time until the next one is.
+    /// Marks the segments that are lost now (step 5). Returns the time until the next segment
+    /// counts as lost.
     pub(super) fn detect_losses(&mut self, now: Time) -> Span {
         let window = self.reordering_window();
         let mut next_loss = Span::ZERO;
@@ -179,8 +181,8 @@ impl Sender {
         flags.lost_retransmission = self.board.retrans_out < prior_retrans;
     }
 
-    /// Marks segments lost by IsLost: enough SACKed segments lie above. Only segments never
-    /// retransmitted count. The timer detects the loss of a retransmission.
+    /// Marks segments as lost by IsLost, if enough segments above them are SACKed. Only segments
+    /// that were never retransmitted are marked. The timer detects the loss of a retransmission.
     ///
     /// Standard: RFC 6675 §4.
     fn count_losses(&mut self) {
@@ -193,9 +195,9 @@ impl Sender {
             number -= 1;
             above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
         }
-        // All segments below `number` have the threshold above them, or there are none. Segments
-        // found before are marked. Below the settled number there may be a long run of SACKed
-        // segments.
+        // All segments below `number` have at least the threshold of SACKed segments above them.
+        // Segments below the settled number are already SACKed or marked, so the search stops
+        // there.
         let (found, settled) = (number, self.board.settled());
         while number > settled {
             number -= 1;
@@ -218,7 +220,7 @@ impl Sender {
         }
     }
 
-    /// Finds losses without an ACK, and repairs them.
+    /// Detects losses without an ACK, and retransmits the lost segments.
     pub(super) fn repair_what_is_late<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let prior = self.in_flight();
         if self.config.recovery == LossRecovery::Rack {
@@ -237,7 +239,7 @@ impl Sender {
         }
     }
 
-    /// Marks one segment lost.
+    /// Marks one segment as lost.
     pub(super) fn lose(&mut self, number: u64) {
         if self.board.mark_lost(number) {
             debug_assert!(

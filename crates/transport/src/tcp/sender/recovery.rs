@@ -10,14 +10,14 @@ use crate::congestion::{
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::Probe;
 
-/// Segments to send after an ACK.
+/// Segments to retransmit or send after an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repair {
     /// No segment is retransmitted.
     None,
-    /// The segments that are marked lost.
+    /// The segments marked as lost are retransmitted.
     Lost,
-    /// New data first, to find out whether a timeout was spurious (RFC 5682 step 2b).
+    /// New data is sent first, to detect whether a timeout was spurious (RFC 5682 step 2b).
     NewDataFirst,
 }
 
@@ -60,7 +60,7 @@ impl Reduction {
             count <= i64::from(u32::MAX),
             "a rate reduction lets {count} segments leave"
         );
-        // The first retransmission leaves at once.
+        // At least one segment may leave at the start of a reduction, for the first retransmission.
         count.max(i64::from(self.out == 0)) as u32
     }
 }
@@ -72,15 +72,16 @@ impl Sender {
         self.window.cwnd = segments.clamp(1.0, Window::LARGEST);
     }
 
-    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
-    /// it, as a user's own class need not set any.
+    /// Sets the window to the threshold plus `more` segments. An infinite threshold leaves the
+    /// window unchanged, because a custom congestion control need not set one.
     pub(super) fn take_threshold(&mut self, more: f64) {
         if self.window.ssthresh.is_finite() {
             self.set_cwnd(self.window.ssthresh + more);
         }
     }
 
-    /// Runs the state machine for an ACK that is not plain progress in the open state.
+    /// Runs the recovery state machine for an ACK. Not called for ACKs of new data in the Open
+    /// state.
     pub(super) fn run_recovery<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -97,7 +98,7 @@ impl Sender {
             self.undo.first_retransmission = None;
         } else if self.snd_una >= self.high_seq {
             match self.state {
-                // CWR ends only by an ACK above its high_seq, so that one window passes.
+                // CWR ends only with an ACK above its `high_seq`, one window after its start.
                 RecoveryState::Cwr if self.snd_una != self.high_seq => {
                     self.end_reduction(cx);
                     self.state = RecoveryState::Open;
@@ -132,7 +133,7 @@ impl Sender {
                 if self.state != RecoveryState::Open && !flags.lost_retransmission {
                     return repair;
                 }
-                // The window was undone, or retransmissions are lost too.
+                // The reduction was undone, or retransmissions were lost too.
                 self.suspect(cx, flags, repair)
             }
             _ => {
@@ -145,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// Enters recovery when a segment is believed lost. Otherwise tracks disorder.
+    /// Enters recovery if a segment is believed lost. Otherwise changes between Open and Disorder.
     fn suspect<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -180,7 +181,8 @@ impl Sender {
         self.report(cx, "recovery");
     }
 
-    /// Reduces without a loss to repair: ECN, or a tail loss that its probe repaired.
+    /// Reduces the window if no loss must be repaired: after an ECN echo, or after a tail loss that
+    /// the probe repaired.
     pub(super) fn enter_cwr<P: Probe>(&mut self, cx: &mut Step<'_, P>, kind: CongestionKind) {
         self.undo.prior_ssthresh = None;
         if matches!(self.state, RecoveryState::Open | RecoveryState::Disorder) {
@@ -207,7 +209,7 @@ impl Sender {
         }
     }
 
-    /// Reports congestion to the congestion control and takes its threshold.
+    /// Reports congestion to the congestion control, which sets the threshold.
     pub(super) fn congested<P: Probe>(&mut self, cx: &Step<'_, P>, kind: CongestionKind) {
         let event = CongestionEvent {
             now: cx.now,
@@ -270,7 +272,7 @@ impl Sender {
         }
     }
 
-    /// Sets the state to Open when no segment is missing, to Disorder otherwise.
+    /// Sets the state to Open if no segment is missing, and to Disorder otherwise.
     pub(super) fn try_keep_open(&mut self) {
         let missing = self.board.left_out() > 0 || self.any_retransmission_outstanding();
         let state = if missing {
@@ -301,9 +303,9 @@ impl Sender {
         self.window.ssthresh.max((self.window.cwnd * 0.75).floor())
     }
 
-    /// Returns true if the receiver gave up data that it had SACKed: the head is SACKed but not
-    /// acknowledged. Linux waits half a round trip for the ACK. Here the timer detects it, and the
-    /// timeout removes the SACKs.
+    /// Returns true if the receiver discarded data that it had SACKed (reneging). The oldest
+    /// segment is then SACKed but not acknowledged. Linux waits half a round trip for the ACK. Here
+    /// the retransmission timer detects the reneging, and the timeout removes the SACK tags.
     ///
     /// Standard: RFC 2018 §8.
     fn is_reneging<P: Probe>(&mut self, _cx: &Step<'_, P>, flags: &AckFlags) -> bool {
@@ -321,7 +323,7 @@ mod tests {
 
     #[test]
     fn rate_reduction_sends_one_segment_for_two_delivered() {
-        // Reference vector PRR-1.
+        // Reference vector PRR-1: each delivered segment allows half a segment.
         let mut prr = Reduction {
             prior_cwnd: 20.0,
             ..Reduction::default()
@@ -349,7 +351,8 @@ mod tests {
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, false), 1);
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, true), 2);
         assert_eq!(prr(9, 5).allowance(9, 10.0, 3, true), 1);
-        // At the threshold there is no room, even if little was sent.
+        // If the pipe reaches the threshold, no segment may be sent, even if few segments were sent
+        // before.
         assert_eq!(prr(9, 4).allowance(10, 10.0, 1, true), 0);
     }
 }

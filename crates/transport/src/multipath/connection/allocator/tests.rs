@@ -1,4 +1,4 @@
-//! Tests of the choice of a path for data, on paths without subflows.
+//! Tests of the path that the allocator chooses for data. The paths have no subflows.
 
 use super::super::path::Mapping;
 use super::super::path::testing::{FakePath, path};
@@ -12,7 +12,8 @@ fn allocator(scheduler: &str, paths: usize) -> Allocator {
     Allocator::new(scheduler, paths, true, true)
 }
 
-/// Returns a stream with `written` and `sent` bytes, and a window up to `window_end`.
+/// Returns the sending half of a stream with `written` and `sent` bytes, and a peer's window up to
+/// `window_end`.
 fn data(written: u64, sent: u64, window_end: u64) -> Outbound {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(written);
@@ -25,7 +26,7 @@ fn ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Records that a path sent data from `start` on, with the path's own sequence numbers.
+/// Records that a path sent data from `start` on, with consecutive subflow sequence numbers.
 fn send(path: &mut FakePath, start: u64, bytes: u64) {
     path.mappings.push(Mapping {
         seq: start,

@@ -79,8 +79,8 @@ fn what_is_not_read_fills_the_window_and_reading_opens_it() {
 
 #[test]
 fn what_the_syn_offered_is_never_taken_back() {
-    // Small segments take more of the buffer than a SYN can know. If the peer uses the whole buffer
-    // on one path, no memory is left for the gap of the other path.
+    // Small segments use more of the buffer than assumed in the SYN. The peer fills the buffer on
+    // one path, and the gap of the other path still has room in the window.
     for mss in [150, 1_000, 9_000] {
         let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         let (offered, _) = inbound.syn_window();
@@ -170,7 +170,7 @@ fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
     assert!(inbound.advertise(0, MSS) >= second, "it stays offered");
 }
 
-/// Returns a receiving half that counts memory as in a device's buffers.
+/// Returns a receiving half that counts memory as in the buffers of a network device.
 fn of_a_device() -> Inbound {
     let packet_memory = PacketMemory {
         alone: 728,
@@ -214,7 +214,7 @@ fn a_path_is_crowded_where_what_is_in_order_leaves_less_than_was_offered() {
     };
     assert!(!crowds(&mut inbound, 1, 1_001), "there is room");
     assert!(crowds(&mut inbound, 1, 60_001));
-    // Old data, and data behind a gap, is not read.
+    // Data behind a gap and old data does not become readable, so it does not shrink the window.
     assert!(!crowds(&mut inbound, 2, 60_001), "a gap");
     inbound.insert(1, 60_001, MSS);
     assert!(!crowds(&mut inbound, 1, 60_001), "old");
@@ -235,7 +235,8 @@ fn all_that_the_last_segment_put_in_order_is_in_the_buffer_when_it_is_acknowledg
     let (Held::Memory(behind), Held::Memory(in_order)) = (behind, inbound.held(MSS)) else {
         panic!("memory is counted");
     };
-    // The first packet stays separate, because the packet behind it is full.
+    // The first packet is not merged, because the packet behind it is full. So it adds its own
+    // memory.
     assert_eq!(in_order, behind + inbound.memory_of(1_000, MSS));
     inbound.read_fresh(Time::ZERO, MSS, Round::default);
     assert_eq!(inbound.held(MSS), Held::Memory(0));

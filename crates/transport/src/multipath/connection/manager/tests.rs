@@ -1,4 +1,4 @@
-//! Tests of paths that open, join, are announced and end, without subflows.
+//! Tests of the path manager without subflows: paths open, join, are announced and end.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn rto(index: usize) -> Span {
     Span::from_millis(200 + 500 * index as u64)
 }
 
-/// Returns the manager of two paths, the second as `second`, one tenth of a second apart.
-/// `is_opener` is true if this end opens the connection.
+/// Returns the manager of two paths that start a tenth of a second apart. `second` configures the
+/// second path. `is_opener` is true if this end opens the connection.
 fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     let paths = [PathConfig::default(), second];
     let mut manager = PathManager::new(paths, Span::from_millis(100), 2);
@@ -24,7 +24,7 @@ fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     manager
 }
 
-/// Returns the manager of the opening end after an answer to MP_JOIN. It repeats the third packet
+/// Returns the manager of the opening end after an answer to MP_JOIN. The third packet is repeated
 /// at 300 ms.
 fn answered() -> PathManager {
     let mut manager = manager(PathConfig::default(), true);

@@ -1,19 +1,20 @@
-//! Tests of the queues that data waits in, on paths without subflows.
+//! Tests of the send queues, on paths without subflows.
 
 use super::super::path::testing::{FakePath, path};
 use super::*;
 use crate::tcp::TcpConfig;
 
-/// Size of a fragment that has a page of memory of its own, bytes.
+/// Size of a fragment that fills a page of memory, bytes.
 const FRAGMENT: u64 = 32_728;
-/// Memory of a segment of 1460 bytes with 320 bytes of headers.
+/// Memory of an sk_buff with a segment of 1460 bytes and 320 bytes for headers.
 const SEGMENT_MEMORY: u64 = 4_352;
 
 fn ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
-/// Returns the default buffer of Linux with wireless networks, up to 1 MiB.
+/// Returns the configuration of a send buffer of Linux with wireless networks, with a limit of 1
+/// MiB.
 fn of_subflow() -> SendBufferConfig {
     SendBufferConfig {
         maximum: 1 << 20,
@@ -21,7 +22,7 @@ fn of_subflow() -> SendBufferConfig {
     }
 }
 
-/// Returns the queues of subflows with exact timers. With `nagle` small segments wait.
+/// Returns the queues of subflows with exact timers. With `nagle` small segments may wait.
 fn of_queues(paths: usize, nagle: bool) -> SendQueues {
     let config = TcpConfig {
         nagle,
@@ -39,7 +40,7 @@ fn queues(paths: &Vec<FakePath>) -> SendQueues {
     queues
 }
 
-/// Returns a stream with `bytes` written and an unlimited window.
+/// Returns the sending half of a stream with `bytes` written and an unlimited window.
 fn written(bytes: u64) -> Outbound {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(bytes);
@@ -66,7 +67,8 @@ fn a_call_is_bound_burst_by_burst_before_the_next_one_writes() {
     let paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let data = written(1_000_000);
-    // A write of 128 KiB is four fragments and a remainder.
+    // A write of 128 KiB consists of four fragments and a remainder. The next write begins only
+    // when all of it is bound.
     for filled in [Filled::Bound(0), Filled::Bound(1)] {
         assert_eq!(queues.fill(ms(0), &data, &paths), filled);
         assert_eq!(queues.written.taken(), 1 + (128 << 10));
@@ -85,15 +87,17 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     let mut paths = vec![path(10), path(10)];
     paths[1].view.pacing_rate = fadeout_core::Rate::from_bits_per_sec(2_000_000);
     let mut queues = queues(&paths);
-    // The buffer is the sum of two windows of ten segments each, and the connection's own part.
+    // The connection's buffer is two windows of ten segments for each path, plus the smallest
+    // buffer.
     let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     fill(&mut queues, ms(0), &written(1_000_000), &paths);
-    // The smallest burst has two fragments.
+    // The smallest burst consists of two fragments.
     let burst = 2 * FRAGMENT;
     assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
     assert_eq!(queues.first(1).map(|data| data.start), Some(1 + burst));
     assert_eq!(queues.bytes(0) + queues.bytes(1), queues.bound - 1);
-    // The last fragment of the buffer began while there was room.
+    // The last fragment began while the buffer had room, so the data may exceed the buffer by one
+    // fragment.
     let taken = queues.written.taken() - 1;
     assert!((buffer - 10 * 40..buffer + FRAGMENT).contains(&taken));
     let bytes = queues.bytes(0);
@@ -109,11 +113,12 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     let mut data = written(1_000_000);
     fill(&mut queues, ms(0), &data, &paths);
-    // Each of the three fragments has 40 bytes of memory in addition to its data.
+    // The buffer accepts three fragments, each with 40 bytes of memory in addition to its data.
     let taken = 1 + 3 * FRAGMENT;
     assert_eq!(queues.written.taken(), taken);
     data.on_sent(taken);
-    // The first fragment is acknowledged by then.
+    // Number up to which data must be acknowledged for a third of the buffer to be free. The first
+    // fragment is acknowledged then.
     let third_free = taken + 2 * 40 - 2 * buffer / 3;
     data.on_data_ack(third_free - 2, 1 << 30);
     fill(&mut queues, ms(1), &data, &paths);
@@ -189,7 +194,7 @@ fn what_a_lost_path_had_is_bound_anew() {
     assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
     fill(&mut queues, ms(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
-    // Newly written data has never been bound to a path.
+    // Newly written data was not bound to a path before, so `is_again` is false.
     data.write(500);
     fill(&mut queues, ms(2), &data, &paths);
     assert_eq!(queues.bytes(1), 8_500);
@@ -256,7 +261,7 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     queues.on_timer(ms(200), &data, &paths);
     assert_eq!(queues.first(1), None);
     queues.on_timer(ms(400), &data, &paths);
-    // The remaining data of the same fragment.
+    // Only the remaining data of the partly acknowledged fragment is retransmitted.
     let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
     assert_eq!(queues.first(1), rest);
 }
@@ -346,7 +351,7 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
     assert_eq!(queues.first(0), waiting(1, 2_001, false));
     data.write(2_000);
     fill(&mut queues, ms(0), &data, &paths);
-    // An sk_buff is filled before the next one begins.
+    // The second write first fills the sk_buff up to 3,000 bytes, and then begins another one.
     assert_eq!(queues.first(0), waiting(1, 3_001, false));
     queues.leave(0, 3_000);
     assert_eq!(queues.first(0), waiting(3_001, 4_001, false));
@@ -365,8 +370,8 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
 fn pieces_of_memory_count_beside_their_bytes() {
     let mut paths = vec![path(10)];
     paths[0].view.snd_nxt = 20_001;
-    // 20 sk_buffs of 1000 bytes with 896 bytes of overhead each leave 49,120 of 87,040 bytes. 80
-    // leave none.
+    // 20 sk_buffs of 1,000 bytes with 896 bytes of overhead each leave 49,120 of 87,040 bytes, so a
+    // burst is bound. 80 sk_buffs leave no memory.
     for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
         paths[0].view.pieces = pieces;
         let mut queues = queues(&paths);
@@ -377,8 +382,8 @@ fn pieces_of_memory_count_beside_their_bytes() {
 
 #[test]
 fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
-    // 50,000 bytes are free. Two fragments need more, and so does one fragment with the heads of
-    // its 1,000-byte sk_buffs.
+    // 50,000 bytes are free. Two fragments fit into one sk_buff. With sk_buffs of 1,000 bytes the
+    // overhead uses up the memory after one fragment.
     for (piece, bound) in [(1_000_000, 2 * FRAGMENT), (1_000, FRAGMENT)] {
         let mut paths = vec![path(10)];
         paths[0].view.piece = piece;
@@ -428,7 +433,7 @@ fn a_subflow_that_opens_wakes_the_writer_where_there_is_any_room() {
 fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
     let mut paths = vec![path(10)];
     let mut queues = queues(&paths);
-    // Data in flight uses all of the path's buffer.
+    // Data in flight uses all memory of the path, so written data is not bound.
     (paths[0].view.snd_nxt, paths[0].view.pieces) = (20_001, 80);
     let data = written(1_000_000);
     fill(&mut queues, ms(0), &data, &paths);

@@ -1,31 +1,31 @@
-//! Data that the writer has put into the socket. The data lies in fragments on pages of memory, and
-//! whole fragments are bound to paths (Linux 6.12 `mptcp_sendmsg`).
+//! Written data in the socket. The data is stored in fragments on pages of memory, and whole
+//! fragments are bound to paths (Linux 6.12 `mptcp_sendmsg`).
 //!
-//! A write fills the page of the last fragment. The write extends that fragment while it is not
-//! bound to a path, and begins another one otherwise. So the size of each write decides where data
-//! changes from path to path, and how long the last segment before that is.
+//! A write first fills the page of the last fragment. If that fragment is not bound to a path, the
+//! write extends it. Otherwise the write begins another fragment. So the size of each write decides
+//! at which byte the path changes and how long the last segment before it is.
 
 use crate::tcp::receiver::packets::PAGE;
 use crate::tcp::sender::buffer::BLOCK;
 use std::collections::VecDeque;
 
-/// Memory of a fragment in addition to its data (`struct mptcp_data_frag`).
+/// Memory of a fragment's descriptor (`struct mptcp_data_frag`).
 const HEAD: u64 = 40;
-/// Smallest room for data with which a fragment begins.
+/// Smallest space on a page in which a fragment begins, bytes.
 const LEAST_ROOM: u64 = 32;
 
-/// Fragments of a connection that are not acknowledged.
+/// Unacknowledged fragments of a connection.
 #[derive(Debug)]
 pub(super) struct Written {
     /// End of each fragment, oldest first.
     ends: VecDeque<u64>,
     /// First data sequence number that the socket has not accepted.
     taken: u64,
-    /// Room left on the last page.
+    /// Free bytes on the last page.
     room: u64,
-    /// Bytes that the present write has yet to copy.
+    /// Number of bytes that the present write has not copied yet.
     call: u64,
-    /// True if the buffer was full, so that the writer waits for a third of it.
+    /// True if the writer waits until a third of the buffer is free.
     is_waiting: bool,
 }
 
@@ -71,8 +71,8 @@ impl Written {
         self.ends.range(first..).copied()
     }
 
-    /// Removes data below `una` as acknowledged, with `buffer` bytes of memory. Returns true if the
-    /// writer goes on, whether or not it had waited.
+    /// Removes acknowledged data below `una`. `buffer` is the limit of memory in bytes. Returns
+    /// true if the writer may continue.
     pub(super) fn on_acknowledged(&mut self, una: u64, buffer: u64) -> bool {
         while self.ends.front().is_some_and(|&end| end <= una) {
             self.ends.pop_front();
@@ -83,7 +83,7 @@ impl Written {
         !self.is_waiting
     }
 
-    /// Wakes the writer for another reason. The writer goes on if there is any room.
+    /// Wakes the writer. The writer continues if the buffer has any room.
     pub(super) fn wake(&mut self, una: u64, buffer: u64) {
         self.is_waiting &= self.memory(una) >= buffer;
     }
@@ -93,9 +93,9 @@ impl Written {
         self.taken - una + self.ends.len() as u64 * HEAD
     }
 
-    /// Copies one write into the send buffer, from data up to `end`, until the write is complete or
-    /// `buffer` is used up. `is_open`: true if the last fragment is not bound to a path. Returns
-    /// true if another write may follow.
+    /// Copies one write into the send buffer, until the write is complete or the memory `buffer` is
+    /// used up. The application's data ends at `end`. `is_open`: true if the last fragment is not
+    /// bound to a path. Returns true if another write may follow.
     pub(super) fn write(&mut self, una: u64, end: u64, buffer: u64, mut is_open: bool) -> bool {
         if self.call == 0 {
             self.call = BLOCK.min(end - self.taken);
@@ -153,7 +153,8 @@ mod tests {
         open.write(1, 1_000_000, 1 << 30, false);
         written.write(1, 1_000_000, 1 << 30, false);
         open.write(1, 1_000_000, 1 << 30, true);
-        // Rest of the fifth page, in a fragment of its own or not.
+        // A closed fragment leaves the rest of the fifth page to a new fragment with its own
+        // descriptor. An open fragment is extended to the end of the page.
         assert_eq!(ends(&written)[5], fifth + whole - 160 - HEAD);
         assert_eq!(ends(&open)[4], 1 + 5 * whole);
     }
@@ -162,7 +163,8 @@ mod tests {
     fn a_writer_waits_where_the_buffer_is_full_and_ends_its_call_later() {
         let mut written = Written::default();
         assert!(!written.write(1, 1_000_000, 50_000, false));
-        // There was room when the second fragment began.
+        // The second fragment began while the buffer had room and is completed, although it exceeds
+        // the buffer.
         assert_eq!(written.taken(), 1 + 2 * (PAGE - HEAD));
         assert!(written.is_waiting());
         let third_free = 1 + 2 * PAGE - 50_000 * 2 / 3;
@@ -170,7 +172,7 @@ mod tests {
         assert!(written.on_acknowledged(third_free + 2, 50_000));
         assert!(!written.write(third_free, 1_000_000, 50_000, false));
         assert_eq!(written.taken(), 1 + 3 * (PAGE - HEAD));
-        // The writer sleeps again, until it is woken with any room.
+        // The writer waits again. A wake-up lets it continue only if the buffer has room.
         let memory = written.memory(third_free);
         written.wake(third_free, memory);
         assert!(written.is_waiting());

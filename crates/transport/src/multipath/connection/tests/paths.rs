@@ -57,7 +57,7 @@ fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given
         )
     };
     let repeats = config.tcp.maximum_retries as usize;
-    // The first segment was sent on one path only.
+    // The first segment was sent on one path only. All other segments were sent on both.
     let [first, second] = [times(0), times(1)];
     assert_eq!((first.len(), second.len()), (repeats + 1, repeats));
     assert_eq!(first[1..], second);
@@ -117,7 +117,8 @@ fn a_backup_carries_data_only_while_no_regular_path_works() {
     net.run(ms(4_000));
     let meanwhile = net.carried(1);
     assert!(meanwhile > 1_000_000, "{meanwhile}");
-    // The regular path is tried again by a timer that has backed off meanwhile.
+    // The timer of the regular path has backed off, so this path carries data again only at the
+    // timer's next expiry.
     net.run(ms(7_000));
     let (regular, backup) = (net.carried(0), net.carried(1));
     net.run(ms(9_000));
@@ -137,7 +138,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
         net.run(ms(1_990));
         let before = net.carried(1);
         assert!(before > 1_000_000, "{scheduler}: {before}");
-        // Data that already waits on the path still leaves.
+        // Data that already waits on the removed path's queue still leaves.
         net.run(ms(2_500));
         let while_draining = net.carried(1);
         net.run(ms(3_990));

@@ -1,4 +1,4 @@
-//! Data on the SYN.
+//! Data on the SYN (Fast Open).
 //!
 //! Standard: RFC 7413 §2.
 
@@ -6,7 +6,8 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Early {
     is_on: bool,
-    /// Bytes that fit into the SYN. The next field is the number of bytes that it carried.
+    /// Number of bytes that fit into the SYN. The next field is the number of bytes that the SYN
+    /// carried.
     room: u32,
     sent: u32,
     is_taken: bool,
@@ -27,7 +28,7 @@ impl Early {
         self.is_on
     }
 
-    /// Returns the number of the `unsent` bytes that leave on the SYN.
+    /// Returns how many of the `unsent` bytes leave on the SYN.
     pub(super) fn leave(&mut self, unsent: u64) -> u32 {
         let len = u64::from(self.room).min(unsent) as u32;
         self.sent = self.sent.max(len);
@@ -49,12 +50,13 @@ impl Early {
         (end, is_complete)
     }
 
-    /// The peer's data was taken.
+    /// Records that the data on the peer's SYN was accepted.
     pub(super) fn take(&mut self) {
         self.is_taken = true;
     }
 
-    /// The data was taken: the peer's by this end, or this end's by the peer.
+    /// Returns true if data on a SYN was accepted: the peer's data by this end, or this end's data
+    /// by the peer.
     pub(super) fn is_taken(&self) -> bool {
         self.is_taken
     }

@@ -6,12 +6,12 @@ use crate::congestion::EcnFeedback;
 use crate::tcp::accurate;
 use fadeout_core::{Flags, Segment};
 
-/// Where the peer says nothing.
+/// MSS of a peer that sends no MSS option.
 ///
 /// Standard: RFC 9293 §3.7.1.
 const DEFAULT_MSS: u16 = 536;
-/// A peer that asks for smaller segments gets these (Linux `TCP_MIN_SND_MSS`): a window of tiny
-/// segments would cost more than it carries.
+/// Smallest MSS used, even if the peer's option is smaller (Linux `TCP_MIN_SND_MSS`). Smaller
+/// segments would mainly carry headers.
 const SMALLEST_MSS: u16 = 48;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// Options offered by `segment`, to an end that `knows_accurate` ECN as it is on the wire.
+    /// Returns the options that `segment` offers. `knows_accurate` is true if this end uses
+    /// accurate ECN on the wire.
     pub(super) fn of(segment: &Segment, knows_accurate: bool) -> Offer {
         let is_reply = segment.flags.has(Flags::ACK);
         Offer {
@@ -44,14 +45,15 @@ impl Offer {
     }
 }
 
-/// The ECN feedback that the flags of a SYN or SYN-ACK offer.
+/// Returns the ECN feedback that the flags of a SYN or SYN-ACK offer.
 fn ecn(flags: Flags, is_reply: bool) -> EcnFeedback {
     let all = Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0;
     let accurate = if is_reply { Flags::CWR.0 } else { all };
     if flags.0 & all == accurate {
         EcnFeedback::Accurate
     } else if flags.has(Flags::ECE) && flags.has(Flags::CWR) != is_reply {
-        // RFC 3168 section 6.1.1: both flags ask, ECE alone answers.
+        // RFC 3168 section 6.1.1: a SYN requests ECN with both flags, and a SYN-ACK agrees with ECE
+        // alone.
         EcnFeedback::Classic
     } else {
         EcnFeedback::None
@@ -118,7 +120,8 @@ mod tests {
         ] {
             assert_eq!(Offer::of(&syn(flags), false).ecn, expected, "{flags:?}");
         }
-        // On the wire the answer reflects the field that the SYN came with.
+        // With accurate ECN on the wire, the answer reports the ECN field with which the SYN
+        // arrived.
         for (flags, expected) in [
             (ack, EcnFeedback::None),
             (ack | ece, EcnFeedback::Classic),

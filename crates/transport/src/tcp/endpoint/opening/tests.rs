@@ -212,7 +212,7 @@ fn ecn_is_what_both_ends_can_do() {
         };
         let sent = opening.syn(at(0), &contents, None);
         assert_eq!(sent.flags, Flags::SYN | flags, "{mode:?}");
-        // The peer asks for classic ECN.
+        // The peer requests classic ECN, so the SYN-ACK agrees with ECE.
         let mut answers = Opening::new(&Arc::new(TcpConfig {
             ecn: mode,
             ..config()
@@ -233,7 +233,7 @@ fn ecn_is_what_both_ends_can_do() {
         };
         let answer = answers.syn(at(0), &contents, None);
         assert_eq!(answer.flags, Flags::SYN | Flags::ACK | echo, "{mode:?}");
-        // The peer asks for no ECN.
+        // The peer does not request ECN, so the SYN-ACK has no ECN flag.
         answers.on_call(&syn(Flags::default()));
         assert_eq!(answers.common_ecn(needed), EcnFeedback::None);
     }
@@ -273,7 +273,7 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
     accurate.decode(state, &call, Ecn::Ce, 0, || unreachable!("it is no ACK"));
     answers.on_call(&call);
     let answer = answers.syn(at(0), &contents(), Some(&accurate));
-    // The SYN arrived with a mark.
+    // The SYN arrived with a congestion mark, which the SYN-ACK reports with AE and CWR.
     let reflected = Flags::AE | Flags::CWR;
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK | reflected);
     assert!(answer.accurate.is_present());
@@ -324,7 +324,7 @@ fn an_answer_to_something_else_is_reset_and_the_syn_goes_again_soon() {
         };
         assert_eq!((reset.flags, reset.seq), (Flags::RST, number));
         assert_eq!(opening.wake_at(), at(18));
-        // The SYN is not repeated a second time, and resets are not answered.
+        // The SYN is not repeated a second time, and a reset is never answered.
         opening.syn(at(18), &contents(), None);
         let then = opening.wake_at();
         let reset = Segment {

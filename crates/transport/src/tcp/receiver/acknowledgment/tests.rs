@@ -64,7 +64,8 @@ fn ms(millis: u64) -> u64 {
     Span::from_millis(millis).as_nanos()
 }
 
-/// Returns the policy of Linux with an exact clock. A tick is a nanosecond, and the delay is 40 ms.
+/// Returns Linux's policy with an exact clock. A tick is a nanosecond, and the smallest delay is 40
+/// ms.
 fn linux() -> AckPolicy {
     AckPolicy::new(&TcpConfig {
         timer_wheel: false,
@@ -73,7 +74,8 @@ fn linux() -> AckPolicy {
     })
 }
 
-/// Returns a policy after earlier data, with this timeout in ms and no quick ACKs left.
+/// Returns a policy with an adaptive delay of `adaptive` ms. Earlier data has used up all quick
+/// ACKs.
 fn adapted(adaptive: u64) -> AckPolicy {
     let mut policy = linux();
     data(&mut policy, 0, 1_000);
@@ -86,7 +88,7 @@ fn data(policy: &mut AckPolicy, millis: u64, rto: u64) {
     policy.on_data(at(millis), Span::from_millis(rto), 65_535, 1448);
 }
 
-/// Returns the state after a segment that is not full.
+/// Returns the receiver's state after a segment that is not full.
 fn unacknowledged(next: u64, srtt: u64) -> Unacknowledged {
     Unacknowledged {
         next,
@@ -248,7 +250,7 @@ fn a_delay_that_was_too_short_is_doubled_and_a_missing_reply_is_not_awaited_agai
     assert_eq!(waiting.adaptive, ms(40));
 }
 
-/// Returns true if the ACK of a segment that leaves a gap waits.
+/// Returns true if the ACK of an out-of-order segment is held back.
 fn is_thinned(policy: &mut AckPolicy, next: u64, rtt: u64) -> bool {
     let cx = Unacknowledged {
         rtt: Span::from_millis(rtt),
@@ -267,8 +269,8 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
     assert!(!policy.on_wake(at(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
-    // Held-back ACKs have the timestamp of the last one. An ACK that leaves earlier has the present
-    // time.
+    // A thinned ACK has the timestamp of the last ACK held back. An ACK that leaves before its
+    // timer has the present time.
     let before = Time::ZERO + Span::from_micros(500);
     assert_eq!(
         [soon, before].map(|at| policy.stamped_at(at)),
@@ -383,8 +385,8 @@ fn more_than_a_segment_and_what_is_urgent_are_acknowledged_without_a_budget_too(
 
 #[test]
 fn data_close_behind_data_leaves_the_least_delay() {
-    // Linux `tcp_event_data_recv`: up to a gap of half of the smallest delay, 20 ms, the delay
-    // moves halfway towards it.
+    // Linux `tcp_event_data_recv`: for gaps of up to half of the smallest delay, 20 ms, the delay
+    // moves halfway to its minimum.
     for gap in [1, 15, 20] {
         let mut policy = AckPolicy::new(&TcpConfig {
             timer_wheel: false,

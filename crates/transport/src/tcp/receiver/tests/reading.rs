@@ -1,5 +1,5 @@
-//! Tests of reading by the application, of the receiver's knowledge of the peer, and of the times
-//! of ACKs.
+//! Tests of reads by the application, of the assumed segment size of the peer, and of the timing of
+//! ACKs.
 
 use super::*;
 
@@ -26,8 +26,8 @@ fn what_is_held_already_takes_no_more_room() {
     assert_eq!(window, format!("{:?}", b.receiver.window));
 }
 
-/// Returns a receiver after so many segments out of order that ACKs are thinned, and the start of
-/// the last one.
+/// Returns a receiver whose ACKs are thinned after many out-of-order segments, and the start of the
+/// last segment.
 fn thinned() -> (Bench, u64) {
     let mut b = Bench::new(&linux());
     b.receiver.policy.forgo_quick_acks();
@@ -47,14 +47,15 @@ fn thinned() -> (Bench, u64) {
 #[test]
 fn a_thinned_ack_leaves_after_a_twentieth_of_the_round_trip_and_a_tenth_of_a_millisecond() {
     let (b, _) = thinned();
-    // A twentieth of 100 ms exceeds the largest delay of 1 ms.
+    // A twentieth of the round-trip time of 100 ms exceeds the largest delay, so the delay is 1 ms
+    // plus the slack.
     assert_eq!(b.receiver.wake_at().since(b.now), Span::from_micros(1_100));
 }
 
 #[test]
 fn thinned_acks_end_where_a_block_could_not_be_repeated() {
-    // Linux expects two blocks. A segment that extends an older block, or begins a new one, ends
-    // the wait.
+    // Linux expects two blocks in each ACK. If a segment extends an older block or begins a new
+    // one, the held-back ACK leaves first.
     let (mut b, last) = thinned();
     let ends = |b: &Bench, seq| b.receiver.ends_compression(&data(seq, 1000));
     assert!(ends(&b, last + 10_000));
@@ -225,7 +226,7 @@ fn a_syn_offers_the_window_and_its_scale() {
     assert_eq!(syn(&linux()), (65_000, 7));
 }
 
-/// Returns a kernel's receiver that counts memory, with quick ACKs and a buffer of `memory` bytes.
+/// Returns a Linux receiver with quick ACKs and a buffer of `memory` bytes, which counts memory.
 fn tight(memory: u64) -> Bench {
     let mut b = Bench::new(&TcpConfig {
         initial_receive_buffer: memory,
@@ -239,7 +240,8 @@ fn tight(memory: u64) -> Bench {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_the_application_reads() {
-    // Newly received data uses memory until the ACK has left or more data arrives.
+    // Received data uses memory until its ACK has left. After that, or when more data arrives, the
+    // application reads it.
     let mut b = tight(131_072);
     assert!(b.data(1001, 1000).ack_now);
     assert_eq!(b.receiver.packets.unread(), 1000);
@@ -248,7 +250,7 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
     assert!(b.data(2001, 1000).ack_now);
     b.receiver.read_what_waits();
     assert_eq!(b.receiver.packets.unread(), 0);
-    // Without a due ACK there is nothing to wait for, and a gap leaves nothing to read.
+    // If no ACK is due, the application reads at once. Data behind a gap cannot be read.
     b.receiver.policy.forgo_quick_acks();
     b.ack();
     assert!(!b.data(3001, 1000).ack_now);
@@ -259,7 +261,7 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
 
 #[test]
 fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before() {
-    // The device's buffers have the same size however packets are joined.
+    // In a device's buffers each packet keeps its memory even when packets are merged.
     let mut b = Bench::new(&TcpConfig {
         packet_memory: crate::tcp::config::PacketMemory {
             alone: 1_128,
@@ -270,8 +272,8 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     b.data(1, 1000);
     b.ack();
     b.receiver.policy.forgo_quick_acks();
-    // Little data is left behind a gap when it is filled. The ACK leaves first, then the
-    // application reads.
+    // Many segments arrive behind a gap. The segment that fills the gap makes them readable. The
+    // ACK leaves first, then the application reads.
     let behind = 60_001;
     for seq in (2001..behind).step_by(1000) {
         b.data(seq, 1000);
@@ -283,7 +285,7 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     assert_eq!((ack.ack, b.receiver.packets.unread()), (behind, 0));
     assert!(b.receiver.take_update() && !b.receiver.take_update());
     assert!(b.ack().window >= 2 * ack.window);
-    // Reading the next segment does not double the window.
+    // The read of the next segment does not double the window, so no window update is due.
     b.data(behind, 1000);
     b.ack();
     assert!(!b.receiver.take_update());
@@ -301,7 +303,8 @@ fn a_fin_alone_takes_no_memory() {
 
 #[test]
 fn behind_a_gap_a_packet_of_its_own_is_charged_after_the_window_has_grown() {
-    // Linux `tcp_data_queue_ofo`: a segment that joins a packet is charged before the window grows.
+    // Linux `tcp_data_queue_ofo`: a merged segment is charged to the buffer before the window
+    // grows, a separate packet after it.
     for starts in [[2001, 4001, 6001], [2001, 3001, 5001], [4001, 2001, 5001]] {
         let mut b = Bench::new(&linux());
         let mut by_hand = Bench::new(&linux());

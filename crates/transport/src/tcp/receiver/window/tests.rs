@@ -26,7 +26,8 @@ fn the_right_edge_never_moves_back() {
     assert_eq!(window.scale(), 0);
 }
 
-/// Returns the window of a listening end after the peer's SYN, as with `tcp_rmem` up to 64 MiB.
+/// Returns the window of a listening end after the peer's SYN. The buffer may grow to 64 MiB
+/// (`tcp_rmem`).
 fn listening() -> AdvertisedWindow {
     let mut window = AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Autotuned {
@@ -56,7 +57,8 @@ fn the_first_windows_are_those_of_a_recorded_kernel() {
 fn what_a_syn_offered_is_not_taken_back() {
     let mut window = listening();
     window.on_established(at(0), MSS);
-    // Space for one segment is reserved, but 65160 bytes have already been offered.
+    // Room for one segment is subtracted. But 65,160 bytes were already offered, so the window does
+    // not shrink.
     assert_eq!(window.advertise(1, 0, MSS), 65_536);
     assert_eq!(window.offered(1), 65_536);
 }
@@ -127,7 +129,7 @@ fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
     assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
 }
 
-/// Returns a window of constant size by the rules of Linux or of the RFCs.
+/// Returns a window of constant size under the profile `profile`.
 fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
     AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes },
@@ -135,7 +137,7 @@ fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
     })
 }
 
-/// Returns a window without a scale and with this buffer, of which `last` bytes are offered.
+/// Returns a window without a scale, with this buffer and `last` bytes offered.
 fn unscaled(buffer: u64, last: u64) -> AdvertisedWindow {
     let mut window = listening();
     window.forgo_scaling();
@@ -180,7 +182,7 @@ fn a_scaled_window_is_never_more_than_was_meant() {
     assert_eq!(window.scale(), 1);
     assert_eq!(window.preview(0, MSS), 100_000);
     assert_eq!(window.advertise(1, 0, MSS), 100_000);
-    // An offered window cannot be withdrawn, and an odd value cannot be encoded.
+    // An offered window is not withdrawn, and the scale can only express even values.
     assert_eq!(window.advertise(2, 50_000, MSS), 99_998);
 }
 
@@ -216,7 +218,7 @@ fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
     assert_eq!((rfc.buffer, rfc.share), (buffer, FIRST_SHARE));
     let mut linux = listening();
     linux.measure_share(100);
-    // The payload is 100 of 996 bytes of memory.
+    // The payload is 100 of 996 bytes of memory, 25 of 256.
     assert_eq!(linux.share, 25);
     assert_eq!(linux.buffer, linux.memory * 25 / 256);
 }
@@ -235,7 +237,8 @@ fn the_smaller_the_segments_the_sooner_growth_ends() {
         window.threshold += 1;
         assert_eq!(growth(&window, len, sizes), 0, "{len}");
     }
-    // Large segments need no more memory than their payload.
+    // A large segment uses no more memory than the window grants for its payload. The window grows
+    // by twice the payload or the advertised size, whichever is larger.
     assert_eq!(growth(&window, 2_000, (MSS, MSS)), 4_000);
     assert_eq!(growth(&window, 2_000, (3_000, MSS)), 6_000);
 }
@@ -251,7 +254,7 @@ fn a_subflow_offers_no_more_than_its_own_buffer_allows() {
     assert!(grow(&mut window, (400_000, limit)));
     assert_eq!(window.threshold, limit);
     assert!(!grow(&mut window, (400_000, limit)));
-    // The buffer of the connection has grown, but not that of the path.
+    // The window does not grow. The connection's buffer has grown, but not the path's buffer.
     assert!(!grow(&mut window, (limit, 400_000)));
     assert_eq!(window.memory, 400_000);
     assert!(grow(&mut window, (400_000, 400_000)));
@@ -266,7 +269,8 @@ fn a_subflow_says_what_another_one_offered_rounded_down() {
     window.threshold = 30_000;
     let edge = 1 + window.advertise_shared(1, held, MSS);
     assert_eq!(edge - 1, 30_000_u64.next_multiple_of(unit));
-    // The other path offers less than its own buffer.
+    // The limit of the second subflow is lower. It still repeats the offer of the first one,
+    // rounded down to the scale.
     window.threshold = 10_000;
     for next in [1_001, 2_001, 3_001] {
         let said = window.advertise_shared(next, held, MSS);
@@ -289,14 +293,14 @@ fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     window.on_read(at(10), 0, 0, MSS);
     assert_eq!(window.measured_from, at(0), "nothing was read");
     let space = window.space;
-    // A packet has three segments, and two more wait behind it.
+    // A packet has three segments, and two more segments are read after it.
     let copied = 50_000 + mss;
     window.on_read(at(10), 5 * mss, 3 * mss, MSS);
     let buffer = autotuned_buffer(copied, space, MSS);
     assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
     assert_eq!((window.space, window.copied), (copied, 2 * mss));
     assert_eq!(window.measured_from, at(10));
-    // A smaller amount than before changes nothing.
+    // A read that is smaller than before does not change the buffer.
     window.on_read(at(20), 1, 1, MSS);
     assert_eq!((window.buffer, window.space), (buffer, copied));
     let mut constant = fixed("linux", 50_000);
@@ -394,7 +398,7 @@ fn what_is_free_is_the_share_of_the_memory_that_is_left() {
 
 #[test]
 fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() {
-    // The buffer has 64 kB of payload, half of its memory. The window has no scale.
+    // The buffer has 64 kB of payload, half of its memory. The window is not scaled.
     let doubles_below = |clamp| {
         move |offered, held| {
             let mut window = listening();
@@ -409,13 +413,14 @@ fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() 
         }
     };
     let doubles = doubles_below(64_000);
-    // Up to half of the largest window is offered, and the buffer is empty.
+    // The buffer is empty, and at most half of the largest window is offered. So the window can
+    // double.
     assert!(doubles(32_000, 0));
     assert!(!doubles(32_001, 0), "more than half");
     assert!(doubles(1_000, 0));
-    // The data held behind a gap is too large for the window to double.
+    // The window can double with 48,000 bytes behind a gap, but not with 50,000.
     assert!(doubles(20_000, 48_000) && !doubles(20_000, 50_000));
-    // The clamp is compared if it is smaller (`window_clamp`).
+    // A clamp below the free space limits the window (`window_clamp`).
     assert!(!doubles_below(40_000)(20_001, 0));
 }
 
@@ -437,7 +442,7 @@ fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
     window.on_read(at(10), space, space, MSS);
     assert_eq!((window.buffer, window.memory), (20_000, memory));
     assert_eq!((window.space, window.measured_from), (space, at(10)));
-    // One byte more than before already counts.
+    // One byte more than in the last round trip already grows the buffer.
     window.on_read(at(20), space + 1, space + 1, MSS);
     assert!(window.buffer > 20_000);
 }

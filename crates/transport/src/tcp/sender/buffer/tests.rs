@@ -1,4 +1,4 @@
-//! Tests of the send buffer: its sk_buffs, their memory, and the waits of the writer.
+//! Tests of the send buffer: its sk_buffs, their memory, and the times at which the writer waits.
 
 use super::*;
 use crate::tcp::config::TcpConfig;
@@ -15,8 +15,8 @@ fn buffer(header: u64) -> SendBuffer {
 
 #[test]
 fn the_memory_of_a_window_hangs_on_the_room_for_headers() {
-    // Values of SO_SNDBUF on a socket of Linux 6.12 after the handshake. The first was recorded,
-    // and the second is that of a common distribution's kernel.
+    // Value of SO_SNDBUF on a Linux 6.12 socket after the handshake. The first value was recorded.
+    // The second is that of a common distribution's kernel.
     for (header, limit) in [(256, 46_080), (320, 87_040)] {
         assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
     }
@@ -86,8 +86,8 @@ fn a_head_that_is_long_enough_stays_and_one_that_is_swallowed_leaves_its_push() 
     }
 }
 
-/// Returns a sender of 1000-byte segments with a buffer of `limit`. Half of the peer's window is 32
-/// segments.
+/// Returns a sender of 1,000-byte segments with a buffer of `limit` bytes. Half of the peer's
+/// window is 32 segments.
 fn bench(limit: u64) -> Bench {
     Bench::new(&crate::tcp::config::TcpConfig {
         send_buffer: Some(SendBufferConfig {
@@ -113,7 +113,8 @@ fn limit(b: &Bench) -> u64 {
 
 #[test]
 fn memory_is_what_is_written_and_a_descriptor_for_each_piece() {
-    // Ten of 60 segments have left singly. One sk_buff of 32 segments and one of 18 remain.
+    // Ten of 60 segments have left in sk_buffs of their own. One unsent sk_buff of 32 segments and
+    // one of 18 remain.
     let mut b = bench(1 << 20);
     b.write(60);
     assert_eq!(pieces(&b), [(42_001, false), (60_001, true)]);
@@ -130,7 +131,7 @@ fn a_call_fills_the_last_piece_before_it_begins_another() {
     b.write(60);
     b.sender.set_more(true);
     b.write(10);
-    // The push at the end belongs to the previous write.
+    // The second write fills the last sk_buff. Its data is not pushed, because more data follows.
     assert_eq!(pieces(&b), [(42_001, false), (70_001, false)]);
     b.sender.set_more(false);
     b.write(10);
@@ -151,9 +152,9 @@ fn a_record_ends_a_piece() {
 
 #[test]
 fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
-    // The ACK of the first segment is due in a millisecond, and the room of nine segments is less
-    // than a third of the window. So a burst waits for more (Linux `tcp_tso_should_defer`). A
-    // single pushed sk_buff would not wait.
+    // The ACK of the first segment is due in a millisecond, and the nine segments that may leave
+    // are less than a third of the window. So the burst waits for more data (Linux
+    // `tcp_tso_should_defer`). A single pushed sk_buff would leave at once.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;
@@ -193,7 +194,8 @@ fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
         b.sender.reordering = reordering;
         assert_eq!(b.sender.wanted_buffer(256), 2 * segments * segment(1_012));
     }
-    // The timestamp option of 12 bytes raises the size above a power of two.
+    // With the timestamp option of 12 bytes the size of the sk_buff exceeds a power of two, so its
+    // memory doubles.
     b.sender.window.mss = 1_465;
     assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (4_096 + 256));
     b.sender.config_mut().timestamps = false;
@@ -202,7 +204,8 @@ fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
 
 #[test]
 fn the_writer_goes_on_once_a_third_is_free() {
-    // Linux `sk_stream_is_writeable`: the free memory is half of the used memory.
+    // Linux `sk_stream_is_writeable`: the writer continues once the free memory is half of the used
+    // memory.
     let mut b = bench(1 << 20);
     b.write(10);
     let memory = b.sender.memory();
@@ -261,8 +264,7 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 
 #[test]
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
-    // Two segments of the first sk_buff remain. Half of the window of 30 segments leaves in one
-    // burst.
+    // Two segments of the first sk_buff remain. The burst has half of the window of 30 segments.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;
