@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 const OXYGEN: &str = include_str!("../../../data/oxygen_loss.csv");
 
-/// Returns the loss by oxygen in dB/km at a carrier in GHz. It is linear between the rows of the
-/// table, and zero outside 52 to 68 GHz.
+/// Returns the loss by oxygen in dB/km at a carrier in GHz. The loss is interpolated linearly
+/// between the rows of the table. It is zero outside 52 to 68 GHz.
 ///
 /// Standard: TR 38.901 Table 7.6.1-1.
 pub fn oxygen_db_per_km(carrier_ghz: f64) -> f64 {
@@ -79,8 +79,8 @@ impl Rain {
         self.k_vertical * pow(rate_mm_per_h, self.alpha_vertical)
     }
 
-    /// Returns the loss in dB/km of a level path with circular polarisation (equations 4 and 5). A
-    /// polarisation that is tilted by 45 degrees, as in 3GPP's panels, has the same loss.
+    /// Returns the loss in dB/km of a horizontal path with circular polarisation (equations 4 and
+    /// 5). A polarisation tilted by 45 degrees, as in 3GPP's panels, has the same loss.
     pub fn slanted_db_per_km(&self, rate_mm_per_h: f64) -> f64 {
         if rate_mm_per_h <= 0.0 {
             return 0.0;

@@ -6,9 +6,9 @@
 //! Diffraction at its four edges is added up: top and bottom in the side view, both sides in the
 //! top view. The losses of several screens in dB add up.
 //!
-//! Reflections off the blocker or the ground are not modelled, nor is the antenna pattern. The gain
-//! of the direct path applies at each edge. A narrow beam close to a large blocker would attenuate
-//! the diffracted paths, so the true loss is larger there.
+//! Reflections off the blocker or the ground are not modelled. The antenna pattern is not modelled
+//! either: the diffracted paths at all edges have the gain of the direct path. A narrow beam close
+//! to a large blocker attenuates these paths, so its true loss is larger.
 
 use fadeout_core::math::{atan, hypot, log10};
 use fadeout_core::{Decibel, Meters};
@@ -57,7 +57,7 @@ pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     let (d1, d2) = (screen.from_tx.0, path.distance.0 - screen.from_tx.0);
     let edge = |across_tx: f64, across_rx: f64, direct: f64| {
         let detour = hypot(d1, across_tx) + hypot(d2, across_rx) - direct;
-        // Rounding may make the detour over a grazing edge slightly negative.
+        // Rounding may make the detour over an edge that touches the path slightly negative.
         atan(PI / 2.0 * (PI / path.wavelength.0 * detour.max(0.0)).sqrt()) / PI
     };
 
@@ -90,8 +90,9 @@ pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     }
 }
 
-/// Returns the terms of the two edges of one view with their signs. Both are positive if the path
-/// crosses the screen. If the path passes outside, the term of the nearer edge is negative.
+/// Returns the diffraction terms of the two edges of one view with their signs. Both terms are
+/// positive if the path crosses the screen. If the path passes outside, the term of the nearer edge
+/// is negative.
 fn view(upper: f64, lower: f64, path_at: f64, (upper_at, lower_at): (f64, f64)) -> [f64; 2] {
     if path_at > upper_at {
         [-upper, lower]
@@ -215,7 +216,8 @@ mod tests {
             offset: Meters(0.0),
         };
         let loss = screen_loss(&path, &screen).loss.0;
-        // The far edges are at a finite distance, so their terms are 1e-3 below a half.
+        // The far edges are at a finite distance, so their terms are 1e-3 below one half. The loss
+        // is that of a half plane, 6.02 dB.
         assert!((loss - 6.0206).abs() < 0.02, "{loss}");
     }
 

@@ -36,9 +36,9 @@ pub struct ChannelConfig {
     pub sub_bands: usize,
     /// Path-loss model.
     pub path_loss: PathLoss,
-    /// Source of the line-of-sight state. In the soft mode the LOS and NLOS channels add up near
-    /// the border between them. The border of outage stays a step. In the geometry mode the caller
-    /// gives the obstruction with each place, and a path without one is clear.
+    /// Source of the line-of-sight state. In the soft mode, the LOS and NLOS channels add up near
+    /// the border between LOS and NLOS. Outage still begins in a step. In the geometry mode, the
+    /// caller gives the obstruction of each path. A path without an obstruction is in LOS.
     ///
     /// Standard: TR 38.901 §7.6.3.3.
     pub line_of_sight: LineOfSight,
@@ -49,13 +49,13 @@ pub struct ChannelConfig {
     /// Fading in NLOS. Rician fading becomes Rayleigh fading there, because there is no direct
     /// path.
     pub nlos_fading: Fading,
-    /// True if the K factor in LOS is drawn for each place from
+    /// True if the K factor in LOS is drawn for each position from
     /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db). This applies to Rician fading
     /// and to clusters. False if the fading's own K factor is used.
     pub draws_k_factor: bool,
-    /// True if the delay spread of tapped delay lines and clusters is drawn for each place from
+    /// True if the delay spread of tapped delay lines and clusters is drawn for each position from
     /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg). False if the fading's
-    /// own delay spread is used. Profiles with fixed delays keep these.
+    /// own delay spread is used. Profiles with fixed delays ignore the drawn delay spread.
     pub draws_delay_spread: bool,
     /// Speed of objects around the UE, m/s. It makes the channel of a stationary UE vary over time.
     /// TR 38.901 Table 7.8-1 gives every UE a speed of 3 km/h.
@@ -66,8 +66,8 @@ pub struct ChannelConfig {
     pub base_antenna: Antenna,
     /// Antenna of the UE.
     pub ue_antenna: Antenna,
-    /// Number of receive antennas whose signals are combined, 1 to 8, at either end. They fade
-    /// independently.
+    /// Number of receive antennas at either end whose signals are combined, 1 to 8. The antennas
+    /// fade independently.
     pub receive_antennas: u32,
     /// Beam management of steered antennas. `None` if beams always point at the other end.
     pub beams: Option<BeamManagement>,
@@ -77,8 +77,9 @@ pub struct ChannelConfig {
     pub rain_mm_per_h: f64,
     /// Walls between base station and UE.
     pub penetration: Penetration,
-    /// Lower bound of the loss, antenna gains included, dB. TR 36.942 clause 4.5.1 has a minimum
-    /// coupling loss of 70 dB for macro cells. 0 means only that no more is received than was sent.
+    /// Lower limit of the loss including antenna gains, dB. TR 36.942 clause 4.5.1 has a minimum
+    /// coupling loss of 70 dB for macro cells. With 0 the only limit is that no more power is
+    /// received than was sent.
     pub minimum_loss_db: f64,
 }
 
@@ -115,7 +116,7 @@ impl ChannelConfig {
 
 impl Default for ChannelConfig {
     /// Returns a street canyon at 3.5 GHz with isotropic antennas and shadowing. The line-of-sight
-    /// state is drawn. Fading is by clusters whose K factor and delay spread are drawn.
+    /// state is drawn. Fading uses clusters, whose K factor and delay spread are drawn.
     fn default() -> ChannelConfig {
         let keys = Keys::default();
         let k_db = keys.k_factor.unwrap_or(0.0);

@@ -20,8 +20,8 @@ impl LinkKey {
     }
 }
 
-/// Positions and velocities of the two ends of a link, and the caller's knowledge of the path
-/// between them.
+/// Positions and velocities of the two ends of a link, and the obstacles between them that the
+/// caller knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkEnds {
     /// Position and velocity of the base station's antenna.
@@ -53,21 +53,21 @@ impl LinkEnds {
         }
     }
 
-    /// Returns true if either beam points away from this link. Such a path only interferes, and its
-    /// beams are not tracked.
+    /// Returns true if the beam of either end points away from this link. The link then only
+    /// carries interference, and its beams are not tracked.
     pub(crate) fn only_disturbs(&self) -> bool {
         self.base_beam_at.is_some() || self.ue_beam_at.is_some()
     }
 
-    /// Returns these ends with the positions of `earlier` seconds before.
+    /// Returns these ends with the positions that they had `earlier` seconds before.
     pub(crate) fn moved_back(&self, earlier: f64) -> LinkEnds {
         let mut then = *self;
         (then.base.position, then.ue.position) = self.before(earlier);
         then
     }
 
-    /// Returns the positions of base station and UE `earlier` seconds before, at their current
-    /// velocities.
+    /// Returns the positions of base station and UE `earlier` seconds before, computed from their
+    /// current velocities.
     pub(crate) fn before(&self, earlier: f64) -> (Point, Point) {
         (
             self.base.position + self.base.velocity * -earlier,

@@ -1,10 +1,10 @@
-//! Gaussian random fields: random values that are correlated over places.
+//! Gaussian random fields: random values that are correlated over positions.
 //!
 //! A field is a sum of plane waves whose wave numbers and phases are drawn once. The source is X.
 //! Cai and G. B. Giannakis, "A two-dimensional channel simulation model for shadowing processes",
 //! IEEE Transactions on Vehicular Technology 52(6), 2003. The correlation is `exp(-d / distance)`.
-//! The value at a place does not depend on the path to it. An autoregressive process along a path
-//! would have the same correlation, but its values would depend on the sampling instants.
+//! The value at a position does not depend on how the UE got there. An autoregressive process along
+//! a path would have the same correlation, but its values would depend on the sampling instants.
 
 use super::phasor::{LANES, Waves};
 use super::wide::wide;
@@ -54,8 +54,8 @@ impl Field {
         Field { waves }
     }
 
-    /// Returns the largest interpolation error of a lattice with this step. It is the sum over all
-    /// waves of their largest deviation from a straight line between corners.
+    /// Returns the largest interpolation error of a lattice with this step. The error is the sum
+    /// over all waves of their largest deviation from a straight line between two corners.
     fn lattice_error(&self, step_m: f64) -> f64 {
         let [by_x, by_y] = self.waves.turns();
         let bent = by_x.iter().zip(by_y).map(|(x, y)| {
@@ -65,8 +65,8 @@ impl Field {
         bent.sum::<f64>() * (2.0 / WAVES as f64).sqrt()
     }
 
-    /// Returns the field's value at a place in metres at time zero. It equals the value at a
-    /// lattice corner to the bit.
+    /// Returns the field's value at a position in metres at time zero. At a lattice corner the
+    /// value equals that of the lattice to the bit.
     fn at_place(&self, place: [f64; 2]) -> f64 {
         wide(
             #[inline(always)]
@@ -74,7 +74,7 @@ impl Field {
         )
     }
 
-    /// Returns the field's value at a place in metres and a time in seconds.
+    /// Returns the field's value at a position in metres and a time in seconds.
     pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
         let mut cosines = [0.0; WAVES];
         self.waves.cosines([x, y, t], &mut cosines);
@@ -87,8 +87,8 @@ impl Field {
         value(sums.iter().sum())
     }
 
-    /// Returns the values at time zero at those places where `asked` is true. The other entries are
-    /// unspecified.
+    /// Returns the values at time zero at the positions for which `asked` is true. The other
+    /// entries are unspecified.
     fn at_places(&self, places: [[f64; 2]; 4], asked: [bool; 4]) -> [f64; 4] {
         wide(
             #[inline(always)]
@@ -111,18 +111,18 @@ fn value(sum: f32) -> f64 {
     f64::from(sum) * (2.0 / WAVES as f64).sqrt()
 }
 
-/// Cache of the last square of a fine lattice over a field. Values are interpolated between the
-/// corners of a square, so moving within it costs a few multiplications. The result still depends
-/// on the place alone.
+/// Cache of one square of a fine lattice over a field, the square of the last read. Values are
+/// interpolated between the corners of the square. Reads within the square therefore cost only a
+/// few multiplications. The result still depends on the position alone.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
-    /// Square whose corners are stored, with 32-bit indexes to save memory. [`NOWHERE`] if the
+    /// Square whose corners are stored. Its indexes have 32 bits to save memory. [`NOWHERE`] if the
     /// indexes do not fit.
     square: (i32, i32),
     corners: [f64; 4],
 }
 
-/// Value of an empty cache: no square.
+/// Indexes that mark an empty cache, which has no square.
 const NOWHERE: (i32, i32) = (i32::MIN, i32::MIN);
 
 /// Returns the square with 32-bit indexes, or [`NOWHERE`] if they do not fit.
@@ -154,9 +154,9 @@ impl Lattice {
         }
     }
 
-    /// Returns the interpolated value at a place. `corners` computes the field at the corners of a
-    /// square that are needed. A square next to the stored one shares corners with it, which are
-    /// not computed again.
+    /// Returns the interpolated value at a position. `corners` computes the needed values at the
+    /// corners of a square. A square next to the stored one shares corners with it, and these
+    /// values are reused.
     pub(crate) fn at(
         &mut self,
         (x, y): (f64, f64),
@@ -194,8 +194,8 @@ impl Lattice {
         low + (high - low) * up
     }
 
-    /// Returns the values at the corners that a square shares with the stored one. `None` for other
-    /// corners.
+    /// Returns the values at the corners that a square shares with the stored square. `None` for a
+    /// corner that is not shared.
     fn shared_with(&self, (column, row): Square) -> [Option<f64>; 4] {
         CORNERS.map(|(right, up)| {
             let known = Some(self.square).filter(|&square| square != NOWHERE);
@@ -215,13 +215,13 @@ pub(crate) type Needed = [bool; 4];
 /// right.
 const CORNERS: [(i64, i64); 4] = [(0, 0), (1, 0), (0, 1), (1, 1)];
 
-/// A field with its lattice. It stores the corners of the last square read. The cells of a network
-/// evaluate one UE one after the other, so cells of one site reuse these values.
+/// A field with its lattice. It stores the corners of the square that was read last. Cells of one
+/// site evaluate the same UE one after the other, so they reuse these values.
 #[derive(Debug)]
 pub(crate) struct Map {
     field: Field,
     distance_m: f64,
-    /// Interpolation error of the lattice. Computed at the first call of [`Map::within`].
+    /// Interpolation error of the lattice, computed at the first call of [`Map::within`].
     error: OnceLock<f64>,
     latest: Mutex<Option<(Square, [Option<f64>; 4])>>,
 }
@@ -237,8 +237,8 @@ impl Map {
         }
     }
 
-    /// Returns bounds of the interpolated value at a place. They are twice [`Map::lattice_error`]
-    /// apart.
+    /// Returns lower and upper bound of the interpolated value at a position. The bounds are twice
+    /// [`Map::lattice_error`] apart.
     pub(crate) fn within(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let error = self.error.get_or_init(|| self.lattice_error());
         let value = self.field.at_place([x, y]);
@@ -252,7 +252,7 @@ impl Map {
         self.field.lattice_error(self.distance_m / CELLS) + 1e-3
     }
 
-    /// Returns the interpolated value at a place. The caller must use one `lattice` for this map
+    /// Returns the interpolated value at a position. The caller must use `lattice` for this map
     /// only.
     pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
         let corners = |square, needed| self.corners(square, needed);
@@ -264,7 +264,7 @@ impl Map {
         self.distance_m
     }
 
-    /// Returns the field's values at the corners of a square that are needed. The other entries are
+    /// Returns the field's values at the needed corners of a square. The other entries are
     /// unspecified.
     pub(crate) fn corners(&self, square: Square, needed: Needed) -> [f64; 4] {
         // Values are stored in one assignment, so the state is valid even if another thread
@@ -296,7 +296,8 @@ mod tests {
     use super::*;
     use fadeout_core::math::exp;
 
-    /// Returns the correlation over many fields of two values `(dx, dt)` apart, and the variance.
+    /// Returns statistics over many fields: the correlation of two values `(dx, dt)` apart, and the
+    /// variance.
     fn moments(dx: f64, dt: f64) -> (f64, f64) {
         let (mut product, mut square, count) = (0.0, 0.0, 4000);
         for n in 0..count {
@@ -321,8 +322,8 @@ mod tests {
         ] {
             let expected = exp(-dx / 13.0 - dt / 2.0);
             let (found, variance) = moments(dx, dt);
-            // The limit is four standard errors of a product of normals at 4000 draws: 4 * sqrt(2 /
-            // 4000).
+            // The limit is four standard errors. A product of normal numbers at 4,000 draws has the
+            // limit 4 * sqrt(2 / 4000).
             assert!(
                 (found - expected).abs() < 0.09,
                 "{dx} {dt}: {found} {expected}"
@@ -343,9 +344,9 @@ mod tests {
             beyond += u32::from(value.abs() > 1.959_964);
         }
         let count = f64::from(count);
-        // There are about 40 000 nearly independent places. One standard error is 0.005 of the
-        // mean, and 0.001 of a share of 5 %. The tails of a sum of 96 waves deviate from the normal
-        // tails by more.
+        // There are about 40,000 nearly independent positions. One standard error is 0.005 for the
+        // mean, and 0.001 for a share of 5 %. A sum of 96 waves deviates more from the normal
+        // distribution in its tails.
         assert!((sum / count).abs() < 0.03, "{}", sum / count);
         assert!((square / count - 1.0).abs() < 0.04, "{}", square / count);
         assert!((f64::from(beyond) / count - 0.05).abs() < 0.006, "{beyond}");
@@ -389,7 +390,7 @@ mod tests {
         let all = [true; 4];
         let fresh = |square| map().corners(square, all);
         for square in [(3, 4), (3, 4), (-1, 0), (3, 4), (4, 3)] {
-            // Corners that were not needed before are computed later.
+            // Corners that were not needed in the first call are computed in the second.
             let some = asked.corners(square, [false, true, false, true]);
             assert_eq!((some[1], some[3]), (fresh(square)[1], fresh(square)[3]));
             assert_eq!(asked.corners(square, all), fresh(square), "{square:?}");
@@ -404,7 +405,7 @@ mod tests {
         let map = Map::new(&mut Stream::new(3, "test.field", 3), 32.0);
         let mut asked = Vec::new();
         let mut walked = Lattice::new();
-        // Moves right, up, across a corner, back, and far away.
+        // The reads move to the square on the right, above, across a corner, back, and far away.
         for place in [
             (0.5, 0.5),
             (1.5, 0.5),
@@ -415,7 +416,8 @@ mod tests {
         ] {
             let found = walked.at(place, 32.0, |square, needed| {
                 asked.push(needed.iter().filter(|needed| **needed).count());
-                // Corners that are not needed must not be used, so they are NaN.
+                // Values at corners that are not needed must not be used. The test sets them to
+                // NaN, so their use would give NaN.
                 let corners = map.corners(square, [true; 4]);
                 [0, 1, 2, 3].map(|n| if needed[n] { corners[n] } else { f64::NAN })
             });

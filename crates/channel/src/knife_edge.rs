@@ -64,7 +64,8 @@ fn fresnel(x: f64) -> (f64, f64) {
 /// 7.3.13). Its terms reach 1e8 at x = 3.4, so eight digits remain.
 fn fresnel_series(x: f64) -> (f64, f64) {
     let z = PI * x * x / 2.0;
-    // term = x z^n / n!. Even n belong to C and odd n to S, with alternating signs.
+    // Each term of the series is x z^n / n!. Terms with even n belong to C, terms with odd n to S.
+    // The signs alternate.
     let (mut term, mut sums) = (x, [0.0, 0.0]);
     for n in 0_u32..200 {
         let sign = if n & 2 == 0 { 1.0 } else { -1.0 };
@@ -126,8 +127,8 @@ mod tests {
     fn series_and_expansion_meet() {
         for x in [3.3, 3.4, 3.5] {
             let (series, expansion) = (fresnel_series(x), fresnel_asymptotic(x));
-            // The next term of the expansion is 10395 / (pi x^2)^6 times 1 / (pi x): 6e-7 at x =
-            // 3.3.
+            // The next term of the expansion is 10395 / (pi x^2)^6 times 1 / (pi x), which is 6e-7
+            // at x = 3.3. The error must stay below it.
             assert!(
                 (series.0 - expansion.0).abs() < 1e-6,
                 "{series:?} {expansion:?}"

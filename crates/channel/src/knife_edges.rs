@@ -9,24 +9,26 @@ use fadeout_core::{Decibel, Edge};
 /// Largest number of edges considered. If there are more, the deepest are used.
 const MOST: usize = 16;
 
-/// Edges closer than this count as one, the deepest, metres. They belong to vehicles side by side,
-/// not one behind the other.
+/// Distance in metres below which neighbouring edges count as one edge, the deepest of them. Such
+/// edges belong to vehicles side by side, not one behind the other.
 const BESIDE_M: f64 = 2.0;
 
 /// Distance of an edge from the first end, and its height above the straight line, metres.
 type Height = (f64, f64);
 
-/// Returns the loss by edges on a straight line of `length_m`. The edges are sorted along the line.
+/// Returns the loss by edges on a straight line of `length_m`. The edges must be sorted along the
+/// line.
 ///
-/// The main edges are those that a string between the ends would touch. Each main edge has a loss
-/// relative to its neighbours on the string. Between two neighbours the highest secondary edge adds
-/// its loss too. The last term is the spreading between main edges, and is never negative.
+/// The main edges are those that a string stretched between the ends would touch. The loss of each
+/// main edge is computed relative to its neighbours on the string. Between two neighbours, the
+/// highest secondary edge adds its own loss. The last term is the spreading loss between main
+/// edges, which is never negative.
 ///
-/// With one edge the result is [`loss`]. The loss has a step where a main and a secondary edge
-/// change their roles, as in the standard.
+/// With one edge the result is [`loss`]. Where a main and a secondary edge change their roles, the
+/// loss has a step, as in the standard.
 ///
-/// At most 16 edges count, namely the deepest. If edges are less than 2 m apart, only the deepest
-/// of these counts.
+/// If there are more than 16 edges, only the deepest 16 count. If edges are less than 2 m apart,
+/// only the deepest of these edges counts.
 pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibel {
     debug_assert!(
         edges.is_sorted_by(|one, next| one.share <= next.share),
@@ -110,7 +112,8 @@ fn cascade(points: &[Height], wavelength_m: f64) -> Decibel {
     Decibel(total)
 }
 
-/// Returns -10 log10 of the spreading between main edges. Zero with one edge.
+/// Returns the spreading loss between main edges, -10 log10 of the spreading factor. Zero with one
+/// edge.
 fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
     if main.len() < 4 {
         return 0.0;
@@ -118,7 +121,7 @@ fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
     let way = |index: usize| (points[main[index + 1]].0 - points[main[index]].0).max(1e-3);
     let count = main.len() - 1;
     let total: f64 = (0..count).map(way).sum();
-    // Logarithms avoid overflow of a product of many lengths.
+    // The sum of logarithms cannot overflow, unlike the product of many lengths.
     let upper = log10(total) + (0..count).map(|index| log10(way(index))).sum::<f64>();
     let pairs = (1..count).map(|index| log10(way(index - 1) + way(index)));
     let lower = log10(way(0)) + log10(way(count - 1)) + pairs.sum::<f64>();
@@ -200,14 +203,14 @@ mod tests {
         assert!(before > 25.0);
     }
 
-    /// A caller may leave out edges with this clearance, and gets the same loss.
+    /// Edges with this clearance do not change the loss. A caller may therefore leave them out.
     #[test]
     fn what_the_line_passes_by_more_than_counts_changes_no_bit() {
         let (mut left_out, mut lost) = (0, 0);
         Cases::new(20_000).run(|seed| {
             let mut draw = Stream::new(seed, "test.edges", 0);
             let length_m = draw.uniform_in(5.0, 800.0);
-            // Wavelengths of 100 MHz to 100 GHz.
+            // The draws give wavelengths of 100 MHz to 100 GHz.
             let wavelength_m = 3.0 * pow(10.0, draw.uniform_in(-3.0, 0.0));
             let clear = clear_beyond(Meters(wavelength_m));
             let mut edges: Vec<Edge> = (0..draw.below(26))

@@ -1,14 +1,14 @@
-//! Distributions of K factor, delay spread and angular spreads over places.
+//! Distributions of K factor, delay spread and angular spreads over positions.
 
 use super::path_loss::{Condition, PathLoss};
 use fadeout_core::math::log10;
 
 const PARAMETERS: &str = include_str!("../../../data/large_scale_parameters.csv");
 
-/// Distribution of a parameter that is normal over places.
+/// Distribution of a parameter that is normally distributed over positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlaceLaw {
-    /// Mean over places.
+    /// Mean over all positions.
     pub mean: f64,
     /// Standard deviation.
     pub deviation: f64,
@@ -82,11 +82,12 @@ mod tests {
     #[test]
     fn every_scenario_has_its_row_of_the_table() {
         let indoor = delay_spread_lg(&PathLoss::IndoorOpen(IndoorOpen), Condition::Nlos, 28.0);
-        // -0.28 lg 29 - 7.173 and 0.10 lg 29 + 0.055.
+        // The expected values are -0.28 lg 29 - 7.173 and 0.10 lg 29 + 0.055.
         assert!((indoor.mean + 7.5825).abs() < 1e-4, "{indoor:?}");
         assert!((indoor.deviation - 0.20124).abs() < 1e-5, "{indoor:?}");
         let macro_cell = delay_spread_lg(&PathLoss::UrbanMacro(UrbanMacro), Condition::Los, 2.0);
-        // Carriers below 6 GHz use the values of 6 GHz: -6.955 - 0.0963 lg 6.
+        // Carriers below 6 GHz use the values at 6 GHz, so the expected mean is -6.955 - 0.0963 lg
+        // 6.
         assert!((macro_cell.mean + 7.02994).abs() < 1e-5, "{macro_cell:?}");
         for model in [
             PathLoss::UrbanMicro(UrbanMicro),

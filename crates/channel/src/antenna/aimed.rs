@@ -8,8 +8,8 @@ use super::registry::Antenna;
 use crate::phasor::{cos_sin, wrap};
 use fadeout_core::math::from_db;
 
-/// Antenna whose beam points in a fixed direction. It computes [`Antenna::gain_dbi`] on a linear
-/// scale and to single precision, for many directions.
+/// Antenna whose beam points in a fixed direction. It computes the gain of [`Antenna::gain_dbi`]
+/// for many directions, on a linear scale and in single precision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aimed<'a> {
     antenna: &'a Antenna,
@@ -33,7 +33,7 @@ impl Antenna {
         self.steered_as(self.steering(beam))
     }
 
-    /// Returns the antenna with a steering computed before.
+    /// Returns the antenna with a steering that was computed before.
     pub(crate) fn steered_as(&self, steering: Steering) -> Aimed<'_> {
         Aimed {
             antenna: self,
@@ -131,7 +131,8 @@ mod tests {
             });
             let found = to_db(antenna.aimed(beam).gain(toward));
             let expected = antenna.gain_dbi(toward, beam);
-            // Single precision matters near nulls only, 25 dB below one element.
+            // Single precision causes a visible error only near nulls, 25 dB below the gain of one
+            // element.
             let off = (found - expected).abs();
             assert!(
                 off < 0.01 || expected < -15.0 && off < 0.5,

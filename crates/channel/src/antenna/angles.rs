@@ -13,12 +13,12 @@ pub struct Angles {
 }
 
 impl Angles {
-    /// Returns the direction from one place to another. East if they are the same.
+    /// Returns the direction from one position to another. East if the positions are equal.
     pub fn between(from: Point, to: Point) -> Angles {
         Angles::along(to - from)
     }
 
-    /// Returns the direction of a vector. East if its length is zero.
+    /// Returns the direction of a vector. East if the vector has length zero.
     pub fn along(way: Vector) -> Angles {
         let length = way.length();
         if length == 0.0 {

@@ -16,8 +16,8 @@ pub fn row_gain(elements: u32, spacing: f64, s: f64, steered: f64) -> f64 {
     row_gain_by(elements, PI * spacing * (s - steered), sin, 1e-9)
 }
 
-/// Returns the gain of [`row_gain`] from half the phase between two elements. The phase has the
-/// unit of `sine`, whose values below `least` count as zero.
+/// Returns the gain of [`row_gain`] from half the phase between two elements. `sine` computes the
+/// sine of a phase in the unit of `half`. Sines below `least` count as zero.
 #[inline]
 pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, least: f64) -> f64 {
     let n = f64::from(elements);
@@ -36,7 +36,7 @@ pub fn row_hpbw_deg(elements: u32, spacing: f64, steered_deg: f64) -> f64 {
     let steered = sin(steered_deg.to_radians());
     let half_power = f64::from(elements) / 2.0;
     let edge = |sign: f64| {
-        // The first null bounds the main lobe.
+        // The main lobe ends at the first null, so the search ends there.
         let null = (steered + sign / (f64::from(elements) * spacing)).clamp(-1.0, 1.0);
         let (mut inside, mut outside) = (steered_deg, asin(null).to_degrees());
         for _ in 0..60 {
@@ -60,7 +60,7 @@ pub fn codebook_sine(beam: u32, beams: u32) -> f64 {
 /// Returns the beam of a DFT codebook that is nearest to a sine.
 pub fn nearest_beam(s: f64, beams: u32) -> u32 {
     let n = f64::from(beams);
-    // The cast saturates at zero.
+    // The cast to `u32` turns negative values into zero.
     (((s + 1.0) * n / 2.0).floor() as u32).min(beams.saturating_sub(1))
 }
 
@@ -75,13 +75,15 @@ pub struct Array {
     pub element: Element,
     /// Distance between neighbouring elements, wavelengths.
     pub spacing: f64,
-    /// Number of codebook beams per element and axis. 1 is a critically sampled DFT codebook, with
-    /// a loss of 3.9 dB at worst between two beams. 2 and 4 oversample it. 0 steers continuously.
+    /// Number of codebook beams per element and axis. With 1, the DFT codebook is critically
+    /// sampled. Its gain halfway between two beams is 3.9 dB below the peak. With 2 or 4, the
+    /// codebook is oversampled. With 0, the beam is steered continuously.
     pub oversampling: u32,
 }
 
 impl Default for Array {
-    /// Returns an array of eight by eight elements, oversampled by two (0.9 dB lost at worst).
+    /// Returns an array of eight by eight elements. Its codebook is oversampled by two, so at most
+    /// 0.9 dB of gain is lost between beams.
     fn default() -> Array {
         ArrayParameters::default().array()
     }
@@ -161,20 +163,20 @@ impl Pattern for Array {
     }
 }
 
-/// Margin by which an element's gain may exceed that of its cell, dB. Tables give gains in whole
-/// dBi.
+/// Margin in dB by which an element's gain may exceed the limit of its cell. Tables round gains to
+/// whole dBi.
 const ROUNDING_DB: f64 = 0.1;
 
 impl Array {
-    /// Returns the gain in dBi at broadside with the beam there: number of elements times the gain
-    /// of one.
+    /// Returns the gain in dBi at broadside with the beam at broadside. It is the number of
+    /// elements times the gain of one element.
     pub fn peak_dbi(&self) -> f64 {
         to_db(f64::from(self.rows * self.columns)) + self.element.peak_dbi
     }
 
-    /// Checks that the gain does not exceed that of the array's aperture. So an element may have no
-    /// more gain than its cell. A single row or column is bounded by its length alone, and a single
-    /// element is not bounded.
+    /// Checks that the gain does not exceed that of the array's aperture. An element may therefore
+    /// have no more gain than its cell. A single row or column is limited by its length alone. A
+    /// single element has no limit.
     fn check_aperture(&self) -> Result<(), ConfigError> {
         let is_a_plane = self.rows > 1 && self.columns > 1;
         let peak_dbi = self.element.peak_dbi;
@@ -194,12 +196,13 @@ impl Array {
         Err(ConfigError::new("spacing", self.spacing, expected))
     }
 
-    /// Returns the number of beams over both axes. Zero if the array is steered continuously.
+    /// Returns the number of beams over both axes. Zero if the beam is steered continuously.
     pub fn beams(&self) -> u32 {
         self.rows * self.columns * self.oversampling * self.oversampling
     }
 
-    /// Returns the sines along columns and rows of the codebook's best beam for a direction.
+    /// Returns the sines along columns and rows to which the codebook steers its best beam for a
+    /// direction.
     pub(super) fn steered(&self, beam: Angles) -> (f64, f64) {
         let (across, up) = cosines(beam);
         let steer = |s: f64, elements: u32| {
@@ -216,8 +219,8 @@ impl Array {
         (steer(across, self.columns), steer(up, self.rows))
     }
 
-    /// Returns the gain in dBi toward a direction with the codebook's best beam for `beam`. Both
-    /// are relative to broadside.
+    /// Returns the gain in dBi toward a direction, with the codebook's best beam for the direction
+    /// `beam`. Both directions are relative to broadside.
     pub fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64 {
         let (across, up) = cosines(toward);
         let (steered_across, steered_up) = self.steered(beam);
@@ -227,8 +230,8 @@ impl Array {
     }
 }
 
-/// Smallest gain in a null relative to one element. Real arrays have errors of phase and amplitude,
-/// which fill nulls.
+/// Smallest gain in a null, relative to one element. Real arrays have phase and amplitude errors,
+/// which limit the depth of nulls.
 pub(super) const NULL_FLOOR: f64 = 1e-4;
 
 /// Returns the direction cosines along columns and rows.

@@ -43,9 +43,9 @@ pub struct Beam {
 }
 
 impl Beam {
-    /// Returns a beam whose peak gain follows from its beamwidths, see [`peak_gain`]. The side
-    /// lobes have at most the power that the main lobe leaves, so the integral over the sphere is
-    /// at most 4 pi.
+    /// Returns a beam whose peak gain follows from its beamwidths by [`peak_gain`]. The side lobes
+    /// get at most the power outside the main lobe. The integral of the gain over the sphere is
+    /// therefore at most 4 pi.
     pub fn new(parameters: &BeamParameters) -> Beam {
         let &BeamParameters {
             width_deg,
@@ -145,18 +145,18 @@ mod tests {
 
     #[test]
     fn far_off_the_centre_the_floor_holds() {
-        // A lobe of efficiency 0.7 leaves 1 - 0.7 pi / (1.2 ln 10) = 0.204 to the side lobes: -6.9
-        // dBi.
+        // A main lobe of efficiency 0.7 leaves a share of 1 - 0.7 pi / (1.2 ln 10) = 0.204 of the
+        // power to the side lobes. Their level is then -6.9 dBi.
         let narrow = beam(12.0, 0.7);
         assert!((narrow.gain(90.0, 90.0).0 + 6.9).abs() < 0.01);
-        // A wide beam leaves enough power for side lobes 20 dB below its peak.
+        // Outside a wide main lobe there is enough power for side lobes 20 dB below the peak.
         let wide = beam(90.0, 0.7);
         assert_eq!(wide.gain(180.0, 90.0).0, wide.peak.0 - 20.0);
     }
 
     #[test]
     fn a_lossless_beam_of_twelve_degrees_has_24_6_dbi() {
-        // 10 log10(41253 / 144).
+        // The expected gain is 10 log10(41253 / 144) dBi.
         let beam = beam(12.0, 1.0);
         assert!((beam.peak.0 - 24.571).abs() < 1e-3, "{:?}", beam.peak);
     }

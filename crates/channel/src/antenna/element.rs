@@ -83,7 +83,8 @@ pub struct Element {
 pub enum Shape {
     /// The same gain in all directions.
     Isotropic,
-    /// Gain proportional to the cosine of the angle. It is 30 dB lower behind than in front.
+    /// Gain proportional to the cosine of the angle. Behind the element the gain is 30 dB lower
+    /// than at boresight.
     Cosine,
     /// Loss in dB proportional to the square of the angle, in azimuth and in elevation.
     ///
@@ -298,7 +299,7 @@ impl Pattern for LteSector {
         LteSector::gain_dbi(self, toward)
     }
     fn steepness(&self) -> Option<Steepness> {
-        // The loss 12 (x / w)^2 is steepest where it reaches its limit.
+        // The loss 12 (x / w)^2 has its largest slope where it reaches its limit.
         let at_limit = |limit_db: f64, width_deg: f64| 24.0 * (limit_db / 12.0).sqrt() / width_deg;
         Some(Steepness {
             azimuth_db: at_limit(self.front_to_back_db, self.azimuth_hpbw_deg),
@@ -344,8 +345,8 @@ mod tests {
 
     #[test]
     fn the_sector_of_m_2135_is_wider_in_elevation_and_has_more_behind() {
-        // Report ITU-R M.2135 clause 8.5.2 has beamwidths of 70 and 15 degrees. Both limits are 20
-        // dB, and so is the limit of their sum.
+        // Report ITU-R M.2135 clause 8.5.2 has beamwidths of 70 and 15 degrees. The limits in
+        // azimuth, in elevation and of their sum are 20 dB each.
         let sector = SectorParameters {
             tilt: 12.0,
             gain: 17.0,

@@ -1,9 +1,9 @@
 //! Selection of beams: sweeps, tracking, and recovery from failure.
 //!
-//! A beam is chosen from a measurement at one instant. It takes effect after a delay, and stays in
-//! use until the next beam. Meanwhile the UE moves and turns, so the beam points at a past or
-//! predicted position of the UE. All instants lie on a fixed grid of time, so the result does not
-//! depend on how often the link is used.
+//! A beam is chosen from a measurement at one instant. The beam is used from a delay after the
+//! measurement until the next beam is used. The UE moves and turns meanwhile, so the beam points at
+//! a past or predicted position of the UE. All measurements lie on a fixed time grid. The result
+//! therefore does not depend on how often the link is evaluated.
 
 use crate::error::ConfigError;
 use fadeout_core::math::tan;
@@ -24,9 +24,10 @@ pub struct BeamManagement {
     /// Rotation of the device and of its beam in degrees per second, counter-clockwise. About 100
     /// for a handheld device.
     pub rotation_deg_per_s: f64,
-    /// Prediction that steers beams between two measurements. It ignores the rotation of the UE.
+    /// Prediction of the UE's position, by which beams are steered between two measurements. The
+    /// rotation of the UE is not predicted.
     pub prediction: BeamPrediction,
-    /// Detection of beam failure. `None` if a blocked beam stays in use.
+    /// Detection of beam failure. `None` if the link keeps a blocked beam.
     pub failure: Option<BeamFailure>,
 }
 
@@ -52,8 +53,8 @@ fadeout_core::parameters! {
 }
 
 impl Default for BeamManagement {
-    /// Returns an SSB burst every 20 ms, a switching delay of 5 ms, a device that does not turn,
-    /// and recovery.
+    /// Returns the defaults: an SSB burst every 20 ms, a switching delay of 5 ms, a device that
+    /// does not turn, and beam failure recovery.
     fn default() -> BeamManagement {
         let sweep = Sweep::default();
         BeamManagement {
@@ -136,8 +137,8 @@ impl BeamManagement {
         )
     }
 
-    /// Returns the measurement time of the beam in use at `now`. Before the first switch it is the
-    /// start of the run.
+    /// Returns the time at which the beam in use at `now` was measured. Before the first switch it
+    /// is the start of the run.
     pub fn measured_at(&self, now: Time) -> Time {
         let period = self.tracking_period.as_nanos().max(1);
         let usable = now.saturating_sub(self.switching_delay).as_nanos();
@@ -168,14 +169,15 @@ pub fn exhaustive_search(ue_beams: u64, burst_period: Span) -> Span {
 }
 
 /// Returns the time of a sweep over all pairs of beams if the UE measures `parallel` of its beams
-/// at once. The source is M. Polese et al., "Improved handover through dual connectivity in 5G
-/// mmWave mobile networks", IEEE JSAC 35(9), 2017.
+/// at the same time. The source is M. Polese et al., "Improved handover through dual connectivity
+/// in 5G mmWave mobile networks", IEEE JSAC 35(9), 2017.
 pub fn pair_sweep(base_beams: u64, ue_beams: u64, measurement: Span, parallel: u64) -> Span {
     measurement * (base_beams * ue_beams) / parallel.max(1)
 }
 
-/// Returns the time in seconds for which a beam stays within 3 dB on a passing UE. The beam has a
-/// width in degrees. The UE passes at a distance in metres with a transverse speed in m/s.
+/// Returns the time in seconds for which the gain of a fixed beam toward a passing UE stays within
+/// 3 dB of the peak. The beam has a width in degrees. The UE passes at a distance in metres with a
+/// transverse speed in m/s.
 pub fn staleness_seconds(hpbw_deg: f64, distance_m: f64, transverse_speed: f64) -> f64 {
     distance_m * tan(hpbw_deg.to_radians() / 2.0) / transverse_speed
 }
@@ -183,9 +185,9 @@ pub fn staleness_seconds(hpbw_deg: f64, distance_m: f64, transverse_speed: f64) 
 /// State of beam failure detection and recovery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// The direct path is in use, after this number of consecutive failure instances.
+    /// The direct path is in use. The number counts the consecutive failure instances so far.
     Direct(u32),
-    /// Recovery lasts until this time.
+    /// Beam recovery is running until this time.
     Recovering(Time),
     /// A reflected path is in use.
     Reflected,
@@ -203,7 +205,8 @@ pub(crate) struct FailureMonitor {
     next_at: Time,
 }
 
-/// Age beyond which missed measurements are not computed after a pause.
+/// Longest pause between evaluations whose missed measurements are all computed. After a longer
+/// pause, older measurements are skipped.
 const MEMORY: Span = Span::from_secs(1);
 
 impl FailureMonitor {
@@ -218,16 +221,17 @@ impl FailureMonitor {
         })
     }
 
-    /// Returns the largest loss that has no effect in any state.
+    /// Returns the largest loss that changes nothing in any state of the detector.
     pub(crate) fn harmless_db(&self) -> f64 {
         let reflected = self.config.reflection_loss_db;
-        // The direct path is better if its loss is strictly below that of the reflected path.
+        // Tracking returns to the direct path only if its loss is strictly below that of the
+        // reflected path.
         let better = reflected.map_or(f64::INFINITY, f64::next_down);
         self.config.threshold_db.min(better)
     }
 
     /// Computes the measurements that were due until `now`. `loss_db` returns the loss of the beams
-    /// in use by blockage and misalignment, and is called in order of time.
+    /// in use by blockage and misalignment. It is called in order of time.
     pub(crate) fn advance(&mut self, now: Time, mut loss_db: impl FnMut(Time) -> f64) {
         let oldest = now.saturating_sub(MEMORY);
         if self.next_at < oldest {
@@ -279,7 +283,7 @@ impl FailureMonitor {
             }
             State::Direct(count) => self.state = State::Direct(count + 1),
             State::Reflected => {
-                // Tracking finds that the direct path is better again.
+                // Tracking finds that the direct path is better than the reflected path again.
                 if self
                     .config
                     .reflection_loss_db
@@ -292,12 +296,12 @@ impl FailureMonitor {
         }
     }
 
-    /// Returns true during recovery, when nothing is received.
+    /// Returns true during beam recovery, when the link receives nothing.
     pub(crate) fn is_recovering(&self) -> bool {
         matches!(self.state, State::Recovering(_))
     }
 
-    /// Returns the loss of the reflected path. `None` if it is not in use.
+    /// Returns the loss of the reflected path. `None` if the reflected path is not in use.
     pub(crate) fn reflection_db(&self) -> Option<f64> {
         match self.state {
             State::Reflected => self.config.reflection_loss_db,

@@ -4,14 +4,14 @@ use super::angles::Angles;
 use crate::error::ConfigError;
 use fadeout_core::registry::number;
 
-/// Bounds of the change of a gain over direction.
+/// Upper bounds of the change of a gain between directions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Steepness {
-    /// Largest change with each degree of azimuth, dB.
+    /// Largest change of the gain per degree of azimuth, dB.
     pub azimuth_db: f64,
-    /// Largest change with each degree of elevation, dB.
+    /// Largest change of the gain per degree of elevation, dB.
     pub elevation_db: f64,
-    /// Largest difference between any two directions, dB.
+    /// Largest difference between the gains in any two directions, dB.
     pub anywhere_db: f64,
 }
 
@@ -31,8 +31,8 @@ pub trait Pattern {
         false
     }
 
-    /// Returns bounds of the change of the gain over direction. `None` if they are unknown or the
-    /// antenna is steered.
+    /// Returns bounds of the change of the gain between directions. `None` if no bound is known or
+    /// if the antenna is steered.
     fn steepness(&self) -> Option<Steepness> {
         None
     }

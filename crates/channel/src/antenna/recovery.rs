@@ -3,15 +3,16 @@
 use super::management::BeamManagement;
 use fadeout_core::Time;
 
-/// State of the beams of such a link. During a failure the beams are frozen, and recovery finds new
-/// ones.
+/// State of the beams of a link whose caller runs beam recovery. During a beam failure the beams
+/// are frozen. Recovery then finds new beams.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CallerBeams {
-    /// Loss of the reflected path that recovery may find, dB. `None` if there is none.
+    /// Loss of the reflected path that recovery may find, dB. `None` if there is no such path.
     reflection_db: Option<f64>,
-    /// Time since which reports of other beams do not arrive. `None` if they arrive.
+    /// Time since which reports of other beams have not reached the base station. `None` if reports
+    /// arrive.
     held_since: Option<Time>,
-    /// Measurement time of the beams that recovery last found.
+    /// Measurement time of the beams that recovery found last.
     found_at: Time,
     is_reflected: bool,
 }
@@ -26,8 +27,8 @@ impl CallerBeams {
         }
     }
 
-    /// Freezes the beams in use from `now`, because reports of other beams do not arrive. No effect
-    /// if they are frozen.
+    /// Freezes the beams in use from `now` on, because reports of other beams do not arrive. No
+    /// effect if the beams are frozen already.
     pub(crate) fn hold(&mut self, now: Time) {
         self.held_since.get_or_insert(now);
     }
@@ -44,7 +45,7 @@ impl CallerBeams {
             .max(self.found_at)
     }
 
-    /// Returns the time for which the beams in use at `now` are steered.
+    /// Returns the instant of the UE position that the beams in use at `now` point at.
     pub(crate) fn steered_at(&self, now: Time) -> Time {
         self.held_since.unwrap_or(now).min(now)
     }
@@ -54,7 +55,8 @@ impl CallerBeams {
         self.held_since.is_some()
     }
 
-    /// Returns the state with the beams of the latest measurement until `now`, to be evaluated.
+    /// Returns a state that uses the beams of the latest measurement before `now`. The caller
+    /// evaluates this state as a candidate.
     pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> CallerBeams {
         let period = management.tracking_period.as_nanos().max(1);
         CallerBeams {
@@ -65,7 +67,8 @@ impl CallerBeams {
         }
     }
 
-    /// Returns the state with beams along the reflected path if that loses less than `blockage_db`.
+    /// Returns the state with beams along the reflected path if that path loses less than
+    /// `blockage_db`. Otherwise returns the state unchanged.
     pub(crate) fn or_reflected(self, blockage_db: f64) -> CallerBeams {
         CallerBeams {
             is_reflected: self.reflection_db.is_some_and(|loss| loss < blockage_db),
@@ -73,8 +76,8 @@ impl CallerBeams {
         }
     }
 
-    /// Returns the loss of the reflected path. `None` if it is not in use. Tracking returns to the
-    /// direct path when its loss, `blockage_db`, is lower.
+    /// Returns the loss of the reflected path. `None` if the reflected path is not in use. Tracking
+    /// returns to the direct path when `blockage_db`, the loss of the direct path, is lower.
     pub(crate) fn reflection_db(&mut self, blockage_db: f64) -> Option<f64> {
         let loss_db = self.reflection_db.filter(|_| self.is_reflected)?;
         self.is_reflected = self.is_held() || blockage_db >= loss_db;

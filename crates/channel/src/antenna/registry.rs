@@ -42,13 +42,13 @@ impl Antenna {
         antennas!(self, antenna => antenna.check())
     }
 
-    /// Returns the largest number of spatial layers, if it follows from the elements: one for each
-    /// polarisation of each element. `None` for other antennas.
+    /// Returns the largest number of spatial layers that the elements of the antenna allow: one for
+    /// each polarisation of each element. `None` for antennas without a grid of elements.
     pub fn most_layers(&self) -> Option<u32> {
         match self {
             Antenna::Array(mounted) => Some(2 * mounted.pattern.rows * mounted.pattern.columns),
             Antenna::Element(_) => Some(2),
-            // A sector has several columns side by side, and this antenna is one of them.
+            // A sector has several such antennas side by side, so one of them sets no limit.
             Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Column(_) | Antenna::Beam(_) => {
                 None
             }

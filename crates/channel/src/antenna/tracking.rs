@@ -5,12 +5,12 @@ use super::management::{BeamManagement, BeamPrediction};
 use fadeout_core::math::{cos, sin};
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
 
-/// Number of stored measurements. A prediction needs two. More are needed only if the switching
-/// delay exceeds six tracking periods.
+/// Number of stored measurements. A prediction uses two. More than six tracking periods of
+/// switching delay would need more than these.
 const REMEMBERED: usize = 8;
 
-/// Positions of a UE at the last measurements, the newest last. Measurements before the first
-/// evaluation of the link assume that the UE moved straight.
+/// Positions of a UE at the last beam measurements, the newest last. For measurements before the
+/// first evaluation, the UE is assumed to have moved in a straight line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeamTrack {
     found: [Option<(Time, Kinematics)>; REMEMBERED],
@@ -19,13 +19,14 @@ pub(crate) struct BeamTrack {
 }
 
 impl BeamTrack {
-    /// Returns the track of a link with these beams. `None` if nothing is predicted.
+    /// Returns an empty track for a link with this beam management. `None` if the position of the
+    /// UE is not predicted.
     pub(crate) fn from_management(management: &BeamManagement) -> Option<BeamTrack> {
         (management.prediction != BeamPrediction::None).then(BeamTrack::default)
     }
 
-    /// Computes the measurements that were due until `now`, from the UE's current position and
-    /// velocity.
+    /// Records the UE's position at each measurement that was due until `now`. The positions are
+    /// computed from the UE's current position and velocity.
     pub(crate) fn record_measurements(&mut self, period: Span, now: Time, ue: Kinematics) {
         if now < self.due_at {
             return;
@@ -136,8 +137,8 @@ mod tests {
             }
             let off = found.expect("two").distance_to(circling(ms).position);
             assert!(off < 1e-9, "{off} m at {ms} ms");
-            // The prediction follows the tangent. At 2 rad/s, for up to 44 ms and at 20 m, it
-            // leaves the circle by half the square of the angle.
+            // The prediction follows the tangent of the circle. At 2 rad/s and 20 m, for up to 44
+            // ms, it leaves the circle by half the square of the angle times the radius.
             let found = track.expected(&by_place, base, (measured_at, at(ms)));
             let angle = 2.0 * at(ms).since(measured_at).as_secs_f64();
             let off = found.expect("one").distance_to(circling(ms).position);

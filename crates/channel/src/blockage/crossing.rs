@@ -24,8 +24,8 @@ pub struct Crossing {
     pub from_ue_m: (f64, f64),
     /// Times at which a screen's centre is on the path, in order.
     pub at: Arc<[Time]>,
-    /// Mean time between crossings after the listed ones. Times are exponential. `None` if only the
-    /// listed crossings happen.
+    /// Mean time between crossings after the listed ones. The times are drawn from an exponential
+    /// distribution. `None` if only the listed crossings happen.
     pub mean_gap: Option<Span>,
 }
 
@@ -59,7 +59,8 @@ fadeout_core::parameters! {
         nearest: f64 = number((0.01, 1e5, "m"), "0.5"),
         /// Largest distance of a crossing from the UE.
         farthest: f64 = number((0.01, 1e5, "m"), "5"),
-        /// Mean time from one crossing to the next. Times are exponential.
+        /// Mean time from one crossing to the next. Times are drawn from an exponential
+        /// distribution.
         mean_gap: Span = span("10 s"),
     }
 }
@@ -160,7 +161,7 @@ pub(super) struct Screens {
     pub(super) width_m: f64,
     pub(super) height_m: f64,
     pub(super) motion: Motion,
-    /// Smallest and largest distance from the UE. Each screen draws its own.
+    /// Smallest and largest distance from the UE. Each screen draws its own distance between them.
     pub(super) from_ue_m: (f64, f64),
 }
 
@@ -174,7 +175,8 @@ pub(super) enum Motion {
 }
 
 impl Screens {
-    /// Returns the time before and after its middle instant for which a screen has an effect.
+    /// Returns the time before and after the middle of a screen's crossing during which the screen
+    /// causes a loss.
     fn reach(&self) -> Span {
         match self.motion {
             Motion::Across { speed } => {
@@ -195,18 +197,18 @@ impl Screens {
 /// Times at which screens arrive.
 #[derive(Debug)]
 pub(super) enum Arrivals {
-    /// Listed times, followed by exponential ones.
+    /// Arrivals at listed times, followed by arrivals with exponential gaps.
     Listed {
         at: Arc<[Time]>,
         listed: usize,
         mean_gap: Option<Span>,
     },
-    /// Regular times, of which the first is `next_at`.
+    /// Arrivals at regular times. The first arrival is at `next_at`.
     Regular { next_at: Time, period: Span },
 }
 
 impl Arrivals {
-    /// Returns the middle instant of the next screen. `None` if no more screens come.
+    /// Returns the middle instant of the next screen. `None` if no screen follows.
     fn next(&mut self, last_at: Time, stream: &mut Stream) -> Option<Time> {
         match self {
             Arrivals::Listed {
@@ -343,8 +345,8 @@ mod tests {
             })
         };
         assert_eq!(loss(10_000), 0.0);
-        // At 0.36 s before and after, the screen is 0.3 m from the path. The values are model B's
-        // test vectors.
+        // 0.36 s before and after the crossing, the screen is 0.3 m from the path. The expected
+        // losses are model B's test vectors.
         assert!((loss(19_640) - 0.96315).abs() < 1e-4);
         assert!((loss(20_000) - 5.4299).abs() < 1e-4);
         assert!((loss(20_360) - 0.96315).abs() < 1e-4);

@@ -1,4 +1,4 @@
-//! Deafness: the beam of the other end points elsewhere, so a request is not received.
+//! Deafness: the beam of the other end points in another direction, so a request is not received.
 //!
 //! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
 
@@ -68,8 +68,8 @@ impl Deafness {
         Span::from_nanos(self.slot.as_nanos() * slots / 2)
     }
 
-    /// Returns start and end of each time before `until` at which the other end is deaf. `None` if
-    /// there are more than `most`.
+    /// Returns start and end of each period before `until` in which the other end is deaf. `None`
+    /// if there are more than `most` periods.
     ///
     /// # Errors
     /// Returns an error if a parameter is out of its range.
@@ -126,19 +126,19 @@ impl Model for Deafness {
     }
 }
 
-/// Current or next time at which the other end is deaf.
+/// Current or next period in which the other end is deaf.
 #[derive(Debug)]
 pub(crate) struct DeafnessProcess {
     model: Deafness,
     stream: Stream,
     from: Time,
     until: Time,
-    /// Number of times that the node gave up during this time.
+    /// Number of times that the node gave up during this period.
     gave_up: u32,
 }
 
 impl DeafnessProcess {
-    /// Draws the next time of deafness.
+    /// Draws the next period of deafness.
     fn next(&mut self) {
         let clear = self.stream.exponential(self.model.mean_clear.as_secs_f64());
         self.from = self.until.saturating_add(Span::from_secs_f64(clear));
@@ -148,8 +148,8 @@ impl DeafnessProcess {
         self.until = end.max(self.from.saturating_add(Span::from_nanos(1)));
     }
 
-    /// Returns the seconds until a request is received, if the other end is deaf for `away`
-    /// seconds.
+    /// Returns the seconds until a request is received, if the other end is deaf for `away` seconds
+    /// from now.
     fn contend(&mut self, away: f64) -> f64 {
         let (slot, request) = (
             self.model.slot.as_secs_f64() * self.model.freezing,
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!(circular.request_time(), Span::from_micros(360));
     }
 
-    /// The reference value `deaf_P_drop` uses the mean instant of the last attempt. With drawn
-    /// instants the result is slightly larger, because the exponential is convex.
+    /// The reference value `deaf_P_drop` uses the mean instant of the last attempt. The test draws
+    /// the instants. Its result is slightly larger, because the exponential function is convex.
     #[test]
     fn it_gives_up_as_often_as_the_other_end_is_away_for_longer() {
         let model = Deafness {
@@ -236,7 +236,8 @@ mod tests {
             whole = process.until;
         }
         let mean = spells / 20_000.0;
-        // The mean is at least the dwell time. The excess is at most the time of the next attempt.
+        // The mean is at least the dwell time. It exceeds the dwell time by at most the duration of
+        // the next attempt.
         assert!((0.002..0.006).contains(&mean), "{mean}");
         let share = spells / whole.since(Time::ZERO).as_secs_f64();
         assert!((share - mean / (mean + 0.05)).abs() < 0.002, "{share}");

@@ -28,8 +28,8 @@ fadeout_core::parameters! {
     }
 }
 
-/// Largest length of a link in metres that the blockage rate grows with. It bounds the rate of
-/// arrivals that are drawn.
+/// Largest length of a link in metres up to which the blockage rate grows. Longer links have the
+/// rate of this length, which limits the number of drawn arrivals.
 const MAX_GROUND_M: f64 = 500.0;
 
 impl Registered for Crowd {
@@ -48,9 +48,9 @@ impl Registered for Crowd {
 }
 
 impl Crowd {
-    /// Returns C, arrivals per second and metre. The antennas are at the heights h_T (base station)
-    /// and h_R (UE) in metres. No blocker affects a UE above its own height. A base station below
-    /// the blockers is blocked over the whole path.
+    /// Returns C, the arrivals per second and metre. The antennas are at the heights h_T (base
+    /// station) and h_R (UE) in metres. A UE above the blockers is never blocked. If the base
+    /// station is below the blockers, the whole path can be blocked.
     pub fn arrivals_per_metre(&self, base_height_m: f64, ue_height_m: f64) -> f64 {
         let reach = (self.height_m - ue_height_m).max(0.0);
         let rise = (base_height_m - ue_height_m).max(reach);
@@ -61,8 +61,8 @@ impl Crowd {
     }
 
     /// Returns the probability that a link of this ground length is blocked, if blockages do not
-    /// overlap: `C r / (mu + C r)`, as in the paper. The simulated blockages overlap, and their
-    /// probability is `1 - exp(-C r / mu)`.
+    /// overlap: `C r / (mu + C r)`, as in the paper. In the simulation blockages may overlap, and
+    /// the probability is `1 - exp(-C r / mu)`.
     pub fn blocked_share(&self, arrivals_per_metre: f64, ground_m: f64) -> f64 {
         let rate = arrivals_per_metre * ground_m;
         rate / (1.0 / self.mean_blocked.as_secs_f64() + rate)
@@ -86,7 +86,7 @@ impl Model for Crowd {
     }
 
     fn start(&self, stream: Stream) -> Self::Process {
-        // The highest rate is that of a UE on the ground whose base station is as low as the
+        // The arrival rate is highest for a UE on the ground whose base station is as low as the
         // blockers.
         let rate = 2.0 / std::f64::consts::PI * self.density * self.speed * MAX_GROUND_M;
         let mut process = CrowdProcess {
@@ -96,15 +96,16 @@ impl Model for Crowd {
             next_at: Time::ZERO,
             present: VecDeque::new(),
         };
-        // Blockers present at the start of the run are drawn from the equilibrium.
+        // The blockers that are present at the start of the run are drawn from the equilibrium
+        // distribution.
         process.next_at = process.following(Time::ZERO);
         process.warm_up();
         process
     }
 }
 
-/// Arrivals at the highest rate. A link is blocked by a share of them, which is its own rate over
-/// the highest.
+/// Arrivals of blockers at the highest rate. Each link is blocked by a share of the arrivals: the
+/// link's own rate over the highest rate.
 #[derive(Debug)]
 pub(crate) struct CrowdProcess {
     model: Crowd,
@@ -114,8 +115,8 @@ pub(crate) struct CrowdProcess {
     present: VecDeque<Visit>,
 }
 
-/// One blocker. It leaves at `until`, and blocks links whose share of the highest rate is above
-/// `mark`.
+/// One blocker. It leaves the path at `until`. It blocks a link if the link's share of the highest
+/// rate is above `mark`.
 #[derive(Debug, Clone, Copy)]
 struct Visit {
     until: Time,
@@ -131,8 +132,8 @@ impl CrowdProcess {
         from.saturating_add(gap.max(Span::from_nanos(1)))
     }
 
-    /// In equilibrium the number of present blockers is Poisson, and each stays for another
-    /// exponential time.
+    /// Draws the blockers present at the start. In equilibrium their number is Poisson, and each
+    /// stays for another exponential time.
     fn warm_up(&mut self) {
         if self.rate <= 0.0 {
             return;
@@ -140,7 +141,7 @@ impl CrowdProcess {
         let mean_stay = self.model.mean_blocked.as_secs_f64();
         let mut elapsed = 0.0;
         loop {
-            // The Poisson number is drawn by counting exponential gaps of unit rate.
+            // The Poisson number is drawn as the number of exponential gaps with mean 1 that fit.
             elapsed += self.stream.exponential(1.0);
             if elapsed > self.rate * mean_stay {
                 return;
@@ -165,8 +166,8 @@ impl CrowdProcess {
             let at = self.next_at;
             self.admit(at);
             self.next_at = self.following(at);
-            // After a long pause many arrivals are drawn at once, so departed blockers are removed
-            // early.
+            // After a long pause many arrivals are drawn in one call. Blockers that have left are
+            // removed early to save memory.
             if self.present.len() > 64 {
                 self.present.retain(|visit| visit.until > at);
             }

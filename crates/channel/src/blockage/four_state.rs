@@ -14,13 +14,13 @@ use fadeout_core::{Span, Time};
 /// during the decay, and falls linearly during the rise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FourState {
-    /// Rate of leaving the unshadowed state, 1/s.
+    /// Rate of changes from the unshadowed state to the decay, 1/s.
     pub decay_rate: f64,
-    /// Rate of leaving the decay, 1/s.
+    /// Rate of changes from the decay to the shadowed state, 1/s.
     pub shadow_rate: f64,
-    /// Rate of leaving the shadowed state, 1/s.
+    /// Rate of changes from the shadowed state to the rise, 1/s.
     pub rise_rate: f64,
-    /// Rate of leaving the rise, 1/s.
+    /// Rate of changes from the rise to the unshadowed state, 1/s.
     pub clear_rate: f64,
     /// Mean depth of a shadow, dB.
     pub depth_db: f64,
@@ -196,7 +196,8 @@ mod tests {
             counts[process.state] += 1;
         }
         for (count, share) in counts.into_iter().zip(model.shares()) {
-            // There are 7 400 cycles, so the relative error of a state's share is 1.7 %.
+            // There are 7,400 cycles, so the standard error of a state's share is 1.7 % of the
+            // share.
             let found = f64::from(count) / total as f64;
             assert!((found / share - 1.0).abs() < 0.07, "{found} {share}");
         }
@@ -210,12 +211,14 @@ mod tests {
         let mut deepest = 0.0_f64;
         for n in 1..2_000_000 {
             let loss = process.loss_db(Time::ZERO + Span::from_micros(50) * n);
-            // Decays of less than a millisecond are rare but possible.
+            // A decay shorter than a millisecond is rare but possible, so the loss may grow by the
+            // whole depth in one sample.
             assert!((loss - last).abs() < 14.5);
             deepest = deepest.max(loss);
             last = loss;
         }
-        // The depth is 13.4 dB with a deviation of 0.31 dB. There are about 18 shadows in 100 s.
+        // The depth of a shadow is 13.4 dB with a standard deviation of 0.31 dB. In 100 s there are
+        // about 18 shadows, so the deepest is within 1.3 dB of the mean.
         assert!((deepest - 13.4).abs() < 1.3, "{deepest}");
     }
 }

@@ -1,9 +1,9 @@
 //! Blockage: temporary losses by objects in the path.
 //!
-//! A process is a function of time, of its own random stream and, for some models, of the positions
-//! of the ends. It draws its next interval when time reaches it, so more evaluations do not change
-//! its random numbers. Time does not go back: an evaluation before an earlier one uses the current
-//! state of the process.
+//! A process is a function of time and of its own random stream. Some models also use the positions
+//! of both ends. A process draws its next interval when time reaches that interval. The number of
+//! evaluations therefore does not change its random numbers. Time does not go back: an evaluation
+//! at an earlier time uses the current state of the process.
 
 mod crossing;
 mod deafness;
@@ -31,7 +31,7 @@ use std::fmt;
 /// Largest number of blockage models of one link.
 pub const MAX_BLOCKAGES: usize = 4;
 
-/// Instant and geometry of an evaluation of a process.
+/// Instant and geometry at which a process is evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) now: Time,
@@ -50,7 +50,7 @@ impl View {
 
 /// Process of a blockage on one link.
 pub(crate) trait Process: fmt::Debug + Send + Sync {
-    /// Returns the loss in dB at an instant, with the ends at their positions at that instant.
+    /// Returns the loss in dB at an instant. The positions of both ends are those at that instant.
     fn loss_at(&mut self, view: &View) -> f64;
 }
 

@@ -16,7 +16,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 const REGIONS: &str = include_str!("../../../../data/blockage_model_a.csv");
 
-/// Returns the numbers in one row of `data/blockage_model_a.csv`.
+/// Returns the numbers in the row `name` of `data/blockage_model_a.csv`.
 const fn row<const N: usize>(name: &str) -> [f64; N] {
     let mut numbers = [0.0; N];
     let mut column = 0;
@@ -159,8 +159,8 @@ impl NonSelfBlocker {
     }
 }
 
-/// Returns the sum of the terms of both edges in one view. Inside the region both are positive.
-/// Outside, the term of the nearer edge is negative.
+/// Returns the sum of the diffraction terms of both edges in one view. Inside the region both terms
+/// are positive. Outside, the term of the nearer edge is negative.
 fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
     let edge = |angle_deg: f64| {
         let detour = 1.0 / cos(angle_deg.to_radians()) - 1.0;
@@ -243,9 +243,9 @@ impl Model for ModelA {
     }
 }
 
-/// Regions of one UE. The azimuth of each centre varies with place and time: a Gaussian field with
-/// the correlation `exp(-distance / d_cor - time / t_cor)` is mapped to a uniform angle. The
-/// mapping lowers a correlation of 0.5 to 0.48, which is not corrected.
+/// Blocked regions around one UE. The azimuth of each centre varies with position and time. It is a
+/// Gaussian field with the correlation `exp(-distance / d_cor - time / t_cor)`, mapped to a uniform
+/// angle. The mapping lowers a correlation of 0.5 to 0.48, which is not corrected.
 #[derive(Debug)]
 pub(crate) struct ModelAProcess {
     own_body: Option<SelfBlocking>,
@@ -269,7 +269,8 @@ impl ModelAProcess {
             .blockers
             .iter()
             .map(|(blocker, field)| {
-                // The field of a region is not needed if the path passes above or below it.
+                // The field of a region is not evaluated if the path passes above or below the
+                // region.
                 if (zenith_deg - blocker.zenith_deg).abs() >= blocker.height_deg {
                     return 0.0;
                 }
@@ -315,7 +316,8 @@ mod tests {
         let (mut met, mut expected, total) = (0_u32, 0.0, 4000);
         for n in 0..total {
             let mut process = model.start(Stream::new(1, "test.model_a", n));
-            // A path is affected within one width to either side, of 360 degrees.
+            // A region affects paths up to its width to either side of its centre. The probability
+            // is therefore twice the width over 360 degrees.
             expected += 2.0 * process.blockers[0].0.width_deg / 360.0;
             let view = View {
                 now: Time::ZERO + Span::from_secs(n),
@@ -326,7 +328,8 @@ mod tests {
             };
             met += u32::from(process.loss_db(&view) != 0.0);
         }
-        // About 220 of 4000 are blocked, so one standard error is 15.
+        // About 220 of 4,000 paths are blocked, so one standard error is 15. The limit is four
+        // standard errors.
         assert!((f64::from(met) - expected).abs() < 60.0, "{met} {expected}");
     }
 }

@@ -1,11 +1,14 @@
-//! Vehicles in the path of a link without modelled vehicles: state NLOSv of TR 37.885 and its loss.
+//! Blockage by random vehicles on a link without modelled vehicles: state NLOSv of TR 37.885 and
+//! its loss.
 //!
 //! The clause gives the probability of the state and the distribution of its loss, but no duration.
-//! Values drawn at each evaluation would act as fading. So here both hold for an exponential time,
-//! after which another vehicle, or none, is in the path.
+//! If every evaluation drew new values, the loss would act as fading. Here a state and its loss
+//! therefore last for an exponential time. Then a new state is drawn: another vehicle, or none, in
+//! the path.
 //!
 //! The clause has "max {0 dB, a log-normal random variable}". It is read as a normal variable in dB
-//! that is cut at zero. Otherwise the maximum would have no effect.
+//! whose negative values become zero. A log-normal variable is never negative, so the maximum would
+//! have no effect.
 //!
 //! Standard: TR 37.885 §6.2.1.
 
@@ -28,7 +31,8 @@ fadeout_core::choices! {
 }
 
 impl Surrounding {
-    /// Returns the probability that no vehicle is in a path along a street that no building blocks.
+    /// Returns the probability that no vehicle blocks a path along a street without buildings in
+    /// the path.
     pub fn line_of_sight(self, distance_m: f64) -> f64 {
         let d = distance_m;
         let share = match self {
@@ -40,8 +44,9 @@ impl Surrounding {
     }
 }
 
-/// Returns mean and deviation of a vehicle's loss before the cut at zero, dB. `None` if both
-/// antennas are above the vehicle. An antenna of equal height is not above it.
+/// Returns mean and standard deviation of a vehicle's loss in dB, before negative values become
+/// zero. `None` if both antennas are above the vehicle. An antenna at the vehicle's height is not
+/// above it.
 pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f64, f64)> {
     let (low, high) = (
         antennas_m.0.min(antennas_m.1),
@@ -115,7 +120,7 @@ impl Model for Nlosv {
     }
 }
 
-/// State of the path: a vehicle in it or none, and the time until which that holds.
+/// State of the path: with or without a vehicle, and the time until which the state lasts.
 #[derive(Debug)]
 pub(crate) struct NlosvProcess {
     model: Nlosv,
@@ -125,7 +130,7 @@ pub(crate) struct NlosvProcess {
     /// this number.
     state: f64,
     vehicle_m: f64,
-    /// Loss of the vehicle, in deviations from the mean.
+    /// Deviation of the vehicle's loss from its mean, in standard deviations.
     normal: f64,
 }
 
@@ -198,7 +203,7 @@ mod tests {
     }
 
     /// Reference values `nlosv_case2_100_realised`, `nlosv_case3_100_realised` and
-    /// `nlosv_case2_P0`. The distribution is cut at zero.
+    /// `nlosv_case2_P0`. Negative values of the distribution become zero.
     #[test]
     fn the_loss_has_the_mean_the_deviation_and_the_zeros_of_a_normal_cut_at_zero() {
         for (trucks, heights, mean, zeros) in [
@@ -211,8 +216,8 @@ mod tests {
                 ..Nlosv::default()
             };
             let mut process = model.start(Stream::new(3, "test", 1));
-            // At 1,000 m in a city a vehicle is always in the path. The distance term is
-            // subtracted.
+            // At 1,000 m in a city a vehicle is always in the path. The test subtracts the term of
+            // the mean loss that grows with distance.
             let mut losses = Vec::new();
             let mut last = f64::NAN;
             for ms in 0..4_000_000 {
@@ -234,7 +239,7 @@ mod tests {
             } else {
                 4.5
             };
-            // The limit is five standard errors.
+            // The limit of the error is five standard errors.
             assert!(
                 (found - mean).abs() < 5.0 * deviation / count.sqrt(),
                 "{found}"
@@ -274,13 +279,13 @@ mod tests {
         }
         let share = blocked as f64 / looks as f64;
         let expected = 1.0 - 0.608_417;
-        // There are 10,000 epochs.
+        // There are 10,000 intervals of constant state.
         assert!(
             (share - expected).abs() < 5.0 * (0.24_f64 / 10_000.0).sqrt(),
             "{share}"
         );
-        // The rate is that of the epochs times the probability that two consecutive epochs have
-        // different states.
+        // The rate of changes is the rate of intervals times the probability that two consecutive
+        // intervals differ in their state.
         let rate = changes as f64 / (looks as f64 * 0.02);
         let expected = 2.0 * expected * (1.0 - expected) / 2.0;
         assert!(

@@ -104,7 +104,7 @@ impl Model for Passing {
     }
 }
 
-/// Shortest duration, which bounds the screen's speed.
+/// Shortest duration of a blockage. It limits the screen's speed.
 const SHORTEST: Span = Span::from_millis(1);
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
         Stream::new(1, "test.passing", entity)
     }
 
-    /// Returns the loss in dB at a time, between antennas at these heights.
+    /// Returns the loss in dB at a time between antennas at the heights in `ends`.
     fn loss(process: &mut CrossingProcess, now: Time, ends: (f64, f64, f64), carrier: f64) -> f64 {
         let (tx, rx, distance) = ends;
         process.loss_db(&View {
@@ -134,8 +134,8 @@ mod tests {
         })
     }
 
-    /// In the middle of a blockage the screen is centred, so model B's test vectors of a vehicle
-    /// apply.
+    /// In the middle of a blockage the screen is centred on the path. The loss then equals model
+    /// B's test vectors of a vehicle.
     #[test]
     fn the_middle_of_a_blockage_costs_what_model_b_says() {
         for (from_ue, rx, carrier, expected) in
@@ -174,8 +174,9 @@ mod tests {
             move |at| loss(&mut process, at, (5.0, 1.0, 50.0), 38e9)
         };
         let mut moving = losses(Onset::Moving);
-        // The speed is 24 m/s. An edge is on the path at 1.000 s, and 0.24 m beside the path 10 ms
-        // before and after. The radius of the first Fresnel zone is 0.077 m.
+        // The speed is 24 m/s. An edge is on the path at 1.000 s. 10 ms before and after, it is
+        // 0.24 m beside the path. The radius of the first Fresnel zone is 0.077 m. The edge
+        // is therefore far outside this zone before, and far inside after.
         let [before, side, after, middle] = [990, 1000, 1010, 1100].map(|at| moving(ms(at)));
         assert!(before < 0.6, "{before}");
         assert!((5.0..7.0).contains(&side), "{side}");
@@ -204,7 +205,8 @@ mod tests {
         let all = depths(1);
         let seldom: Vec<f64> = all.iter().copied().step_by(4).collect();
         assert_eq!(depths(4), seldom);
-        // The formula gives a loss of 22.56 dB at 1 m and 25.02 dB at 0.5 m.
+        // The formula gives a loss of 22.56 dB at 1 m from the UE and 25.02 dB at 0.5 m. Each drawn
+        // loss lies between these values.
         let within = |loss: &f64| (22.55..25.03).contains(loss);
         assert!(all.iter().all(within), "{all:?}");
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
@@ -235,7 +237,8 @@ mod tests {
                 assert_eq!(is_blocked, plain.loss_db(at) > 0.0, "{at:?}");
                 blocked += usize::from(is_blocked);
             }
-            // Three blockages of 200 ms are sampled every 7 ms. The first or last may be cut.
+            // Three blockages of 200 ms are sampled every 7 ms, which gives 86 samples. The first
+            // or last blockage may lie partly outside the run.
             assert!((56..=88).contains(&blocked), "{blocked}");
         }
     }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub enum Phase {
     /// Start of the first blockage.
     At(Time),
-    /// The middle of the first blockage is drawn uniformly from the first period, for each link. So
-    /// every run of whole periods has the same number of blockages.
+    /// The middle of the first blockage is drawn uniformly from the first period, separately for
+    /// each link. Every run of whole periods then has the same number of blockages.
     Drawn,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn check_cycle(period: Span, duration: Span) -> Result<(), ConfigErro
     Ok(())
 }
 
-/// Returns the middle of the first blockage.
+/// Returns the middle instant of the first blockage.
 pub(super) fn first_middle(
     phase: Phase,
     period: Span,
@@ -142,7 +142,8 @@ pub(crate) struct PeriodicProcess {
 impl PeriodicProcess {
     pub(crate) fn loss_db(&self, now: Time) -> f64 {
         let duration = self.model.duration.as_nanos();
-        // Time since the start of the first blockage, which may be before time zero.
+        // Time since the start of the first blockage. That start may be before time zero, so the
+        // sum is formed first.
         let since = (now.as_nanos() + duration / 2).checked_sub(self.middle_at.as_nanos());
         if since.is_some_and(|since| since % self.model.period.as_nanos() < duration) {
             self.model.loss_db
@@ -273,7 +274,8 @@ impl Model for TwoState {
     }
 
     fn start(&self, mut stream: Stream) -> Self::Process {
-        // Exponential times have no memory, so the first interval is drawn like any other.
+        // Exponential times have no memory. The first interval, which may have begun before the
+        // run, is drawn like any other.
         let is_blocked = stream.chance(self.blocked_share());
         let mut process = TwoStateProcess {
             model: *self,
@@ -303,7 +305,8 @@ impl TwoStateProcess {
             self.model.mean_clear
         };
         let stay = Span::from_secs_f64(self.stream.exponential(mean.as_secs_f64()));
-        // A duration that rounds to zero nanoseconds would stop time.
+        // A duration that rounds to zero nanoseconds would repeat this loop for ever, so it becomes
+        // 1 ns.
         let until = self.until.saturating_add(stay.max(Span::from_nanos(1)));
         debug_assert!(
             until > self.until || until.is_never(),
@@ -362,8 +365,9 @@ mod tests {
             phase: Phase::Drawn,
             ..Periodic::default()
         };
-        // A tenth of the time is blocked. No blockage has its middle before time zero, so at time
-        // zero the share is half of that. Four standard errors of 4000 draws are 1.9 and 1.4 %.
+        // The path is blocked for a tenth of the time. No blockage has its middle before time zero,
+        // so at time zero the probability is half of that. Four standard errors of 4,000 draws are
+        // 1.9 % and 1.4 %.
         let blocked = |at: Time| {
             let links = (0..4000).map(|n| model.start(Stream::new(1, "test.periodic", n)));
             links.filter(|link| link.loss_db(at) > 0.0).count() as f64 / 4000.0
@@ -413,7 +417,7 @@ mod tests {
             }
             f64::from(blocked) / f64::from(total)
         };
-        // There are 19 000 cycles, so one standard error of the share is 0.0006.
+        // There are 19,000 cycles, so one standard error of the blocked share is 0.0006.
         for step in [Span::from_millis(50), Span::from_millis(730)] {
             assert!((share(step) - model.blocked_share()).abs() < 0.003);
         }

@@ -1,22 +1,23 @@
-//! Beams in use: the best ones at their last measurement.
+//! Beams in use at both ends of a link. They are the best beams at their last measurement.
 
 use super::beams::Beams;
 use fadeout_core::Time;
 
-/// Number of stored measurements. Fewer are made between a measurement and the use of its beam,
-/// unless switching takes longer than three periods.
+/// Number of stored measurements. Fewer measurements than this are made between the measurement of
+/// a beam and its use, unless switching takes longer than three periods.
 pub(crate) const MEMORY: usize = 4;
 
-/// Beams of a link.
+/// Beams of a link, with the last measurements of the direct path.
 #[derive(Debug, Default)]
 pub(crate) struct Aim {
-    /// Times of the last measurements and the direct path's loss by blockage, dB, the newest last.
+    /// Time of each of the last measurements, and the loss of the direct path by blockage at that
+    /// time in dB. The newest is last.
     measured: [(Time, f64); MEMORY],
     in_use: Option<(Key, Beams)>,
 }
 
-/// Inputs of the choice of beams: the square of the UE's place, the blockage of the direct path,
-/// and the power of LOS over NLOS. Both powers are in whole dB.
+/// Inputs from which beams are chosen. These are the map square of the UE's position, the blockage
+/// of the direct path, and the power of LOS over NLOS. Both powers are rounded to whole dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Key {
     pub(crate) cell: (i64, i64),
@@ -31,8 +32,8 @@ impl Aim {
         self.measured[MEMORY - 1] = (at, blockage_db);
     }
 
-    /// Returns the blockage at a measurement, dB. If that is no longer stored, the oldest stored
-    /// value.
+    /// Returns the blockage of the direct path at a measurement, dB. If the measurement is no
+    /// longer stored, returns the oldest stored value.
     pub(crate) fn blockage_db(&self, at: Time) -> f64 {
         let known = self.measured.iter().rev().find(|(time, _)| *time <= at);
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)

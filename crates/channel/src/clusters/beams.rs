@@ -5,7 +5,8 @@ use super::place::{Cluster, Scatter, turn};
 use crate::antenna::{Aimed, Angles, Antenna, Steering};
 use fadeout_core::data;
 
-/// Offsets of the rays in a cluster, as multiples of the RMS spread. Each occurs with both signs.
+/// Offsets of the rays in a cluster, as multiples of the RMS spread. Each offset occurs with both
+/// signs.
 ///
 /// Standard: TR 38.901 Table 7.5-3.
 const OFFSETS: [f64; 10] = {
@@ -16,8 +17,9 @@ const OFFSETS: [f64; 10] = {
 /// Number of rays in a cluster.
 const RAYS: usize = 2 * OFFSETS.len();
 
-/// Step between the rays whose azimuth and zenith are paired. The standard draws the pairing, and
-/// here it is fixed. Seven and twenty have no common divisor, so all rays are used.
+/// Difference between the index of a ray's azimuth offset and that of its zenith offset, which
+/// fixes their pairing. The standard draws the pairing. Seven and twenty have no common divisor, so
+/// every zenith offset is used.
 const COUPLING: usize = 7;
 
 /// Both antennas of a link.
@@ -64,7 +66,7 @@ impl<'a> Antennas<'a> {
     }
 }
 
-/// Power gain of each cluster by both antennas, and its delay.
+/// Power gain of each cluster by the antennas, and the delay of each cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gains {
     /// Gain of each cluster at the base station, linear.
@@ -98,8 +100,8 @@ impl Gains {
     }
 }
 
-/// Returns the gains of all clusters by beams. Each end's gain is the mean over the rays of a
-/// cluster, because rays of departure and arrival are paired at random.
+/// Returns the gains of all clusters with these beams. The gain at each end is the mean over the
+/// rays of a cluster, because the standard pairs rays of departure and arrival at random.
 ///
 /// Standard: TR 38.901 §7.5.
 pub(crate) fn gains(scatter: &Scatter, pair: &Pair<'_>) -> Gains {
@@ -136,8 +138,8 @@ fn over_rays(aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
     rays.sum::<f64>() / RAYS as f64
 }
 
-/// Returns the best pair of beams for a place. The candidates at each end point at the centre of a
-/// cluster or along the direct path. `direct_power` and `scattered_power` are the powers of the
+/// Returns the best pair of beams at a position. The candidates at each end point at the centre of
+/// a cluster or along the direct path. `direct_power` and `scattered_power` are the powers of the
 /// direct path and of all clusters.
 pub(crate) fn choose(
     scatter: &Scatter,
@@ -181,8 +183,9 @@ pub(crate) fn choose(
     best.1
 }
 
-/// Offset of the outer two of three directions that represent a cluster's rays, with weights of a
-/// quarter, a half and a quarter. Their RMS spread equals that of the rays.
+/// Offset of the two outer directions of three that represent a cluster's rays. The three
+/// directions have weights of a quarter, a half and a quarter. With this offset their RMS spread
+/// equals that of the rays.
 const OUTER: f64 = std::f64::consts::SQRT_2;
 
 /// Candidate directions of a beam at one end, and the gain of each toward the direct path and the
@@ -237,7 +240,7 @@ mod tests {
 
     #[test]
     fn rays_have_the_spread_that_they_are_scaled_by() {
-        // The root mean square of the table's offsets is 1 within its digits.
+        // The root mean square of the table's offsets is 1, up to the rounding of the table.
         let square = OFFSETS.iter().map(|offset| offset * offset).sum::<f64>() / 10.0;
         assert!((square - 1.0).abs() < 0.01, "{square}");
         let mut met = [false; RAYS];

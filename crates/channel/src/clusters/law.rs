@@ -9,27 +9,28 @@ const PARAMETERS: &str = include_str!("../../../../data/cluster_parameters.csv")
 /// Largest number of clusters of any scenario.
 pub(crate) const MOST_CLUSTERS: usize = 20;
 
-/// Distribution of the clusters of one condition.
+/// Distribution of the clusters in one LOS state.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusterLaw {
     /// Number of clusters.
     pub clusters: usize,
-    /// Delay scaling r_tau: ratio of the spread of delays to that by the powers alone.
+    /// Delay scaling parameter r_tau: ratio of the standard deviation of cluster delays to the RMS
+    /// delay spread, which weights delays by power.
     pub delay_scaling: f64,
-    /// Standard deviation of a cluster's power around the profile, dB.
+    /// Standard deviation of a cluster's power around the power-delay profile, dB.
     pub shadowing_db: f64,
     /// RMS spreads of the rays within a cluster, degrees: azimuth of departure, azimuth of arrival,
     /// zenith of arrival.
     pub within_deg: [f64; 3],
-    /// Scaling of azimuths and zeniths for the number of clusters, without a direct path.
+    /// Scaling factors of azimuths and zeniths for this number of clusters, without a direct path.
     pub scaling: [f64; 2],
     /// Correlation distance of the parameters of a cluster, metres.
     pub distance_m: f64,
-    /// Distributions of the decimal logarithms of the spreads in degrees. The order is azimuth of
-    /// departure, azimuth of arrival, zenith of arrival, zenith of departure. The mean of the last
-    /// lacks the term that depends on the distance.
+    /// Distributions of the decimal logarithms of the angular spreads in degrees. The order is
+    /// azimuth of departure, azimuth of arrival, zenith of arrival, zenith of departure. The mean
+    /// for the zenith of departure lacks the term that depends on the distance.
     pub spreads: [PlaceLaw; 4],
     condition: Condition,
     zenith: ZenithLaw,
@@ -42,14 +43,15 @@ pub struct ClusterLaw {
 struct ZenithLaw {
     floor: f64,
     per_km: f64,
-    /// True if the UE's height counts from the base station's. False if it counts from 1.5 m.
+    /// True if the term uses the UE's height relative to the base station. False if it uses the
+    /// height above 1.5 m.
     is_above_base: bool,
     per_m: f64,
     per_m_below: f64,
 }
 
 impl ClusterLaw {
-    /// Returns the distribution for the scenario of a path-loss model.
+    /// Returns the distribution for the scenario of a path-loss model, in one LOS state.
     pub fn new(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> ClusterLaw {
         let scenario = path_loss.places().scenario;
         let prefix = match condition {
@@ -104,8 +106,8 @@ impl ClusterLaw {
         mean.max(law.floor)
     }
 
-    /// Returns the offset of the clusters' departure below the direct path, as a zenith angle in
-    /// degrees. Negative values are upwards.
+    /// Returns the zenith angle in degrees by which the clusters depart below the direct path.
+    /// Negative values mean that they depart above it.
     ///
     /// Standard: TR 38.901 Table 7.5-7, Table 7.5-8, Table 7.5-9.
     pub fn zenith_departure_offset_deg(&self, ends: &Ends) -> f64 {
@@ -184,17 +186,18 @@ mod tests {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
         let los = ClusterLaw::new(&micro, Condition::Los, 28.0);
         let nlos = ClusterLaw::new(&micro, Condition::Nlos, 28.0);
-        // The first value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83, the second is the lower limit, the
-        // third -3.1 * 0.1 + 0.2.
+        // In LOS at 20 m, the value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83. The next value is the
+        // lower limit. The third is -3.1 * 0.1 + 0.2.
         assert!((los.zenith_departure_lg(&ends(20.0)) - 0.619).abs() < 1e-12);
         assert_eq!(los.zenith_departure_lg(&ends(300.0)), -0.21);
         assert!((nlos.zenith_departure_lg(&ends(100.0)) + 0.11).abs() < 1e-12);
-        // -10^(-1.5 lg 100 + 3.3).
+        // The expected offset is -10^(-1.5 lg 100 + 3.3).
         assert!((nlos.zenith_departure_offset_deg(&ends(100.0)) + 1.99526).abs() < 1e-5);
         assert_eq!(los.zenith_departure_offset_deg(&ends(100.0)), 0.0);
         let macro_cell = PathLoss::UrbanMacro(UrbanMacro);
         let nlos = ClusterLaw::new(&macro_cell, Condition::Nlos, 6.0);
-        // lg 6 = 0.77815: 7.66 lg 6 - 5.96 - 10^((0.208 lg 6 - 0.782) lg 100 - 0.13 lg 6 + 2.03).
+        // The expected offset is 7.66 lg 6 - 5.96 - 10^((0.208 lg 6 - 0.782) lg 100 - 0.13 lg 6 +
+        // 2.03), with lg 6 = 0.77815.
         assert!((nlos.zenith_departure_offset_deg(&ends(100.0)) + 4.880_84).abs() < 1e-4);
     }
 
@@ -203,7 +206,8 @@ mod tests {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
         let law = ClusterLaw::new(&micro, Condition::Los, 28.0);
         let [azimuth, zenith, delay] = law.divisors(9.0);
-        // 1.146 (1.1035 - 0.252 - 0.162 + 0.0729), 1.104 (1.3086 + 0.3051 - 0.6237 + 0.1458).
+        // The expected divisors are 1.146 (1.1035 - 0.252 - 0.162 + 0.0729) and 1.104 (1.3086 +
+        // 0.3051 - 0.6237 + 0.1458).
         assert!((azimuth - 1.146 * 0.7624).abs() < 1e-9);
         assert!((zenith - 1.104 * 1.1358).abs() < 1e-9);
         assert!((delay - 0.409_393).abs() < 1e-6, "{delay}");

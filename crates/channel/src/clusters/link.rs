@@ -1,4 +1,4 @@
-//! Clusters of one link in one condition, as the UE moves and beams change.
+//! Clusters of one link in one LOS state, as the UE moves and beams change.
 
 use super::beams::{Antennas, Beams, Gains, Pair, Steered, choose, gains};
 use super::law::MOST_CLUSTERS;
@@ -6,16 +6,16 @@ use super::place::{ClusterMap, Direct, Spot};
 use crate::wide::wide;
 use fadeout_core::math::from_db;
 
-/// Distance between the places at which gains are computed, metres. Between them gains are
-/// interpolated. A beam of six degrees is this wide at five metres.
+/// Distance between the positions at which gains are computed, metres. Gains at other positions are
+/// interpolated. A beam of six degrees covers this width at a distance of five metres.
 const STEP_M: f64 = 0.5;
 
-/// Clusters of a link in one condition.
+/// Clusters of a link in one LOS state.
 #[derive(Debug)]
 pub(crate) struct LinkClusters {
     map: ClusterMap,
     corners: [Gains; 4],
-    /// Square of the computed corners, and the beams that they are for.
+    /// Map square whose corners are computed, and the beams that the stored gains belong to.
     known: Option<((i64, i64), Beams, Steered)>,
     mix: Mix,
 }
@@ -66,7 +66,7 @@ impl LinkClusters {
         &self.mix
     }
 
-    /// Returns the best beams at a place with a loss of `blockage_db` on the direct path.
+    /// Returns the best beams at a position if the direct path loses `blockage_db` by blockage.
     pub(crate) fn choose(
         &mut self,
         spot: &Spot,
@@ -79,7 +79,8 @@ impl LinkClusters {
         choose(scatter, antennas, spot.directions, shares)
     }
 
-    /// Computes the power received at a place with these beams.
+    /// Computes the power received at a position with these beams. Gains are interpolated between
+    /// the stored corners.
     pub(crate) fn evaluate(
         &mut self,
         place: (f64, f64),
@@ -122,8 +123,8 @@ impl LinkClusters {
         self.add_up(direct, &pair, &here)
     }
 
-    /// Computes the power for beams that are not stored, such as beams toward other UEs or
-    /// candidates.
+    /// Computes the power received with beams whose gains are not stored, such as candidates or
+    /// beams toward other UEs.
     pub(crate) fn evaluate_once(
         &mut self,
         spot: &Spot,
@@ -173,14 +174,14 @@ impl LinkClusters {
     }
 }
 
-/// Returns the square that a place lies in. The best beams are the same within a square. A place on
-/// a border belongs to the same square despite rounding.
+/// Returns the map square of a position. The best beams are the same within a square. A position on
+/// a border always belongs to the same square, despite rounding.
 pub(crate) fn cell((x, y): (f64, f64)) -> (i64, i64) {
     let number = |metres: f64| (metres / STEP_M + 1e-7).floor() as i64;
     (number(x), number(y))
 }
 
-/// Returns the place at the centre of a square.
+/// Returns the centre of a map square.
 pub(crate) fn middle((column, row): (i64, i64)) -> (f64, f64) {
     ((column as f64 + 0.5) * STEP_M, (row as f64 + 0.5) * STEP_M)
 }

@@ -1,7 +1,8 @@
 //! Clusters: scattered paths with about the same delay and the same directions at both ends.
 //!
-//! Beam gains, frequency selectivity and the effect of a blocker all follow from the same clusters.
-//! A narrow beam gains little if power arrives from all sides, and it leaves few delays.
+//! Beam gains, frequency selectivity and the effect of a blocker are all computed from the same
+//! clusters. If power arrives from all sides, a narrow beam gains little and receives few of the
+//! delays.
 //!
 //! Standard: TR 38.901 §7.5.
 

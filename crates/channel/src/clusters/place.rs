@@ -1,10 +1,10 @@
-//! Clusters at a place.
+//! Clusters as a function of the UE's position.
 //!
-//! Their random numbers are drawn at the corners of a square lattice, each corner from its own
-//! stream, and interpolated between the corners. So neighbouring places are similar, a UE that
-//! returns finds the same clusters, and nothing has to be stored. All UEs of a site share its
-//! clusters. The side of the direct path on which a cluster lies is the same everywhere, so
-//! directions never jump.
+//! The random numbers of the clusters are drawn at the corners of a square lattice, each corner
+//! from its own stream. Between the corners they are interpolated. Neighbouring positions therefore
+//! have similar clusters. A UE that returns finds the same clusters, although nothing is stored.
+//! All UEs of a site share its clusters. The side of the direct path on which a cluster lies is the
+//! same everywhere, so directions never jump.
 //!
 //! Standard: TR 38.901 §7.6.3.2.
 
@@ -15,10 +15,10 @@ use crate::path_loss::Ends;
 use fadeout_core::math::{from_db, ln, pow};
 use fadeout_core::random::Stream;
 
-/// Number of random numbers of a cluster at a place: delay, power, and the deviations of azimuth
+/// Number of random numbers of a cluster at a position: delay, power, and the deviations of azimuth
 /// and zenith of departure and arrival.
 const NUMBERS: usize = 6;
-/// Random numbers of a place: those of all clusters, and the four spreads.
+/// Number of random numbers at a position: those of all clusters, and four for the spreads.
 const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
 
 /// Group of rays of about the same delay and the same directions.
@@ -34,7 +34,7 @@ pub(crate) struct Cluster {
     pub(crate) arrival: Angles,
 }
 
-/// Clusters of one condition at one place.
+/// Clusters at one position in one LOS state.
 #[derive(Debug, Clone)]
 pub(crate) struct Scatter {
     pub(crate) clusters: [Cluster; MOST_CLUSTERS],
@@ -50,10 +50,10 @@ impl Scatter {
     }
 }
 
-/// Inputs of a lookup in the map of clusters.
+/// Inputs from which the clusters at a position are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spot {
-    /// Place of the UE, metres.
+    /// Position of the UE, metres.
     pub(crate) place: (f64, f64),
     /// Geometry of the two ends.
     pub(crate) ends: Ends,
@@ -65,7 +65,7 @@ pub(crate) struct Spot {
     pub(crate) k_db: Option<f64>,
 }
 
-/// Direct path to a place.
+/// Direct path to a position of the UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Direct {
     /// Direction of the direct path from the base station, and from the UE.
@@ -86,7 +86,7 @@ impl Spot {
     }
 }
 
-/// Clusters of one site in one condition, over all places.
+/// Clusters of one site in one LOS state, over all positions.
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterMap {
     law: ClusterLaw,
@@ -96,7 +96,7 @@ pub(crate) struct ClusterMap {
     /// Side of the direct path on which each cluster lies: azimuth and zenith of departure, azimuth
     /// and zenith of arrival.
     sides: [[f64; 4]; MOST_CLUSTERS],
-    /// Random numbers at the corners around the last place.
+    /// Random numbers at the corners of the lattice square of the last lookup.
     corners: [Box<[f32; DRAWN]>; 4],
     cell: Option<(i64, i64)>,
     /// Inputs and result of the last lookup. `None` before the first.
@@ -119,12 +119,12 @@ impl ClusterMap {
         }
     }
 
-    /// Returns the number of clusters, which is the same at every place.
+    /// Returns the number of clusters, which is the same at every position.
     pub(crate) fn count(&self) -> usize {
         self.law.clusters
     }
 
-    /// Returns the clusters at a place. A repeated call for the same place returns the stored
+    /// Returns the clusters at a position. A repeated call with the same inputs returns the stored
     /// result.
     pub(crate) fn scatter_at(&mut self, spot: &Spot) -> &Scatter {
         if self.last.as_ref().is_none_or(|(known, _)| known != spot) {
@@ -143,7 +143,7 @@ impl ClusterMap {
         }
     }
 
-    /// Computes the clusters at a place by steps 5 to 7 of §7.5.
+    /// Computes the clusters at a position by steps 5 to 7 of §7.5.
     ///
     /// Standard: TR 38.901 §7.5, §7.6.3.
     fn scatter(&mut self, spot: &Spot) -> Scatter {
@@ -184,7 +184,8 @@ impl ClusterMap {
             total += shares[n];
         }
 
-        // For the angles, the first cluster's power includes the direct path.
+        // For the angles of clusters, the power of the first cluster includes that of the direct
+        // path.
         let k = spot.k_db.map(from_db);
         let power = |n: usize| match k {
             None => shares[n] / total,
@@ -224,7 +225,8 @@ impl ClusterMap {
         }
     }
 
-    /// Returns standard normal numbers at a place, interpolated from the corners around it.
+    /// Returns standard normal numbers at a position, interpolated from the corners of its lattice
+    /// square.
     fn drawn(&mut self, (x, y): (f64, f64)) -> [f64; DRAWN] {
         let step = self.law.distance_m;
         let (column, row) = ((x / step).floor(), (y / step).floor());
@@ -255,8 +257,8 @@ impl ClusterMap {
     }
 
     fn draw(&mut self, n: usize, (column, row): (i64, i64)) {
-        // The corner's coordinates are hashed to one number. Odd multipliers keep near corners
-        // apart, and the stream mixes the result.
+        // The corner's coordinates are hashed to one number that selects the stream. Odd
+        // multipliers keep neighbouring corners distinct, and the stream mixes the bits further.
         let entity = self
             .site
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -1,4 +1,4 @@
-//! Clusters of a link in both conditions, and the beams that point at them.
+//! Clusters of a link in LOS and in NLOS, and the beams that point at them.
 
 use super::aim::{Aim, Key};
 use super::beams::{Antennas, Beams};
@@ -20,7 +20,7 @@ use fadeout_core::{Point, Time};
 /// Distributions of the parameters of a carrier's clusters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Laws {
-    /// Distributions of clusters in LOS and in NLOS. `None` for a condition whose fading has no
+    /// Distributions of clusters in LOS and in NLOS. `None` for a LOS state whose fading has no
     /// clusters.
     pub(crate) clusters: [Option<ClusterLaw>; 2],
     /// Distribution of the K factor in dB. `None` if there is no K factor.
@@ -34,7 +34,7 @@ pub(crate) struct Laws {
 #[derive(Debug)]
 pub(crate) struct Scattering {
     clusters: [Option<Box<LinkClusters>>; 2],
-    /// Beams toward the clusters. `None` before their first measurement or use.
+    /// Beams toward the clusters. `None` before the first measurement or use of beams.
     aim: Option<Box<Aim>>,
     /// Time of the next measurement of the beams.
     due_at: Time,
@@ -50,7 +50,7 @@ pub(crate) struct ScatteringInputs<'a> {
     /// Loss of the direct path by blockage, dB.
     pub(crate) blockage_db: f64,
     /// Power of the LOS channel over that of the NLOS channel, before antennas, dB. Infinite if
-    /// there is only one of them.
+    /// only one of these channels exists.
     pub(crate) los_lead_db: f64,
     /// State of beams whose failure the caller detects. `None` if the link detects it.
     pub(crate) caller_beams: Option<&'a CallerBeams>,
@@ -58,7 +58,8 @@ pub(crate) struct ScatteringInputs<'a> {
     pub(crate) track: Option<&'a BeamTrack>,
 }
 
-/// Difference in power beyond which the weaker condition does not affect the choice of beams, dB.
+/// Difference in power between LOS and NLOS channel beyond which only the stronger channel
+/// determines the beams, dB.
 const NO_MATTER_DB: f64 = 40.0;
 
 const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
@@ -76,8 +77,8 @@ impl Scattering {
         }
     }
 
-    /// Returns the power by each path at the last evaluation of a condition. `None` if it has no
-    /// clusters.
+    /// Returns the power received over each path at the last evaluation in LOS state `n`. `None` if
+    /// this state has no clusters.
     pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
         self.clusters[n].as_deref().map(LinkClusters::mix)
     }
@@ -91,9 +92,9 @@ impl Scattering {
         }
     }
 
-    /// Returns the time of the next measurement that is due by `now`. `None` if there is none. It
-    /// serves links without failure detection. After a pause only the last few measurements are
-    /// computed.
+    /// Returns the time of the next beam measurement that is due by `now`. `None` if no measurement
+    /// is due. Used if failure detection does not measure the beams. After a pause only the last
+    /// few measurements are computed.
     pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
         let period = config.beams.as_ref()?.tracking_period;
         if self.clusters.iter().all(Option::is_none) || self.due_at > now {
@@ -109,8 +110,8 @@ impl Scattering {
         Some(at)
     }
 
-    /// Returns the beams in use and the inputs that they were chosen for. `None` before their first
-    /// use.
+    /// Returns the beams in use and the inputs that they were chosen for. `None` before beams are
+    /// first used.
     pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
         self.aim.as_ref()?.in_use()
     }
@@ -120,13 +121,14 @@ impl Scattering {
         self.aim.get_or_insert_default().restore(in_use);
     }
 
-    /// Returns true if condition `n` has clusters.
+    /// Returns true if LOS state `n` has clusters.
     #[inline]
     pub(crate) fn has(&self, n: usize) -> bool {
         self.clusters[n].is_some()
     }
 
-    /// Computes the power received in condition `n` with the beams in use. `None` without clusters.
+    /// Computes the power received in LOS state `n` with the beams in use. `None` if this state has
+    /// no clusters.
     pub(crate) fn evaluate(&mut self, n: usize, mut inputs: ScatteringInputs<'_>) -> Option<&Mix> {
         let antennas = Antennas {
             base: &inputs.config.base_antenna,
@@ -165,9 +167,10 @@ impl Scattering {
         Some(clusters.evaluate(place, direct, antennas, beams, corner))
     }
 
-    /// Returns the beams in use at both ends. They are the best ones for the centre of the square
-    /// of the UE's measured or predicted place. If both conditions contribute, the beams are the
-    /// best of the stronger one. The comparison uses true powers, not measured ones.
+    /// Returns the beams in use at both ends. The UE's measured or predicted position lies in a map
+    /// square, and the beams are the best for the centre of this square. If both LOS and NLOS
+    /// contribute, the stronger channel determines the beams. The comparison uses true powers, not
+    /// measured ones.
     fn beams(&mut self, inputs: &mut ScatteringInputs<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, inputs.blockage_db);
         let mut expected = None;
@@ -240,7 +243,7 @@ impl Scattering {
     }
 }
 
-/// Returns the power with these beams if all of it is on the direct path.
+/// Returns the power received with these beams if only the direct path has power.
 fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64) -> f64 {
     let (base, ue) = spot.directions;
     let gain = antennas.base.gain_dbi(base, beams.base) + antennas.ue.gain_dbi(ue, beams.ue);
@@ -248,7 +251,7 @@ fn straight(spot: &Spot, antennas: Antennas<'_>, beams: Beams, blockage_db: f64)
 }
 
 impl ScatteringInputs<'_> {
-    /// Returns the inputs of a lookup of the clusters at a place.
+    /// Returns the inputs from which the clusters at these positions are computed.
     fn spot(&mut self, n: usize, (base, ue): (Point, Point)) -> Spot {
         let place = (ue.x, ue.y);
         let delay_spread_lg = self.laws.delay_spread[n]

@@ -1,5 +1,5 @@
 //! Small-scale fading: the power gain of a link around its local mean, as a closed function of
-//! place and time.
+//! position and time.
 //!
 //! Evaluations change no state. The gain at an instant does not depend on the number or order of
 //! evaluations, so all congestion controls meet the same channel.
@@ -22,7 +22,7 @@ use tdl::Comb;
 /// Largest number of sub-bands.
 pub const MAX_SUB_BANDS: usize = fadeout_core::agreed::MOST_FADING_SUB_BANDS;
 
-/// Fading model of one condition.
+/// Fading model in one LOS state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fading {
     /// No fading.
@@ -43,16 +43,17 @@ pub enum Fading {
         /// ns) and very long (1000 ns).
         delay_spread: Span,
     },
-    /// Clusters of the place, which also determine the gain of beams (TR 38.901 clause 7.5).
+    /// Clusters at the UE's position, which also determine the gain of beams (TR 38.901 clause
+    /// 7.5).
     Clusters {
-        /// K factor in LOS, dB. Unused if it is drawn for each place.
+        /// K factor in LOS, dB. Unused if it is drawn for each position.
         k_db: f64,
-        /// RMS delay spread. Unused if it is drawn for each place.
+        /// RMS delay spread. Unused if it is drawn for each position.
         delay_spread: Span,
     },
 }
 
-/// Precomputed fading of one condition, shared by the links of a carrier or owned by one link.
+/// Precomputed fading in one LOS state, shared by the links of a carrier or owned by one link.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     None,
@@ -64,8 +65,8 @@ pub(crate) enum Plan {
 impl Plan {
     pub(crate) fn new(fading: Fading, bandwidth: Hertz, sub_bands: usize) -> Plan {
         match fading {
-            // The plan of clusters is [`Plan::of_clusters`], as their number depends on the
-            // scenario of the place.
+            // The plan for clusters is made by [`Plan::of_clusters`], because the number of
+            // clusters depends on the scenario.
             Fading::None | Fading::Clusters { .. } => Plan::None,
             Fading::Rayleigh => Plan::Flat(0.0, 1.0),
             Fading::Rician { k_db } => Plan::rician(k_db),
@@ -87,7 +88,7 @@ impl Plan {
         Plan::Flat(direct as f32, scattered as f32)
     }
 
-    /// Draws the waves of one link. `None` if it does not fade.
+    /// Draws the plane waves of one link. `None` if the link does not fade.
     pub(crate) fn rays(
         &self,
         stream: &mut Stream,
@@ -109,7 +110,7 @@ impl Plan {
 
     /// Calls `put` with each sub-band's number and complex amplitude, of mean power 1.
     /// `direct_turns` is the length of the direct path in wavelengths. A flat channel has one
-    /// sub-band, number zero.
+    /// sub-band with number zero.
     #[inline]
     pub(crate) fn each(
         &self,
@@ -133,14 +134,14 @@ impl Plan {
 }
 
 impl Plan {
-    /// Sets the taps by the power of each path.
+    /// Sets the power and the delay of each tap from the power received over each path.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         if let Plan::Wideband(comb) = self {
             comb.lay(direct, taps, total);
         }
     }
 
-    /// Computes a tapped delay line for another delay spread in seconds.
+    /// Recomputes a tapped delay line for a delay spread in seconds.
     pub(crate) fn stretch(&mut self, delay_spread_s: f64) {
         if let Plan::Wideband(comb) = self {
             comb.stretch(delay_spread_s);

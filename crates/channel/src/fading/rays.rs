@@ -1,9 +1,9 @@
-//! Scattered paths around the UE, as a sum of plane waves over place and time.
+//! Scattered paths around the UE, as a sum of plane waves over position and time.
 //!
-//! Waves arrive evenly from all sides of the horizontal plane. So the correlation over a distance d
-//! is `J0(2 pi d / lambda)`, which is Clarke's model. Phases depend on the place instead of time,
-//! so the Doppler shift is right for any change of speed. A UE that stops keeps its fade, and one
-//! that returns meets it again.
+//! Waves arrive evenly from all sides of the horizontal plane. The correlation over a distance d is
+//! therefore `J0(2 pi d / lambda)`, which is Clarke's model. Phases depend on the position instead
+//! of time, so the Doppler shift is right while the speed changes. A UE that stops keeps its fade,
+//! and a UE that returns meets the same fade again.
 
 use crate::phasor::{LANES, Waves};
 use crate::wide::wide;
@@ -11,10 +11,10 @@ use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use std::f64::consts::TAU;
 
-/// Largest number of processes of one link, more than the taps of any profile.
+/// Largest number of processes of one link. It exceeds the number of taps of any profile.
 pub(crate) const MOST_TAPS: usize = 24;
-/// Number of waves of a single process, and of each of several processes. Several processes have
-/// more waves in total.
+/// Number of waves of a single process. Each of several processes has fewer waves, but their total
+/// is larger.
 const WAVES_ALONE: usize = 16;
 const WAVES_A_TAP: usize = 8;
 /// Largest number of waves, with room for the unused lanes after the last tap.
@@ -23,13 +23,13 @@ const MOST_WAVES: usize = MOST_TAPS * WAVES_A_TAP + LANES;
 /// Waves of one or more independent complex Gaussian processes, each of mean power 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Rays {
-    /// All waves, ordered by wave and then by tap. So the sums over waves can be computed for many
-    /// taps at once.
+    /// All waves, ordered by wave number and then by tap. In this order the sums over waves can be
+    /// computed for many taps at the same time.
     waves: Waves,
     taps: usize,
 }
 
-/// Place and time at which a channel is evaluated, in metres and seconds.
+/// Position and time at which a channel is evaluated, in metres and seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) x: f64,
@@ -38,9 +38,9 @@ pub(crate) struct Place {
 }
 
 impl Rays {
-    /// Draws 1 to [`MOST_TAPS`] processes. A single process has sixteen waves, and several have
-    /// eight each. The power of a sum of N waves has a variance of `1 - 1 / N`. Deep fades are
-    /// rarer than Rayleigh's by `1 / (2 N)`, 3 % for 16 waves.
+    /// Draws 1 to [`MOST_TAPS`] processes. A single process has sixteen waves, and each of several
+    /// processes has eight. The power of a sum of N waves has a variance of `1 - 1 / N`. Deep fades
+    /// are rarer than with Rayleigh fading by `1 / (2 N)`, which is 3 % for 16 waves.
     pub(crate) fn new(
         stream: &mut Stream,
         taps: usize,
@@ -60,7 +60,8 @@ impl Rays {
         for tap in 0..taps {
             for wave in 0..count {
                 // One wave arrives in each of `count` equal sectors, at a random angle. Equally
-                // spaced arrivals would form opposite pairs, which make standing waves.
+                // spaced angles would contain opposite pairs, and opposite waves form standing
+                // waves.
                 let arrival = TAU * (wave as f64 + stream.uniform()) / count as f64;
                 let (x, y) = (cos(arrival) / wavelength_m, sin(arrival) / wavelength_m);
                 let t = environment_doppler_hz * cos(TAU * stream.uniform());
@@ -90,7 +91,8 @@ impl Rays {
         (sum(&cosines), sum(&sines))
     }
 
-    /// Writes real and imaginary part of each process into the first entries.
+    /// Writes the real and the imaginary part of each process into the first entries of the
+    /// outputs.
     #[inline(always)]
     pub(crate) fn all(
         &self,
@@ -103,7 +105,8 @@ impl Rays {
             .phasors([place.x, place.y, place.t], &mut cosines, &mut sines);
         for (parts, out) in [(&cosines, real), (&sines, imaginary)] {
             for first in (0..self.taps).step_by(LANES) {
-                // Lanes after the last tap sum values of other waves. They are not used.
+                // Lanes after the last tap contain sums of other waves. The caller ignores these
+                // lanes.
                 let mut sums = [0.0; LANES];
                 for wave in 0..WAVES_A_TAP {
                     let parts = &parts[wave * self.taps + first..][..LANES];
@@ -132,15 +135,16 @@ mod tests {
 
     #[test]
     fn given_waves_add_up_to_a_reference_value() {
-        // The eight waves have arrivals (2 pi n + pi / 4) / 8 and phases 0.7 n, in the second tap
-        // of two.
+        // The eight waves have arrivals (2 pi n + pi / 4) / 8 and phases 0.7 n. They form the
+        // second of two taps.
         let mut rays = Rays::new(&mut Stream::new(1, "test.rays", 0), 2, 1.0, 0.0);
         for n in 0..WAVES_A_TAP {
             let x = cos((TAU * n as f64 + TAU / 8.0) / 8.0);
             let phase = 0.7 * n as f64 / TAU;
             rays.waves.set(n * 2 + 1, [x, 0.0, 0.0], phase);
         }
-        // A shift of 100 Hz over 3 ms corresponds to 0.3 wavelengths.
+        // The reference uses a Doppler shift of 100 Hz over 3 ms, which corresponds to a movement
+        // by 0.3 wavelengths.
         for (x, expected) in [(0.3, (0.402_126, 1.451_86)), (0.0, (-0.266_036, 0.220_283))] {
             let place = Place { x, y: 0.0, t: 0.0 };
             let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
@@ -169,7 +173,8 @@ mod tests {
                 let mut stream = Stream::new(1, "test.rays", n);
                 let rays = Rays::new(&mut stream, 1, 1.0, 100.0);
                 let at = |x, t| rays.one(Place { x, y: 2.0 * x, t });
-                // The step has the wanted length along a slanted line.
+                // The UE moves along a slanted line, and the step along it has the length
+                // `distance`.
                 let step = distance / 5.0_f64.sqrt();
                 let (here, there) = (at(3.0, 1.0), at(3.0 + step, 1.0 + elapsed));
                 sum += f64::from(here.0 * there.0 + here.1 * there.1);

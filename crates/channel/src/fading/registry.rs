@@ -1,5 +1,5 @@
 //! Registry of the fading models that a scenario can name. K factor and delay spread belong to the
-//! channel, because they may be drawn for each place.
+//! channel, because they may be drawn for each position.
 
 use super::{Fading, TdlProfile};
 use fadeout_core::Span;
@@ -95,7 +95,7 @@ impl Clusters {
     }
 }
 
-/// Returns the registry entry of a tapped delay line. Its name is that of the profile.
+/// Returns the registry entry of a tapped delay line. The entry has the name of the profile.
 const fn tapped(profile: TdlProfile, summary: &'static str, citation: &'static str) -> Entry {
     fading(profile.name(), summary, citation)
 }
@@ -108,7 +108,7 @@ impl Registered for TdlProfile {
     );
 
     fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
-        // The names of the entries are those of profiles.
+        // Every registered name is that of a profile, so the default is never used.
         TdlProfile::from_name(settings.name()).unwrap_or(TdlProfile::A)
     }
 }

@@ -1,5 +1,5 @@
-//! Closed forms of fading statistics. Tests compare simulated channels with them, and analyses
-//! without a channel use them directly.
+//! Closed forms of fading statistics. Tests compare simulated channels with these formulas.
+//! Analyses without a simulated channel use the formulas directly.
 
 use fadeout_core::math::{atan, exp, j0, ln};
 use std::f64::consts::{PI, TAU};
@@ -52,7 +52,7 @@ pub fn rician_outage(k: f64, ratio: f64) -> f64 {
 /// `b`, with direct path `a` and unit variance in each dimension. The series of Poisson weights is
 /// summed to about 1e-12.
 pub fn marcum_q1(a: f64, b: f64) -> f64 {
-    // Q1 = sum over n of Poisson(n; a^2/2) * P(Poisson(b^2/2) <= n).
+    // The series is Q1 = sum over n of Poisson(n; a^2/2) * P(Poisson(b^2/2) <= n).
     let (x, y) = (a * a / 2.0, b * b / 2.0);
     let (mut weight, mut term) = (exp(-x), exp(-y));
     let (mut cumulated, mut sum, mut weights) = (term, 0.0, 0.0);

@@ -73,9 +73,9 @@ impl TdlProfile {
 
 /// Profile evaluated over a band: the contribution of each tap to each sub-band.
 ///
-/// Sub-bands lie in pairs around the carrier. The phasor `exp(-j 2 pi f tau)` of a tap at one of a
-/// pair is the conjugate of that at the other. So both share the same four products, and only the
-/// lower half of the band is stored.
+/// Sub-bands lie in pairs at equal distance below and above the carrier. The phasors `exp(-j 2 pi f
+/// tau)` of a tap at both sub-bands of a pair are complex conjugates. Both sub-bands therefore use
+/// the same four products, and only the lower half of the band is stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Comb {
     /// Mean amplitude of each fading tap. The powers of the taps and the direct path add up to 1.
@@ -85,7 +85,7 @@ pub(crate) struct Comb {
     /// Amplitude of the direct path, which has no delay.
     direct: f32,
     /// Real and imaginary parts of the taps' phasors, in groups of eight sub-bands. The first group
-    /// has the lowest eight for all taps, the next one the next eight, up to the carrier.
+    /// has the lowest eight sub-bands for all taps. The next groups follow up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
     /// Centre frequencies of the sub-bands below the carrier, relative to the carrier, in hertz and
     /// in groups of eight.
@@ -156,8 +156,8 @@ impl Comb {
     }
 
     /// Sets the mean power and the delay in seconds of each tap, and the power of the direct path.
-    /// The powers add up to `total`. Delays are rounded to [`STEPS`] in the inverse bandwidth, so
-    /// that few change when a UE moves a little.
+    /// The powers add up to `total`. Delays are rounded to multiples of `1 / STEPS` of the inverse
+    /// bandwidth. When a UE moves a little, most rounded delays therefore stay the same.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         debug_assert!(
             total > 0.0 && direct >= 0.0,
@@ -194,7 +194,8 @@ impl Comb {
         let groups = self.turns.chunks_exact_mut(taps);
         for (turns, offsets_hz) in groups.zip(&self.offsets_hz) {
             let (cosines, sines) = &mut turns[tap];
-            // Each step is a separate loop, as in [`Waves`](crate::phasor::Waves).
+            // Each step is a separate loop, so that the compiler can vectorise it, as in
+            // [`Waves`](crate::phasor::Waves).
             let turned = offsets_hz.map(|offset| wrap(-offset * delay) as f32);
             for lane in 0..LANES {
                 (cosines[lane], sines[lane]) = cos_sin(turned[lane]);
@@ -202,8 +203,8 @@ impl Comb {
         }
     }
 
-    /// Computes the taps over the band with their delays times `by`. For profiles without fixed
-    /// delays, `by` is the delay spread in seconds.
+    /// Computes the taps over the band with all delays multiplied by `by`. For profiles without
+    /// fixed delays, `by` is the delay spread in seconds.
     pub(crate) fn stretch(&mut self, by: f64) {
         debug_assert!(by >= 0.0 && by.is_finite(), "delays are stretched by {by}");
         for tap in 0..self.delays.len() {
@@ -281,7 +282,8 @@ impl Products {
         Products { ac, bs, as_, bc }
     }
 
-    /// Returns the amplitudes of a sub-band and of its mirror image, with the direct path.
+    /// Returns the amplitudes of a sub-band and of its mirror image above the carrier, including
+    /// the direct path.
     #[inline(always)]
     fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
         let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);

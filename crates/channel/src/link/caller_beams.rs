@@ -53,7 +53,7 @@ impl FullLink {
     }
 
     fn evaluate_with(&mut self, beams: CallerBeams, now: Time, ends: &LinkEnds) -> f64 {
-        // The state is overwritten in place, which avoids an allocation during recovery.
+        // The boxed state is overwritten, which avoids an allocation during recovery.
         if let Some(caller_beams) = self.caller_beams.as_deref_mut() {
             *caller_beams = beams;
         }
@@ -87,7 +87,7 @@ mod tests {
         )
     }
 
-    /// Returns a link that is blocked by 40 dB from 500 to 1000 ms.
+    /// Returns a link whose direct path loses 40 dB by blockage from 500 to 1000 ms.
     fn link(los_fading: Fading) -> LinkChannel {
         let array = Antenna::Array(Mounted {
             pattern: Array::default(),

@@ -12,7 +12,7 @@ pub struct Causes {
     /// Loss by the blockage models of the channel, dB. Deafness and vehicles given by the caller
     /// are excluded.
     pub blockage_db: f64,
-    /// Loss by deafness, dB: the beam of the other end points elsewhere.
+    /// Loss by deafness, dB. During deafness the beam of the other end points in another direction.
     pub deafness_db: f64,
     /// Loss by outdated beams, dB: the gain of beams steered at the current positions minus that of
     /// the beams in use.
@@ -48,8 +48,8 @@ impl FullLink {
         })
     }
 
-    /// Returns the losses of the blockages for which `counts` is true. A repeated call at the same
-    /// instant returns the same.
+    /// Returns the total loss of the blockages for which `counts` is true. A repeated call at the
+    /// same instant returns the same value.
     fn drawn_db(
         &mut self,
         now: Time,
@@ -66,8 +66,8 @@ impl FullLink {
             .sum()
     }
 
-    /// Returns the directions of base station and UE toward each other, then the directions of
-    /// their beams. The time `at` is `earlier` seconds before that of `ends`.
+    /// Returns four directions: of base station and UE toward each other, then of their beams. The
+    /// time `at` is `earlier` seconds before that of `ends`.
     pub(super) fn beams(
         &self,
         at: Time,
@@ -100,8 +100,8 @@ impl FullLink {
         ([down, up], [base_beam, ue_beam])
     }
 
-    /// Returns the predicted position of the UE at a time, from the beam measurements. `None` if it
-    /// is not predicted.
+    /// Returns the position of the UE at a time, predicted from the beam measurements. `None` if
+    /// positions are not predicted.
     fn expected(&self, base: Point, (measured_at, at): (Time, Time)) -> Option<Point> {
         let (track, beams) = self
             .track

@@ -31,24 +31,26 @@ pub(super) struct Shared {
     pub(super) config: ChannelConfig,
     /// Seed of the random streams of links.
     pub(super) seed: u64,
-    /// True if a link's mean gain depends on its ends alone. There are no blockage models, and no
-    /// antenna is steered.
+    /// True if a link's mean gain depends on its ends alone and not on time. There are then no
+    /// blockage models, and no antenna is steered.
     pub(super) is_timeless: bool,
-    /// True if a link's mean gain depends only on the positions of its ends. There are no clusters
-    /// and no soft transitions between LOS and NLOS.
+    /// True if a link's mean gain depends only on the positions of its ends. There are then no
+    /// clusters and no soft transitions between LOS and NLOS.
     pub(super) is_plain: bool,
-    /// Identity shared by environments of one group that differ only in the base station's antenna.
+    /// Identity shared by environments whose configurations differ only in the base station's
+    /// antenna.
     pub(super) antenna_group: Arc<()>,
-    /// Bounds of the change of a gain over distance. `None` if no bound is known.
+    /// Bounds of the change of a link's gain over distance. `None` if no bound is known.
     pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
     pub(super) fadings: Fadings,
-    /// Distributions of all parameters that are drawn for each place.
+    /// Distributions of all parameters that are drawn for each position.
     pub(super) laws: Laws,
 }
 
-/// Returns the part of [`Shared::is_plain`] that goes beyond [`Shared::is_timeless`].
+/// Returns true if the mean gain depends on positions only, given that [`Shared::is_timeless`] is
+/// true.
 fn is_plain(config: &ChannelConfig) -> bool {
     let has_clusters = [config.los_fading, config.nlos_fading]
         .iter()
@@ -69,8 +71,8 @@ impl Environment {
         Environment::sharing_maps(config, seed, std::iter::empty())
     }
 
-    /// Returns the environment of a carrier. It shares the maps of other environments if its own
-    /// would be the same.
+    /// Returns the environment of a carrier. If its maps would equal those of one of the other
+    /// environments, both share the maps.
     ///
     /// # Errors
     /// Returns an error if a value of the configuration is out of its range.
@@ -214,7 +216,7 @@ impl Environment {
         self.link_behind(key, self.shared.config.penetration)
     }
 
-    /// Returns the link between a cell and a UE whose penetration loss differs from the
+    /// Returns the link between a cell and a UE with a penetration loss of its own instead of the
     /// configuration's.
     pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let mut link = self.reduced_link(key, penetration);
@@ -223,8 +225,8 @@ impl Environment {
     }
 
     /// Returns the link in its reduced form, which computes the mean gain only.
-    /// [`LinkChannel::make_full`] makes it a full link. Most links of a network stay reduced, and
-    /// take a third of the memory.
+    /// [`LinkChannel::make_full`] turns it into a full link. Most links of a network stay reduced.
+    /// A reduced link needs a third of the memory.
     pub fn reduced_link(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let carrier_ghz = self.shared.config.carrier.0 / 1e9;
         let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));

@@ -27,7 +27,8 @@ pub(super) struct FullLink {
     pub(super) path: LinkPath,
     pub(super) blockages: Vec<Box<dyn Process>>,
     pub(super) monitor: Option<Box<FailureMonitor>>,
-    /// State of beams whose failure the caller detects. If set, `monitor` is `None`.
+    /// State of beams whose failure the caller detects. `None` if the link detects beam failure.
+    /// `monitor` is `None` if this field is set.
     pub(super) caller_beams: Option<Box<CallerBeams>>,
     /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(super) track: Option<Box<BeamTrack>>,
@@ -40,7 +41,7 @@ pub(super) struct FullLink {
     pub(super) large_scale: LargeScale,
 }
 
-/// Gains of both ends' antennas in a condition, dBi, and the loss by blockage, dB.
+/// Gains of both ends' antennas in one LOS state, dBi, and the loss by blockage, dB.
 #[derive(Debug, Clone, Copy)]
 struct EndGains {
     base_dbi: f64,
@@ -55,10 +56,10 @@ impl EndGains {
 }
 
 /// Arguments of an evaluation: shared data, time, ends, and the power of LOS over NLOS before
-/// antennas, dB.
+/// antennas in dB.
 type Inputs<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
-/// Random streams of a link's blockages, one for each.
+/// Names of the random streams of a link's blockages, one for each blockage.
 const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
     "radio.blockage.0",
     "radio.blockage.1",
@@ -133,9 +134,9 @@ impl FullLink {
         self.large_scale.gain_db
     }
 
-    /// Returns true if an evaluation would repeat the last result: nothing depends on time, and the
-    /// ends have not moved. The direction of other links' beams is ignored unless there are
-    /// clusters. Clusters are evaluated differently for a beam that points at another UE.
+    /// Returns true if an evaluation would repeat the last result. Nothing may depend on time, and
+    /// the ends must not have moved. Beams that point at another UE also matter, but only if the
+    /// link has clusters.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
         let has_clusters = self.has_clusters();
         let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
@@ -192,8 +193,8 @@ impl FullLink {
         )
     }
 
-    /// Applies K factor and delay spread of the place to the conditions that contribute to the
-    /// channel.
+    /// Sets K factor and delay spread at the UE's position for the LOS states that contribute to
+    /// the channel.
     fn lay_out_fading(&mut self, shared: &Shared, place: (f64, f64)) {
         if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
@@ -302,8 +303,8 @@ impl FullLink {
         large_scale
     }
 
-    /// Returns the gains of the antennas in a condition, and the loss by blockage. With clusters
-    /// the blockage affects the direct path only, otherwise all power.
+    /// Returns the gains of the antennas in one LOS state, and the loss by blockage. With clusters
+    /// the blockage affects only the direct path, otherwise all power.
     fn gains(&mut self, inputs: Inputs<'_>, condition: Condition) -> EndGains {
         let (_, now, ends, _) = inputs;
         let places = (ends.base.position, ends.ue.position);
@@ -311,8 +312,8 @@ impl FullLink {
         self.gains_behind(blockage_db, inputs, condition)
     }
 
-    /// Returns the gains in the other condition, given those in the first. Without clusters the
-    /// antenna gains are the same in both.
+    /// Returns the gains in the other LOS state, given those in the first. Without clusters the
+    /// antenna gains are equal in both states.
     fn gains_of_the_other(
         &mut self,
         inputs: Inputs<'_>,
@@ -330,7 +331,7 @@ impl FullLink {
         }
     }
 
-    /// Returns the gains for a known blockage of the direct path.
+    /// Returns the gains for a known loss of the direct path by blockage.
     fn gains_behind(
         &mut self,
         blockage_db: f64,
@@ -371,7 +372,7 @@ impl FullLink {
             blockage_db: match condition {
                 Condition::Los if mix.clear_gain == mix.gain => 0.0,
                 Condition::Los => to_db(mix.clear_gain / mix.gain),
-                // Without a direct path the blockage affects all power.
+                // In NLOS there is no direct path, so the blockage affects all power.
                 Condition::Nlos => blockage_db,
             },
         }
@@ -389,12 +390,12 @@ impl FullLink {
         let blockage_db = |link: &mut FullLink, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
-            // The vehicle loss between evaluations is unknown, so the current value is used.
+            // The vehicle loss at a past measurement is unknown, so the current value is used.
             let blockage_db = link.blockage_db(at, (base, ue), condition, ends.vehicles_db);
             link.scattering.record_blockage(at, blockage_db);
             (blockage_db, earlier)
         };
-        // Beams that point at other UEs cannot fail this link.
+        // A beam that points at another UE cannot cause a beam failure on this link.
         if !ends.only_disturbs()
             && let Some(mut monitor) = self.monitor.take()
         {
@@ -405,7 +406,8 @@ impl FullLink {
                 if blockage_db + misaligned_db <= harmless_db {
                     return blockage_db + misaligned_db;
                 }
-                // A blocked direct path costs the total no more than it costs that path.
+                // Blockage of the direct path lowers the total power by no more than the power of
+                // the direct path.
                 let then = ends.moved_back(earlier);
                 let inputs = (shared, at, &then, los_lead_db);
                 let lost = self.gains_behind(blockage_db, inputs, condition);
@@ -446,7 +448,7 @@ impl FullLink {
         }
     }
 
-    /// Returns the loss of gain by outdated beams, dB.
+    /// Returns the loss of antenna gain because the beams in use are outdated, dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
         let config = &self.path.shared.config;
         let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);

@@ -4,13 +4,13 @@ use crate::ends::LinkEnds;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 
 /// Time and ends of the latest evaluation of a link. Every pair of a UE and a cell has such a
-/// record, so data that most links lack is boxed to save memory.
+/// record. To save memory, data that most links do not have is in a box.
 #[derive(Debug)]
 pub(super) struct LatestEnds {
     at: Time,
     base: Kinematics,
     ue: Kinematics,
-    /// Data other than positions. `None` until an evaluation has some.
+    /// Data other than positions. `None` until an evaluation has such data.
     other_data: Option<Box<OtherData>>,
 }
 
@@ -52,7 +52,7 @@ impl LatestEnds {
         }
     }
 
-    /// Records another evaluation. An existing box is reused.
+    /// Records a new evaluation in place of the latest one. An existing box is reused.
     pub(super) fn replace(&mut self, at: Time, ends: &LinkEnds) {
         let other_data = OtherData::from_ends(ends);
         (self.at, self.base, self.ue) = (at, ends.base, ends.ue);
@@ -88,8 +88,8 @@ impl LatestEnds {
             && *other_data == OtherData::from_ends(ends)
     }
 
-    /// Returns the position of the UE relative to the base station at `t`, which may be before or
-    /// after the evaluation.
+    /// Returns the position of the UE relative to the base station at `t`. The time `t` may be
+    /// before or after the evaluation.
     #[inline]
     pub(super) fn relative(&self, t: Time) -> Vector {
         let elapsed = if t >= self.at {

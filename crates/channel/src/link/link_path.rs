@@ -15,7 +15,8 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 use std::sync::Arc;
 
-/// Path between the two ends of a link. Every pair of a UE and a cell has one, so it is kept small.
+/// Path between the two ends of a link. Every pair of a UE and a cell has such a path, so this type
+/// is kept small.
 #[derive(Debug)]
 pub(super) struct LinkPath {
     pub(super) shared: Arc<Shared>,
@@ -27,7 +28,7 @@ pub(super) struct LinkPath {
     pub(super) last: Option<LastEvaluation>,
 }
 
-/// Gain of an evaluation, and the ends that it is for.
+/// Mean gain of an evaluation, and the ends at that evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastEvaluation {
     pub(super) at: Time,
@@ -37,20 +38,21 @@ pub(super) struct LastEvaluation {
     /// Loss by shadowing that the gain includes.
     pub(super) shadowing_db: f64,
     pub(super) state: State,
-    /// True if the gain includes no building and no vehicle.
+    /// True if the gain includes no loss by buildings or vehicles.
     pub(super) is_bare: bool,
 }
 
 impl LastEvaluation {
-    /// Returns time and ends of the evaluation. The base station is at rest, as reduced links
-    /// require.
+    /// Returns time and ends of the evaluation. The velocity of the base station is zero, as
+    /// reduced links require.
     pub(super) fn time_and_ends(&self) -> (Time, LinkEnds) {
         let base = Kinematics::at_rest(self.base);
         (self.at, LinkEnds::new(base, self.ue))
     }
 }
 
-/// Returns the state if it is certain, so that nothing needs to be drawn. `None` otherwise.
+/// Returns the LOS state if its probability is one, so that no random number is drawn. `None`
+/// otherwise.
 fn certain(probabilities: StateProbabilities) -> Option<State> {
     match probabilities {
         StateProbabilities { los, outage } if los <= 0.0 && outage <= 0.0 => Some(State::Nlos),
@@ -91,7 +93,8 @@ impl LinkPath {
         self.walls.as_deref().copied().unwrap_or_default()
     }
 
-    /// Returns true if [`LinkPath::gain_db`] can compute the gain for these ends.
+    /// Returns true if [`LinkPath::gain_db`] can compute the gain for these ends, so that no full
+    /// link is needed.
     pub(super) fn is_enough(&self, ends: &LinkEnds) -> bool {
         self.shared.is_plain
             && ends.obstruction.is_none()
@@ -154,7 +157,7 @@ impl LinkPath {
         });
     }
 
-    /// Returns distance, state and losses between the ends, without antennas.
+    /// Returns distance, LOS state and losses between the ends, without antenna gains.
     pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> Surroundings {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
@@ -195,8 +198,8 @@ impl LinkPath {
     }
 }
 
-/// Returns the state at a place. During a soft transition it also returns the weight of LOS in the
-/// amplitude.
+/// Returns the LOS state at a position. During a soft transition between LOS and NLOS, also returns
+/// the weight of LOS in the amplitude.
 fn drawn_state(
     shared: &Shared,
     maps: &mut MapReader,
@@ -215,7 +218,8 @@ fn drawn_state(
         LineOfSight::Clear | LineOfSight::Geometry => (State::Los, None),
         LineOfSight::Obstructed => (by_sight(false), None),
         LineOfSight::Drawn | LineOfSight::Soft => {
-            // The line of sight ends at the outer wall (d2D-out).
+            // For a UE in a building, the LOS probability uses the distance to the outer wall
+            // (d2D-out).
             let outdoors = Ends {
                 ground_m: (geometry.ground_m - walls.inside_m).max(0.0),
                 ..*geometry

@@ -28,9 +28,10 @@ pub const OUTAGE_LOSS_DB: f64 = 500.0;
 /// Link between one UE and one cell.
 ///
 /// Call [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
-/// [`fading`](LinkChannel::fading) at any time near it. The results depend on times and places
-/// alone, not on the number of calls before. If the instants do not depend on traffic, every
-/// congestion control meets the same channel. Report instants or a fixed grid are such instants.
+/// [`fading`](LinkChannel::fading) at any time near it. The results depend on times and positions
+/// alone, not on the number of earlier calls. If the times do not depend on traffic, every
+/// congestion control meets the same channel. The times of channel reports or of a fixed grid do
+/// not depend on traffic.
 #[derive(Debug)]
 pub struct LinkChannel(Form);
 
@@ -52,7 +53,7 @@ impl LinkChannel {
         link
     }
 
-    /// Makes a reduced link a full one, with the state of the last evaluation.
+    /// Turns a reduced link into a full link, with the state of the last evaluation.
     pub fn make_full(&mut self) {
         if let Form::Reduced(path) = &self.0 {
             let mut full = Box::new(FullLink::new(path.fresh_copy()));
@@ -84,15 +85,15 @@ impl LinkChannel {
         }
     }
 
-    /// Returns received over transmitted power in dB, with antennas and without fading. A repeated
-    /// call for the same time and ends returns the stored result.
+    /// Returns received over transmitted power in dB, including antenna gains and without fading. A
+    /// repeated call for the same time and ends returns the stored result.
     pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
         self.cached_large_scale_db(now, ends, &mut SurroundingsCache::default())
     }
 
-    /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db) with a cache of
-    /// surroundings. Another antenna of the same mast may have filled `cache` for this UE.
-    /// Otherwise this call fills it.
+    /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db) with a cache of path
+    /// losses. If another antenna of the same mast has filled `cache` for this UE, its values are
+    /// used. Otherwise this call fills the cache.
     pub fn cached_large_scale_db(
         &mut self,
         now: Time,
@@ -115,8 +116,8 @@ impl LinkChannel {
         self.path().shared.follows_from_the_places()
     }
 
-    /// Returns the parts of the last large-scale gain. A reduced link does not store them, so they
-    /// are unknown.
+    /// Returns the parts of the last large-scale gain. For a reduced link the parts are unknown,
+    /// because it does not store them.
     pub fn large_scale(&self) -> &LargeScale {
         self.full()
             .map_or(&LargeScale::UNKNOWN, |it| &it.large_scale)
@@ -128,23 +129,24 @@ impl LinkChannel {
         self.path().last.map(|last| (last.gain_db, last.state))
     }
 
-    /// Returns bounds of the gain without shadowing around the place of the last evaluation. `None`
-    /// if no bound is known. The base station may have several images, and the nearest one counts.
-    /// The nearest image stays the same while the UE is within `unique_m` of it on the ground.
+    /// Returns bounds of the gain without shadowing around the UE's position at the last
+    /// evaluation. `None` if no bound is known. The base station may have several images, and only
+    /// the nearest image counts. The nearest image stays the same while the UE moves by less than
+    /// `unique_m` on the ground.
     pub fn smooth(&self, unique_m: f64) -> Option<Smooth> {
         self.path().smooth(unique_m)
     }
 
-    /// Returns close bounds of the loss by [shadowing](Shadow) with the UE at `ue`, dB. They are
-    /// valid only if [`smooth`](LinkChannel::smooth) returns bounds.
+    /// Returns lower and upper bound of the loss by [shadowing](Shadow) with the UE at `ue`, dB.
+    /// The bounds are valid only if [`smooth`](LinkChannel::smooth) returns bounds.
     pub fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         self.path().shadowing_db(ue, common)
     }
 
-    /// Computes the fading power gain of each sub-band at `t`, linear. Its mean over places is 1
-    /// for each receive antenna. `out` has one entry for each sub-band of the configuration. All
-    /// are equal for a flat channel. Before the first
-    /// [`large_scale_db`](LinkChannel::large_scale_db), and for a reduced link, all are 1.
+    /// Computes the fading power gain of each sub-band at `t`, linear. Its mean over positions is 1
+    /// for each receive antenna. `out` has one entry for each sub-band of the configuration. For a
+    /// flat channel all entries are equal. For a reduced link, and before the first
+    /// [`large_scale_db`](LinkChannel::large_scale_db), all entries are 1.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
         match self.full() {
             Some(full) => full.fading(t, out),
@@ -159,27 +161,27 @@ impl LinkChannel {
     }
 
     /// Returns the number of sub-bands that fade differently, as of the last large-scale gain.
-    /// `None` if all fade alike.
+    /// `None` if all sub-bands fade alike.
     pub fn sub_bands(&self) -> Option<usize> {
         self.full().and_then(FullLink::sub_bands)
     }
 
-    /// Returns the losses by cause at the last evaluation. `None` before the first one, and for a
-    /// reduced link. The link's results do not change.
+    /// Returns the losses by cause at the last evaluation. `None` before the first evaluation, and
+    /// for a reduced link. The call does not change later results of the link.
     pub fn causes(&mut self) -> Option<Causes> {
         self.full_mut().and_then(FullLink::causes)
     }
 
-    /// Leaves beam failure detection and recovery to the caller. The link then counts no failure
-    /// instances, and has no recovery time.
+    /// Leaves beam failure detection and recovery to the caller. From then on the link counts no
+    /// failure instances, and no recovery interrupts reception.
     pub fn disable_beam_failure_model(&mut self) {
         if let Some(full) = self.full_mut() {
             full.disable_beam_failure_model();
         }
     }
 
-    /// Freezes the beams in use while `is_failing`, because reports of better beams do not arrive.
-    /// Without effect unless
+    /// Freezes the beams in use while `is_failing` is true, because reports of better beams do not
+    /// arrive. The call has no effect unless
     /// [`disable_beam_failure_model`](LinkChannel::disable_beam_failure_model) was called.
     pub fn hold_beams(&mut self, now: Time, is_failing: bool) {
         if let Some(full) = self.full_mut() {
@@ -192,9 +194,10 @@ impl LinkChannel {
         self.full().is_some_and(FullLink::holds_beams)
     }
 
-    /// Returns received over transmitted power in dB for the candidate beams of recovery. These are
-    /// the beams of the latest measurement, or those along the reflected path if that is better. If
-    /// `is_taken`, they become the beams in use. Otherwise the link does not change.
+    /// Returns received over transmitted power in dB with the candidate beams of recovery. The
+    /// candidates are the beams of the latest measurement, or beams along the reflected path if
+    /// that path is better. If `is_taken`, the candidates become the beams in use. Otherwise the
+    /// link does not change.
     pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.full_mut() {
             Some(full) => full.candidate_db(now, ends, is_taken),

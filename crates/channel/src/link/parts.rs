@@ -15,7 +15,7 @@ pub enum State {
 }
 
 impl State {
-    /// Returns the condition whose losses apply, then the other condition.
+    /// Returns two LOS states: first the state whose losses apply, then the other state.
     pub(super) fn conditions(self) -> (Condition, Condition) {
         match self {
             State::Los => (Condition::Los, Condition::Nlos),
@@ -31,9 +31,9 @@ pub struct LargeScale {
     pub state: State,
     /// Median path loss.
     pub path_loss_db: f64,
-    /// Shadowing. It is negative if the place is better than the median.
+    /// Loss by shadowing. It is negative if the loss at this position is below the median.
     pub shadowing_db: f64,
-    /// Gain by the other condition during a transition between LOS and NLOS, dB.
+    /// Gain by the power of the other LOS state during a transition between LOS and NLOS, dB.
     pub transition_db: f64,
     /// Loss by oxygen, rain and walls.
     pub absorption_db: f64,

@@ -1,6 +1,6 @@
-//! Bounds of a link's gain without an evaluation of the link. The gain without shadowing is smooth,
-//! so it changes little over a short distance. The shadowing is read from its map once for all
-//! links of a site, with bounds of the error.
+//! Bounds of a link's gain without an evaluation of the link. The gain without shadowing changes
+//! little over a short distance. The shadowing is read from its map once for all links of a site,
+//! with bounds of its error.
 
 use super::link_path::{LastEvaluation, LinkPath};
 use super::{OUTAGE_LOSS_DB, State};
@@ -12,22 +12,22 @@ use crate::shadowing::MapReader;
 use fadeout_core::Point;
 use std::sync::Arc;
 
-/// Bounds of the change of a link's gain over the place of its UE.
+/// Upper bounds of the change of a link's gain as its UE moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slopes {
     condition: Condition,
-    /// Bound of the loss per neper of the slant distance, dB.
+    /// Upper bound of the loss per neper of the slant distance, dB.
     loss_db: f64,
     /// Standard deviation of the shadowing outdoors and indoors, dB.
     sigma_db: [f64; 2],
     antenna: Steepness,
 }
 
-/// Margin for the rounding of some ten operations on numbers of some hundred dB.
+/// Margin for rounding errors: about ten operations on numbers of several hundred dB.
 const ROUNDING_DB: f64 = 1e-9;
 
 impl Slopes {
-    /// Returns the bounds for the links of a carrier. `None` if the condition may change, or if the
+    /// Returns the bounds for the links of a carrier. `None` if the LOS state may change, or if the
     /// slope of the loss or of the antenna pattern is unknown.
     pub(super) fn from_config(config: &ChannelConfig) -> Option<Slopes> {
         let condition = match config.line_of_sight {
@@ -55,11 +55,11 @@ impl Slopes {
     }
 }
 
-/// Cache of the shadowing part that all sites share, for the links of one UE.
+/// Cache for the links of one UE. It stores the part of the shadowing that all sites share.
 #[derive(Debug, Default)]
 pub struct CommonShadowing(Option<CachedValue>);
 
-/// Last value read from a common map: identity of map and condition, then place and value in
+/// Last value read from a common map: identity of the map and LOS state, then position and value in
 /// standard deviations.
 #[derive(Debug)]
 struct CachedValue {
@@ -68,7 +68,7 @@ struct CachedValue {
     found: (Point, f64),
 }
 
-/// Identity of a map of the run.
+/// Identity of a map within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MapId(usize);
 
@@ -99,17 +99,17 @@ impl CommonShadowing {
     }
 }
 
-/// Bounds of a link's gain without shadowing around the place of the last evaluation.
+/// Bounds of a link's gain without shadowing around the UE's position at the last evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smooth {
-    /// Place of the UE at the last evaluation.
+    /// Position of the UE at the last evaluation.
     pub from: Point,
-    /// Gain at that place without shadowing, dB.
+    /// Gain at that position without shadowing, dB.
     pub gain_db: f64,
-    /// Largest change on any move, dB, because another image of the base station may become the
-    /// nearest. It includes a margin for rounding.
+    /// Largest change in dB that does not depend on the distance of the move. It occurs when
+    /// another image of the base station becomes the nearest. It includes a margin for rounding.
     pub turned_db: f64,
-    /// Largest further change with each metre from that place, dB.
+    /// Largest further change in dB per metre from that position.
     pub db_per_m: f64,
     /// Distance up to which the bounds are valid, metres.
     pub within_m: f64,
@@ -120,14 +120,15 @@ pub struct Smooth {
 }
 
 impl Smooth {
-    /// Returns the distance of a place, rounded up. `None` if the bounds are not valid there.
+    /// Returns the distance of a position from [`Smooth::from`], rounded up. `None` if the bounds
+    /// are not valid at this distance.
     pub fn distance_m(&self, place: Point) -> Option<f64> {
         let distance_m = self.from.distance_to(place) * (1.0 + 1e-9);
         (distance_m <= self.within_m).then_some(distance_m)
     }
 
-    /// Returns bounds of the gain with the UE at a place and with its shadowing within
-    /// `shadowing_db`, dB. `None` if no bound is known.
+    /// Returns lower and upper bound of the gain with the UE at a position, dB. Its shadowing must
+    /// lie within `shadowing_db`. `None` if no bound is known.
     pub fn bounds_db(&self, place: Point, shadowing_db: [f64; 2]) -> Option<[f64; 2]> {
         let change_db = self.turned_db + self.db_per_m * self.distance_m(place)?;
         let [least_db, most_db] = shadowing_db;
@@ -140,8 +141,8 @@ impl Smooth {
     }
 }
 
-/// Identity of a link's shadowing. Links of a UE with equal values have the same shadowing at the
-/// same place.
+/// Identity of a link's shadowing. If links of a UE have equal identities, their shadowing is equal
+/// at every position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
     map: Option<(MapId, Condition)>,
@@ -157,7 +158,7 @@ impl Shadow {
 }
 
 impl LinkPath {
-    /// Returns slopes and last evaluation. `None` if no bound of the gain is known.
+    /// Returns the slopes and the last evaluation. `None` if no bound of the gain is known.
     fn bounded(&self) -> Option<(&Slopes, &LastEvaluation)> {
         let (slopes, last) = (self.shared.slopes.as_ref()?, self.last.as_ref()?);
         let expected = match slopes.condition {
@@ -184,7 +185,8 @@ impl LinkPath {
         let (dx, dy, dz) = (x - base.x, y - base.y, z - base.z);
         let ground = (dx * dx + dy * dy).sqrt();
         let slant = (ground * ground + dz * dz).sqrt();
-        // Up to a quarter of the distance ln(1 + x) is at most x, and asin(x) at most 1.04 x.
+        // The UE moves by at most a quarter x of the distance. In this range ln(1 + x) is at most
+        // x, and asin(x) at most 1.04 x.
         let within_m = ground.min(slant) / 4.0;
         let loss_db = slopes.loss_db / (0.75 * slant);
         let steepness = slopes.antenna;

@@ -1,5 +1,5 @@
-//! Path losses toward a UE that the antennas of one mast share, because both ends are at the same
-//! places.
+//! Path losses toward a UE that the antennas of one mast share. They share them because both ends
+//! have the same positions.
 
 use super::State;
 use super::link_path::LinkPath;
@@ -9,7 +9,7 @@ use crate::shadowing::SiteMap;
 use fadeout_core::Kinematics;
 use std::sync::Arc;
 
-/// Median path loss and shadowing in a condition, dB.
+/// Median path loss and shadowing in one LOS state, dB.
 pub(super) type ConditionLosses = (f64, f64);
 
 /// Distance, line-of-sight state and losses between a base station and a UE. They do not depend on
@@ -22,20 +22,20 @@ pub(super) struct Surroundings {
     /// transitions.
     pub(super) los_weight: Option<f64>,
     pub(super) own: ConditionLosses,
-    /// Losses in the other condition. `None` if that does not contribute.
+    /// Losses in the other LOS state. `None` if that state does not contribute.
     pub(super) others: Option<ConditionLosses>,
 }
 
-/// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse them.
-/// Each UE needs a cache of its own.
+/// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse these
+/// losses. Each UE needs a cache of its own.
 #[derive(Debug, Default)]
 pub struct SurroundingsCache(Option<(Key, Surroundings)>);
 
-/// Key of the cache. Two links of a UE with the same key have the same surroundings.
+/// Key of the cache. Two links of a UE with equal keys have equal losses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Key {
-    /// Identity of the site's maps, and of environments that differ only in the base station's
-    /// antenna. Both live as long as the links.
+    /// Identity of the site's maps. The next field identifies environments that differ only in the
+    /// base station's antenna. Both pointers stay valid as long as the links exist.
     maps: *const SiteMap,
     antenna_group: *const (),
     base: Kinematics,
@@ -58,8 +58,8 @@ impl SurroundingsCache {
 }
 
 impl LinkPath {
-    /// Returns the key of this link's surroundings. `None` if they contain a random value of this
-    /// link alone.
+    /// Returns the key of this link in the cache. `None` if the losses contain a random value of
+    /// this link alone.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();
         if draws_height && ends.ue.position.z > tr38901::LOW_UE_M {
