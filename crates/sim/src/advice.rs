@@ -18,14 +18,16 @@ use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, Rat
 use fadeout_traffic::FullBuffer;
 use std::collections::BTreeSet;
 
-/// Returns one sentence for each setting that spoils the results without an error:
+/// Returns one sentence for each setting that distorts the results without an error:
 ///
 /// - An RLC buffer below the bandwidth-delay product of the cell's peak rate (TS 38.306 clause
-///   4.1.2) and the delays of a flow's links. The product leaves out the delay of the radio itself,
-///   so a named buffer is certainly too small.
-/// - A queue of the sender's own interface below the same product. The burst that a late ACK
-///   releases does not fit. A host would hold the burst back (TSQ), but a link drops it.
-/// - A window of LTE's acknowledged mode that is used up before the next status report may be sent.
+///   4.1.2) and the delays of a flow's links. The product leaves out the delay of the radio. So a
+///   buffer with a warning is certainly too small.
+/// - A queue of the sender's own interface below the same product. A late ACK releases a burst that
+///   exceeds the queue. A host would hold the burst back (TSQ), but a link drops packets of the
+///   burst.
+/// - An RLC window of LTE's acknowledged mode that fills up before the next status report may be
+///   sent.
 /// - A full buffer whose backlog is too small for the round-trip times of the radio and the links.
 /// - Transparent mode, which loses packets that are larger than a transport block.
 /// - Mobility management with events that no UE can report, that never occur or that have no
@@ -33,9 +35,11 @@ use std::collections::BTreeSet;
 /// - UEs that begin to attach after the end of the run, or whose T300 expires before a response can
 ///   arrive.
 /// - A split bearer whose secondary node may queue data for longer than t-Reordering.
-/// - A period of scheduling requests or configured grants that the cell's duplex pattern stretches.
-/// - A path without a limited rate, where it crosses a link from its `to` to its `from`.
-/// - A queue that holds no full packet, a rate at which one packet takes longer than the run, or no
+/// - A period of scheduling requests or configured grants that the cell's duplex pattern lengthens.
+/// - A flow path that crosses a link in the reverse direction, from `to` to `from`, if no hop of
+///   the path has a limited rate.
+/// - A queue that is shorter than one full packet, or a rate at which one packet takes longer than
+///   the run. A scenario without flows gets a sentence, too.
 ///   flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -94,7 +98,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// Returns the warnings that only a run can give, a sentence each. They name UEs that never
+/// Returns one sentence for each warning that only a run can give. The warnings name UEs that never
 /// attached, forwarded packets that a queue dropped, and connections that never opened or gave up.
 pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let mut sentences = attach::missing(scenario, world);
@@ -103,8 +107,8 @@ pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     sentences
 }
 
-/// Returns one sentence for each group of named UEs or flows that `kind` maps to the same value.
-/// The sentence names the group and has the text of `say` for its first member.
+/// Returns one sentence for each group of named UEs or flows that `kind` maps to the same value. A
+/// sentence consists of the group's names and the text that `say` returns for the first member.
 fn by_kind<'a, T, K: PartialEq>(
     what: &str,
     all: impl Iterator<Item = (&'a str, T)>,
@@ -128,8 +132,8 @@ fn by_kind<'a, T, K: PartialEq>(
     groups.iter().map(sentence).collect()
 }
 
-/// Returns the subject of a sentence about UEs or flows. It has the first names and the number of
-/// further ones.
+/// Returns the subject of a sentence about UEs or flows: the first names, and the number of names
+/// left out.
 fn subject(what: &str, names: &[&str]) -> String {
     match names {
         [one] => format!("{what} \"{one}\""),
@@ -187,7 +191,7 @@ fn short_window(bounds: &Bounds) -> Option<String> {
         return None;
     };
     let block = bounds.peak.as_bytes_per_sec_f64() * tti.as_secs_f64();
-    // A large transport block needs several RLC PDUs, a small one needs one.
+    // A large transport block contains several RLC PDUs, and a small block contains one.
     let pdus = (block / f64::from(LONGEST_DATA_FIELD)).ceil().max(1.0);
     let window = am.window() as f64;
     let lasts = window / pdus * tti.as_secs_f64();
@@ -212,8 +216,9 @@ fn uncut_packets(bounds: &Bounds) -> Option<String> {
     })
 }
 
-/// Delay of a packet through NR at 30 kHz under load. The mean is 2.4 ms, and the value has a
-/// margin above it. One block in ten is retransmitted, and later blocks wait for it.
+/// Estimated delay of a packet through NR at 30 kHz under load. The measured mean is 2.4 ms, and
+/// the estimate has a margin above the mean. One block in ten is retransmitted, and later blocks
+/// wait for the retransmission.
 const RADIO_TIME: Span = Span::from_millis(3);
 
 fn low_backlog(flow: &Flow, bounds: &Bounds, links_delay: Span) -> Option<String> {
@@ -270,7 +275,8 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// Returns the sender's own interface, if it is a link. `None` if it is not.
+    /// Returns the name and the direction of the link that is the sender's own interface. `None` if
+    /// the first hop is not a link.
     fn interface<'a>(&self, scenario: &'a Scenario) -> Option<(&'a str, &'a LinkDirection)> {
         let Medium::Link(link) = self.first.medium else {
             return None;

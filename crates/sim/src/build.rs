@@ -40,7 +40,8 @@ use fadeout_transport::congestion::Congestion;
 use flow::Flows;
 use std::sync::Arc;
 
-/// Mistakes in a scenario that passed its own checks. Only the layers themselves can find them.
+/// Mistakes in a scenario that passed the checks of the scenario reader. Only the simulator's
+/// layers can find these mistakes.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BuildError {
     /// The parameters do not describe a valid link.
@@ -118,7 +119,7 @@ pub enum BuildError {
     /// No links connect the two ends of the flow.
     #[error("flow \"{0}\": no links connect its ends")]
     NoRoute(String),
-    /// The flow takes notices from a link, UE or cell that its data does not cross.
+    /// The flow uses notices from a link, UE or cell that its data does not cross.
     #[error(
         "flow \"{flow}\": `link-info` names \"{link}\", which its data does not cross; \
          expected a link, UE or cell of its path"
@@ -129,7 +130,7 @@ pub enum BuildError {
         /// Name of the link, UE or cell.
         link: String,
     },
-    /// The flow takes notices of blockages from a UE that is never blocked.
+    /// The flow uses notices of blockages from a UE that is never blocked.
     #[error(
         "flow \"{flow}\": `link-info` names UE \"{ue}\", whose SINR or gain is given, so that nothing \
          is known to block it; expected a UE without `downlink-sinr`, `uplink-sinr` and `channel-file`"
@@ -185,7 +186,7 @@ pub enum BuildError {
         /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A handover between links cannot be built.
+    /// A handover between links is not possible as the scenario describes it.
     #[error("handover \"{handover}\": {reason}")]
     Handover {
         /// Name of the handover.
@@ -193,7 +194,7 @@ pub enum BuildError {
         /// Description of the mistake, with the expected value.
         reason: String,
     },
-    /// A scenario must be divided into several worlds, but cannot be. The text has the reason.
+    /// The scenario asks for several worlds, but it cannot be divided. The text is the reason.
     #[error("worlds: {0}")]
     Undivided(String),
     /// The route of a flow, which the value names, has too many hops.
@@ -232,16 +233,18 @@ fn lines(errors: &[BuildError]) -> String {
     errors.join("\n")
 }
 
-/// Maximum number of mistakes in one error. A scenario with a mistake in each UE has thousands.
+/// Maximum number of mistakes in one error message. A scenario with a mistake in each UE would have
+/// thousands.
 const MOST_TOLD: usize = 100;
 
-/// Collects all results. Returns each different mistake once if there are any.
+/// Collects the values of all results. If there are errors, returns each different error once.
 fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, BuildError> {
     let (mut good, mut wrong) = (Vec::new(), Vec::new());
     for one in built {
         match one {
             Ok(one) => good.push(one),
-            // The two directions of a link have the same mistake, and so have UEs with a `count`.
+            // Both directions of a link report the same mistake, and so do all UEs that one `count`
+            // creates.
             Err(error) if !wrong.contains(&error) => wrong.push(error),
             Err(_) => {}
         }
@@ -367,8 +370,8 @@ pub(crate) fn stretched(described: &scenario::Cell) -> Vec<StretchedPeriod> {
     cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::find_all(&cell))
 }
 
-/// Returns the serving cell of each UE at the start. `None` for a UE that may choose among cells if
-/// the radio access cannot be built.
+/// Returns the serving cell of each UE at the start. `None` for each UE that may choose its cell,
+/// if the radio access cannot be built.
 pub(crate) fn serving(scenario: &Scenario) -> Vec<Option<CellId>> {
     let cells = || {
         let only = (scenario.cells.len() == 1).then_some(0);
@@ -380,8 +383,8 @@ pub(crate) fn serving(scenario: &Scenario) -> Vec<Option<CellId>> {
     chosen(scenario).unwrap_or_default().unwrap_or_else(cells)
 }
 
-/// Returns the serving cell of each UE at the start if a UE may choose its cell. This builds the
-/// radio access. `None` if no UE may choose.
+/// Returns the serving cell of each UE at the start if at least one UE may choose its cell. The
+/// function builds the radio access. `None` if no UE may choose its cell.
 fn chosen(scenario: &Scenario) -> Result<Option<Vec<Option<CellId>>>, BuildError> {
     let has_choice = scenario.cells.len() > 1 && scenario.ues.iter().any(|ue| ue.cell.is_none());
     if !has_choice {
@@ -402,10 +405,10 @@ pub fn build<P: fadeout_core::Probe>(
     build_with(scenario, probe, &mut |_| None)
 }
 
-/// Builds the simulation of a scenario, whose flows may use the caller's own congestion controls.
-/// `choose` is called for each end of each flow. A multipath flow without coupling has one call for
-/// each end of each path. If `choose` returns `None`, the flow uses the scenario's congestion
-/// control.
+/// Builds the simulation of a scenario whose flows may use congestion controls of the caller.
+/// `choose` is called once for each end of each flow. For a multipath flow without coupling, it is
+/// called once for each end of each path. If `choose` returns `None`, the flow uses the congestion
+/// control of the scenario.
 ///
 /// # Errors
 /// Returns a [`BuildError`] if a layer refuses the scenario.
@@ -419,7 +422,7 @@ pub fn build_with<P: fadeout_core::Probe>(
     build_with_own(scenario, probe, Own { congestion, policy })
 }
 
-/// Builds a simulation as [`build_with`] does. The handover policy may be the caller's own, too.
+/// Builds a simulation as [`build_with`] does. The caller may also supply the handover policy.
 ///
 /// # Errors
 /// Returns a [`BuildError`] if a layer refuses the scenario.
@@ -432,7 +435,7 @@ pub fn build_with_own<P: fadeout_core::Probe>(
     Ok(crate::World::new(parts(scenario, own)?, end, probe))
 }
 
-/// The caller's own algorithms, which replace those of the scenario.
+/// Algorithms of the caller that replace those of the scenario.
 pub struct Own<'a> {
     /// Chooses congestion controls.
     pub congestion: ChooseCongestion<'a>,
@@ -446,9 +449,10 @@ impl std::fmt::Debug for Own<'_> {
     }
 }
 
-/// Chooses the congestion control of one end of a flow. `None` selects the scenario's own.
+/// Function that returns the congestion control of one end of a flow. `None` selects the congestion
+/// control of the scenario.
 pub type ChooseCongestion<'a> = &'a mut dyn FnMut(&scenario::Flow) -> Option<Congestion>;
 
-/// Chooses the handover policy of a scenario with mobility management. `None` selects the policy
-/// that the scenario names.
+/// Function that returns the handover policy of a scenario with mobility management. `None` selects
+/// the policy that the scenario names.
 pub type ChoosePolicy<'a> = &'a mut dyn FnMut(&Scenario) -> Option<Policy>;

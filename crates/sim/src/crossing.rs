@@ -1,6 +1,6 @@
 //! A handover of a phone from one link to another: its configuration, its state and its packet
-//! counts. The diagram has the steps for handovers with given times, and for those whose messages
-//! cross links.
+//! counts. The diagram shows the steps of a handover with given times, and of a handover whose
+//! messages cross links.
 //!
 //! ```text
 //! given:  bicast ─► command ─► switch, resume ─► row
@@ -15,8 +15,8 @@ use fadeout_core::{
 };
 use std::collections::BTreeMap;
 
-/// Time from the last step of a handover to its result row. Forwarded packets that waited at the
-/// target have arrived by then.
+/// Time from the last step of a handover to its result row. Until then, forwarded packets that waited
+/// at the target have reached the phone.
 pub(crate) const ROW_DELAY: Span = Span::from_secs(1);
 
 /// A message of a handover between links, or an end marker of the user plane.
@@ -39,9 +39,9 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// Returns the size of the message as an IP packet, bytes. The sizes are usual ones and come
-    /// from no standard. An end marker has 36 bytes of IP, UDP and GTP-U, but a packet here has at
-    /// least 40.
+    /// Returns the size of the message as an IP packet, bytes. No standard defines the sizes, so
+    /// they are typical values. An end marker has 36 bytes of IP, UDP and GTP-U, but the smallest
+    /// packet in the simulator has 40 bytes.
     pub(crate) fn size(self) -> u32 {
         match self {
             Signal::Required | Signal::Request | Signal::Answer | Signal::Order => 200,
@@ -51,11 +51,11 @@ impl Signal {
     }
 }
 
-/// Treatment of downlink data at the source during a handover.
+/// Treatment of downlink data that reaches the source during a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     Dropped,
-    /// The source forwards data to the target. The value is the route.
+    /// The source forwards data to the target. The value is the route of the forwarded packets.
     Forwarded(RouteId),
     /// The source drops data. The anchor has sent a copy of each packet to the target.
     Bicast,
@@ -64,14 +64,14 @@ pub(crate) enum Data {
 /// Routes of one direction of a flow before and after a handover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteChange {
-    /// Endpoint that sends on the two routes.
+    /// Endpoint that sends packets on the old and on the new route.
     pub(crate) endpoint: EndpointId,
-    /// Endpoint that receives on the two routes.
+    /// Endpoint that receives packets from the old and from the new route.
     pub(crate) receiver: EndpointId,
     pub(crate) flow: FlowId,
     pub(crate) old: RouteId,
     pub(crate) new: RouteId,
-    /// Position of the first hop at which the two routes differ.
+    /// Index of the first hop at which the old and the new route differ.
     pub(crate) fork: u8,
     /// Route from the anchor to the source, followed by [`Signal::OldPathEnd`].
     pub(crate) marker: RouteId,
@@ -81,7 +81,7 @@ pub(crate) struct RouteChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Waiting,
-    /// The source has decided, or the anchor sends packets to both links.
+    /// The source has decided on the handover, or the anchor already sends packets to both links.
     Preparing,
     /// The source has stopped sending.
     Commanded,
@@ -133,14 +133,14 @@ pub(crate) struct Crossing {
     pub(crate) messages: Option<[RouteId; 5]>,
     /// Route from the source to the target, followed by [`Signal::ForwardingEnd`].
     pub(crate) forwarding_end: Option<RouteId>,
-    /// True if the target sends forwarded packets before those of the anchor.
+    /// True if the target sends forwarded packets before packets from the anchor.
     pub(crate) forwarded_first: bool,
     pub(crate) interruption: Span,
     pub(crate) preparation_timeout: Span,
     pub(crate) stage: Stage,
     pub(crate) times: Times,
     pub(crate) wake: Wake,
-    /// Number of end markers still expected.
+    /// Number of end markers that have not arrived at the target yet.
     pub(crate) markers: u32,
     pub(crate) row: LinkHandoverRow,
     /// Number of forwarded packets that reached the target.
@@ -149,7 +149,7 @@ pub(crate) struct Crossing {
     pub(crate) lost_before: u64,
 }
 
-/// Packets of which anchors sent copies to both links.
+/// Packets that an anchor has sent to both links.
 #[derive(Debug, Default)]
 pub(crate) struct Copies(BTreeMap<Identity, Copied>);
 
@@ -162,7 +162,7 @@ type Identity = (EndpointId, Time, u64, u64);
 struct Copied {
     /// Number of the last handover that copied the packet.
     handover: u16,
-    /// Number of copies that have neither arrived nor been dropped.
+    /// Number of copies that are still in the network.
     under_way: u32,
     arrived: u32,
 }
@@ -188,7 +188,8 @@ impl Copies {
         copied.under_way += 1;
     }
 
-    /// Records the drop of a packet. Returns true if no other copy has arrived or can still arrive.
+    /// Records the drop of a packet. Returns true if the packet is lost: no other copy has arrived
+    /// or can still arrive.
     pub(crate) fn on_drop(&mut self, packet: &Packet) -> bool {
         self.0.get_mut(&identity(packet)).is_none_or(|copied| {
             copied.under_way = copied.under_way.saturating_sub(1);
@@ -196,8 +197,8 @@ impl Copies {
         })
     }
 
-    /// Records the arrival of a packet. Returns the handover that copied it if another copy has
-    /// arrived before. `None` if this is the first copy.
+    /// Records the arrival of a packet. If another copy has arrived before, returns the handover
+    /// that copied the packet. `None` if this is the first copy to arrive.
     pub(crate) fn on_arrival(&mut self, packet: &Packet) -> Option<u16> {
         let copied = self.0.get_mut(&identity(packet))?;
         copied.under_way = copied.under_way.saturating_sub(1);

@@ -1,7 +1,7 @@
-//! Numbers and names of everything that has an id in a simulation and its results.
+//! Numbers and names of everything that has an identifier in a simulation and its results.
 //!
-//! Ids are dense and follow the order of the scenario file. Only this module assigns them. The
-//! build, the recorder, the summary and the captures read them here.
+//! Identifiers are consecutive numbers in the order of the scenario file. Only this module assigns
+//! identifiers. The build, the recorder, the summary and the captures read them here.
 
 use crate::hop::Hop;
 use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, NodeId, Time, UeId};
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// First port of the sending ends. All receiving ends listen on [`SERVICE_PORT`].
 const FIRST_PORT: u16 = 40_000;
-/// Number of ports of the sending ends. Ports repeat after this many flows, and a capture then
+/// Number of ports of the sending ends. Later flows use the same ports again, and a capture then
 /// shows several flows as one.
 const PORTS: usize = 20_000;
 /// Port of the receiving ends, which is that of iperf3.
@@ -50,15 +50,16 @@ struct BearerEntry {
 /// A flow, or a path of a multipath flow. Each path has rows of its own in the results.
 #[derive(Debug, Clone)]
 pub(crate) struct FlowEntry {
-    /// Name in results: as in the scenario file, or the flow's name and the path's number.
+    /// Name in the results: the flow's name in the scenario file. For a path, the flow's name and
+    /// the path's number.
     pub(crate) name: String,
     pub(crate) start: Time,
-    /// Sending end of the flow. For a multipath flow it is that of the first path.
+    /// Sending end of the flow. For a multipath flow, the sending end of its first path.
     pub(crate) sender: EndpointId,
-    /// Receiving end of the flow. For a multipath flow it is that of the first path.
+    /// Receiving end of the flow. For a multipath flow, the receiving end of its first path.
     pub(crate) receiver: EndpointId,
-    /// Numbers of the flow's paths, in order. Empty for a path itself and for a flow without
-    /// several paths.
+    /// Numbers of the flow's paths, in order. Empty if the entry is itself a path, or a flow with a
+    /// single path.
     paths: Range<u32>,
 }
 
@@ -93,8 +94,8 @@ impl Directory {
         directory
     }
 
-    /// Numbers both directions of each link, the forward one first. Downlink and uplink of each
-    /// bearer of 2G or 3G follow.
+    /// Numbers both directions of each link, the forward direction first. The numbers of the
+    /// downlink and uplink of each 2G and 3G bearer follow.
     fn number_links(&mut self, scenario: &Scenario) {
         for link in &scenario.links {
             let names = [link.name.clone(), format!("{}/reverse", link.name)];
@@ -119,8 +120,8 @@ impl Directory {
         });
     }
 
-    /// Numbers all flows, then the paths of multipath flows, in the order of the scenario file. The
-    /// endpoints of each flow or path are its sender and its receiver, in this order.
+    /// Numbers all flows, and then the paths of multipath flows, in the order of the scenario file.
+    /// Each flow or path has two endpoints, its sender and then its receiver.
     fn number_flows(&mut self, scenario: &Scenario) {
         let mut paths = Vec::new();
         let first_path = scenario.flows.len() as u32;
@@ -155,8 +156,8 @@ impl Directory {
         self.flows.append(&mut paths);
     }
 
-    /// Numbers the two ends of a flow with one path, or of one path of a multipath flow. A path
-    /// comes with its number and its flow.
+    /// Numbers the two ends of a flow with one path, or of one path of a multipath flow. For a
+    /// path, the arguments contain its number and its flow.
     fn push_endpoints(
         &mut self,
         flow: &scenario::Flow,
@@ -192,21 +193,21 @@ impl Directory {
         (sender, receiver)
     }
 
-    /// Returns the two directions of link number `link` of the scenario file, the forward one
-    /// first.
+    /// Returns the numbers of the two directions of link number `link` of the scenario file, the
+    /// forward direction first.
     pub(crate) fn link(&self, link: usize) -> [LinkId; 2] {
         let first = 2 * link as u32;
         [LinkId(first), LinkId(first + 1)]
     }
 
-    /// Returns downlink and uplink of the 2G or 3G bearer with number `bearer` of the scenario
-    /// file.
+    /// Returns the numbers of downlink and uplink of the 2G or 3G bearer with number `bearer` in
+    /// the scenario file.
     pub(crate) fn rab(&self, bearer: usize) -> [LinkId; 2] {
         let first = self.first_rab + 2 * bearer as u32;
         [LinkId(first), LinkId(first + 1)]
     }
 
-    /// Returns the hop that crosses a medium of the scenario.
+    /// Returns the simulator's hop over a link or a bearer of the scenario.
     pub(crate) fn hop(&self, hop: scenario::Hop) -> Hop {
         let direction = usize::from(hop.is_reverse);
         match hop.medium {
@@ -223,17 +224,16 @@ impl Directory {
         }
     }
 
-    /// Returns the hop over the same medium in the opposite direction.
+    /// Returns the hop over the same link or bearer in the opposite direction.
     pub(crate) fn reversed(&self, hop: Hop) -> Hop {
         match hop {
-            // The two directions of a medium have consecutive numbers, and the first of them is
-            // even.
+            // The two directions of a link have consecutive numbers, and the first number is even.
             Hop::Link(LinkId(id)) => Hop::Link(LinkId(id ^ 1)),
             Hop::Bearer { bearer, direction } => Hop::Bearer {
                 bearer,
                 direction: direction.opposite(),
             },
-            // These hops have one direction only.
+            // These hops exist in one direction only.
             Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => hop,
         }
     }
@@ -310,7 +310,7 @@ impl Directory {
         self.flows.get(id.index())
     }
 
-    /// Returns names and start times of flows and paths, in the order of their ids.
+    /// Returns names and start times of flows and paths, in the order of their identifiers.
     pub(crate) fn flow_infos(&self) -> impl Iterator<Item = FlowInfo> {
         self.flows.iter().map(|flow| FlowInfo {
             name: flow.name.clone(),
@@ -324,7 +324,7 @@ impl Directory {
     }
 }
 
-/// Returns the name of one direction, for a bearer or a UE.
+/// Returns the name of a bearer or UE with its direction, as in the results.
 pub(crate) fn direction_of(name: &str, direction: Direction) -> String {
     format!("{name}/{}", direction.name())
 }

@@ -9,8 +9,8 @@
 use fadeout_core::{CellId, NodeId, Span};
 use fadeout_scenario::Scenario;
 
-/// Shortest delay of a link between two worlds, if its nodes could also be in one world. A shorter
-/// lookahead would make the time windows too short.
+/// Shortest delay of a link between two worlds. Nodes with a shorter link share a world if
+/// possible, because a short lookahead would make the time windows too short.
 const WORTHWHILE: Span = Span::from_millis(1);
 
 /// Assignment of nodes to worlds.
@@ -24,8 +24,8 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Divides a scenario. `parting` has for each link its shortest delay over time in either
-    /// direction, or `None` for links that must stay within a world.
+    /// Divides a scenario. `parting` is for each link its shortest delay over time and both
+    /// directions, or `None` for links whose ends must be in one world.
     ///
     /// # Errors
     /// Returns the reason why the scenario cannot be divided, with the keys of the scenario and the
@@ -72,8 +72,8 @@ impl Division {
                 }),
             }
         }
-        // Short links first join their ends into one world, so that the windows become longer. A
-        // link that would join two carriers stays between worlds.
+        // The ends of links with a short delay are merged into one world first, so that the windows
+        // become longer. A link that would merge two carriers stays between worlds.
         delays.sort_unstable();
         for &(_, index) in delays.iter().filter(|(delay, _)| *delay < WORTHWHILE) {
             let link = &scenario.links[index];
@@ -124,7 +124,7 @@ fn carriers(scenario: &Scenario) -> (usize, Vec<usize>) {
     (known.len(), numbers)
 }
 
-/// Refuses settings that act on several worlds at the same instant.
+/// Refuses settings that affect several worlds at the same instant.
 fn refuse(scenario: &Scenario) -> Result<(), String> {
     let probe = &scenario.probe;
     let ues = &scenario.ues;
@@ -194,10 +194,10 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
 /// followed by all carriers.
 struct Sets {
     parents: Vec<usize>,
-    /// For the first element of each set: true if the set contains a carrier.
+    /// For the first element of each set, true if the set contains a carrier.
     has_carrier: Vec<bool>,
     nodes: usize,
-    /// Reason why two carriers are in one set. `None` if all carriers are apart.
+    /// Reason why two carriers are in one set. `None` if each set has at most one carrier.
     joined: Option<String>,
 }
 
@@ -231,7 +231,7 @@ impl Sets {
         })
     }
 
-    /// Merges the sets of two elements. `why` returns the reason, which is kept if both sets
+    /// Merges the sets of two elements. `why` returns the reason. The reason is stored if both sets
     /// contain carriers.
     fn join(&mut self, one: usize, other: usize, why: impl FnOnce() -> String) {
         let (one, other) = (self.first(one), self.first(other));

@@ -5,11 +5,11 @@ use fadeout_core::{Direction, DrbId, LinkId, RouteId};
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One hop of a packet's route: the medium that carries the packet, in one direction.
+/// One hop of a packet's route: a link or bearer that carries the packet in one direction.
 ///
-/// Links between base stations or to the core network (X2, Xn, S1) are links like all others. A
-/// middlebox between two hops would be a variant here. An endpoint outside the simulation would be
-/// a variant of `Transport` in `world`.
+/// Links between base stations or to the core network (X2, Xn, S1) are ordinary links. A middlebox
+/// between two hops would be a new variant of this type. An endpoint outside the simulation would
+/// be a new variant of `Transport` in `world`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hop {
     /// A direction of a link, or of a radio access bearer of 2G or 3G.
@@ -43,8 +43,8 @@ pub(crate) const MAX_HOPS: usize = u8::MAX as usize;
 
 /// The routes of all packets. Each route is stored once.
 ///
-/// A packet carries the number of its route, so a route never changes. When a sender changes its
-/// path, it uses another route. Packets in the network keep the old route.
+/// A packet carries the number of its route, and a route never changes. A sender whose path changes
+/// uses another route. Packets in the network keep the old route.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     list: Vec<Box<[Hop]>>,
@@ -52,8 +52,8 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Returns the number of the route over `hops`, which are one to [`MAX_HOPS`]. Flows between
-    /// the same nodes share one route, which saves most routes if there are many flows.
+    /// Returns the number of the route over `hops`, which has one to [`MAX_HOPS`] hops. Flows
+    /// between the same nodes share one route. With many flows this saves most routes.
     pub(crate) fn over(&mut self, hops: &[Hop]) -> RouteId {
         assert!(
             (1..=MAX_HOPS).contains(&hops.len()),
@@ -68,8 +68,8 @@ impl Routes {
         id
     }
 
-    /// Returns the routes for a world with a part of the scenario. The numbers stay the same.
-    /// Routes that `is_used` rejects have no hops. No route may be added to the result.
+    /// Returns the routes for one of several worlds. The numbers stay the same. Routes that
+    /// `is_used` rejects have no hops. No route may be added to the result.
     pub(crate) fn part(&self, is_used: impl Fn(RouteId) -> bool) -> Routes {
         let numbered = (0..).map(RouteId).zip(&self.list);
         let list = numbered.map(|(id, hops)| match is_used(id) {
@@ -82,7 +82,7 @@ impl Routes {
         }
     }
 
-    /// Returns the links that carry forwarded packets between base stations.
+    /// Returns the links that are part of routes for forwarded packets between base stations.
     pub(crate) fn links_of_forwarded(&self) -> BTreeSet<LinkId> {
         let forwarded = self
             .list
@@ -112,7 +112,7 @@ impl Routes {
         self.list[route.index()][0]
     }
 
-    /// Returns the hop of a route at a position. `None` behind its last hop.
+    /// Returns the hop at an index of a route. `None` behind its last hop.
     #[inline]
     pub(crate) fn hop_at(&self, route: RouteId, position: u8) -> Option<Hop> {
         self.list[route.index()].get(usize::from(position)).copied()

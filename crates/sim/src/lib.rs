@@ -50,8 +50,8 @@ pub mod policy {
 /// Version of fadeout.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Version of the results. It rises when a change of the code changes the results of an unchanged
-/// scenario, and only then. Results of earlier runs with the same version stay valid. Each entry
+/// Version of the results. It is raised if and only if a change of the code changes the results of
+/// an unchanged scenario. Results of earlier runs with the same version stay valid. Each entry
 /// under "Results change" of the changelog raises it. A test fails if `tests/fingerprints.csv`
 /// changes and the version does not.
 pub const RESULTS_VERSION: u32 = 2;

@@ -1,24 +1,25 @@
 //! Cross-layer notices: messages from links and UEs to the ends of a flow.
 //!
-//! Rates and blockages of a link do not depend on its traffic, and neither do the blockages of a
+//! Rates and blockages of a link do not depend on its traffic. The same is true for blockages of a
 //! radio channel. So these notices are known for the whole run when the simulation is built.
-//! Handovers of a UE are not known in advance, so their notices are added when they occur.
+//! Handovers of a UE are not known in advance, so their notices are added during the run.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{FlowId, LinkInfo, Rate, Span, Time};
 use fadeout_link::Link;
 use fadeout_scenario::LinkInfoSettings;
 
-/// Smallest time between two notices of rate changes. Changes within it make one notice.
+/// Minimum time between two notices of rate changes. Several changes within this time cause one
+/// notice.
 const RATE_RESOLUTION: Span = Span::from_millis(1);
 
 /// The rates and outages of a hop until the end of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outlook {
-    /// Rate of the hop from each instant on. Empty for a radio bearer, whose rate depends on its
-    /// scheduler.
+    /// Rate of the hop, each with the time from which it applies. Empty for a radio bearer, whose
+    /// rate depends on its scheduler.
     pub(crate) rates: Vec<(Time, Rate)>,
-    /// Start and end of each time in which no packet passes.
+    /// Start and end of each period in which no packet crosses the hop.
     pub(crate) outages: Vec<(Time, Time)>,
 }
 
@@ -40,15 +41,15 @@ pub(crate) struct Notices {
     next: usize,
     settings: LinkInfoSettings,
     random: Stream,
-    /// Draws the lost notices. It is separate from `random`, so that prediction errors do not
-    /// depend on losses.
+    /// Random stream that selects the lost notices. It is not `random`, so that losses do not
+    /// change the prediction errors.
     losses: Stream,
 }
 
 impl Notices {
-    /// Creates the notices from a hop to `flow`. `outlook` has the rates and outages of the hop.
-    /// `random` draws the errors of predictions, two numbers a blockage. `losses` draws the lost
-    /// notices.
+    /// Creates the notices from a hop to `flow`. `outlook` contains the rates and outages of the
+    /// hop. `random` draws the errors of predictions, two numbers for each blockage. `losses`
+    /// selects the lost notices.
     pub(crate) fn new(
         flow: FlowId,
         outlook: Outlook,
@@ -76,7 +77,8 @@ impl Notices {
             ));
             list.push((stop.saturating_add(settings.delay), LinkInfo::BlockageEnded));
         }
-        // A stable sort keeps a rate of zero before the blockage that causes it.
+        // The sort is stable. So a notice of rate zero stays before the notice of the blockage that
+        // causes it.
         list.sort_by_key(|(at, _)| *at);
         debug_assert!(
             list.first().is_none_or(|(at, _)| !at.is_never()),
@@ -92,9 +94,10 @@ impl Notices {
         }
     }
 
-    /// Adds a notice of an event that was not known in advance, after the signalling delay. A
-    /// prediction gets random errors, and is left out if the flow has no predictions. Returns the
-    /// time of the next notice if the list was empty before. `None` if it was not.
+    /// Adds a notice of an event that was not known in advance. The notice arrives after the
+    /// signalling delay. A prediction gets random errors, and is left out if the flow uses no
+    /// predictions. Returns the time of the next notice if the list was empty before. `None` if it
+    /// was not.
     pub(crate) fn add_with_error(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let info = match info {
             LinkInfo::BlockagePredicted { starts_at, lasts } => {
@@ -111,8 +114,8 @@ impl Notices {
         self.add(now, info)
     }
 
-    /// Adds a notice without errors, after the signalling delay. Returns the time of the next
-    /// notice if the list was empty before. `None` if it was not.
+    /// Adds a notice without errors, which arrives after the signalling delay. Returns the time of
+    /// the next notice if the list was empty before. `None` if it was not.
     pub(crate) fn add(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let is_first = self.next == self.list.len();
         if is_first {
@@ -138,8 +141,8 @@ impl Notices {
         self.list.get(self.next).map(|(at, _)| *at)
     }
 
-    /// Removes the notice that is due. Returns it, and whether it reaches the sender and the
-    /// receiver of the data.
+    /// Removes and returns the notice that is due. The two other values are true if the notice
+    /// reaches the sender and the receiver of the data.
     pub(crate) fn take_due(&mut self) -> (LinkInfo, [bool; 2]) {
         let (_, info) = self.list[self.next];
         self.next += 1;
@@ -156,7 +159,7 @@ impl Notices {
     }
 }
 
-/// Returns `span` with an error of `deviations` standard deviations, limited to zero from below.
+/// Returns `span` plus an error of `deviations` standard deviations. A negative sum becomes zero.
 fn off_by(span: Span, deviations: f64, deviation: Span) -> Span {
     let error = deviations * deviation.as_secs_f64();
     if error >= 0.0 {

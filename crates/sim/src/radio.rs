@@ -18,8 +18,9 @@ pub(crate) struct Radio {
     pub(crate) others: Vec<Radio>,
 }
 
-/// Translation between the scenario's numbers of UEs and bearers and those within a part of the
-/// radio access. Numbers within a part are dense, while the scenario's numbers would have gaps.
+/// Translation of UE and bearer numbers between the scenario and one world's part of the radio
+/// access. The numbers within a part are consecutive. The scenario's numbers of the same UEs would
+/// have gaps.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     /// Number in the scenario of each UE of the part.
@@ -82,7 +83,7 @@ impl Radio {
         radio
     }
 
-    /// Attaches UEs without a given cell to the strongest cell. Routes depend on the result.
+    /// Attaches each UE without a given cell to its strongest cell. Routes depend on these cells.
     fn attach(&mut self) {
         let Radio { access, places, .. } = self;
         let mut pool = PacketPool::new();
@@ -121,7 +122,8 @@ pub(crate) struct Accesses<'a> {
 }
 
 impl<'a> Accesses<'a> {
-    /// Creates the view from the radio access of a world, which holds all other parts.
+    /// Creates the view from the radio access of a world. This radio access contains all other
+    /// parts.
     pub(crate) fn starting_with(first: &'a Radio) -> Accesses<'a> {
         Accesses { first }
     }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// Nodes and the hops between them.
 ///
 /// A node with a single neighbour is a leaf. Routes begin and end at leaves, but never pass through
-/// them. So the search covers the other nodes only. One search from a node serves all routes from
-/// this node and from the leaves next to it. Thousands of UEs below a base station cost no more
+/// them. So the search visits only the other nodes. One search from a node serves all routes that
+/// begin at this node or at its leaves. Thousands of UEs below a base station need no more searches
 /// than one UE.
 #[derive(Debug)]
 pub(crate) struct Topology {
@@ -19,23 +19,24 @@ pub(crate) struct Topology {
     /// True for nodes at the end of a radio bearer. Messages between base stations and the core
     /// never pass through them.
     is_phone: Vec<bool>,
-    /// Result of the search from each start node: for each node, the last hop of its route and the
-    /// node before it.
+    /// Result of the search from each start node. For each node, the result is the last hop of the
+    /// route to it, and the node before this hop.
     searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
 }
 
-/// Maximum number of entries in all stored searches together. An entry has 24 bytes.
+/// Maximum number of entries in all stored searches together. An entry occupies 24 bytes.
 const KEPT_ENTRIES: usize = 1 << 21;
 
 impl Topology {
-    /// Creates the topology of a scenario. `serving` has the serving cell of each UE. Bearers that
-    /// only flows with an explicit route use are left out.
+    /// Creates the topology of a scenario. `serving` is the serving cell of each UE. Bearers that
+    /// are used only by flows with an explicit route are left out.
     pub(crate) fn new(scenario: &Scenario, serving: &[Option<CellId>]) -> Topology {
         let mut leaving: Vec<Vec<(NodeId, Hop)>> = vec![Vec::new(); scenario.nodes.len()];
         let links = scenario.links.iter().enumerate();
         let links = links.map(|(index, link)| (Medium::Link(index), link.from, link.to));
         let plain = scenario.rabs.iter().enumerate();
-        // The 3G bearers of a UE under mobility management carry only the packets of its 3G cell.
+        // The 3G bearers of a UE under mobility management carry only the packets of the UE's 3G
+        // cell.
         let is_free = |&(index, _): &(usize, _)| {
             scenario.mobility.is_none() || !is_of_cell(scenario, Medium::Rab(index))
         };
@@ -73,9 +74,9 @@ impl Topology {
         }
     }
 
-    /// Returns the route of a flow with one path, from its sender to its receiver. It is the
-    /// explicit route of the flow, or the route with the fewest hops. `None` if nothing connects
-    /// the nodes.
+    /// Returns the route of a flow with one path, from its sender to its receiver. This is the
+    /// explicit route of the flow. Without an explicit route it is the route with the fewest hops.
+    /// `None` if nothing connects the nodes.
     pub(crate) fn route_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
         match &flow.route {
             Some(named) => Some(named.clone()),
@@ -94,8 +95,9 @@ impl Topology {
         }
     }
 
-    /// Returns the route of a flow with one path, from its receiver to its sender. It reverses an
-    /// explicit route, or has the fewest hops. `None` if nothing connects the nodes.
+    /// Returns the route of a flow with one path, from its receiver to its sender. This is the
+    /// reverse of the flow's explicit route. Without an explicit route it is the route with the
+    /// fewest hops. `None` if nothing connects the nodes.
     pub(crate) fn way_back_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
         match &flow.route {
             Some(named) => Some(backward(named)),
@@ -103,9 +105,9 @@ impl Topology {
         }
     }
 
-    /// Returns the route with the fewest hops. Between two equally long routes, the order of their
-    /// hops in the scenario file decides. `None` if nothing connects the nodes. A checked scenario
-    /// has a route for every flow.
+    /// Returns the route with the fewest hops. If two routes are equally short, the order of their
+    /// hops in the scenario file decides. `None` if nothing connects the nodes. In a checked
+    /// scenario, every flow has a route.
     pub(crate) fn shortest(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         if from == to {
             return Some(Vec::new());
@@ -120,8 +122,8 @@ impl Topology {
         let mut last = None;
         let mut end = to;
         if self.is_leaf[to.index()] && to != start {
-            // The search ends at the only neighbour of the leaf, which may have thousands of
-            // leaves.
+            // The search ends at the only neighbour of the leaf. So it does not visit the
+            // neighbour's other leaves, which may be thousands.
             let &(neighbour, hop) = self.leaving[to.index()].first()?;
             last = Some(hop.reversed());
             end = neighbour;
@@ -138,7 +140,8 @@ impl Topology {
         Some(hops)
     }
 
-    /// True if the route with the fewest hops between two nodes contains `node`, its ends included.
+    /// True if the route with the fewest hops between two nodes contains `node`. The two ends
+    /// count, too.
     pub(crate) fn passes(&mut self, (from, to): (NodeId, NodeId), node: NodeId) -> bool {
         let mut at = from;
         let mut is_passed = at == node;
@@ -151,8 +154,8 @@ impl Topology {
         is_passed
     }
 
-    /// Returns the route of [`shortest`](Self::shortest) that does not pass `avoided`. `None` if
-    /// there is none.
+    /// Returns the route with the fewest hops that does not pass `avoided`. `None` if there is
+    /// none.
     pub(crate) fn shortest_around(
         &self,
         (from, to): (NodeId, NodeId),
@@ -161,7 +164,7 @@ impl Topology {
         self.over((from, to), |node| node != avoided)
     }
 
-    /// Returns the route with the fewest hops that passes no phone. `None` if there is none.
+    /// Returns the route with the fewest hops that passes no UE or phone. `None` if there is none.
     pub(crate) fn wired(&mut self, (from, to): (NodeId, NodeId)) -> Option<Vec<Hop>> {
         let hops = self.shortest(from, to)?;
         let is_wired = |hop: &Hop| matches!(hop.medium, Medium::Link(_));
@@ -171,8 +174,8 @@ impl Topology {
         }
     }
 
-    /// Returns the route of [`wired`](Self::wired) that does not pass `avoided` either. `None` if
-    /// there is none.
+    /// Returns the route with the fewest hops that passes neither `avoided` nor a UE or phone.
+    /// `None` if there is none.
     pub(crate) fn wired_around(&self, ends: (NodeId, NodeId), avoided: NodeId) -> Option<Vec<Hop>> {
         self.over(ends, |node| node != avoided && !self.is_phone[node.index()])
     }
@@ -195,16 +198,16 @@ impl Topology {
         Some(hops)
     }
 
-    /// Returns a function that is true for nodes that can be reached from `from` without `avoided`
-    /// and without phones. The start itself does not count as reached.
+    /// Returns a function that is true for nodes that can be reached from `from` without passing
+    /// `avoided` or a UE or phone. It is false for `from` itself.
     pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
         let may_enter = |node: NodeId| node != avoided && !self.is_phone[node.index()];
         let reached_by = reach(&self.leaving, from, may_enter);
         move |node| reached_by[node.index()].is_some()
     }
 
-    /// Returns the last hop of the route from `start` to each node that is not a leaf. The search
-    /// is stored.
+    /// Returns the last hop of the route from `start` to each node that is not a leaf. The result
+    /// is stored for later calls.
     fn search(&mut self, start: NodeId) -> &[Option<(NodeId, Hop)>] {
         let nodes = self.leaving.len();
         if (self.searches.len() + 1) * nodes > KEPT_ENTRIES {
@@ -217,8 +220,8 @@ impl Topology {
     }
 }
 
-/// Returns for each node the last hop of its route from `start`, and the node before it. Routes
-/// pass only nodes that may be entered.
+/// Returns for each node the last hop of its route from `start`, and the node before this hop.
+/// Routes only pass nodes that `may_enter` accepts.
 fn reach(
     leaving: &[Vec<(NodeId, Hop)>],
     start: NodeId,
@@ -237,7 +240,7 @@ fn reach(
     reached_by
 }
 
-/// Returns the same hops in reverse order and direction.
+/// Returns the hops of the reverse route: in reverse order, and each in the opposite direction.
 pub(crate) fn backward(hops: &[Hop]) -> Vec<Hop> {
     hops.iter().rev().map(|hop| hop.reversed()).collect()
 }
@@ -330,7 +333,8 @@ mod tests {
         assert_eq!(unserved.shortest(node("phone"), node("server")), None);
     }
 
-    /// Reference search by the definition, without leaves and stored searches.
+    /// Reference search by the definition of a shortest route. It treats leaves like other nodes
+    /// and stores no results.
     fn plain(topology: &Topology, from: NodeId, to: NodeId) -> Option<Vec<Hop>> {
         let mut reached_by = vec![None; topology.leaving.len()];
         let mut frontier = VecDeque::from([from]);

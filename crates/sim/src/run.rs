@@ -47,8 +47,8 @@ pub struct RunResults {
     pub events: u64,
     /// Number of packets that reached an endpoint.
     pub packets: u64,
-    /// One sentence for each result that the user hardly wants, such as a UE that never attached.
-    /// Empty if the run was stopped early.
+    /// One sentence for each unlikely outcome, such as a UE that never attached. Empty if the run
+    /// was stopped early.
     pub remarks: Vec<String>,
 }
 
@@ -66,10 +66,11 @@ pub enum RunError {
     Kernel(#[from] KernelError),
 }
 
-/// Maximum number of events between two calls of `control`, which is some milliseconds of
+/// Maximum number of events between two calls of `control`. They take a few milliseconds of
 /// computing.
 const EVENTS_BETWEEN_CALLS: u64 = 50_000;
-/// Maximum number of throughput rows between two calls of `control`. These rows need no event.
+/// Maximum number of throughput rows between two calls of `control`. These rows are written even if
+/// no events occur.
 const ROWS_BETWEEN_CALLS: u64 = 50_000;
 
 /// A run that is built and ready to start.
@@ -94,8 +95,8 @@ impl Simulation {
         Simulation::with_congestion(scenario, destination, &mut |_| None)
     }
 
-    /// Builds a simulation as [`Simulation::new`] does, with congestion controls of the caller's
-    /// own. `choose` is called for each end of each flow.
+    /// Builds a simulation as [`Simulation::new`] does, with congestion controls of the caller.
+    /// `choose` is called for each end of each flow.
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::new`].
@@ -109,8 +110,8 @@ impl Simulation {
         Simulation::with_own(scenario, destination, Own { congestion, policy })
     }
 
-    /// Builds a simulation as [`Simulation::with_congestion`] does. The handover policy may be the
-    /// caller's own, too.
+    /// Builds a simulation as [`Simulation::with_congestion`] does. The caller may also supply the
+    /// handover policy.
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::new`].
@@ -154,7 +155,7 @@ impl Simulation {
         self.world.next_at()
     }
 
-    /// Returns the summary of the run so far. Each table is a list under its name.
+    /// Returns the summary of the run so far. Each table is a list under the table's name.
     pub fn summary(&self) -> serde_json::Value {
         summary(&self.scenario, &self.world)
     }
@@ -178,8 +179,8 @@ impl Simulation {
     }
 
     /// Simulates as [`Simulation::advance`] does, and stops if `control` returns [`Control::Stop`].
-    /// `control` is called every few milliseconds of computing. The run also stops right after an
-    /// event that made `is_halted` true. It may continue afterwards.
+    /// `control` is called every few milliseconds of computing. The simulation also stops right
+    /// after an event that made `is_halted` true. It may be continued afterwards.
     pub fn advance_unless(
         &mut self,
         until: Time,
@@ -231,7 +232,7 @@ impl Simulation {
     }
 
     /// Runs as [`Simulation::run`] does, and stops right after an event that made `is_halted` true.
-    /// This serves congestion controls of the caller's own that fail.
+    /// This is for congestion controls of the caller, which may fail.
     ///
     /// # Errors
     /// Returns the errors of [`Simulation::run`].
@@ -340,8 +341,8 @@ impl Results {
     }
 }
 
-/// Returns the longest simulated time between two calls of `control`. Bins of throughput need no
-/// event, so a run without events could fill the disk.
+/// Returns the longest simulated time between two calls of `control`. Throughput rows are written
+/// even if no events occur. Without a limit, such a run could fill the disk before the next call.
 pub(crate) fn stride(config: &RecorderConfig) -> Span {
     let width = config.probes.throughput.filter(|width| !width.is_zero());
     let width = width.unwrap_or(Span::MAX);
@@ -369,8 +370,8 @@ impl World<NullProbe> {
     }
 }
 
-/// Returns the settings of the recorder for a scenario. `radio` has the names and numbers for
-/// captures of the radio, and is `None` without served UEs.
+/// Returns the settings of the recorder for a scenario. `radio` contains the names and numbers for
+/// captures of the radio. `None` if no UE is served.
 pub(crate) fn recorder_config(
     scenario: &Scenario,
     directory: &Directory,
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_run_that_only_fills_bins_can_be_stopped() {
-        // No packet passes the link, and the next SYN is one second away.
+        // The link drops every packet, and the next SYN is sent one second later.
         let mut run = simulation_of(
             "duration = \"1000 s\"\nprobe.throughput = \"1 us\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
              rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = { probability = 1 }\n[flow.file]\nfrom = \"a\"\n\

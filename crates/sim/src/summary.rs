@@ -23,7 +23,7 @@ use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
 use serde_json::{Value, json};
 
-/// Writes all summary rows of a run to `sink`.
+/// Adds all summary rows of a run to `sink`.
 pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
     let duration_s = world.now().as_secs_f64();
     sink.add(&RunRow {
@@ -77,15 +77,15 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
     predictions::add(scenario, world, sink);
 }
 
-/// Returns the summary rows of a run as JSON, each table a list under its name. It serves callers
-/// that need only a few rows.
+/// Returns the summary rows of a run as JSON. Each table is a list under the table's name. This
+/// function is for callers that need only a few rows.
 pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
     let mut document = Document::default();
     sum_up(scenario, world, &mut document);
     document.into_value()
 }
 
-/// Returns the mean rate of `bytes` over `seconds`, Mbit/s. The rate over no time is zero.
+/// Returns the mean rate of `bytes` over `seconds`, Mbit/s. The rate is zero if `seconds` is zero.
 fn rate_mbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         bytes as f64 * 8.0 / seconds / 1e6
@@ -108,7 +108,7 @@ fn active_s<P: Probe>(flow: &Flow, world: &World<P>) -> f64 {
     end.since(flow.start).as_secs_f64()
 }
 
-/// Adds a row for each path of a multipath flow. Other flows have no such rows.
+/// Adds a row for each path of a multipath flow. Does nothing for other flows.
 fn add_paths<P: Probe>(
     described: &scenario::Flow,
     flow: &Flow,
@@ -157,12 +157,13 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
     }
 }
 
-/// Returns the row of a flow as one connection. It sums over the paths if there are several.
+/// Returns the row of a flow as one connection. The row of a multipath flow contains the sums over
+/// its paths.
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
     let endpoints = world.machines().endpoints;
     let subflows: Vec<Account> = match endpoints.connection(flow.sender) {
-        // Flows of datagrams and flows between Linux kernels have no TCP account.
+        // Flows of datagrams and flows between Linux kernels have no TCP counters.
         None => endpoints.account(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| Account::from_tcp(connection.subflow(PathId(number as u8))))
@@ -252,9 +253,9 @@ fn path_row(
     }
 }
 
-/// Returns the scenario with all defaults written out, in the keys of the format. This includes
-/// defaults that layers above the scenario reader choose. Parameters of named algorithms appear
-/// only if they differ from their defaults.
+/// Returns the scenario with all defaults written out, under the keys of the scenario format.
+/// Defaults that layers above the scenario reader choose are included. Parameters of named
+/// algorithms appear only if they differ from their defaults.
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
@@ -266,7 +267,7 @@ pub fn resolved(scenario: &Scenario) -> Value {
     written
 }
 
-/// Returns the names of the congestion controls, one for each subflow or one for a single
+/// Returns the names of the congestion controls: one for each subflow, or one for a single
 /// connection.
 fn congestion_control(described: &scenario::Flow) -> String {
     match &described.congestion_control {
@@ -278,7 +279,7 @@ fn congestion_control(described: &scenario::Flow) -> String {
 }
 
 fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
-    // A new cause of drops without a column would not compile here.
+    // If a new cause of drops has no column here, this line does not compile.
     let [queue_full, random, blocked, hold_full, aqm, handover] = stats.dropped_by_cause();
     LinkRow {
         link,
@@ -378,9 +379,9 @@ fn add_compression(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl Su
     }
 }
 
-/// Returns a function that gives the time with traffic at a node, seconds. The time begins with the
-/// first flow at this node. It ends when the last flow completes, or with the run. A node that only
-/// forwards packets has traffic all the time.
+/// Returns a function from nodes to the time with traffic at the node, seconds. This time begins
+/// with the first flow that has an end at the node. It ends when the last of these flows completes,
+/// or with the run. A node without ends of flows has traffic for the whole run.
 fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>) -> impl Fn(NodeId) -> f64 {
     let now = world.now();
     let mut spans = vec![None; scenario.nodes.len()];

@@ -1,4 +1,5 @@
-//! Positions of vehicles and UEs over time, and obstacles between UEs and cells, without a run.
+//! Positions of vehicles and UEs over time, and obstacles between UEs and cells, computed without a
+//! run.
 
 use crate::build::{BuildError, surroundings};
 use fadeout_core::{CellId, Motion, Point, SightRow, Span, Time, TrackRow, UeId, math};
@@ -11,7 +12,7 @@ use fadeout_radio::path_state::{PathState, PathStates};
 use fadeout_scenario::{Movement, Scenario};
 use std::collections::BTreeMap;
 
-/// Maximum number of rows, for the position table and for the line-of-sight table.
+/// Maximum number of rows of each table: positions and lines of sight.
 const MAX_ROWS: usize = 5_000_000;
 
 /// Positions of nodes and vehicles over time, as [`tracks`] returns them.
@@ -23,12 +24,12 @@ pub struct Tracks {
     pub sights: Vec<SightRow>,
 }
 
-/// Returns the positions of all vehicles and UEs, and the obstacles between UEs and cells. Rows
-/// cover the whole scenario in steps of `every`.
+/// Returns the positions of all vehicles and UEs, and the obstacles between UEs and cells, in steps
+/// of `every`. The rows cover the whole duration of the scenario.
 ///
 /// # Errors
-/// Returns a [`BuildError`] if a layer refuses a parameter. The inner error means that there would
-/// be more than five million rows. Its text has the smallest step that fits.
+/// Returns a [`BuildError`] if a layer refuses a parameter. Returns the inner error if there would
+/// be more than five million rows. Its text contains the smallest step that is possible.
 pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
     let (config, mut places) = surroundings(scenario)?;
     let mut sights = PathStates::new(config.cells, scenario.seed);

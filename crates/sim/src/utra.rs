@@ -14,7 +14,7 @@ pub(crate) fn nodes(scenario: &Scenario) -> impl Iterator<Item = NodeId> + '_ {
     cells.map(|cell| cell.node)
 }
 
-/// True if the medium carries packets of a UE only while the UE is in a 3G cell.
+/// True if the link or bearer carries packets of a UE only while the UE is in a 3G cell.
 pub(crate) fn is_of_cell(scenario: &Scenario, medium: Medium) -> bool {
     let Medium::Rab(rab) = medium else {
         return false;

@@ -1,4 +1,5 @@
-//! Warnings about UEs without a connection: idle ones that get none, and those that lost it.
+//! Warnings about UEs without a connection: UEs that never attach, and UEs that lost their
+//! connection.
 
 use super::{by_kind, subject};
 use crate::radio::Accesses;
@@ -8,8 +9,8 @@ use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
 use fadeout_scenario::Scenario;
 use std::mem::discriminant;
 
-/// Returns a sentence for UEs that begin to attach after the end of the run. Another sentence warns
-/// of a T300 that expires before a response can arrive.
+/// Returns a sentence for UEs that begin to attach after the end of the run. Returns another
+/// sentence if T300 expires before a response can arrive.
 pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     let attaching = || scenario.ues.iter().filter(|ue| ue.attach_at.is_some());
     let duration = scenario.duration;
@@ -63,7 +64,7 @@ fn disconnected<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> 
 }
 
 /// Returns sentences for UEs that were idle at the start and never attached. UEs that begin to
-/// attach after the end of the run are left out, because [`of`] warns of them before the run.
+/// attach after the end of the run are left out, because [`advise`] warns of them before the run.
 fn never_attached<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let radio = world.machines().radio.and_then(Accesses::whole);
     let unattached = radio.into_iter().flat_map(access::unattached);
@@ -76,8 +77,8 @@ fn never_attached<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String
     })
 }
 
-/// Returns the key of a group: UEs with the same reason, and with the same missing property of a
-/// cell, share a sentence. Numbers do not count.
+/// Returns the key of a group. UEs share a sentence if they have the same reason, and if cells lack
+/// the same property for them. Levels and counts in the reason do not separate groups.
 fn kind(why: &Unattached) -> impl PartialEq + use<> {
     let found = match why {
         Unattached::NoCell(found) => Some(discriminant(found)),

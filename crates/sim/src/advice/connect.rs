@@ -9,7 +9,7 @@ use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::tcp::Calls;
 use std::collections::BTreeSet;
 
-/// State of a connection that delivered no data, or not all.
+/// Failure of a connection that delivered none or only a part of its data.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
     /// The end that opens the connection received no answer.
@@ -17,12 +17,12 @@ enum Loss {
         calls: Calls,
         /// True if the end sends no more SYNs.
         is_given_up: bool,
-        /// True if the peer received a SYN, so that its answers were lost.
+        /// True if the peer received a SYN. Then the peer's answers were lost.
         is_heard: bool,
         is_multipath: bool,
     },
-    /// The connection was established and then given up. Kernels do not report their SYNs, so for
-    /// them it may never have been established.
+    /// The connection was established and then given up. A flow between kernels may never have been
+    /// established, because kernels do not report their SYNs.
     GivenUp {
         at: Time,
         was_open: bool,
@@ -115,7 +115,8 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
     {
         let calls = account.calls?;
         let is_given_up = account.is_closed;
-        // A single SYN may still be unanswered at the end of the run, so it causes no warning.
+        // A first SYN without an answer may still be answered after the end of the run. So a single
+        // SYN causes no warning.
         return (is_given_up || calls.count > 1).then(|| Loss::Unanswered {
             calls,
             is_given_up,
@@ -130,7 +131,7 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
     })
 }
 
-/// Returns the key of a group: flows that differ only in numbers share a sentence.
+/// Returns the key of a group. Flows whose failures differ only in numbers share a sentence.
 fn kind(loss: &Loss) -> impl PartialEq + use<> {
     match *loss {
         Loss::Unanswered {

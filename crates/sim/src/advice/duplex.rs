@@ -1,11 +1,11 @@
-//! Warnings about uplink periods that a duplex pattern stretches.
+//! Warnings about periods of uplink occasions that a duplex pattern lengthens.
 
 use crate::build;
 use fadeout_radio::access::StretchedPeriod;
 use fadeout_scenario::Scenario;
 
-/// Returns the periods that a cell's pattern stretches, with the names of the cells. Such a pattern
-/// has no uplink symbols in some of the slots of the period.
+/// Returns the periods that a cell's duplex pattern lengthens, with the names of the cells. A
+/// period becomes longer if some of its slots have no uplink symbols.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 pub(super) fn stretched(scenario: &Scenario) -> impl Iterator<Item = (&str, StretchedPeriod)> {
@@ -15,7 +15,7 @@ pub(super) fn stretched(scenario: &Scenario) -> impl Iterator<Item = (&str, Stre
     })
 }
 
-/// Returns the sentence on a stretched period.
+/// Returns the sentence about a lengthened period.
 pub(super) fn say(stretched: &StretchedPeriod) -> String {
     let StretchedPeriod {
         key,

@@ -3,9 +3,9 @@
 use crate::world::World;
 use fadeout_core::{DropCause, Probe};
 
-/// Returns a sentence on forwarded packets that links have dropped, with the links whose queues
-/// were full. A base station puts all forwarded packets on a link at one instant. `None` if none
-/// was dropped.
+/// Returns a sentence about forwarded packets that links have dropped. The sentence names the links
+/// whose queues were full. A base station sends all forwarded packets into a link at one instant.
+/// `None` if no forwarded packet was dropped.
 pub(super) fn dropped<P: Probe>(world: &World<P>) -> Option<String> {
     let machines = world.machines();
     let lost = machines.radio?.forwarded_drops();

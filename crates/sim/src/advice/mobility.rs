@@ -3,7 +3,7 @@
 use fadeout_core::{Dbm, Span};
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
 
-/// Values of the time to trigger, milliseconds.
+/// Values of time-to-trigger that the standards define, milliseconds.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.5.
 const TIMES_TO_TRIGGER_MS: [u64; 16] = [
@@ -89,7 +89,7 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
 }
 
 fn no_neighbour(scenario: &Scenario) -> Option<String> {
-    // Secondary nodes can be added and released even where no handover is possible.
+    // A secondary node can be added and released even if the UE has no cell for a handover.
     let has_nodes = scenario
         .mobility
         .iter()

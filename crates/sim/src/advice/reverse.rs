@@ -5,7 +5,8 @@ use fadeout_scenario::{Hop, Medium, RateModel, Scenario};
 use std::collections::BTreeSet;
 
 /// Returns a sentence for each link that limits the rate only in its forward direction, but carries
-/// a flow's data in the other. No other hop of the flow's route has a limited rate.
+/// a flow's data in the reverse direction. Links are left out if another hop of the flow's route
+/// has a limited rate.
 pub(super) fn advise(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();

@@ -1,12 +1,13 @@
-//! Warnings about split bearers whose legs drift further apart than the reordering timer allows.
+//! Warnings about split bearers whose legs may differ in delay by more than the reordering timer.
 
 use crate::build;
 use fadeout_core::CellId;
 use fadeout_scenario::{Bearer, Duplication, Scenario};
 
 /// Returns a sentence for each split bearer whose secondary node may queue more data than it sends
-/// within t-Reordering. Such data arrives too late, and the receiver gives it up. A
-/// `desired-buffer` is converted at the peak rate of the leg, where it lasts the shortest time.
+/// within t-Reordering. The receiver gives such data up before it arrives. A `desired-buffer` in
+/// bytes is converted to a time at the peak rate of the leg. At this rate the buffered data lasts
+/// for the shortest time.
 ///
 /// Standard: TS 38.425 §5.4.2.1; TS 38.323 §5.2.2.2.
 pub(super) fn advise(scenario: &Scenario) -> Vec<String> {

@@ -13,7 +13,7 @@ use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::wavelength;
 use fadeout_scenario::{self as scenario, InBetween, Medium, Scenario};
 
-/// Sampling interval of the direct path between the ends of a link. It is the same for cells.
+/// Sampling interval of the direct path between the ends of a link. Cells use the same interval.
 const LOOK: Span = Span::from_millis(1);
 
 /// Returns the blockages of one direction of a link or bearer until the end of the run.
@@ -49,8 +49,8 @@ pub(super) fn blockage(
             ));
         }
         effect = Some(mapped);
-        // Both directions use the same random stream, so that a blockage has the same times in
-        // both.
+        // Both directions use the same random stream. So a blockage begins and ends at the same
+        // times in both directions.
         let stream = |name| Stream::new(scenario.seed, name, index as u64);
         let times = times(scenario, blockage, stream("blockage")).map_err(&refuse)?;
         let mut draws = stream("blockage.distance");
@@ -88,8 +88,8 @@ fn depth(
     is_reverse: bool,
     draws: &mut Stream,
 ) -> Result<(Rate, f64), String> {
-    // A link budget describes the path in both directions, so the reverse direction may use the one
-    // of the forward direction.
+    // A link budget describes the path in both directions. So the reverse direction may use the
+    // link budget of the forward direction.
     let own = link.map(|link| {
         if is_reverse {
             &link.reverse
@@ -153,7 +153,7 @@ fn times(
     }
 }
 
-/// Returns the times in which an object is on the direct path between the ends of a link.
+/// Returns the periods in which an object is on the direct path between the ends of a link.
 fn in_between(
     scenario: &Scenario,
     medium: Medium,

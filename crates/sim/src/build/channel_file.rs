@@ -7,8 +7,8 @@ use fadeout_radio::channel::recorded::{self, Quantity, Reading, Recording, Recor
 use fadeout_scenario::{ChannelFile, Scenario, nearest};
 use std::collections::BTreeMap;
 
-/// Returns the paths between UEs and cells that the scenario's files describe. Each pair occurs
-/// once.
+/// Returns the paths between UEs and cells that the scenario's files describe. Each pair of UE and
+/// cell occurs once.
 pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildError> {
     let mut paths = Vec::new();
     let mut described_by = BTreeMap::new();
@@ -56,8 +56,8 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
     Ok(paths)
 }
 
-/// Returns the reason why mobility management cannot hand a UE over between cells whose SINR comes
-/// from a file.
+/// Returns the error text for a path whose SINR comes from a file in a scenario with mobility
+/// management. No UE can be handed over between such cells, because they have no measured level.
 fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> String {
     let (ue, cell) = (
         &scenario.ues[ue.index()].name,
@@ -112,7 +112,7 @@ fn reading(file: &ChannelFile, scenario: &Scenario) -> Reading {
     }
 }
 
-/// Returns the position of a name in a list. The error suggests the most similar name.
+/// Returns the index of a name in a list. The error suggests the most similar name.
 fn position<'a>(
     what: &str,
     name: &str,

@@ -1,5 +1,5 @@
-//! Tests that a minimal scenario gets the defaults of each layer, so that each default is defined
-//! only once.
+//! Tests that a minimal scenario gets the defaults of each layer. So each default is defined in one
+//! crate only.
 
 use super::{link, mobility, multipath, radio, vehicles};
 use crate::world::Interfaces;
@@ -27,12 +27,12 @@ fn read(text: &str) -> Scenario {
     parsed.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the bandwidth of the cells in these tests. 3G allows only one.
+/// Returns the bandwidth of the cells in these tests. 3G has only one bandwidth.
 fn bandwidth(technology: &str) -> Hertz {
     Hertz(if technology == "utra" { 5e6 } else { 20e6 })
 }
 
-/// Returns a scenario with a cell of a radio technology and a UE. `channel` and `ue` are further
+/// Returns a scenario with a cell of a radio technology and a UE. `channel` and `ue` are additional
 /// keys.
 fn access(technology: &str, channel: &str, ue: &str) -> Scenario {
     let bandwidth = bandwidth(technology).0 / 1e6;
@@ -58,7 +58,8 @@ fn a_cell_of_which_nothing_is_said_is_the_technologys() {
         let given = fadeout_core::registry::Parameters::NONE;
         let own = Radio::new(technology.name, given).map(|radio: Radio| radio.cell(&carrier));
         let own = own.expect("its name").expect("a cell");
-        // The scenario and the layer convert km/h to m/s separately, so the last digits differ.
+        // The scenario reader and the layer convert km/h to m/s separately, so the last digits may
+        // differ.
         let environment_speed = described.channel.environment_speed;
         let channel = ChannelConfig::default();
         assert!((environment_speed - channel.environment_speed).abs() < 1e-12);
@@ -123,7 +124,7 @@ fn a_link_of_which_nothing_is_said_is_the_layers() {
         "[link.wire]\nfrom = \"a\"\nto = \"b\"\nrate = \"unlimited\"\ndelay = \"0 s\"\n\
          [flow.bulk]\nfrom = \"a\"\nto = \"b\"\n",
     );
-    // The default queue of the layer is unlimited. A scenario's default is a router's queue.
+    // The link layer's default queue is unlimited. The scenario's default is the queue of a router.
     let expected = LinkConfig {
         queue: QueueConfig {
             limit: Some(Limit::Packets(1000)),

@@ -79,8 +79,9 @@ pub(crate) fn divided(
     Ok(Divided { worlds, division })
 }
 
-/// Returns the shortest delay of a link over time in either direction. `None` if the link must stay
-/// within a world: it has no delay, or its queue counts the packets in the delay line.
+/// Returns the shortest delay of a link over time and both directions. `None` if both ends of the
+/// link must be in one world. This applies to links without delay, and to links whose queue limit
+/// includes the packets in the delay line.
 fn parting_delay(link: &scenario::Link) -> Option<Span> {
     let of = |direction: &LinkDirection| {
         let delay = shortest_delay(direction);
@@ -89,7 +90,7 @@ fn parting_delay(link: &scenario::Link) -> Option<Span> {
     Some(of(&link.forward)?.min(of(&link.reverse)?))
 }
 
-/// Returns the part of the radio access in a world. `None` if the world has no UEs.
+/// Returns the radio access for the UEs of one world. `None` if the world has no UEs.
 fn radio_of(
     scenario: &Scenario,
     (division, serving): (&Division, &[Option<CellId>]),
@@ -104,8 +105,8 @@ fn radio_of(
     radio::part(scenario, &ues, serving).map(Some)
 }
 
-/// Refuses flows whose application is a single program at both ends, if the ends are in different
-/// worlds.
+/// Refuses flows whose ends are in different worlds, if the application is a single program that
+/// acts at both ends.
 fn refuse_of_one_piece(
     scenario: &Scenario,
     division: &Division,
@@ -143,8 +144,8 @@ impl Parting<'_> {
         [directory.start_of(link), directory.end_of(link)].map(|node| self.division.world_of(node))
     }
 
-    /// Moves each link into the world where it begins. The world where it ends has its far end. All
-    /// other worlds have an empty link in its place.
+    /// Moves each link into the world where the link starts. The world where the link ends has its
+    /// far end. All other worlds have an empty link under the same number.
     fn links(&mut self) {
         for (index, link) in std::mem::take(&mut self.whole.links)
             .into_iter()
@@ -182,7 +183,7 @@ impl Parting<'_> {
         }
     }
 
-    /// Gives each world the routes on which its endpoints send, and those that pass through it.
+    /// Gives each world the routes of its own endpoints, and the routes that cross the world.
     fn routes(&mut self) {
         let routes = &self.whole.routes;
         let mut worlds_of = vec![0_u64; routes.len()];
@@ -229,8 +230,8 @@ impl Parting<'_> {
         }
     }
 
-    /// Adds the applications of flows. Each end of a flow has its own copy, which handles only this
-    /// end.
+    /// Adds the applications of flows. The world of each end of a flow has a copy of the
+    /// application. The copy handles this end only.
     fn flows(&mut self) {
         let flows = std::mem::take(&mut self.whole.flows);
         for world in self.worlds.iter_mut() {

@@ -7,8 +7,8 @@ use fadeout_core::{CellId, NodeId};
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::{Scenario, Ue};
 
-/// Lets links carry the messages and data between the base stations of split bearers, without
-/// mobility management.
+/// Lets links carry the messages and data between the base stations of split bearers, in scenarios
+/// without mobility management.
 pub(super) fn add(
     scenario: &Scenario,
     mut topology: Topology,
@@ -58,9 +58,9 @@ pub(super) fn takes_secondary(scenario: &Scenario, ue: &Ue) -> bool {
     is_managed && (ue.split.is_some() || ue.drbs.iter().any(|drb| drb.split.is_some()))
 }
 
-/// Returns the technology of the secondary node's cells, or `None` if the UE gets no secondary
-/// node. `first` is the technology of the master node. `second` is that of the UE's `pscell`, if it
-/// has one.
+/// Returns the technology of the secondary node's cells. `None` if the UE gets no secondary node.
+/// `first` is the technology of the master node. `second` is the technology of the UE's `pscell`,
+/// and `None` without a `pscell`.
 pub(super) fn generation_of(
     scenario: &Scenario,
     (first, second): (Generation, Option<Generation>),
@@ -95,7 +95,7 @@ pub(super) fn generation_of(
     }
 }
 
-/// Checks that some UE can get a secondary node, and that links connect the base stations.
+/// Checks that at least one UE can get a secondary node, and that links connect the base stations.
 pub(super) fn check_nodes(
     scenario: &Scenario,
     topology: &mut Topology,

@@ -1,4 +1,4 @@
-//! Mistakes with the table, name and key of the scenario file that they belong to.
+//! Mistakes, each with the table, name and key of the scenario file that it concerns.
 
 use super::BuildError;
 use fadeout_scenario::Finding;
@@ -15,7 +15,8 @@ impl BuildError {
     fn finding(&self) -> Finding {
         let (table, name, key) = self.subject();
         let message = self.to_string();
-        // The name comes first and may look like a key, so the search for a key begins behind it.
+        // The message begins with a name that may look like a key. So the search for a key begins
+        // behind the name.
         let reason = message.split_once("\": ").map_or(&*message, |it| it.1);
         Finding {
             table,
@@ -26,8 +27,8 @@ impl BuildError {
         }
     }
 
-    /// Returns table and name of the mistake. The key follows if the mistake always concerns the
-    /// same one.
+    /// Returns the table of the mistake, and the name of its entry. The third value is the key, if
+    /// the mistake always concerns the same key.
     fn subject(&self) -> (&'static str, Option<&str>, Option<&'static str>) {
         match self {
             BuildError::Link { link, .. } => ("link", Some(link), None),

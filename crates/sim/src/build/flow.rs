@@ -34,10 +34,11 @@ pub(super) struct Flows<'a> {
     pub(super) directory: &'a Directory,
     pub(super) topology: &'a mut Topology,
     pub(super) parts: &'a mut Parts,
-    /// Future outages of the radio channels. Computed for the first flow that takes notices of
-    /// them.
+    /// Future outages of the radio channels. Computed for the first flow that uses notices of
+    /// outages.
     pub(super) outlook: Option<RadioOutlook<'a>>,
-    /// Settings of the latest flow with one path, and the recipe for its ends.
+    /// The last added flow with one path, and the recipe for its ends. `None` before the first such
+    /// flow.
     pub(super) latest: Option<(&'a scenario::Flow, Arc<Recipe>)>,
 }
 
@@ -140,8 +141,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Returns the two ends of a flow with one path, the sender first. Each has its peer and its
-    /// route.
+    /// Returns the two ends of a flow with one path, the sender first. Each end contains its peer
+    /// and its route.
     pub(super) fn ends(
         &mut self,
         entry: &FlowEntry,
@@ -175,8 +176,8 @@ impl<'a> Flows<'a> {
                 None if !recipe.is_known => {
                     return Err(unknown_control(flow, recipe.config().recovery));
                 }
-                // A flow that takes notices is built at once, because notices may come before its
-                // start.
+                // The endpoint of a flow with notices is built at once, because notices may arrive
+                // before the flow starts.
                 None if flow.link_info.is_some() => Some(recipe.build(endpoint, (id, end))),
                 None => None,
             };
@@ -195,8 +196,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Returns the recipe for the ends of a flow with one path. Flows of a `count` follow each
-    /// other and share one recipe.
+    /// Returns the recipe for the ends of a flow with one path. All flows that one `count` creates
+    /// share a recipe, because they follow each other.
     fn recipe(&mut self, flow: &'a scenario::Flow) -> Result<Arc<Recipe>, BuildError> {
         let is_alike = |other: &scenario::Flow| {
             (&other.profile, &other.tcp, &other.congestion_control)
@@ -215,7 +216,7 @@ impl<'a> Flows<'a> {
         Ok(recipe)
     }
 
-    /// Returns the notices that a flow gets from the source in `settings`. The source must be a hop
+    /// Returns the notices to a flow from the source that `settings` name. The source must be a hop
     /// of `forward`.
     fn notices(
         &mut self,
@@ -237,8 +238,8 @@ impl<'a> Flows<'a> {
         let end = Time::ZERO.saturating_add(self.scenario.duration);
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
-            // Nothing is known in advance if the UE changes cells, or if vehicles report blockages.
-            // Notices are added during the run.
+            // Notices are not known in advance if the UE changes cells or if vehicles report
+            // blockages. Such notices are added during the run.
             Hop::Bearer { bearer, .. } if self.is_predicted(settings) => {
                 self.refuse_given(flow, bearer)?;
                 Outlook::default()
@@ -271,7 +272,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// True if base stations predict the blockages of a source of notices.
+    /// True if base stations predict the blockages of the source that `settings` name.
     fn is_predicted(&self, settings: &scenario::LinkInfoSettings) -> bool {
         prediction::prediction_of(self.scenario, settings.source).is_some()
     }
@@ -306,7 +307,8 @@ impl<'a> Flows<'a> {
         })
     }
 
-    /// Refuses notices of a UE whose SINR or gain is given, because it has no blockages.
+    /// Refuses notices from a UE whose SINR or gain is given in the scenario. Such a UE has no
+    /// blockages.
     fn refuse_given(&self, flow: &scenario::Flow, bearer: DrbId) -> Result<(), BuildError> {
         let ue = self.directory.ue_of(bearer);
         let described = &self.scenario.ues[ue.index()];
@@ -325,8 +327,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Returns the congestion control of an endpoint: that of the scenario, or the default of its
-    /// TCP stack.
+    /// Returns the congestion control of an endpoint: the one in the scenario, or the default of
+    /// the endpoint's TCP stack.
     pub(super) fn congestion(
         &self,
         flow: &scenario::Flow,
@@ -355,8 +357,8 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Returns name and parameters of a flow's congestion control: that of the scenario, or the default
-/// of its TCP stack.
+/// Returns name and parameters of a flow's congestion control: the one in the scenario, or the
+/// default of the flow's TCP stack.
 fn control_of(flow: &scenario::Flow, recovery: LossRecovery) -> (&str, &Parameters) {
     match &flow.congestion_control {
         Some(named) => (&named.name, &named.parameters),
@@ -377,7 +379,7 @@ pub(super) fn unknown(flow: &scenario::Flow, kind: &'static str, name: &str) -> 
     }
 }
 
-/// Checks that a flow with a response to outages takes notices of outages.
+/// Checks that a flow with an `outage-response` receives notices of outages.
 fn check_outage_response(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -398,7 +400,7 @@ fn check_outage_response(
     })
 }
 
-/// True if the flow's application sends UDP datagrams.
+/// True if the flow's application sends UDP datagrams instead of a TCP stream.
 pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
     let Named { name, parameters } = &flow.application;
     let application = Application::new(name, parameters, Stream::new(0, "application", 0));

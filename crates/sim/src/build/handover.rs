@@ -1,5 +1,5 @@
-//! Handovers between links: routes of packets, forwarded packets and messages, before and after
-//! each handover.
+//! Handovers between links: the routes of packets, of forwarded packets and of messages, before and
+//! after each handover.
 
 use super::BuildError;
 use crate::crossing::{Crossing, Data, RouteChange, Signal, Times};
@@ -13,13 +13,13 @@ use fadeout_scenario::{
     self as scenario, HandoverFate, HandoverSignalling, Medium, Scenario, TargetOrder,
 };
 
-/// Default of `bicast-before`. It is the shorter one of the paper's two times.
+/// Default of `bicast-before`. The paper has two times, and the default is the shorter one.
 const BICAST_BEFORE: Span = Span::from_millis(10);
 
-/// Maximum number of handovers. A hop stores their number in two bytes.
+/// Maximum number of handovers, because a hop stores the number of its handover in two bytes.
 const MOST: usize = 65_536;
 
-/// Adds the handovers of a scenario, in the order of time.
+/// Adds the handovers of a scenario, sorted by time.
 pub(super) fn add(
     scenario: &Scenario,
     topology: &Topology,
@@ -57,7 +57,7 @@ struct Plan<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
     parts: &'a mut Parts,
-    /// Route of each endpoint after the handovers added so far.
+    /// Route of each endpoint after all handovers that have been added so far.
     current: Vec<RouteId>,
 }
 
@@ -72,7 +72,8 @@ struct Places<'a> {
 }
 
 impl Plan<'_> {
-    /// Returns the base station of a medium, and the two directions of the medium.
+    /// Returns the base station of a link or a 2G or 3G bearer, and the numbers of its two
+    /// directions.
     fn medium(&self, medium: Medium) -> (NodeId, [LinkId; 2]) {
         match medium {
             Medium::Link(link) => {
@@ -249,8 +250,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Returns the hops over the target between the phone and the other end of a flow. They lead to
-    /// the phone if `is_down`.
+    /// Returns the hops of a flow over the handover's target, between the phone and the flow's
+    /// other end. The hops lead to the phone if `is_down`, and away from it otherwise.
     fn hops_by_target(
         &mut self,
         places: &Places<'_>,
@@ -281,8 +282,8 @@ impl Plan<'_> {
         Ok(new)
     }
 
-    /// Returns the routes of the messages through the anchor, which is the node where the old and
-    /// the new route of the first flow part. `None` without downlink flows.
+    /// Returns the routes of the handover messages through the anchor. The anchor is the node where
+    /// the old and the new route of the first downlink flow diverge. `None` without downlink flows.
     fn messages(
         &mut self,
         places: &Places<'_>,
@@ -326,8 +327,8 @@ impl Plan<'_> {
     }
 }
 
-/// Returns the times of the handover's steps. With `signalling = "links"` only the first step has a
-/// given time.
+/// Returns the times of the handover's steps. With `signalling = "links"` the scenario gives the
+/// time of the first step only.
 fn times(described: &scenario::Handover) -> Times {
     let at = described.at;
     if described.signalling == HandoverSignalling::Links {

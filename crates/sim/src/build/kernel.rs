@@ -11,16 +11,16 @@ use fadeout_guest::agent::Address;
 use fadeout_scenario::{self as scenario, HandoverFate, PathManager};
 use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
-/// Port of the first flow's ends. Later flows have the next ports.
+/// Port of both ends of the first flow. Each later flow uses the next port.
 const FIRST_PORT: u32 = 10_000;
 
-/// True if a node of the flow has a kernel, so that [`add`] builds the flow.
+/// True if a node at an end of the flow has a kernel. Then [`add`] builds the flow.
 pub(super) fn has_kernel(scenario: &scenario::Scenario, flow: &scenario::Flow) -> bool {
     [flow.from, flow.to].map(|node| scenario.nodes[node.index()].kernel.is_some()) != [false; 2]
 }
 
-/// Checks that each node with a setting for kernels has a kernel, and a route for the packets of
-/// its programs.
+/// Checks each node with settings for kernels. The node must have a kernel, and a route for the
+/// packets of its programs.
 pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Result<(), BuildError> {
     for node in &scenario.nodes {
         let kernels = parts.kernels.as_ref();
@@ -129,13 +129,13 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Returns the port of a flow's ends.
+/// Returns the port that both ends of a flow use.
 fn port_of(flow: FlowId) -> Result<u16, String> {
     let port = u16::try_from(FIRST_PORT + flow.0);
     port.map_err(|_| format!("more flows between kernels than ports above {FIRST_PORT}"))
 }
 
-/// Returns Linux's name of a flow's congestion control.
+/// Returns the name that Linux gives to a flow's congestion control.
 fn congestion_of(
     flow: &scenario::Flow,
     config: Option<&TcpConfig>,
@@ -153,8 +153,9 @@ fn congestion_of(
     })
 }
 
-/// Adds the endpoints of a multipath connection. They alternate between sender and receiver, path
-/// by path. The connecting end has an address for each path, the other end has one address.
+/// Adds the endpoints of a multipath connection: sender and receiver of the first path, then of the
+/// second path, and so on. The connecting end has an address for each path, the other end has one
+/// address.
 fn add_paths(
     flows: &mut Flows<'_>,
     (id, entry): (FlowId, &FlowEntry),
@@ -190,7 +191,7 @@ fn add_paths(
             let route = flows.route_over(flow, hops)?;
             let kernels = flows.parts.kernels.get_or_insert_default();
             let (first, away) = (kernels.address(machine), kernels.address(other));
-            // Either end may connect.
+            // The receiver may be the connecting end, too.
             let as_client = [kernels.address_on(machine, number), away];
             let as_server = [first, kernels.address_on(other, number)];
             for pair in [as_client, as_server] {

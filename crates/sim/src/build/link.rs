@@ -21,7 +21,8 @@ pub(super) fn build_link(
         true => described.reverse.clone(),
         false => described.forward.clone(),
     };
-    // The forward direction leads to the phone, so only this direction has the limit.
+    // The forward direction leads to the phone, and the limit applies to the direction towards the
+    // phone.
     if let Some(limit) = of_source.filter(|_| !is_reverse) {
         direction.queue.limit = limit;
     }
@@ -37,7 +38,7 @@ pub(super) fn build_link(
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }
 
-/// Returns the configuration of a direction of a link, without blockages and handovers.
+/// Returns the configuration of a link direction. Blockages and handovers are not included.
 pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkConfig, String> {
     let (rate, mean) = rate(&direction.rate)?;
     Ok(link::LinkConfig {
@@ -55,14 +56,14 @@ pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkCo
     })
 }
 
-/// True if a handover of a phone leaves or enters the medium.
+/// True if a phone's handover leaves or enters the link or the 2G or 3G bearer.
 pub(super) fn yields(scenario: &Scenario, medium: Medium) -> bool {
     let mut handovers = scenario.handovers.iter();
     handovers.any(|handover| [handover.from, handover.to].contains(&medium))
         || utra::is_of_cell(scenario, medium)
 }
 
-/// Returns the rate process and its long-term mean.
+/// Returns the rate process of a link, and the long-term mean of the rate.
 pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rate), String> {
     use scenario::RateModel as M;
     Ok(match model {
@@ -110,7 +111,7 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
     })
 }
 
-/// Returns a rate process with steps, and its long-term mean.
+/// Returns a rate process with constant steps, and the long-term mean of the rate.
 fn stepped(steps: Vec<link::RateStep>, repeat_every: Option<Span>) -> (link::RateConfig, Rate) {
     let mean = mean_of_steps(&steps, repeat_every);
     let config = link::RateConfig::Steps {
@@ -238,7 +239,8 @@ pub(super) fn limit(limit: scenario::QueueLimit, rate: Rate) -> Option<link::Lim
         scenario::QueueLimit::Time(_) if rate.is_unlimited() => None,
         scenario::QueueLimit::Time(span) => {
             let bytes = rate.as_bytes_per_sec_f64() * span.as_secs_f64();
-            // The limit is at least one full packet, because no packet would pass otherwise.
+            // The limit is at least one full packet, because a smaller queue would drop every full
+            // packet.
             Some(link::Limit::Bytes(fadeout_core::Bytes(
                 (bytes as u64).max(1500),
             )))

@@ -85,8 +85,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Starts mobility management with the policy of `choose`, or with the scenario's policy if
-/// `choose` returns `None`.
+/// Starts mobility management with the handover policy that `choose` returns. If `choose` returns
+/// `None`, the policy is the one in the scenario.
 fn start(
     scenario: &Scenario,
     config: MobilityConfig,
@@ -118,7 +118,7 @@ fn start(
     })
 }
 
-/// Returns the routes of all flows and paths with a UE under mobility management at one end.
+/// Returns the routes of all flows and paths that have a UE under mobility management at one end.
 fn ue_paths(
     scenario: &Scenario,
     parts: &Parts,
@@ -151,8 +151,9 @@ fn ue_paths(
     Ok(ue_paths)
 }
 
-/// Returns for each cell the cells that may be secondary cells with it. They are the named ones, or
-/// those at the same site. The list is empty if no UE uses secondary cells.
+/// Returns for each cell the cells that may be its secondary cells. These are the cells that the
+/// scenario names, or the other cells of the same site. All lists are empty if no UE uses secondary
+/// cells.
 fn secondaries(scenario: &Scenario, access: &RadioAccess) -> Vec<Vec<CellId>> {
     let takes_some =
         |ue: &scenario::Ue| !ue.secondary_cells.is_empty() || ue.max_secondary_cells.is_some();
@@ -188,7 +189,7 @@ fn interfaces(
             name(core)
         ),
     })?;
-    // Base stations of 3G exchange messages through the core in any case.
+    // Base stations of 3G exchange messages through the core, even if direct links exist.
     let cells = scenario
         .cells
         .iter()
@@ -213,9 +214,9 @@ fn interfaces(
     Ok(interfaces)
 }
 
-/// Returns the route of a flow, or of one of its paths, to its UE. `None` if the UE is not under
-/// mobility management. If the scenario gives the hops, those before the last link are kept for all
-/// cells.
+/// Returns the route of a flow, or of one of its paths, to its UE. If the scenario names the hops,
+/// all cells use the same hops up to the last link. `None` if the UE is not under mobility
+/// management.
 fn ue_path(
     scenario: &Scenario,
     (id, flow): (FlowId, &scenario::Flow),
@@ -287,8 +288,8 @@ fn immobile(flow: &scenario::Flow, reason: &str) -> BuildError {
     }
 }
 
-/// Returns the managed UE at one end of a flow's hops, its bearer, and true if the UE sends. `None`
-/// if no end is a managed UE.
+/// Returns the UE under mobility management at one end of a flow's hops, and its bearer. The third
+/// value is true if the UE is the sender. `None` if neither end is such a UE.
 fn managed_end(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -319,7 +320,7 @@ fn managed_end(
     })
 }
 
-/// True if a flow takes notices of the rates of a link that is not a radio bearer.
+/// True if a flow uses notices about the rate of a link that is not a radio bearer.
 fn takes_link_notices(flow: &scenario::Flow, directory: &Directory) -> bool {
     match flow.link_info.map(|info| info.source) {
         Some(scenario::LinkInfoSource::Medium(medium)) => {
@@ -331,8 +332,8 @@ fn takes_link_notices(flow: &scenario::Flow, directory: &Directory) -> bool {
     }
 }
 
-/// Checks that a flow passes the node that sends copies to two base stations, if there is such a
-/// node.
+/// Checks that the route of a flow crosses the node that sends copies to two base stations, if
+/// there is such a node.
 fn check_copies(
     scenario: &Scenario,
     flow: &scenario::Flow,
@@ -374,7 +375,7 @@ fn core_of_copies(scenario: &Scenario) -> Option<NodeId> {
     mobility.core.filter(|_| is_bicast)
 }
 
-/// Checks that some cell has beams to monitor. LTE cells have none.
+/// Checks that at least one cell has beams to monitor. LTE cells have no beams.
 fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<(), BuildError> {
     let is_nr = |cell: &scenario::Cell| cell.radio.name == "nr";
     match watched {

@@ -26,8 +26,8 @@ pub(super) fn own_path(path: &scenario::FlowPath) -> PathConfig {
     }
 }
 
-/// Adds the connections and endpoints of a flow. Endpoints alternate between sender and receiver,
-/// path by path.
+/// Adds the connections and endpoints of a flow. The endpoints are the sender and the receiver of
+/// the first path, then of the second path, and so on.
 pub(super) fn add(
     flows: &mut Flows<'_>,
     (id, entry): (FlowId, &FlowEntry),
@@ -57,7 +57,7 @@ pub(super) fn add(
                 Some(congestion) => congestion,
                 None => flows.congestion(flow, config.tcp.recovery, endpoint)?,
             };
-            // The receiving end learns from the sender which paths are added and removed.
+            // The sender decides which paths are added and removed, and the receiver follows.
             let path = if is_sender {
                 own_path(path)
             } else {

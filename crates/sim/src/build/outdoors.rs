@@ -1,5 +1,5 @@
-//! Check that base stations are outside of buildings. Walls let no signal through, so an indoor
-//! antenna would serve no UE.
+//! Check that base stations are outside of buildings. Walls let no signal through, so an antenna in
+//! a building would serve no UE.
 
 use super::{BuildError, vehicles};
 use fadeout_core::{Point, polygon};
@@ -8,7 +8,8 @@ use fadeout_scenario::{Building, Scenario};
 /// Checks the positions of all antennas.
 ///
 /// # Errors
-/// Returns the first cell whose antenna is inside a building or a block of streets, below its roof.
+/// Returns an error with the first cell whose antenna is inside a building or a block of streets,
+/// below the roof.
 pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
     for cell in &scenario.cells {
         let at = cell.position;
@@ -40,7 +41,7 @@ fn holds(building: &Building, at: Point) -> bool {
     let is_between = building.base.0 < at.z && at.z < building.height.0;
     let (low, high) = (building.low, building.high);
     let is_around = low.0 < at.x && at.x < high.0 && low.1 < at.y && at.y < high.1;
-    // A position within an odd number of rings is inside. Courtyards are outside.
+    // A position inside an odd number of rings is inside the building. Courtyards are outside.
     let around = building.outline.iter();
     let around = around.filter(|ring| polygon::holds(ring, (at.x, at.y)));
     is_between && is_around && (building.outline.is_empty() || around.count() % 2 == 1)

@@ -1,4 +1,4 @@
-//! Future outages of radio channels, for notices to flows.
+//! Future outages of radio channels. Flows receive notices of these outages.
 
 use super::BuildError;
 use super::radio::{around, cell, put_ue, ue};

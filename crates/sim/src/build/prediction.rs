@@ -7,8 +7,8 @@ use crate::world::Parts;
 use fadeout_core::{Time, UeId};
 use fadeout_scenario::{BlockagePrediction, Knowledge, LinkInfoSource, Medium, Scenario};
 
-/// Returns the scenario's prediction of blockages if it covers a source of notices. Only UEs and
-/// cells are covered. `None` for links, and without a prediction.
+/// Returns the scenario's prediction of blockages if it applies to a source of notices. It applies
+/// to UEs and cells. `None` for links, and in a scenario without a prediction.
 pub(super) fn prediction_of(
     scenario: &Scenario,
     source: LinkInfoSource,
@@ -63,8 +63,8 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Returns the UE whose notices a flow receives. For a cell it is the first UE on the route of the
-/// flow's data. `None` if there is none.
+/// Returns the UE whose notices a flow receives. If the flow's source of notices is a cell, it is
+/// the first UE on the route of the flow's data. `None` if there is no such UE.
 fn rider(scenario: &Scenario, parts: &Parts, flow: fadeout_core::FlowId) -> Option<UeId> {
     let info = scenario.flows[flow.index()].link_info?;
     if let LinkInfoSource::Medium(medium) = info.source {

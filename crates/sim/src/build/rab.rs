@@ -7,12 +7,12 @@ use fadeout_link::rab::{RabConfig, default_limit};
 use fadeout_link::{Link, LinkConfig, RadioStateConfig, RateConfig};
 use fadeout_scenario::{self as scenario, Medium, Named, Scenario};
 
-/// Bit that marks the random streams of radio access bearers. No link has it, so these streams do
-/// not depend on the number of links.
+/// Bit that marks the random streams of radio access bearers. No link number has this bit. So the
+/// streams do not depend on the number of links.
 const RAB_ENTITY: u64 = 1 << 32;
 
-/// Builds downlink and uplink of the radio access bearer `index` as hops `ids`. It also returns the
-/// radio states of the phone.
+/// Builds downlink and uplink of the radio access bearer `index` as hops with the numbers `ids`.
+/// Also returns the radio states of the phone.
 pub(super) fn build_rab(
     scenario: &Scenario,
     index: usize,
@@ -53,7 +53,8 @@ fn is_trace(side: &scenario::RabDirection) -> bool {
     matches!(side.rate, Some(scenario::RateModel::Trace { .. }))
 }
 
-/// Returns the technology's direction with the values that the scenario changes.
+/// Returns the defaults of a direction in this technology, with the values that the scenario
+/// overrides.
 fn specialised(
     technology: LinkConfig,
     special: &scenario::RabDirection,

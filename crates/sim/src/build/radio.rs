@@ -48,14 +48,14 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     Ok(Some(radio))
 }
 
-/// Adds the bearers of the UEs that are in a radio access.
+/// Adds the bearers of those UEs that the radio access contains.
 fn establish(
     scenario: &Scenario,
     generations: &[Generation],
     radio: &mut Radio,
 ) -> Result<(), BuildError> {
-    // RLC and PDCP depend on the technology of the serving cell, which some UEs learn only when
-    // they attach.
+    // RLC and PDCP depend on the technology of the serving cell. Some UEs have a serving cell only
+    // after they have attached.
     for (number, described) in (0..).map(DrbId).zip(scenario.bearers()) {
         let Some(ue) = radio.local_ue(UeId(described.ue as u32)) else {
             continue;
@@ -104,7 +104,7 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     surroundings_of(scenario, &ues)
 }
 
-/// Returns the configuration of all cells and some UEs, and the positions of all nodes.
+/// Returns the configuration of all cells and of the UEs `ues`, and the positions of all nodes.
 fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Places), BuildError> {
     let mut config = RadioConfig {
         cells: all(scenario.cells.iter().map(cell))?,
@@ -167,7 +167,7 @@ fn buildings(scenario: &Scenario, places: &mut Places) {
     }
 }
 
-/// Adds the track of a UE to the positions.
+/// Adds the track of a UE to the positions of the nodes.
 pub(super) fn put_ue(
     scenario: &Scenario,
     described: &scenario::Ue,
@@ -329,7 +329,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         Antenna::new(&given.name, &given.parameters).ok_or_else(|| unknown("antenna", given))
     };
     let path_loss = &described.path_loss;
-    // The fading model ignores a zero where the K factor is drawn.
+    // The fading model ignores this zero if the K factor is drawn at random.
     let k_db = described.k_factor.map_or(0.0, |k| k.0);
     let delay_spread = described.delay_spread.unwrap_or_default();
     let name = &described.fading;
@@ -424,8 +424,7 @@ fn states(described: &scenario::RrcStates) -> StatesConfig {
 fn aggregation(described: &scenario::Ue) -> Aggregation {
     let cells = described.secondary_cells.iter();
     let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
-    // The scenario reader limits the number of secondary cells, so the limit is never exceeded
-    // here.
+    // The scenario reader limits the number of secondary cells, so the error cannot occur here.
     let mut aggregation = Aggregation::new(&cells).unwrap_or(Aggregation::NONE);
     if let Some(takes) = described.secondary_activation {
         aggregation.activation = takes;
@@ -465,7 +464,7 @@ fn bearer(
             .iter()
             .filter_map(|it| cell_of(it, cells))
             .collect();
-        // The scenario reader limits the number of carriers, so the limit is never exceeded here.
+        // The scenario reader limits the number of carriers, so the error cannot occur here.
         let carriers = CarrierLegs::new(&carriers).unwrap_or(CarrierLegs::NONE);
         Ok::<_, String>(SplitConfig {
             leg: second.map(|_| 1),

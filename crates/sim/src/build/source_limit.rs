@@ -1,4 +1,4 @@
-//! Queue limit of a handover's source link, given in round trips of its flows.
+//! Queue limit of a handover's source link, in round-trip times of the link's flows.
 
 use super::BuildError;
 use super::link::{longest_delay, rate};
@@ -6,12 +6,12 @@ use crate::routing::Topology;
 use fadeout_core::{Bytes, Span};
 use fadeout_scenario::{self as scenario, Hop, Medium, QueueLimit, Scenario};
 
-/// Sizes of an IP packet with a full segment, and of one with an ACK.
+/// Sizes of an IP packet with a full segment, and of an IP packet with an ACK.
 const SIZES: [Bytes; 2] = [Bytes(1500), Bytes(40)];
 
-/// Returns the queue limit of link number `index` towards a phone that leaves it. `None` if no
-/// handover states such a limit. The unit is the longest unloaded round trip among the flows that
-/// cross the link.
+/// Returns the queue limit of link number `index` in the direction towards a phone that leaves the
+/// link. `None` if no handover gives such a limit. The limit is a multiple of the longest
+/// round-trip time without load among the flows that cross the link.
 ///
 /// # Errors
 /// Returns an error if no flow crosses the link at the start of the run.
@@ -37,7 +37,7 @@ pub(super) fn find(
         if !crosses(&there) && !crosses(&back) {
             continue;
         }
-        // Data goes towards the phone, no matter which end opened the flow.
+        // Data is sent towards the phone, even if the phone opened the flow.
         let is_down = there.iter().any(|hop| *hop == forward(index));
         let (data, acks) = if is_down {
             (there, back)
@@ -72,7 +72,7 @@ fn forward(index: usize) -> Hop {
     }
 }
 
-/// Returns the time of a packet on a link with an empty queue. Radio access counts as zero.
+/// Returns the time in which a packet crosses a link with an empty queue. Zero for radio access.
 fn unloaded(scenario: &Scenario, hop: Hop, size: Bytes) -> Span {
     let Medium::Link(index) = hop.medium else {
         return Span::ZERO;

@@ -16,11 +16,11 @@ fn refuse(cell: &scenario::Cell, reason: impl Into<String>) -> BuildError {
     }
 }
 
-/// Returns the links of UEs in 3G cells.
+/// Returns the links that carry the packets of UEs in 3G cells.
 ///
 /// # Errors
-/// Returns an error if no UE can be handed over to a 3G cell. A setting that names a 3G cell in a
-/// role that it cannot have is an error too.
+/// Returns an error if the scenario has a 3G cell but no UE can be handed over to it. A setting
+/// that names a 3G cell in a role that a 3G cell cannot have is an error too.
 pub(super) fn utran_links(scenario: &Scenario, directory: &Directory) -> Result<Utran, BuildError> {
     let mut utran = Utran::default();
     let events = scenario.mobility.iter().flat_map(|it| &it.events);
@@ -137,8 +137,8 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Marks the stations of 3G cells. They exchange messages with other stations only through the
-/// core, even if direct links exist.
+/// Marks the base stations of 3G cells. A marked base station exchanges messages with other base
+/// stations through the core, even if direct links exist.
 ///
 /// Standard: TS 23.401 §5.5.2.1.
 pub(super) fn mark(scenario: &Scenario, config: &mut MobilityConfig) {

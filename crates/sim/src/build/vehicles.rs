@@ -31,8 +31,9 @@ pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildE
     Ok(())
 }
 
-/// Returns the group whose streets have a building block around a position, and the height of its
-/// roof in metres. `None` if the position is outside all blocks or above their roofs.
+/// Returns the vehicle group whose streets have a building block around a position. The second
+/// value is the height of the block's roof in metres. `None` if the position is outside all blocks
+/// or above their roofs.
 pub(super) fn block_around(scenario: &Scenario, at: Point) -> Option<(&str, f64)> {
     scenario.vehicles.iter().find_map(|group| {
         let Road::Streets {
@@ -50,7 +51,7 @@ pub(super) fn block_around(scenario: &Scenario, at: Point) -> Option<(&str, f64)
     })
 }
 
-/// Places a UE on its vehicle.
+/// Puts a UE on the vehicle that it rides in.
 pub(super) fn ride(
     scenario: &Scenario,
     ue: &Ue,
@@ -138,8 +139,8 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     Fleet::driven(config, random).map_err(|error| error.to_string())
 }
 
-/// Returns the index of the vehicle type for a kind in a trace file. Unlisted kinds get the first
-/// type.
+/// Returns the index of the vehicle type for a kind of vehicle in a trace file. Kinds that the
+/// group does not list get the first type.
 fn type_of(group: &VehicleGroup, kind: Option<&str>) -> usize {
     let types = &mut group.types.iter();
     let known = types.position(|one| one.name.as_deref() == kind);

@@ -1,11 +1,11 @@
-//! A counter on which threads wait for each other.
+//! A counter that lets threads wait until other threads have incremented it.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Number of checks before a thread sleeps. They take some 10 to 50 µs, about as long as waking a
-/// thread.
+/// Number of times that a thread checks the counter before it sleeps. The checks take some 10 to 50
+/// µs, about as long as waking a thread.
 const LOOKS: u32 = 4_000;
 
 /// A counter that threads wait for.

@@ -12,7 +12,8 @@ use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, 
 use fadeout_scenario::Scenario;
 use windows::Windows;
 
-/// Checks that a scenario can be built as one world or several. The result is dropped.
+/// Checks that a scenario can be built as one world or as several worlds. The built worlds are
+/// discarded.
 ///
 /// # Errors
 /// Returns a [`BuildError`] if a layer refuses the scenario.
@@ -23,16 +24,18 @@ pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildErro
     }
 }
 
-/// The worlds that the scenario's `worlds` key creates. `P` is the probe that records each world.
+/// The worlds into which the scenario's `worlds` key divides a run. `P` is the probe that records
+/// each world.
 ///
-/// Cells on one carrier interfere with each other in every slot, so they form one world with their
-/// base stations and UEs. All other nodes form one more world. A world has the links that begin in
-/// it, with queue and transmitter, and the ends of flows on its nodes.
+/// Cells on one carrier interfere with each other in every slot. So these cells form one world
+/// together with their base stations and UEs. All other nodes form one more world. A world contains
+/// the links that start in it, with their queues and transmitters. It also contains the ends of
+/// flows on its nodes.
 ///
-/// The results do not depend on the number of threads, bit for bit. Each flow, link and UE has the
-/// same results as in one world, with one exception. If two worlds affect a third at the same
-/// nanosecond, the order of these events may differ. The fingerprint covers several trajectories,
-/// so it differs from that of one world.
+/// The results are the same bit by bit for any number of threads. Each flow, link and UE has the
+/// same results as in a run with one world, with one exception. If two worlds affect a third world
+/// at the same nanosecond, the order of these events may differ. The fingerprint combines the
+/// trajectories of all worlds, so it differs from that of one world.
 #[derive(Debug)]
 pub struct Worlds<P> {
     windows: Windows<P>,
@@ -210,7 +213,7 @@ impl DividedSimulation {
                     packets,
                 }
             };
-            // The current window began after `begin`. Rows before it are complete and can be
+            // The current window began after `begin`. Rows before `begin` are complete and can be
             // written.
             let begin = windows.now().saturating_sub(lookahead);
             while filled < begin {

@@ -1,11 +1,11 @@
 //! Parallel simulation of worlds in time windows. The method is conservative synchronous
 //! simulation, and the length of a window is the lookahead.
 //!
-//! In each window a world takes over the packets from other worlds and processes its events. Then
-//! it hands over the packets that arrive elsewhere by the end of the next window. A packet that
-//! arrives by then has already left its transmitter, because no link between worlds is faster than
-//! the lookahead. So the results do not depend on which thread runs a world, or when within the
-//! window.
+//! In each window a world accepts the packets from other worlds and processes its events. Then it
+//! hands over the packets that reach other worlds by the end of the next window. Each of these
+//! packets has already left its transmitter, because every link between worlds has a delay of at
+//! least the lookahead. So the results do not depend on the thread that runs a world, or on the
+//! order of the worlds within a window.
 
 use super::gate::Gate;
 use crate::run::Control;
@@ -23,8 +23,8 @@ pub(super) struct Windows<P> {
     worlds: Vec<Mutex<World<P>>>,
     /// Report of each world at the end of its latest window.
     reports: Vec<Report>,
-    /// Packets between worlds. The index is the parity of the window of their handing over, then
-    /// the receiving world, then the sending world.
+    /// Packets between worlds. The index consists of the parity of the window in which they were
+    /// handed over, the receiving world, and the sending world.
     mail: Vec<Mutex<Vec<Mail>>>,
     lookahead: Span,
     end: Time,
@@ -36,10 +36,10 @@ pub(super) struct Windows<P> {
 /// Report of a world at the end of a window.
 #[derive(Debug)]
 struct Report {
-    /// Time of the world's next event, or of the next event in another world that receives its
-    /// packets, nanoseconds.
+    /// Earliest time of the world's own next event and of the arrival of its packets in other
+    /// worlds, nanoseconds.
     next_at: AtomicU64,
-    /// Measure of the world's work so far.
+    /// Number of events that the world has processed so far, as a measure of its work.
     work: AtomicU64,
     events: AtomicU64,
     packets: AtomicU64,
@@ -78,8 +78,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<P: Probe + Send> Windows<P> {
-    /// Creates the simulation of `worlds` until `end`. No link between two worlds is faster than
-    /// `lookahead`.
+    /// Creates the simulation of `worlds` until `end`. Every link between two worlds has a delay of
+    /// at least `lookahead`.
     pub(super) fn new(worlds: Vec<World<P>>, lookahead: Span, end: Time) -> Windows<P> {
         let report = |world: &World<P>| Report {
             next_at: AtomicU64::new(world.next_at().unwrap_or(Time::NEVER).as_nanos()),
@@ -108,12 +108,12 @@ impl<P: Probe + Send> Windows<P> {
         }
     }
 
-    /// Simulates to the end on a number of threads, including this one, or until `look` returns
-    /// [`Control::Stop`]. This thread calls `look` after each window. Returns true if the end was
-    /// reached.
+    /// Simulates to the end on a number of threads, or until `look` returns [`Control::Stop`]. The
+    /// calling thread is one of the threads, and it calls `look` after each window. Returns true if
+    /// the end was reached.
     ///
     /// # Panics
-    /// Panics if a world does.
+    /// Panics if the simulation of a world panics.
     pub(super) fn run(&mut self, threads: usize, look: &mut dyn FnMut(&Self) -> Control) -> bool {
         let others = threads.clamp(1, self.worlds.len()) - 1;
         let mut start = self.start;
@@ -158,8 +158,8 @@ impl<P: Probe + Send> Windows<P> {
         is_whole
     }
 
-    /// Opens the next window, which begins with the next event and has the length of the lookahead.
-    /// Returns its last instant. `None` if no event is left.
+    /// Opens the next window. The window begins with the next event and is as long as the
+    /// lookahead. Returns the last instant of the window. `None` if no event is left.
     fn open(&self, start: Time, latest: &mut [Latest]) -> Option<Time> {
         let next_at = |report: &Report| report.next_at.load(Ordering::Relaxed);
         let next = self.reports.iter().map(next_at).min()?;
@@ -174,7 +174,7 @@ impl<P: Probe + Send> Windows<P> {
         window.until.store(until.as_nanos(), Ordering::Relaxed);
         window.number.fetch_add(1, Ordering::Relaxed);
         // The work of a world in the latest window is the best estimate of its work in the next
-        // one.
+        // window.
         for world in latest.iter_mut() {
             let work = self.reports[world.index].work.load(Ordering::Relaxed);
             world.cost = work - std::mem::replace(&mut world.work, work);
@@ -187,7 +187,7 @@ impl<P: Probe + Send> Windows<P> {
         Some(until)
     }
 
-    /// Takes part in each window, on a thread of its own.
+    /// Simulates worlds in each window. Runs on a thread of its own.
     fn help(&self) {
         for number in 1.. {
             self.window.opened.wait_for(number);
@@ -206,8 +206,8 @@ impl<P: Probe + Send> Windows<P> {
             self.window.order.get(taken)
         } {
             let index = world.load(Ordering::Relaxed);
-            // A panic is caught here, because the other threads would wait for the panicking thread
-            // without end.
+            // A panic is caught here. Otherwise the other threads would wait forever for the
+            // panicking thread.
             let step = catch_unwind(AssertUnwindSafe(|| self.run_world(index)));
             if let Err(panic) = step {
                 lock(&self.window.panic).get_or_insert(panic);
@@ -231,7 +231,8 @@ impl<P: Probe + Send> Windows<P> {
         });
         let report = &self.reports[index];
         let own = world.next_at().unwrap_or(Time::NEVER).min(arrives_at);
-        // A packet that is not handed over yet needs a window that ends before it arrives.
+        // A packet that was not handed over must be handed over in a window that ends before its
+        // arrival.
         let later = match later_at.is_never() {
             true => later_at,
             false => later_at.saturating_sub(self.lookahead),

@@ -1,8 +1,9 @@
-//! The in-order bytes at a Linux kernel, computed from the segments that it received.
+//! In-order bytes at a Linux kernel, computed from the segments that the kernel received.
 //!
-//! The application in the kernel reads all data at the instant of its arrival. A report of each
-//! segment would cost more than TCP itself. The agent in the kernel reports its total only when the
-//! other end closes, and this total must agree.
+//! The agent in the kernel could report each segment, but the reports would cost more computing
+//! than TCP itself. So the bytes are counted here: the application in the kernel reads all data at
+//! the instant of its arrival. The agent reports its total when the other end closes, and both
+//! totals must agree.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Arrivals {
     /// Number of in-order bytes so far.
     in_order: u64,
-    /// Byte ranges behind a gap, from start to end. No two of them touch.
+    /// Byte ranges behind a gap, as start and end. Adjacent ranges are merged.
     beyond: BTreeMap<u64, u64>,
     /// Number of in-order bytes that have been reported.
     reported: u64,

@@ -9,7 +9,7 @@ use fadeout_guest::agent::{Address, Command, SocketOptions};
 use fadeout_guest::tcp_info::TcpInfo;
 use fadeout_transport::tcp::{AppCommand, SenderStatistics};
 
-/// Time between two reports of a connection's state, milliseconds.
+/// Time between two reports of a connection's TCP state, milliseconds.
 const SAMPLE_MS: u16 = 10;
 /// Value of the slow-start threshold before the first loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -17,17 +17,17 @@ const INFINITE: u32 = 0x7fff_ffff;
 /// A path of a multipath connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// Addresses from which the further paths are opened, and true for backup paths. Only the first
-    /// path has them, because it opens the connection.
+    /// Addresses from which the kernel opens the additional paths. The second value is true for
+    /// backup paths. Empty except for the first path, which opens the connection.
     pub(crate) others: Vec<([u8; 4], bool)>,
-    /// Flow of all paths together.
+    /// Number of the multipath flow as a whole.
     pub(crate) whole: FlowId,
 }
 
 /// An end of a flow as a socket of a Linux kernel.
 #[derive(Debug)]
 pub(crate) struct KernelEnd {
-    /// Number of the machine that runs the kernel.
+    /// Number of the machine whose kernel has the socket.
     pub(crate) machine: u32,
     /// Number of the socket.
     pub(crate) socket: u32,
@@ -36,7 +36,7 @@ pub(crate) struct KernelEnd {
     own: Address,
     peer: Address,
     congestion: &'static str,
-    /// The path, if the connection has several. `None` for other connections.
+    /// Path of a multipath connection that the socket belongs to. `None` for other connections.
     path: Option<Path>,
     pub(crate) numbers: Numbers,
     pub(crate) scale: u8,
@@ -73,7 +73,7 @@ impl KernelEnd {
         }
     }
 
-    /// Makes the socket a path of a multipath connection.
+    /// Turns the socket into a path of a multipath connection.
     #[must_use]
     pub(crate) fn on_path(mut self, path: Path) -> KernelEnd {
         self.path = Some(path);
@@ -85,22 +85,23 @@ impl KernelEnd {
         self.path.is_some()
     }
 
-    /// Returns the flow of all paths together.
+    /// Returns the number of the multipath flow as a whole. For other connections, returns the
+    /// socket's flow.
     pub(crate) fn whole_flow(&self) -> FlowId {
         self.path.as_ref().map_or(self.flow, |path| path.whole)
     }
 
-    /// Returns the addresses from which the kernel opens further paths when it connects.
+    /// Returns the addresses from which the kernel opens additional paths after it has connected.
     pub(crate) fn other_paths(&self) -> &[([u8; 4], bool)] {
         self.path.as_ref().map_or(&[], |path| &path.others)
     }
 
-    /// Returns the port of both ends.
+    /// Returns the port that both ends of the connection use.
     pub(crate) fn port(&self) -> u16 {
         self.own.port
     }
 
-    /// Returns the agent's command for a command of an application. `None` if applications do not
+    /// Returns the agent's command for a command of an application. `None` if applications never
     /// give this command.
     pub(crate) fn command(&self, command: AppCommand) -> Option<Command<'static>> {
         let socket = self.socket;
@@ -138,14 +139,15 @@ impl KernelEnd {
 
     /// Records the arrival of a segment.
     pub(crate) fn on_arrival(&mut self, segment: &Segment) {
-        // The SYN has sequence number zero, so data begins at one.
+        // Sequence number zero is the SYN, so data begins at number one.
         let start = segment.seq.saturating_sub(1);
         self.arrivals
             .on_segment(start, start + u64::from(segment.len));
     }
 
-    /// Counts a segment that the kernel sent. `highest` is the highest sequence number before it.
-    /// Returns a row if the segment is a retransmission. `None` if it is not.
+    /// Counts a segment that the kernel sent. `highest` is the highest sequence number that was
+    /// sent before the segment. Returns a row if the segment is a retransmission, and `None`
+    /// otherwise.
     pub(crate) fn on_sent(
         &mut self,
         now: Time,
@@ -171,7 +173,7 @@ impl KernelEnd {
         })
     }
 
-    /// Records the state that the kernel reported.
+    /// Records a TCP state that the kernel reported.
     pub(crate) fn on_sample(&mut self, now: Time, info: TcpInfo) {
         let statistics = &mut self.statistics;
         if info.rtt_us > 0 {
@@ -197,7 +199,7 @@ impl KernelEnd {
         self.info = info;
     }
 
-    /// Returns a row of the congestion table from the last reported state.
+    /// Returns a row of the congestion table from the last TCP state that the kernel reported.
     pub(crate) fn congestion_row(&self, now: Time) -> CongestionRow {
         let info = &self.info;
         let micros = |us: u32| Span::from_micros(u64::from(us));

@@ -1,8 +1,9 @@
 //! Linux kernels as the transport of nodes, in virtual time.
 //!
-//! The event loop wakes a kernel like any other part of a simulation, hands it packets and takes
-//! packets from it. The bytes of its packets are stored here. The headers are also in the packet
-//! pool, as those of all packets. So links, radios, captures and tables see no difference.
+//! The event loop wakes a kernel like other parts of a simulation and exchanges packets with it.
+//! The bytes of the kernel's packets are stored here. Their headers are also in the packet pool,
+//! like those of all packets. So links, radios, captures and tables treat packets of kernels like
+//! all others.
 
 mod arrivals;
 mod end;
@@ -24,7 +25,7 @@ use program::Program;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A report of the agent in a kernel. The number is that of a socket.
+/// A report from the agent in a kernel. The number in a variant is that of a socket.
 #[derive(Debug, Clone)]
 pub(crate) enum AgentReport {
     Established(u32),
@@ -35,12 +36,12 @@ pub(crate) enum AgentReport {
     Sample(u32, Option<[[u8; 4]; 2]>, Box<TcpInfo>),
     /// Output of a program.
     Output(Vec<u8>),
-    /// A program ended. The value is its exit status.
+    /// A program has ended. The value is its exit status.
     Ended(u64),
     Failed(String),
 }
 
-/// The frames that a guest sent in one step, and the reports of its agent.
+/// The frames that a guest sent in one run of its machine, and the reports of its agent.
 #[derive(Debug, Default)]
 pub(crate) struct GuestOutput {
     bytes: Vec<u8>,
@@ -96,13 +97,13 @@ struct Machine {
     settings: Settings,
     receive_offload: bool,
     path_manager: PathManager,
-    /// Addresses from which connections open further paths. They belong to the machine and not to
-    /// one connection.
+    /// Addresses from which connections open additional paths. All connections of the machine share
+    /// the list.
     subflow_addresses: Vec<[u8; 4]>,
     program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
-    /// Endpoints that received packets since the last step of the machine.
+    /// Endpoints that received packets since the machine last ran.
     arrived: Vec<EndpointId>,
 }
 
@@ -110,17 +111,17 @@ struct Machine {
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     machines: Vec<Machine>,
-    /// Endpoint of packets that leave a machine from a port.
+    /// Endpoint that sends the packets from a port of a machine.
     by_port: BTreeMap<(u32, u16), EndpointId>,
-    /// Endpoint of packets that leave a machine between two addresses, by a port of their multipath
-    /// connection.
+    /// Endpoint that sends the packets of a path. Indexed by machine, the path's two addresses, and
+    /// a port of its multipath connection.
     by_path: BTreeMap<(u32, [[u8; 4]; 2], u16), EndpointId>,
-    /// Endpoint whose route the packets of programs take, by machine and destination address.
+    /// Endpoint whose route a program's packets use, indexed by machine and destination address.
     by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
     /// Frame of each packet that a kernel sent, indexed by the packet's slot in the pool.
     frames: Vec<Frame>,
     guest_output: GuestOutput,
-    /// The processor core on which all kernels run. `None` if it is not fixed.
+    /// Processor core on which all kernels run. `None` if the operating system chooses the core.
     place: Option<Place>,
     failure: Option<KernelError>,
 }
@@ -149,7 +150,7 @@ pub enum KernelError {
         /// Versions that are installed.
         present: String,
     },
-    /// The kernel did not start, ended, runs without end, or cannot be trusted.
+    /// The kernel did not start, ended early, does not end, or has results that cannot be trusted.
     #[error(transparent)]
     Guest(#[from] GuestError),
     /// A program in a guest failed.
@@ -162,7 +163,7 @@ pub enum KernelError {
         /// Last line of the program's output.
         last: String,
     },
-    /// The file for the output of a program cannot be written.
+    /// The output file of a program cannot be written.
     #[error("{path}: {error}")]
     Output {
         /// Path of the file.
@@ -213,14 +214,13 @@ impl Kernels {
         self.machines[machine as usize].address
     }
 
-    /// Returns the kernel settings of a machine, which its flows may extend.
+    /// Returns the kernel settings of a machine. Flows may add settings to them.
     pub(crate) fn settings(&mut self, machine: u32) -> &mut Settings {
         &mut self.machines[machine as usize].settings
     }
 
-    /// Assigns packets that leave `machine` from `port` to `endpoint`. Packets of programs to
-    /// `peer` take the route of this endpoint too, unless an earlier flow connects the two
-    /// machines.
+    /// Makes `endpoint` the sender of the packets that leave `machine` from `port`. Packets of
+    /// programs to `peer` use the route of the first endpoint between the two machines.
     pub(crate) fn assign(&mut self, [machine, peer]: [u32; 2], port: u16, endpoint: EndpointId) {
         self.by_port.insert((machine, port), endpoint);
         let address = self.address(peer);
@@ -235,8 +235,8 @@ impl Kernels {
         [a, b | path << 5, c, d]
     }
 
-    /// Assigns packets that leave `machine` between two addresses, from or to `port`, to
-    /// `endpoint`.
+    /// Makes `endpoint` the sender of the packets that leave `machine` between the two addresses
+    /// `ends`, from or to `port`.
     pub(crate) fn assign_path(
         &mut self,
         machine: u32,
@@ -247,8 +247,8 @@ impl Kernels {
         self.by_path.insert((machine, ends, port), endpoint);
     }
 
-    /// Returns the endpoint of a path between two addresses. The machine's own address is the
-    /// first. `None` if there is no such path.
+    /// Returns the endpoint of the path between two addresses. The first address is that of the
+    /// machine. `None` if there is no such path.
     pub(crate) fn end_of_path(
         &self,
         machine: u32,
@@ -334,15 +334,16 @@ impl Kernels {
         &mut self.machines[machine as usize].wake
     }
 
-    /// Queues a command for the agent of a machine. It is delivered in the next step.
+    /// Queues a command for the agent of a machine. The agent receives it when the machine runs
+    /// next.
     pub(crate) fn command(&mut self, machine: u32, command: &Command<'_>) {
         if let Some(guest) = &mut self.machines[machine as usize].guest {
             guest.command(command);
         }
     }
 
-    /// Lets the connections of a machine open further paths from an address. The list of addresses
-    /// belongs to the machine, so each address is added only once.
+    /// Lets the connections of a machine open additional paths from an address. An address that the
+    /// list already contains is not added again, because all connections share the list.
     pub(crate) fn open_from(&mut self, machine: u32, address: [u8; 4], is_backup: bool) {
         let subflow_addresses = &mut self.machines[machine as usize].subflow_addresses;
         if !subflow_addresses.contains(&address) {
@@ -351,7 +352,7 @@ impl Kernels {
         }
     }
 
-    /// Queues a packet for a machine. It is delivered in the next step.
+    /// Queues a packet for a machine. The kernel receives it when the machine runs next.
     pub(crate) fn deliver(
         &mut self,
         (machine, to): (u32, EndpointId),
@@ -371,8 +372,8 @@ impl Kernels {
         }
     }
 
-    /// Runs a machine at the current time. Returns its frames and reports, and the time of its next
-    /// step.
+    /// Runs a machine at the current time. Returns its frames and reports, and the time at which it
+    /// must run next.
     pub(crate) fn run(&mut self, machine: u32, now: Time) -> (GuestOutput, Time) {
         let mut guest_output = std::mem::take(&mut self.guest_output);
         if let Some(place) = &mut self.place {
@@ -397,13 +398,13 @@ impl Kernels {
         std::mem::take(&mut self.machines[machine as usize].arrived)
     }
 
-    /// Takes an emptied list back, to reuse its memory.
+    /// Stores an emptied list again, to reuse its memory.
     pub(crate) fn put_back_arrived(&mut self, machine: u32, mut list: Vec<EndpointId>) {
         list.clear();
         self.machines[machine as usize].arrived = list;
     }
 
-    /// Takes back the result of `run`, to reuse its memory.
+    /// Stores a processed result of `run` again, to reuse its memory.
     pub(crate) fn put_back(&mut self, mut guest_output: GuestOutput) {
         guest_output.clear();
         self.guest_output = guest_output;
@@ -421,9 +422,9 @@ impl Kernels {
         kept.bytes.extend_from_slice(frame);
     }
 
-    /// Returns the endpoint that sends a packet, found by its port. Packets of programs get the
-    /// endpoint of a flow to their destination. The second value is true for packets of programs.
-    /// `None` if there is no such endpoint.
+    /// Returns the endpoint that sends a packet, found by the packet's port. For a packet of a
+    /// program, returns the endpoint of a flow to the same destination. The second value is true
+    /// for packets of programs. `None` if there is no such endpoint.
     pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<(EndpointId, bool)> {
         let ends = [ip.source, ip.destination];
         let ports = ip.tcp.map(|tcp| [tcp.source_port, tcp.destination_port]);
@@ -443,7 +444,8 @@ impl Kernels {
         on_way.filter(|_| has_program).map(|&id| (id, true))
     }
 
-    /// Ends all kernels and the run with an error. Only the first error is kept.
+    /// Stops all kernels, and stores the error for the end of the run. Only the first error is
+    /// stored.
     pub(crate) fn fail(&mut self, error: KernelError) {
         self.failure.get_or_insert(error);
         for machine in &mut self.machines {
@@ -465,7 +467,7 @@ impl Kernels {
     }
 }
 
-/// Returns Linux's name of a congestion control. `None` if Linux does not have it.
+/// Returns the name that Linux gives to a congestion control. `None` if Linux does not have it.
 pub(crate) fn linux_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "reno" | "newreno" => "reno",

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Longest text in a message to the agent, bytes.
 const MOST_TEXT: usize = 1400;
-/// Number of bytes of the last output that an error message can show.
+/// Number of bytes at the end of the output that are stored for an error message.
 const LAST: usize = 200;
 
 #[derive(Debug)]
@@ -28,8 +28,8 @@ impl Program {
         }
     }
 
-    /// Starts the program in `guest`. `names` are the host names of the nodes. The output goes to
-    /// `logs`.
+    /// Starts the program in `guest`. `names` are lines with the addresses and host names of the
+    /// nodes. The output is written below `logs`.
     pub(super) fn start(
         &mut self,
         guest: &mut Guest,
@@ -87,7 +87,7 @@ impl Program {
     }
 }
 
-/// Joins lines into as few texts as fit into messages.
+/// Joins lines into texts. Each text fits into one message, and there are as few texts as possible.
 fn gathered(names: &[String]) -> Vec<String> {
     let mut texts = vec![String::new()];
     for name in names {

@@ -1,13 +1,14 @@
-//! Conversion of the headers of a kernel's packets to those of the packet pool.
+//! Conversion of headers from a kernel's packets to headers of the packet pool.
 
 use fadeout_core::{Dss, Flags, MptcpOption, SackBlock, SackList, Segment};
 use fadeout_guest::frame::{ETHERNET_LEN, Ip, Tcp};
 
-/// Sequence numbers of one end: the 32-bit numbers of TCP headers, and offsets that do not wrap.
+/// Sequence numbers of one end of a connection: 32-bit numbers of TCP headers, and stream offsets
+/// that do not wrap around.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     first: u32,
-    /// Highest offset so far, plus one.
+    /// Highest stream offset so far, plus one.
     pub(crate) highest: u64,
 }
 
@@ -22,7 +23,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the offset of a sequence number: the one nearest to the highest offset so far.
+    /// Returns the stream offset of a sequence number. Of all offsets with this number, it is the
+    /// one nearest to the highest offset so far.
     fn offset(&self, seq: u32) -> u64 {
         let near = self.first.wrapping_add(self.highest as u32);
         let distance = i64::from(seq.wrapping_sub(near) as i32);
@@ -30,9 +32,9 @@ impl Numbers {
     }
 }
 
-/// Converts a frame to a segment. `own` has the numbers of the sender, and `peer` those that it
-/// acknowledges. `scale` is the window scale of the sender. The segment keeps the size of the
-/// frame.
+/// Converts a frame to a segment. `own` are the sequence numbers of the sender, and `peer` those of
+/// the other end, which the sender acknowledges. `scale` is the window scale of the sender. The
+/// segment has the size of the frame.
 pub(crate) fn segment(
     frame: &[u8],
     ip: &Ip,
@@ -63,7 +65,8 @@ pub(crate) fn segment(
     segment.window = u64::from(tcp.window) << shift;
     let rest = (ip.len as u32).saturating_sub(40 + segment.options_len());
     segment.len = rest;
-    // An option of an unknown size is counted as payload, but it has no sequence numbers.
+    // The length of an unknown option is counted as payload. The highest sequence number must not
+    // include it.
     let unknown = u64::from(segment.len).saturating_sub(tcp.payload as u64);
     own.highest = own.highest.max(segment.end_seq() - unknown);
     segment
@@ -115,8 +118,8 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
 }
 
 /// Reads the size and the mapping of a Multipath TCP option from its `body`. `seq` is the first
-/// sequence number of its segment. One mapping may cover several segments that the kernel sends as
-/// one. Then the result is the part of the mapping from this segment on.
+/// sequence number of the option's segment. The kernel may send several segments as one, with a
+/// single mapping. Then the result is the part of the mapping that begins with this segment.
 ///
 /// Standard: RFC 8684 §3.
 fn multipath_option(body: &[u8], seq: u64) -> MptcpOption {
@@ -233,8 +236,8 @@ mod tests {
 
     #[test]
     fn of_a_mapping_of_several_segments_each_has_the_rest_from_it_on() {
-        // The option has a DATA_ACK of 4 bytes and a data sequence number of 4 bytes. It maps
-        // 31,328 bytes from byte 2849 of the subflow on.
+        // The option contains a DATA_ACK of 4 bytes and a data sequence number of 4 bytes. Its
+        // mapping covers 31,328 bytes of the subflow from byte 2849 on.
         let mut body = vec![0x20, 0x05, 0, 0, 0, 9, 0, 0, 0x10, 0];
         body.extend(2_849_u32.to_be_bytes());
         body.extend(31_328_u16.to_be_bytes());
@@ -246,7 +249,7 @@ mod tests {
         };
         assert_eq!(mapping(2_849), (9, 0x1000, 31_328));
         assert_eq!(mapping(4_273), (9, 0x1000 + 1_424, 31_328 - 1_424));
-        // Segments outside the mapping keep it unchanged.
+        // A segment outside the mapping leaves the mapping unchanged.
         for seq in [1, 2_849 + 31_328] {
             assert_eq!(mapping(seq), (9, 0x1000, 31_328));
         }

@@ -5,19 +5,19 @@ use fadeout_transport::tcp::{EcnMode, ReceiveWindow, TcpConfig};
 /// Default initial send buffer of Linux (`tcp_wmem[1]`), bytes.
 const FIRST_SEND_BUFFER: u64 = 16_384;
 
-/// Buffers and ECN of a kernel. Each value is the largest that a flow of the node needs. Linux
-/// keeps its default for values that no flow needs.
+/// Buffer sizes and ECN setting of a kernel. Each value is the largest that a flow of the node
+/// needs. A value that no flow needs stays at the default of Linux.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// `tcp_rmem`: initial and maximum receive buffer, bytes. `None` for the default.
+    /// `tcp_rmem`: initial and maximum receive buffer, bytes. `None` keeps the default of Linux.
     receive: Option<[u64; 2]>,
-    /// `tcp_wmem`: initial and maximum send buffer, bytes. `None` for the default.
+    /// `tcp_wmem`: initial and maximum send buffer, bytes. `None` keeps the default of Linux.
     send: Option<[u64; 2]>,
     has_ecn: bool,
 }
 
 impl Settings {
-    /// Extends the settings by those of a flow.
+    /// Raises the settings to the values that a flow needs.
     pub(crate) fn include(&mut self, config: &TcpConfig) {
         let window = match config.receive_window {
             ReceiveWindow::Autotuned { max_bytes } => Some(max_bytes),
@@ -25,7 +25,7 @@ impl Settings {
             ReceiveWindow::Shared => None,
         };
         if let Some(window) = window {
-            // Only half of the buffer memory holds payload.
+            // Linux counts overhead as buffer memory. Only half of the memory is for payload.
             let memory = [config.initial_receive_buffer, 2 * window];
             raise(&mut self.receive, memory);
         }
@@ -35,13 +35,13 @@ impl Settings {
         self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
     }
 
-    /// Extends the settings by the largest send buffer of a path of a multipath connection.
+    /// Raises the settings to the largest send buffer that a path of a multipath connection needs.
     pub(crate) fn include_path(&mut self, send_buffer: u64) {
         let first = self.send.map_or(FIRST_SEND_BUFFER, |[first, _]| first);
         raise(&mut self.send, [first, send_buffer]);
     }
 
-    /// Returns the files below `/proc/sys`, with the values that the agent writes to them.
+    /// Returns the assignments for the agent. Each has a file below `/proc/sys` and its value.
     pub(crate) fn assignments(&self) -> Vec<String> {
         let memory = |name: &str, sizes: Option<[u64; 2]>| {
             sizes.map(|[first, most]| {

@@ -1,13 +1,14 @@
-//! Search for blockages on the straight line ahead of a vehicle.
+//! Search for blockages that a vehicle will meet if it continues in a straight line.
 
 /// Time until the start of a blockage and its duration, both in seconds.
 pub(super) type Ahead = (f64, f64);
 
-/// Returns the start of the first blockage within `horizon` and its duration, or `None` if there is
-/// none. The duration is at most `horizon`. All times are in seconds.
+/// Returns the time until the first blockage within `horizon`, and its duration. `None` if there is
+/// no such blockage. The duration is at most `horizon`. All times are in seconds.
 ///
-/// The search samples `is_cut` every `step` seconds. Without `slot` an edge lies half a step before
-/// the first sample behind it. With `slot` a bisection finds each edge to within `slot`.
+/// `is_cut` returns true if the path is blocked at a time, and is sampled every `step` seconds.
+/// With `slot` a bisection finds each start and end of a blockage to within `slot`. Without `slot`
+/// the start or end lies half a step before the first sample with the new state.
 pub(super) fn first_cut(
     step: f64,
     horizon: f64,
@@ -58,8 +59,8 @@ mod tests {
         assert!((begins - 1.03).abs() <= 1e-4, "{begins}");
         assert!((lasts - 0.73).abs() <= 2e-4, "{lasts}");
         assert_eq!(first_cut(0.1, 1.0, None, is_cut), None);
-        // The search follows a blockage that begins within the horizon to its end, but at most for
-        // the length of the horizon.
+        // A blockage that begins within the horizon is followed to its end. Its duration is at most
+        // as long as the horizon.
         let (_, lasts) = first_cut(0.1, 1.1, None, is_cut).expect("one");
         assert!((lasts - 0.73).abs() <= 0.1 + 1e-9, "{lasts}");
         let (_, lasts) = first_cut(0.1, 1.1, None, |time| time > 1.0).expect("one");

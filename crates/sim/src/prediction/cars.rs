@@ -1,5 +1,5 @@
-//! Measurements of vehicles on copies of the channels. Channels are functions of seed, time and
-//! positions, so these measurements do not change the run.
+//! SNR measurements of vehicles on copies of the radio channels. Channels are functions of seed,
+//! time and positions, so the measurements do not change the run.
 
 use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 use fadeout_mobility::Places;
@@ -10,7 +10,8 @@ use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
 use fadeout_radio::path_state::PathStates;
 
-/// Vehicles with UEs and the cells that they measure. Measurements must be in the order of time.
+/// Vehicles with UEs and the cells that they measure. The times of the measurements must not
+/// decrease.
 #[derive(Debug)]
 pub(crate) struct Cars {
     cells: Vec<CellConfig>,
@@ -46,7 +47,7 @@ impl Cars {
         self.cells[cell.index()].gain_period
     }
 
-    /// Returns the position of a cell's antenna on the ground, metres.
+    /// Returns the horizontal position of a cell's antenna, metres.
     pub(super) fn mast(&self, cell: CellId) -> (f64, f64) {
         let site = self.cells[cell.index()].site;
         (site.x, site.y)
@@ -56,8 +57,8 @@ impl Cars {
         self.places.at(self.ues[ue.index()].node, now)
     }
 
-    /// Returns the signal-to-noise ratio of a cell at a UE, dB. `None` for a UE whose SINR the
-    /// scenario gives.
+    /// Returns the signal-to-noise ratio of a cell at a UE, dB. `None` if the scenario gives the
+    /// UE's SINR.
     pub(super) fn snr_db(
         &mut self,
         ue: UeId,

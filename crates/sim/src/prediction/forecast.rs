@@ -1,5 +1,5 @@
-//! Prediction of blockages during a run: vehicles report, base stations learn and predict, and the
-//! ends of flows receive notices.
+//! Prediction of blockages during a run. Vehicles send reports, base stations learn from them and
+//! predict blockages, and the ends of flows receive notices.
 
 use super::ahead::{Ahead, first_cut};
 use super::cars::Cars;
@@ -10,7 +10,8 @@ use fadeout_radio::access::RadioAccess;
 use fadeout_radio::channel::ConfigError;
 use fadeout_scenario::{BlockagePrediction, Knowledge, Regions};
 
-/// Precision of the edges of a blockage, seconds. It is one slot at a subcarrier spacing of 15 kHz.
+/// Precision of the start and end of a blockage, seconds. It is one slot at a subcarrier spacing of
+/// 15 kHz.
 const SLOT_S: f64 = 1e-3;
 
 /// Smallest relative change of a rate that causes a new notice.
@@ -19,14 +20,15 @@ const RATE_STEP: f64 = 0.05;
 /// Start and end of all future blockages, for each UE and cell.
 pub(crate) type Future = Vec<Vec<(Time, Time)>>;
 
-/// State of the path between a UE and a cell, from the reports so far.
+/// State of the path between a UE and a cell, according to the reports so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Path {
     snr_db: f64,
     is_cut: bool,
     is_known: bool,
-    /// Start of the current blockage, and whether the cell served the UE then. `None` if the path
-    /// is not blocked, or has been since the start of the run.
+    /// Start of the current blockage. The second value is true if the cell served the UE at this
+    /// time. `None` if the path is not blocked, or if it has been blocked since the start of the
+    /// run.
     began: Option<(Time, bool)>,
 }
 
@@ -36,7 +38,8 @@ struct Rider {
     flows: Vec<FlowId>,
     delay: Span,
     is_notified_of_cut: bool,
-    /// Cell and end of a prediction that is not decided yet. `None` if there is none.
+    /// Cell and predicted end of the latest blockage that flows have a notice of, until its end is
+    /// notified. `None` if there is none.
     said: Option<(CellId, Time)>,
     rate: Option<f64>,
 }
@@ -58,8 +61,8 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Creates the prediction of a run. `future` has the actual blockages, which only an oracle
-    /// uses.
+    /// Creates the prediction of a run. `future` are the actual blockages. Only a prediction by an
+    /// oracle uses them.
     pub(crate) fn new(
         described: &BlockagePrediction,
         cars: Cars,
@@ -87,8 +90,8 @@ impl Forecast {
         }
     }
 
-    /// Adds a flow of a UE, whose ends receive notices. `delay` is the time from an event to its
-    /// notice.
+    /// Adds a flow of a UE. The ends of the flow will receive notices. `delay` is the time from an
+    /// event to its notice.
     pub(crate) fn add_flow(&mut self, ue: UeId, flow: FlowId, delay: Span) {
         let rider = &mut self.riders[ue.index()];
         rider.flows.push(flow);
@@ -100,7 +103,7 @@ impl Forecast {
         self.period
     }
 
-    /// Processes the reports of all vehicles. Adds the notices to the ends of flows to `out`.
+    /// Processes the reports of all vehicles. Appends the notices to the ends of flows to `out`.
     pub(crate) fn on_reports(
         &mut self,
         now: Time,
@@ -127,7 +130,8 @@ impl Forecast {
     /// gives are skipped.
     fn measure(&mut self, ue: UeId, serving: Option<CellId>, now: Time) {
         for cell in (0..self.cars.cells() as u32).map(CellId) {
-            // Errors cannot occur, because the channels of all cells have been built before.
+            // The function returns no error here, because the channels of all cells have been built
+            // before.
             let Ok(Some(snr_db)) = self.cars.snr_db(ue, cell, now) else {
                 continue;
             };
@@ -153,8 +157,8 @@ impl Forecast {
         }
     }
 
-    /// Sends notices when the base station loses the UE, receives it again, or has predicted a
-    /// blockage that did not come.
+    /// Appends notices to `out` in three cases: the base station no longer receives the UE,
+    /// receives it again, or has predicted a blockage that did not occur.
     fn tell_what_is(
         &mut self,
         ue: UeId,
@@ -179,7 +183,7 @@ impl Forecast {
         }
     }
 
-    /// Processes the reports on all cells of a UE that its base station receives.
+    /// Processes a UE's reports on all cells, if the UE's base station receives them.
     fn report(
         &mut self,
         ue: UeId,
@@ -255,7 +259,7 @@ impl Forecast {
         }
     }
 
-    /// Sends each UE its share of the cell's rate, which all UEs share equally.
+    /// Notifies each UE of its rate. All UEs share the rate of a cell equally.
     fn send_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
         let ues = || (0..self.riders.len() as u32).map(UeId);
         let shares = |cell: CellId| {
@@ -333,9 +337,9 @@ fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
     }
 }
 
-/// Returns the next actual blockage within the horizon, shifted by the errors of the vehicle's
-/// report. An error of position or speed makes the predicted time too early or too late. `None` if
-/// there is no blockage.
+/// Returns the next actual blockage within the horizon. `None` if there is none. Its start is
+/// shifted by the errors of the vehicle's report: an error of position or speed makes the predicted
+/// start too early or too late.
 fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahead> {
     let now = seen.report.at;
     let next = known.partition_point(|&(began, _)| began <= now);
@@ -357,11 +361,11 @@ fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahea
     Some((((begins - early) / scale).max(0.0), lasts / scale))
 }
 
-/// Returns the blockages of each UE and cell until `end`. Channels are sampled as often as the
-/// radio evaluates them.
+/// Returns the blockages of each UE and cell until `end`. Channels are sampled at the interval at
+/// which the radio evaluates them.
 ///
 /// # Errors
-/// Returns the error if the channel of a cell cannot be built.
+/// Returns an error if the channel of a cell cannot be built.
 pub(crate) fn future(
     mut cars: Cars,
     end: Time,

@@ -1,11 +1,12 @@
 //! Prediction of the time and duration of blockages, from the vehicles' reports of earlier
 //! positions.
 //!
-//! Each base station has a map of regions, which are squares of the ground or its beams. Each
-//! region has the share of reports from there that found it blocked. Each report of a vehicle has
-//! its position and speed. The base station follows the straight line ahead through its map. The
-//! predicted blockage begins with the first region that was mostly blocked, and ends behind the
-//! last one. The base station uses only past reports, in the order in which they arrive.
+//! Each base station has a map that is divided into regions. A region is a square of the ground or
+//! a beam. For each region the map contains the share of reports that found the path blocked. A
+//! report contains the position and the speed of a vehicle. The base station extends the vehicle's
+//! path in a straight line over the map. The predicted blockage begins at the first region in which
+//! most reports were blocked, and ends behind the last such region in a row. The base station uses
+//! only past reports, in the order of their arrival.
 //!
 //! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
 //! vehicular networks", section 3.2.5. The paper describes its map of channel quality in words.
@@ -25,7 +26,7 @@ pub use score::{Cut, Outcome, Said, Score, match_up, score};
 
 use fadeout_core::{Span, Time};
 
-/// Report of a vehicle on a cell.
+/// Measurement report of a vehicle on one cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
     /// Time of the report.
@@ -40,12 +41,12 @@ pub struct Report {
     pub speed: (f64, f64),
     /// True if the measured level is too low for reception.
     pub is_cut: bool,
-    /// True if the measured cell serves the UE. No reports arrive while the serving cell is
-    /// blocked.
+    /// True if the measured cell serves the UE. While the serving cell is blocked, the base station
+    /// receives no report.
     pub serves: bool,
 }
 
-/// Prediction of a base station that the path to a vehicle will be blocked.
+/// Prediction by a base station that the path to a vehicle will be blocked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Time of the prediction.
@@ -65,22 +66,23 @@ pub struct Prediction {
 pub struct Settings {
     /// Division of the ground into regions.
     pub regions: Division,
-    /// Side of a square region, metres. The line ahead is sampled in steps of half of it.
+    /// Side of a square region, metres. The vehicle's extended path is sampled in steps of half a
+    /// side.
     pub resolution_m: f64,
-    /// Number of reports from a region before it is used.
+    /// Number of reports that a region needs before predictions use it.
     pub learning: u32,
     /// Time between two reports of a vehicle.
     pub report_period: Span,
-    /// Longest time ahead of a prediction.
+    /// Longest time between a prediction and the start of the predicted blockage.
     pub horizon: Span,
     /// Standard deviation of a vehicle's position error, metres.
     pub place_error_m: f64,
     /// Standard deviation of a vehicle's speed error, as a share of the speed.
     pub speed_error: f64,
-    /// Share of predictions that are lost.
+    /// Probability that a prediction is lost.
     pub missed: f64,
-    /// Share of reports without a prediction that cause a wrong one.
+    /// Probability of a false prediction after a report that finds no blockage ahead.
     pub false_alarms: f64,
-    /// Seed of the errors.
+    /// Seed of the random errors.
     pub seed: u64,
 }

@@ -7,24 +7,24 @@ use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time, math};
 use std::collections::BTreeMap;
 
-/// Lowest speed of a moving vehicle, m/s. Slower vehicles have no line ahead.
+/// Lowest speed of a moving vehicle, m/s. No path is predicted for slower vehicles.
 const SLOWEST: f64 = 0.1;
 
 /// Upper limit of predicted times, one hour. Real blockages are much shorter.
 const LONGEST_S: f64 = 3600.0;
 
-/// A report as the base station receives it, with the errors of the vehicle.
+/// A report with the position and speed errors of its vehicle, as the base station receives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// The report, with the reported position and speed.
     pub report: Report,
     /// Position error in the direction of travel, metres.
     pub ahead_m: f64,
-    /// Relative error of the reported speed. Positive if the report is too fast.
+    /// Relative error of the reported speed. Positive if the reported speed is too high.
     pub too_fast: f64,
 }
 
-/// Errors of a vehicle's reports, and its random stream.
+/// Position and speed errors of a vehicle's reports, and the vehicle's random stream.
 #[derive(Debug, Clone)]
 struct Car {
     random: Stream,
@@ -45,7 +45,7 @@ pub struct Predictor {
     settings: Settings,
     regions: Regions,
     cars: BTreeMap<u32, Car>,
-    /// Last report and last prediction, for each UE and cell.
+    /// Last report and end of the last prediction, for each UE and cell.
     paths: BTreeMap<(u32, u32), Known>,
 }
 
@@ -60,22 +60,23 @@ impl Predictor {
         }
     }
 
-    /// Sets the position of a cell's antenna on the ground. Only regions that are beams depend on
-    /// it.
+    /// Sets the horizontal position of a cell's antenna. The position matters only if regions are
+    /// beams.
     pub fn stand(&mut self, cell: u32, mast: (f64, f64)) {
         self.regions.stand(cell, mast);
     }
 
-    /// Learns from a report, and predicts a blockage in the regions ahead. Reports must be in the
-    /// order of time. `None` if no blockage is predicted.
+    /// Learns from a report, and predicts a blockage in the regions ahead of the vehicle. The times
+    /// of the reports must not decrease. `None` if no blockage is predicted.
     pub fn report(&mut self, report: Report) -> Option<Prediction> {
         let seen = self.hear(report)?;
         let found = self.of_regions(&seen.report);
         self.say(&seen, found)
     }
 
-    /// Learns from a report and adds the vehicle's errors to it. `None` if no prediction is
-    /// possible: the path is blocked, or an earlier prediction is still open.
+    /// Learns from a report, and returns the report with the vehicle's errors. `None` if no
+    /// prediction is possible now: the path is blocked, or the end of the last predicted blockage
+    /// has not passed.
     pub fn hear(&mut self, report: Report) -> Option<Seen> {
         let key = (report.ue, report.cell);
         let (place, speed) = self.errors(report.ue);
@@ -109,8 +110,9 @@ impl Predictor {
         })
     }
 
-    /// Returns the prediction after a report. `found` is the blockage ahead, if there is one.
-    /// Predictions may be lost, and without a blockage there may be a false alarm.
+    /// Returns the prediction after a report. `found` is the blockage ahead of the vehicle, or
+    /// `None` if no blockage is expected. A prediction may be lost at random. Without a blockage
+    /// the result may be a false alarm. `None` if nothing is predicted.
     pub(super) fn say(&mut self, seen: &Seen, found: Option<Ahead>) -> Option<Prediction> {
         let Settings {
             missed,
@@ -135,7 +137,7 @@ impl Predictor {
         let span = |seconds: f64| Span::from_secs_f64(seconds.clamp(0.0, LONGEST_S));
         let starts = report.at.saturating_add(span(begins));
         let lasts = span(lasts);
-        // Each blockage is predicted only once.
+        // The cell predicts no further blockage of this UE before the end of the predicted one.
         let known = self.paths.get_mut(&(report.ue, report.cell));
         known.expect("it was heard").until = starts.saturating_add(lasts);
         (!is_lost).then_some(Prediction {
@@ -147,8 +149,8 @@ impl Predictor {
         })
     }
 
-    /// Returns the first blockage on the straight line ahead, from the map of regions. `None` if
-    /// there is none.
+    /// Returns the first blockage on the vehicle's path in a straight line, according to the map of
+    /// regions. `None` if there is none.
     pub(super) fn of_regions(&self, seen: &Report) -> Option<Ahead> {
         let Settings {
             learning, horizon, ..
@@ -161,8 +163,8 @@ impl Predictor {
         })
     }
 
-    /// Calls `look` with the time in which the vehicle crosses half a region, seconds. `None` if
-    /// the vehicle stands still.
+    /// Calls `look` with the time in which the vehicle covers half the side of a region, seconds,
+    /// and returns its result. `None` if the vehicle stands still.
     pub(super) fn on_way<T>(
         &self,
         seen: &Report,
@@ -186,7 +188,8 @@ impl Predictor {
             let mut random = Stream::new(seed, "blockage-prediction", u64::from(ue));
             let mut drawn = || random.normal();
             let place = (drawn() * place_error_m, drawn() * place_error_m);
-            // A limit keeps the reported direction from being reversed.
+            // The relative error stays above -0.9. A value below -1 would reverse the reported
+            // direction.
             let speed = (drawn() * speed_error).max(-0.9);
             Car {
                 random,
@@ -197,8 +200,9 @@ impl Predictor {
         (car.place, car.speed)
     }
 
-    /// Fills a long gap between two reports of the serving cell. The vehicle could not report
-    /// because its path was blocked, so the positions in the gap count as blocked.
+    /// Fills a long gap between two reports on the serving cell. In the gap, the vehicle sent no
+    /// reports because its path was blocked. So the vehicle's positions in the gap are counted as
+    /// blocked.
     fn fill_gap(&mut self, before: &Report, now: &Report) {
         let period = self.settings.report_period.as_secs_f64();
         let gap = now.at.since(before.at).as_secs_f64();
@@ -219,7 +223,7 @@ impl Predictor {
 }
 
 impl Report {
-    /// Returns the position after a number of seconds on a straight line, metres.
+    /// Returns the vehicle's position after this number of seconds in a straight line, metres.
     pub(super) fn after(&self, seconds: f64) -> (f64, f64) {
         (
             self.place.0 + self.speed.0 * seconds,

@@ -1,4 +1,5 @@
-//! Regions around base stations, and the shares of reports from there that found the path blocked.
+//! Regions around base stations, and the share of reports from each region that found the path
+//! blocked.
 
 use fadeout_core::math::atan2;
 use std::collections::BTreeMap;
@@ -8,28 +9,28 @@ use std::collections::BTreeMap;
 pub enum Division {
     /// A square of the ground. Its side is the resolution.
     Squares,
-    /// A beam of the base station: a sector with its origin at the antenna and without limit of
-    /// distance.
+    /// A beam of the base station. The region is the sector behind the antenna in the beam's
+    /// direction, at any distance.
     Beams {
         /// Width of the beam, degrees.
         width_deg: f64,
     },
 }
 
-/// Total number of reports from a region, and how many of them found the path blocked.
+/// Number of all reports from a region, and number of reports that found the path blocked.
 type Counts = (u32, u32);
 
 /// A position on the ground, metres: east and north.
 type Place = (f64, f64);
 
-/// Map of a base station.
+/// Map of one base station.
 #[derive(Debug, Clone, Default)]
 struct Map {
     mast: Place,
     counts: BTreeMap<(i32, i32), Counts>,
 }
 
-/// Maps of all cells, with the regions that vehicles have reported from.
+/// Maps of all cells. They contain the regions from which vehicles have sent reports.
 #[derive(Debug, Clone)]
 pub(super) struct Regions {
     division: Division,
@@ -68,8 +69,8 @@ impl Regions {
             ),
             Division::Beams { width_deg } => {
                 let azimuth_deg = atan2(y - mast.1, x - mast.0).to_degrees();
-                // Beams are counted from east on. If their width does not divide the circle, the
-                // last one is narrower.
+                // Beams are numbered counter-clockwise from east. If 360 degrees are no multiple of
+                // the width, the last beam is narrower.
                 let turn = azimuth_deg.rem_euclid(360.0);
                 ((turn / width_deg).floor() as i32, 0)
             }
@@ -88,8 +89,8 @@ impl Regions {
         known.map_or((0.0, 0.0), |map| map.mast)
     }
 
-    /// True if most reports from the region found the path blocked. `None` if there are fewer than
-    /// `learning` reports.
+    /// True if most reports from the region at `place` found the path blocked. `None` if the region
+    /// has fewer than `learning` reports.
     pub(super) fn is_cut(&self, cell: u32, place: Place, learning: u32) -> Option<bool> {
         let known = self.cells.get(cell as usize)?;
         let region = self.region(known.mast, place);
@@ -109,11 +110,13 @@ mod tests {
             let mut regions = Regions::new(division, 5.0);
             regions.stand(1, (100.0, 50.0));
             regions.learn(1, (103.0, 60.0), true);
-            // The position is at 73 degrees from east, too, but ten times as far away.
+            // This position has the same direction from the antenna, 73 degrees from east, but ten
+            // times the distance. So it is in the same beam.
             let far = regions.is_cut(1, (130.0, 150.0), 1);
             assert_eq!(far, is_one.then_some(true));
             assert_eq!(regions.is_cut(1, (103.5, 61.0), 1), Some(true));
-            // Neither the next beam nor the same direction from another antenna is known.
+            // No report came from the next beam, or from a beam of another antenna in this
+            // direction. So the result is `None`.
             assert_eq!(regions.is_cut(1, (97.0, 60.0), 1), None);
             assert_eq!(regions.is_cut(0, (3.0, 10.0), 1), None);
         }
@@ -123,7 +126,7 @@ mod tests {
     fn a_region_is_cut_when_most_reports_from_it_are() {
         let mut regions = Regions::new(Division::Beams { width_deg: 7.0 }, 5.0);
         for (number, is_cut) in [true, true, false].into_iter().enumerate() {
-            // South of east: the last beam but one.
+            // The position is south of east, so it is in the last beam but one.
             regions.learn(0, (10.0 + number as f64, -0.5), is_cut);
         }
         assert_eq!(regions.is_cut(0, (40.0, -1.0), 3), Some(true));

@@ -1,4 +1,4 @@
-//! Quality of predictions.
+//! Scores of blockage predictions.
 
 use super::Prediction;
 use fadeout_core::{Span, Time};
@@ -10,11 +10,12 @@ pub struct Said {
     pub prediction: Prediction,
     /// Time at which the sender received the prediction.
     pub received_at: Time,
-    /// True if the cell served the UE then. Otherwise no end of a flow received the prediction.
+    /// True if the predicting cell served the UE at that time. Otherwise the ends of flows do not
+    /// receive the prediction.
     pub serves: bool,
 }
 
-/// A time in which a path was blocked.
+/// A period in which the path between a UE and a cell was blocked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     /// Number of the UE.
@@ -36,34 +37,35 @@ impl Cut {
     }
 }
 
-/// A prediction with the blockage that it matches, a prediction without a blockage, or a blockage
-/// without a prediction.
+/// A prediction with the blockage that it matches, a prediction that matches no blockage, or a
+/// blockage that no prediction matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// The prediction. `None` if the blockage was not predicted.
     pub said: Option<Said>,
-    /// The blockage. `None` if the prediction was wrong.
+    /// The blockage. `None` if the prediction matches no blockage.
     pub cut: Option<Cut>,
-    /// True if this is the first prediction of the blockage.
+    /// True if the prediction is the first one that matches the blockage.
     pub is_first: bool,
 }
 
 impl Outcome {
     /// Returns the time from the arrival of the prediction to the start of the blockage, seconds.
-    /// `None` without a match.
+    /// `None` if the prediction or the blockage is missing.
     pub fn lead_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         Some(apart(said.received_at, cut.began))
     }
 
-    /// Returns the predicted start less the actual start, seconds. `None` without a match.
+    /// Returns the predicted start minus the actual start, seconds. `None` if the prediction or the
+    /// blockage is missing.
     pub fn onset_error_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         Some(apart(cut.began, said.prediction.starts))
     }
 
-    /// Returns the predicted duration less the actual duration, seconds. `None` if one of them is
-    /// unknown.
+    /// Returns the predicted duration minus the actual duration, seconds. `None` if one of the
+    /// durations is unknown.
     pub fn length_error_s(&self) -> Option<f64> {
         let (said, cut) = (self.said?, self.cut?);
         let length = cut.lasted()?.as_secs_f64();
@@ -76,9 +78,9 @@ fn apart(from: Time, to: Time) -> f64 {
     to.as_secs_f64() - from.as_secs_f64()
 }
 
-/// Matches predictions with blockages. Each prediction is paired with the first blockage that
-/// overlaps it and began after its arrival. Unpredicted blockages follow. Predictions that start
-/// after `end` are left out.
+/// Matches predictions with blockages. A prediction matches the first blockage that overlaps the
+/// predicted one and began after the arrival of the prediction. Blockages without a prediction are
+/// at the end of the list. Predicted blockages that start after `end` are left out.
 pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     let mut is_met = vec![false; cuts.len()];
     let mut outcomes = Vec::new();
@@ -117,7 +119,7 @@ pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     outcomes
 }
 
-/// Shares and errors of predictions. `None` if there is nothing to average.
+/// Precision, recall and errors of predictions. A value is `None` if there is nothing to average.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Score {
     /// Number of predictions.

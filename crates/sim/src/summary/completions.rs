@@ -3,8 +3,8 @@
 use fadeout_core::{CompletionRow, CompletionTimesRow, FlowRow};
 use std::collections::BTreeMap;
 
-/// Groups of flows. The group NAME has the flows NAME-0, NAME-1, ... that `count` and `arrivals`
-/// create. A flow without such a number is a group of its own.
+/// Groups of flows. The group NAME contains the flows NAME-0, NAME-1, ... that `count` and
+/// `arrivals` create. A flow without a number in its name is a group of its own.
 pub(super) struct Groups<'a> {
     /// Name of each group and its number of flows, in the order of their first flows.
     groups: Vec<(&'a str, u64)>,
@@ -88,7 +88,7 @@ pub(super) fn completion_times(
         return None;
     }
     times.sort_by(f64::total_cmp);
-    // Nearest-rank percentile: the smallest time that at least this share of the flows does not
+    // Nearest-rank percentile: the smallest completion time that this share of the flows does not
     // exceed.
     let percentile = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
     let (name, flows) = groups.groups[group];

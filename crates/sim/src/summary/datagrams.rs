@@ -6,8 +6,8 @@ use fadeout_core::table::SummarySink;
 use fadeout_core::{DatagramsRow, FlowEnd, FlowRow, Probe, Span, Time};
 use fadeout_transport::udp::{Delays, UdpEndpoint};
 
-/// Adds a row for each direction in which a flow sent datagrams. Flows of other protocols have no
-/// such rows.
+/// Adds a row for each direction in which a flow sent datagrams. Does nothing for flows of other
+/// protocols.
 pub(super) fn add<P: Probe>(
     name: &str,
     flow: &Flow,
@@ -62,7 +62,7 @@ fn row(
     }
 }
 
-/// Returns the row of a datagram flow, without the columns of a connection.
+/// Returns the row of a datagram flow. Columns that only connections have stay empty.
 pub(super) fn flow_row(row: FlowRow, sender: &UdpEndpoint) -> FlowRow {
     let trips = sender.reception().round_trips();
     FlowRow {

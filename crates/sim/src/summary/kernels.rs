@@ -6,15 +6,16 @@ use crate::world::{Endpoints, Flow};
 use fadeout_core::{EndpointId, FlowRow, PathRow};
 use fadeout_scenario as scenario;
 
-/// Returns sender and receiver of each path of a flow between kernels. The list is empty for other
-/// flows.
+/// Returns sender and receiver of each path of a flow between kernels. The list is empty for a flow
+/// without kernels.
 pub(super) fn ends<'a>(
     endpoints: &'a Endpoints,
     described: &scenario::Flow,
     flow: &Flow,
 ) -> Vec<[&'a KernelEnd; 2]> {
     let paths = described.multipath.as_ref().map_or(1, |it| it.paths.len());
-    // Endpoint ids alternate between sender and receiver, path by path.
+    // The identifiers are those of the first path's sender and receiver, then of the second path's,
+    // and so on.
     let at = |number: usize, first: EndpointId| {
         endpoints.kernel(EndpointId(first.0 + 2 * number as u32))
     };

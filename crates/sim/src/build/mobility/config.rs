@@ -107,7 +107,7 @@ fn procedure(described: &scenario::MobilityManagement) -> ProcedureConfig {
     }
 }
 
-/// Default time for which a candidate cell holds resources. No standard has a value.
+/// Default time for which a candidate cell reserves resources. No standard defines this time.
 const USUAL_HOLD: Span = Span::from_secs(10);
 
 fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
@@ -184,8 +184,8 @@ fn beam_failure(described: &scenario::MobilityManagement) -> Option<BeamMonitori
 /// Standard: TS 36.133 Table 8.1.2.1-1; TS 38.133 Table 9.1.2-1.
 pub(super) const USUAL_GAP: Span = Span::from_millis(6);
 
-/// Returns a level of the scenario, dBm. The scenario reader requires it for the kinds of events
-/// that need it.
+/// Returns a level of the scenario, dBm. The scenario reader makes sure that the level is given for
+/// each kind of event that uses one.
 fn level(given: Option<fadeout_core::Dbm>) -> f64 {
     given.map_or(f64::NEG_INFINITY, |dbm| dbm.0)
 }
@@ -206,7 +206,7 @@ fn condition(described: &scenario::ExecutionCondition) -> MeasurementEvent {
         hysteresis_db: described.hysteresis.0,
         time_to_trigger: described.time_to_trigger,
         filter: described.filter,
-        // The UE does not report execution conditions to the network.
+        // The network gets no report when an execution condition is met.
         report_interval: Span::MAX,
         report_amount: None,
         scope: Scope::Any,
@@ -232,8 +232,8 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,
             },
-            // Event 3a has the conditions of event B2, but half the hysteresis (TS 25.331 clause
-            // 14.3.1.1).
+            // Event 3a has the entering and leaving conditions of event B2, but with half the
+            // hysteresis (TS 25.331 clause 14.3.1.1).
             scenario::EventKind::E3a => EventKind::B2 {
                 serving: level(described.serving_threshold_rscp),
                 neighbour: threshold,

@@ -1,4 +1,4 @@
-//! A part of the radio access for one of several worlds.
+//! One of several radio accesses that share a scenario's UEs. Each belongs to one world.
 
 use super::{establish, generation, named_error, surroundings_of};
 use crate::build::{BuildError, channel_file};
@@ -8,9 +8,9 @@ use fadeout_radio::access::{RadioAccess, RadioError, RecordedPath, Serving};
 use fadeout_radio::rlc::Generation;
 use fadeout_scenario::Scenario;
 
-/// Builds the part of the radio access with the UEs `ues`, in order. `serving` has the serving cell
-/// of each UE of the scenario. The part has all cells, but the cells of other parts serve no UE and
-/// cause no interference.
+/// Builds the radio access of the UEs `ues`, in their order. `serving` is the serving cell of each
+/// UE of the scenario. The radio access contains all cells of the scenario. Cells of other worlds
+/// serve no UE in it and cause no interference.
 pub(in crate::build) fn part(
     scenario: &Scenario,
     ues: &[UeId],
@@ -33,7 +33,7 @@ pub(in crate::build) fn part(
     });
     let recorded: Vec<RecordedPath> = recorded.collect();
     let named = |error: RadioError| match error {
-        // The error has the number of the UE within the part.
+        // The number in the error counts the UEs of this radio access, not those of the scenario.
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ues[ue].index()].name.clone(),
             reason: error.reason(),
