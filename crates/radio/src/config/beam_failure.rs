@@ -7,9 +7,11 @@ use fadeout_core::{Dbm, Span};
 /// Standard: TS 38.331 §6.3.2; TS 38.321 §5.17.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BeamMonitoring {
-    /// Number of beam failure instances that declare a failure (beamFailureInstanceMaxCount).
+    /// Number of beam failure instances after which a beam failure is declared
+    /// (beamFailureInstanceMaxCount).
     pub most_instances: u32,
-    /// Time in reporting periods after which the count is reset (beamFailureDetectionTimer).
+    /// Time without a beam failure instance after which their count is reset, in reporting periods
+    /// (beamFailureDetectionTimer).
     pub detection_periods: u32,
     /// Dedicated preambles for the recovery (BeamFailureRecoveryConfig). `None` if the UE draws
     /// contention preambles.
@@ -23,7 +25,7 @@ pub struct BeamMonitoring {
 pub struct DedicatedRecovery {
     /// Least RSRP of a candidate beam (rsrp-ThresholdSSB).
     pub threshold: Dbm,
-    /// Time for which dedicated preambles may be used (beamFailureRecoveryTimer). `None` if they
-    /// may be used as long as the recovery takes.
+    /// Time for which dedicated preambles may be used (beamFailureRecoveryTimer). `None` if
+    /// dedicated preambles may be used until the recovery ends.
     pub timer: Option<Span>,
 }

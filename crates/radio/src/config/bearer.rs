@@ -11,7 +11,7 @@ use fadeout_core::{CellId, Span, UeId};
 pub struct BearerConfig {
     /// UE of the bearer.
     pub ue: UeId,
-    /// Leg of the UE that carries the bearer: 0 for the first, 1 for the second.
+    /// Number of the UE's leg that carries the bearer: 0 for the first leg, 1 for the second.
     pub leg: u8,
     /// Logical channel of the bearer. Channels of equal priority are served in the order of their
     /// ids.
@@ -26,8 +26,8 @@ pub struct BearerConfig {
 }
 
 impl BearerConfig {
-    /// Returns the number of the RLC entity that is restricted to this secondary cell. `None` if
-    /// the cell carries the same data as the primary cell.
+    /// Returns the number of the leg whose RLC entity is restricted to this secondary cell. `None`
+    /// if the cell serves the same RLC entity as the primary cell.
     ///
     /// Standard: TS 38.321 §5.4.3.1.2.
     pub(crate) fn kept_to(&self, cell: CellId) -> Option<u8> {
@@ -40,8 +40,9 @@ impl BearerConfig {
         matches!(self.rlc.mode, Mode::Am(_))
     }
 
-    /// True if a packet accepted by the bearer may change the bearer's wake-up time. A packet
-    /// starts no timer but discardTimer. Queue management may drop a packet that a timer was about.
+    /// True if a new packet may change the time at which the bearer must be woken. The only timer
+    /// that a packet starts is discardTimer. Queue management may drop a packet whose timer is
+    /// running.
     #[inline]
     pub(crate) fn wakes_for_packets(&self) -> bool {
         self.pdcp.discard_timer.is_some() || !matches!(self.rlc.aqm, AqmConfig::DropTail(_))
@@ -71,8 +72,8 @@ impl BearerConfig {
         }
     }
 
-    /// Returns a bearer that stands for MAC control elements of `ue` in NR. They are served before
-    /// all data, and retransmitted by HARQ alone.
+    /// Returns a bearer that models the MAC control elements of `ue` in NR. MAC control elements
+    /// are served before all data. Only HARQ retransmits them.
     pub(crate) fn control(ue: UeId) -> BearerConfig {
         let signalling = BearerConfig::signalling(ue, true);
         BearerConfig {
@@ -88,7 +89,7 @@ impl BearerConfig {
         }
     }
 
-    /// Returns signalling radio bearer 1 of `ue`, in the acknowledged mode of its generation. It is
+    /// Returns signalling radio bearer 1 of `ue`, in acknowledged mode of NR or LTE. The bearer is
     /// served before all data.
     ///
     /// Standard: TS 38.331 §9.2.1; TS 36.331 §9.2.1.1.

@@ -20,16 +20,16 @@ use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate,
 pub struct CellConfig {
     /// Position of the cell's antenna.
     pub site: Point,
-    /// Period of a network that repeats in space. A UE receives the image of the cell that is
-    /// nearest to the UE. `None` if the network does not repeat.
+    /// Spatial period of a network that repeats in space (wrap-around). A UE receives the image of
+    /// the cell that is nearest to the UE. `None` without wrap-around.
     pub repeats: Option<Lattice>,
     /// Carrier frequency. Cells with the same carrier interfere.
     pub carrier: Hertz,
     /// Radio technology, LTE or NR.
     pub air: AirInterface,
-    /// For a cell of 3G, power of the pilot (CPICH) relative to the carrier's power. UEs measure
-    /// the pilot and are handed over to and from the cell. Their bearers then use links of the
-    /// caller. `None` for other cells.
+    /// For a 3G cell, power of the pilot (CPICH) relative to the carrier's power. UEs measure the
+    /// pilot, and handovers to and from the cell are simulated. In the cell, links of the caller
+    /// carry a UE's bearers. `None` for other cells.
     pub pilot: Option<Decibel>,
     /// Number of resource blocks of the carrier.
     pub resource_blocks: u32,
@@ -46,10 +46,11 @@ pub struct CellConfig {
     pub background_load: f64,
     /// Division of a slot among UEs.
     pub sharing: Sharing,
-    /// Number of spatial layers of a downlink transmission, or the maximum if the rank is adaptive.
-    /// Layers share the power.
+    /// Number of spatial layers of a downlink transmission. With adaptive rank, the maximum number
+    /// of layers. The power is divided among the layers.
     pub layers: u32,
-    /// Number of spatial layers of an uplink transmission, or the maximum if the rank is adaptive.
+    /// Number of spatial layers of an uplink transmission. With adaptive rank, the maximum number
+    /// of layers.
     pub uplink_layers: u32,
     /// Choice of a transmission's number of layers.
     pub rank: Rank,
@@ -65,8 +66,8 @@ pub struct CellConfig {
     pub most_ues: u32,
     /// Choice of the modulation and coding scheme.
     pub adaptation: Adaptation,
-    /// Number of resource blocks of a sub-band, if UEs report the quality of each sub-band and the
-    /// downlink scheduler uses these reports. `None` if UEs report one value for the band.
+    /// Number of resource blocks of a sub-band. UEs then report the quality of each sub-band, and
+    /// the downlink scheduler uses these reports. `None` if UEs report one value for the band.
     pub cqi_sub_band: Option<u32>,
     /// Error rates that replace the error model and do not depend on the SINR. `None` if the model
     /// applies.
@@ -79,7 +80,8 @@ pub struct CellConfig {
     pub overhead: Overhead,
     /// Parameters of scheduling requests.
     pub requests: RequestConfig,
-    /// Uplink resources that each UE with data may use without a request. `None` if there are none.
+    /// Uplink resources that each UE with data may use without a scheduling request. `None` without
+    /// configured grants.
     pub configured_grant: Option<ConfiguredGrant>,
     /// Discontinuous reception (DRX) of the cell's UEs. `None` if UEs always listen.
     pub drx: Option<DrxConfig>,
@@ -93,12 +95,12 @@ pub struct CellConfig {
     pub effective_sinr: EffectiveSinr,
     /// Lowest and highest SINR that a receiver can have. The range does not apply to a fixed SINR.
     pub sinr_range: SinrRange,
-    /// Age at which path loss, shadowing, blockage and beams of a UE's path are evaluated again.
-    /// Fading is evaluated in every slot.
+    /// Time after which path loss, shadowing, blockage and beams of a UE's path are computed again.
+    /// Fading is computed in every slot.
     pub gain_period: Span,
-    /// Time after which the scheduler tries again a UE that has data but was out of range.
+    /// Time after which the scheduler again considers a UE that has data but was out of range.
     pub recheck_after: Span,
-    /// Time without service after a radio link failure, which RLC declares after its last
+    /// Time without service after a radio link failure. RLC declares the failure after its last
     /// retransmission.
     pub reestablish_after: Span,
 }
@@ -108,8 +110,8 @@ pub struct CellConfig {
 pub enum Rank {
     /// Always the maximum number of layers.
     Fixed,
-    /// The number of layers that carries most data according to the reports. With a fixed MCS, the
-    /// maximum number of layers.
+    /// The number of layers that carries most data according to the UE's reports. With a fixed MCS,
+    /// the maximum number of layers is used.
     Adaptive,
 }
 
@@ -128,13 +130,14 @@ pub enum AirInterface {
     },
 }
 
-/// Number of flexible symbols that uplink grants leave to a downlink with data. The downlink may
-/// also use flexible symbols that were not granted to the uplink.
+/// Rule for the number of flexible symbols that the uplink leaves to the downlink if the downlink
+/// has data. The downlink may also use flexible symbols that were not granted to the uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Division {
-    /// Half of the flexible symbols.
+    /// The uplink leaves half of the flexible symbols.
     Halves,
-    /// The number of symbols that the downlink needed in its latest slots, but at most half.
+    /// The uplink leaves as many flexible symbols as the downlink needed in its latest slots, but
+    /// at most half.
     Demand,
 }
 
@@ -143,7 +146,7 @@ pub enum Division {
 pub enum Sharing {
     /// UEs use different resource block groups of the same slot.
     Frequency,
-    /// UEs use different symbols of the slot, with the whole band each, because an analog beam
+    /// UEs use different symbols of the slot. Each UE uses the whole band, because an analog beam
     /// points at one UE at a time.
     Time,
 }
@@ -151,17 +154,17 @@ pub enum Sharing {
 /// Choice of the modulation and coding scheme (MCS) of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Adaptation {
-    /// MCS from CQI reports.
+    /// The MCS is chosen from CQI reports.
     Reports(ReportedAdaptation),
-    /// Always the MCS with this index.
+    /// The MCS with this index is always used.
     FixedScheme {
         /// Index of the MCS in its table.
         index: u32,
         /// MCS table of NR. LTE has a table of its own.
         table: McsTable,
     },
-    /// Data rate in place of an MCS, carried by all resource units of a slot together. Errors must
-    /// be fixed too. The channel is not evaluated.
+    /// A fixed data rate replaces the MCS. All resource units of a slot together carry that rate.
+    /// Block error rates must be fixed too, and the channel is not evaluated.
     FixedRate {
         /// Downlink rate of the whole carrier.
         downlink: Rate,
@@ -177,11 +180,13 @@ pub struct ReportedAdaptation {
     pub cqi_table: CqiTable,
     /// MCS table of NR. LTE has a table of its own.
     pub mcs_table: McsTable,
-    /// Times and delay of CQI reports. The base station measures the uplink at the same times.
+    /// Period and delay of CQI reports. The base station measures the uplink with the same period
+    /// and delay.
     pub reporting: CsiReporting,
     /// Outer loop of link adaptation.
     pub outer_loop: OuterLoopConfig,
-    /// Target error rate of first transmissions, in (0, 1). Link adaptation chooses the MCS for it.
+    /// Target error rate of first transmissions, in (0, 1). Link adaptation chooses the MCS that
+    /// meets this target.
     pub target_error: f64,
 }
 
@@ -205,13 +210,14 @@ pub struct CellHarqConfig {
 /// Configured grant: uplink resources that need no scheduling request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfiguredGrant {
-    /// Number of slots between two occasions of a UE. Each UE has its own offset, in the order of
-    /// the UEs.
+    /// Number of slots between two occasions of a UE. Each UE has its own offset, assigned in the
+    /// order of the UEs.
     pub period: u32,
-    /// Number of units of an occasion. A unit is a resource block group, or a symbol with time
-    /// sharing.
+    /// Size of an occasion in units. A unit is a resource block group. With time sharing, a unit is
+    /// a symbol.
     pub units: u32,
-    /// Index of the MCS in the cell's table of uplink schemes. Ignored with a fixed MCS or rate.
+    /// Index of the MCS in the cell's MCS table for the uplink. The index is ignored if the cell
+    /// has a fixed MCS or rate.
     pub scheme: u32,
 }
 
@@ -221,10 +227,10 @@ pub enum UplinkPower {
     /// The UE's maximum power, over the resource blocks of its grant.
     Maximum,
     /// Open-loop power control (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1). The power is at
-    /// most P_0 + alpha PL in each resource block. The UE gets no more resource blocks than its
-    /// power allows.
+    /// most P_0 + alpha PL in each resource block, where PL is the path loss. The scheduler gives
+    /// the UE no more resource blocks than the UE's power allows.
     OpenLoop {
-        /// P_0 of a resource block with 15 kHz subcarriers. It scales with the width of the
+        /// P_0 of a resource block with 15 kHz subcarriers. P_0 scales with the width of the
         /// resource block.
         p0: Dbm,
         /// Share of the path loss that is compensated, in [0, 1].
@@ -233,7 +239,7 @@ pub enum UplinkPower {
 }
 
 impl UplinkPower {
-    /// Open loop of macro cell studies: P_0 = -84 dBm and alpha = 0.8.
+    /// Open-loop power control with values of macro cell studies: P_0 = -84 dBm and alpha = 0.8.
     pub const OPEN_LOOP: UplinkPower = UplinkPower::OpenLoop {
         p0: Dbm(-84.0),
         alpha: 0.8,
@@ -286,8 +292,8 @@ impl CellConfig {
         matches!(self.air, AirInterface::Nr { .. })
     }
 
-    /// Returns the downlink rate that no UE exceeds. It is the rate of the highest MCS on all
-    /// resource blocks, or the configured fixed rate.
+    /// Returns the downlink rate that no UE exceeds: the rate of the highest MCS on all resource
+    /// blocks, or the configured fixed rate.
     ///
     /// Standard: TS 38.306 §4.1.2.
     pub fn peak_rate(&self) -> Rate {
@@ -311,8 +317,8 @@ impl CellConfig {
     }
 }
 
-/// Returns the key of the channel between a UE and a cell. `sites` must be the sites of all cells.
-/// Cells at one position are one site, which has the number of its first cell.
+/// Returns the key of the channel between a UE and a cell. `sites` must contain the positions of
+/// all cells. Cells at one position form one site, numbered by its first cell.
 pub(super) fn link_key(
     sites: impl Iterator<Item = Point> + Clone,
     cell: CellId,

@@ -1,5 +1,5 @@
-//! Channels between UEs and cells. The air and the outlook (prediction of outages) build them here
-//! in the same way, so their channels are equal.
+//! Channels between UEs and cells. The radio simulation and the prediction of outages both build
+//! their channels here, so that the channels are equal.
 
 use super::CellConfig;
 use super::cell::link_key;
@@ -11,7 +11,8 @@ use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
 use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time, UeId};
 
-/// Channels of a radio access. Cells with equal channel configurations share an environment.
+/// Builder of the channels of a radio access. Cells with equal channel configurations share one
+/// propagation environment.
 #[derive(Debug)]
 pub(crate) struct Channels {
     seed: u64,
@@ -19,7 +20,7 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// Returns an empty set of channels for the seed of a run.
+    /// Returns a builder without environments, for the seed of a run.
     pub(crate) fn new(seed: u64) -> Channels {
         Channels {
             seed,
@@ -28,7 +29,7 @@ impl Channels {
     }
 
     /// Returns the channel between a UE and cell `id`. `penetration` is the loss of walls around
-    /// the UE. `cells` must be all cells. The channel gives its mean gain only, until
+    /// the UE. `cells` must contain all cells. The channel only gives its mean gain until
     /// [`LinkChannel::make_full`] is called.
     ///
     /// # Errors
@@ -66,9 +67,9 @@ impl Channels {
 }
 
 impl CellConfig {
-    /// Returns the two ends of the channel between the cell and a UE at `ue`, and the obstacles
-    /// between them. `node` is the node of the UE. Vehicles always count, and buildings count if
-    /// they decide the line of sight.
+    /// Returns the two ends of the channel between the cell and the UE with motion `ue`, and the
+    /// obstacles between the two ends. `node` is the node of the UE. Vehicles always count as
+    /// obstacles. Buildings count if they determine the line-of-sight state.
     pub(crate) fn ends<M: Motion>(
         &self,
         (node, at): (NodeId, Time),
@@ -79,7 +80,8 @@ impl CellConfig {
         self.ends_from(site, (node, at), ue, motion)
     }
 
-    /// As [`ends`](CellConfig::ends), with `site` as the position of the cell's nearest image.
+    /// Returns the ends and obstacles as [`ends`](CellConfig::ends) does. The caller gives the
+    /// position `site` of the cell's image that is nearest to the UE.
     pub(crate) fn ends_from<M: Motion>(
         &self,
         site: Point,

@@ -48,7 +48,8 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     }
     if let Some(id) = ue.pscell {
         is_there("PSCell", id)?;
-        // The strongest cell may turn out to be the PSCell.
+        // A serving cell chosen as the strongest cell could be the PSCell, so the serving cell must
+        // be named.
         let expected = "a serving cell that is named, and another one".to_owned();
         if !matches!(ue.serving, Serving::Cell(other) if other != id) {
             return Err(error("PSCell", &id.0, expected));
@@ -109,7 +110,7 @@ pub(crate) fn check_bearer(
         .map_or(Ok(()), |split| check_split(index, bearer, &split, ue))
 }
 
-/// Checks that header compression, if configured, is possible on a bearer.
+/// Checks that a bearer may use header compression, if header compression is configured.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2; TS 38.323 §5.7.1.
 fn check_compression(index: usize, bearer: &BearerConfig) -> Result<(), RadioError> {
@@ -142,13 +143,13 @@ fn check_compression(index: usize, bearer: &BearerConfig) -> Result<(), RadioErr
     })
 }
 
-/// Returns the number of legs that a UE has or may be given.
+/// Returns the number of legs that a UE has, or may get during the run.
 fn legs_of(ue: &UeConfig) -> u8 {
     1 + u8::from(ue.pscell.is_some() || ue.takes_secondary)
 }
 
-/// Finds a mistake in the legs of a UE's bearer. Returns the name of the value, the value, and the
-/// values expected. `None` if there is no mistake.
+/// Checks the legs of a UE's bearer. Returns the name of the wrong value, the value, and the
+/// expected values. `None` if the legs are valid.
 fn wrong_legs(
     bearer: &BearerConfig,
     split: &SplitConfig,
@@ -261,8 +262,8 @@ fn check_split(
     })
 }
 
-/// Largest number of resource blocks in the tables. Carriers wider than those of the standards are
-/// allowed for studies.
+/// Largest number of resource blocks of a cell. The limit exceeds the standards' carriers, because
+/// studies use wider carriers.
 const MOST_RESOURCE_BLOCKS: u32 = 3300;
 
 fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {

@@ -4,7 +4,7 @@ use super::CellConfig;
 use crate::antenna::Angles;
 use fadeout_core::CellId;
 
-/// Distance in metres below which two masts are one site.
+/// Distance in metres below which two cells are at one site.
 const APART: f64 = 1.0;
 
 /// Returns the cells at the site of `primary` on other carriers, with the same technology and DRX.
@@ -23,8 +23,8 @@ pub(crate) fn co_sited<'a>(
             && other.drx == primary.drx
             && dx * dx + dy * dy < APART * APART
     };
-    // Thousandths of a degree, rounded so that equal angles to the left and to the right compare
-    // equal.
+    // Angles are rounded to 0.001 degrees, so that equal angles to the left and to the right
+    // compare equal.
     let turned = |other: Option<Angles>| match (own, other) {
         (Some(own), Some(other)) => (other.relative_to(own).azimuth_deg.abs() * 1e3).round() as u32,
         _ => 0,

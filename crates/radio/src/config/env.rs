@@ -1,4 +1,4 @@
-//! Arguments of state machines beyond their own state, and the ids that they share.
+//! Context that is passed to state machines of the radio, and the ids that they share.
 
 use crate::phy::sub_band::BandSet;
 use fadeout_core::{PacketId, PacketPool, Time};
@@ -27,7 +27,7 @@ impl Rnti {
     }
 }
 
-/// Slot number that stands for no slot: another event must happen first.
+/// Slot number with the meaning "no slot is planned".
 pub(crate) const NO_SLOT: u64 = u64::MAX;
 
 /// Resources of a transport block.
@@ -45,7 +45,7 @@ pub(crate) struct Shape {
     pub bands: BandSet,
 }
 
-/// Context of a step of a state machine: the time, the packets, and the places for its output.
+/// Context of a step of a state machine: the time, the packets, and the lists for its output.
 #[derive(Debug)]
 pub(crate) struct Env<'a, P> {
     pub now: Time,

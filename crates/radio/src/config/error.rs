@@ -4,8 +4,8 @@ use crate::channel::ConfigError;
 use crate::phy::PhyError;
 use crate::rlc::ParameterError;
 
-/// Reason why a radio access cannot be built. Every message gives the place and the expected
-/// values.
+/// Reason why a radio access cannot be built. Every message names the cell, UE or bearer, and the
+/// expected values.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RadioError {
     /// Invalid physical layer of a cell.
@@ -24,7 +24,7 @@ pub enum RadioError {
         /// Error of the channel.
         error: ConfigError,
     },
-    /// A value of a cell out of its range.
+    /// A value of a cell is out of range.
     #[error("cell {cell}: {}", self.reason())]
     Cell {
         /// Index of the cell.
@@ -36,7 +36,7 @@ pub enum RadioError {
         /// The values allowed.
         expected: String,
     },
-    /// A value of a UE out of its range.
+    /// A value of a UE is out of range.
     #[error("UE {ue}: {}", self.reason())]
     Ue {
         /// Index of the UE.
@@ -56,7 +56,7 @@ pub enum RadioError {
         /// Error of the parameter.
         error: ParameterError,
     },
-    /// A value of a bearer that contradicts other values.
+    /// A value of a bearer contradicts other values.
     #[error("bearer {bearer}: {}", self.reason())]
     Bearer {
         /// Index of the bearer.
@@ -68,7 +68,7 @@ pub enum RadioError {
         /// The values allowed.
         expected: &'static str,
     },
-    /// A bearer of a UE that does not exist.
+    /// A bearer names a UE that does not exist.
     #[error("bearer {bearer} {}", self.reason())]
     NoUe {
         /// Index of the bearer.
@@ -78,7 +78,7 @@ pub enum RadioError {
         /// Number of UEs that exist.
         ues: usize,
     },
-    /// A bearer on a leg that its UE does not have.
+    /// A bearer names a leg that its UE does not have.
     #[error("bearer {bearer} {}", self.reason())]
     NoLeg {
         /// Index of the bearer.
@@ -91,7 +91,7 @@ pub enum RadioError {
 }
 
 impl RadioError {
-    /// Returns the mistake and the expected values, without the place.
+    /// Returns the message without the name of the cell, UE or bearer.
     pub fn reason(&self) -> String {
         match self {
             RadioError::Phy { error, .. } => error.to_string(),

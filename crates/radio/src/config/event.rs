@@ -54,7 +54,8 @@ pub enum EventKind {
         /// Threshold of the neighbour in dBm.
         neighbour: f64,
     },
-    /// A neighbour on the carrier of a secondary cell is better than that cell by an offset.
+    /// A neighbour on the carrier of a secondary cell is better than that secondary cell by an
+    /// offset.
     A6 {
         /// Offset in dB.
         offset: f64,
@@ -75,8 +76,8 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// True if the event compares a neighbour. Its report may cause a handover or a change of a
-    /// secondary cell.
+    /// True if the event is about neighbours. A report of such an event may cause a handover or a
+    /// change of a secondary cell.
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
     }

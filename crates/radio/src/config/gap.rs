@@ -1,8 +1,9 @@
-//! Measurement gaps: times in which a UE listens to other carriers and uses none of its own.
+//! Measurement gaps: times in which a UE measures other carriers and neither sends nor receives on
+//! its own carriers.
 
 use fadeout_core::{Direction, Span, Time, UeId};
 
-/// Measurement gaps of UEs.
+/// Configuration of measurement gaps.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.5; TS 38.133 §9.1.2; TS 36.133 §8.1.2.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,14 +12,14 @@ pub struct MeasurementGaps {
     pub period: Span,
     /// Length of a gap (MGL).
     pub length: Span,
-    /// Time from a multiple of the period to a gap (gapOffset). `None` if each UE has an offset of
-    /// its own.
+    /// Time from a multiple of the period to a gap (gapOffset). `None` if the simulator gives each
+    /// UE a different offset.
     pub offset: Option<Span>,
 }
 
 impl MeasurementGaps {
     /// Returns the time from a multiple of the period to a UE's gap. Without a configured offset,
-    /// UEs have gaps in different milliseconds.
+    /// the gaps of consecutive UEs start in different milliseconds.
     fn offset_of(&self, ue: UeId) -> Span {
         let spread = || {
             let places = (self.period.as_nanos() / 1_000_000).max(1);
@@ -35,7 +36,7 @@ impl MeasurementGaps {
         at.saturating_add(Span::from_nanos(wait))
     }
 
-    /// Rounds a time between measurements up to a multiple of the gap period.
+    /// Rounds the time `asked` between measurements up to a multiple of the gap period.
     pub(crate) fn whole_periods(&self, asked: Span) -> Span {
         let periods = asked.as_nanos().div_ceil(self.period.as_nanos()).max(1);
         self.period * periods

@@ -14,26 +14,26 @@ pub struct LtmConfig {
     pub offset: Decibel,
     /// Number of consecutive reports in which a candidate must exceed the offset.
     pub reports: u32,
-    /// Processing time of the UE. It starts 3 ms after the feedback of the command and ends when
-    /// the UE applies the target's configuration.
+    /// Processing time of the UE. The processing starts 3 ms after the feedback of the command and
+    /// ends when the UE applies the target's configuration.
     pub processing: Span,
-    /// Time for the synchronisation with the target's downlink. It follows the processing time if
-    /// the UE is not synchronised before.
+    /// Time for the synchronisation with the target's downlink. The synchronisation follows the
+    /// processing time, unless the UE is already synchronised.
     pub synchronisation: Span,
-    /// Synchronisation of the UE with candidates before the command.
+    /// Kind of synchronisation with candidates before the command.
     pub early: EarlySync,
 }
 
 /// Synchronisation of a UE with a candidate before the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EarlySync {
-    /// None: the UE only measures the candidate.
+    /// There is no early synchronisation: the UE only measures the candidate.
     #[default]
     None,
     /// Downlink synchronisation: TCI states of the candidate are active.
     Downlink,
-    /// Downlink synchronisation and timing advance. The network measured the timing advance with an
-    /// ordered preamble, so random access is skipped.
+    /// Downlink synchronisation and timing advance. The network orders a preamble to measure the
+    /// timing advance, so the cell switch needs no random access.
     Both,
 }
 
@@ -49,8 +49,9 @@ impl LtmConfig {
 }
 
 impl Default for LtmConfig {
-    /// Values of frequency range 1. Processing has 10 ms for RRC and 20 ms for other steps.
-    /// Synchronisation has 20 ms for the first synchronisation signal block and 2 ms to process it.
+    /// Values of frequency range 1. The processing time consists of 10 ms for RRC and 20 ms for
+    /// other steps. The synchronisation time consists of 20 ms until the first synchronisation
+    /// signal block and 2 ms to process that block.
     ///
     /// Standard: TS 38.133 §6.3.1.2.
     fn default() -> LtmConfig {
@@ -69,8 +70,9 @@ impl Default for LtmConfig {
 mod tests {
     use super::*;
 
-    /// Test vectors ltm_rach_default and ltm_fast_early_tci of handover_vectors.csv. They have 4 ms
-    /// until the feedback, 3 ms after it, and 20 ms between two random access occasions.
+    /// Test vectors ltm_rach_default and ltm_fast_early_tci of handover_vectors.csv. Each delay
+    /// includes 4 ms until the feedback, 3 ms after the feedback, and 20 ms until a random access
+    /// occasion.
     #[test]
     fn delays_are_those_of_the_tests_of_the_standard() {
         let whole_ms = |config: LtmConfig| 4 + 3 + config.interruption().as_millis() + 20;

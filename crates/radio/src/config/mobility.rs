@@ -20,8 +20,8 @@ pub struct MobilityConfig {
     pub measurement_error_db: f64,
     /// Choice of the cells that a UE measures each time.
     pub sampling: Sampling,
-    /// Measurement gaps, in which UEs measure carriers that none of their cells uses. `None` if UEs
-    /// need no gaps, because they have an additional receiver.
+    /// Measurement gaps, in which UEs measure carriers other than those of their serving cells.
+    /// `None` if UEs have an additional receiver and need no gaps.
     pub gaps: Option<MeasurementGaps>,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
@@ -36,8 +36,9 @@ pub struct MobilityConfig {
     /// Conditional handovers, which replace commanded handovers. `None` if all handovers are
     /// commanded.
     pub conditional: Option<ConditionalConfig>,
-    /// L1/L2-triggered mobility: the network switches UEs among candidates by MAC. The candidates
-    /// are those of `conditional`, which then has no conditions. `None` if LTM is not used.
+    /// L1/L2-triggered mobility (LTM): the network switches UEs among candidates by MAC.
+    /// `conditional` then configures the candidates, without execution conditions. `None` if LTM is
+    /// not used.
     pub ltm: Option<LtmConfig>,
     /// Handover without random access, for commanded handovers between suitable cells. `None` if
     /// every handover uses random access.
@@ -47,24 +48,25 @@ pub struct MobilityConfig {
     ///
     /// Standard: TS 38.300 §9.2.3.2.
     pub daps: bool,
-    /// Maximum number of UEs in a cell for handovers into it to be accepted. `None` if no handover
-    /// is refused.
+    /// Maximum number of UEs in a cell. A cell with that many UEs refuses handovers. `None` if no
+    /// handover is refused.
     pub most_ues: Option<u32>,
-    /// Possible secondary cells of each primary cell. A UE that enters gets the first one of each
-    /// carrier. Event A6 replaces it by another one. Cells beyond the end of the list have none.
+    /// Possible secondary cells of each primary cell. A UE that enters a primary cell gets the
+    /// first secondary cell of each carrier. After event A6 a secondary cell is replaced. Primary
+    /// cells beyond the end of the list have no secondary cells.
     pub secondaries: Vec<Vec<CellId>>,
-    /// Rules for secondary nodes. `None` if the first change of the master's cell releases a
-    /// secondary node for good.
+    /// Rules for secondary nodes. `None` if the network adds no secondary nodes, and a UE loses its
+    /// secondary node when it first changes the master's cell.
     pub secondary_node: Option<SecondaryNodeConfig>,
     /// Base station number of each cell. A handover between cells with equal numbers needs no path
     /// switch.
     pub stations: Vec<u32>,
-    /// Numbers of the base stations of 3G. They exchange messages with other base stations through
-    /// the core.
+    /// Numbers of the 3G base stations. Messages between a 3G base station and other base stations
+    /// go through the core.
     pub utra: BTreeSet<u32>,
     /// Route of handover messages and of forwarded packets.
     pub interface: Interface,
-    /// Transport of handover messages and of forwarded packets: over simulated links, or with fixed
+    /// Transport of handover messages and of forwarded packets, over simulated links or with fixed
     /// delays.
     pub signalling: Signalling,
 }
@@ -138,7 +140,7 @@ pub(crate) enum Fate {
 /// Route of forwarded packets from one base station to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// Route takes this time.
+    /// Forwarding takes this time.
     FixedDelay(Span),
     /// Links of the caller carry the packets to this base station.
     Links { to: u32 },
@@ -176,14 +178,15 @@ impl MobilityConfig {
         }
     }
 
-    /// True if a bound on a cell's level may replace its measurement. With measurement errors it
-    /// may not, because these have no bound and are drawn in the order of the measurements.
+    /// True if a bound of a cell's level may replace a measurement. With measurement errors it may
+    /// not. These errors are unbounded, and are drawn in the order of the measurements.
     pub(crate) fn may_bound(&self) -> bool {
         let is_wanted = self.sampling == Sampling::WhereNeeded && self.gaps.is_none();
         is_wanted && self.measurement_error_db <= 0.0
     }
 
-    /// True if a UE may skip an evaluation of its link when earlier ones determine the result.
+    /// True if a UE may skip an evaluation of its link when earlier evaluations determine the
+    /// result.
     pub(crate) fn may_skip_evaluations(&self) -> bool {
         self.sampling == Sampling::WhereNeeded
     }
@@ -205,7 +208,7 @@ impl MobilityConfig {
         self.station(one) == self.station(other)
     }
 
-    /// True if a cell with `load` UEs accepts one more.
+    /// True if a cell with `load` UEs accepts another UE.
     pub(crate) fn has_room(&self, load: u32) -> bool {
         self.most_ues.is_none_or(|most| load < most)
     }
@@ -229,8 +232,8 @@ impl MobilityConfig {
         self.conditional.is_some() && self.ltm.is_none() || self.daps
     }
 
-    /// Returns the time at which the core is asked to send to both base stations in a handover
-    /// between two cells. `None` if it is not asked.
+    /// Returns when the source requests bicast from the core in a handover between two cells.
+    /// `None` if the handover does not use bicast.
     pub(crate) fn bicast_between(&self, one: CellId, other: CellId) -> Option<BicastStart> {
         match self.data {
             DataForwarding::Bicast(start) if !self.is_one_station(one, other) => Some(start),
@@ -248,14 +251,14 @@ impl MobilityConfig {
         self.has_links() && !self.is_one_station(one, other)
     }
 
-    /// Returns the fixed one-way delay between two base stations, for signalling without simulated
-    /// links.
+    /// Returns the fixed one-way delay between two base stations. Used if no simulated links carry
+    /// the messages.
     pub(crate) fn fixed_delay(&self) -> Span {
         self.procedure.between_stations(self.interface)
     }
 
-    /// Returns the fixed one-way delay between the base stations of two cells, for signalling
-    /// without simulated links.
+    /// Returns the fixed one-way delay between the base stations of two cells. Used if no simulated
+    /// links carry the messages.
     pub(crate) fn station_delay(&self, one: CellId, other: CellId) -> Span {
         match self.is_one_station(one, other) {
             true => Span::ZERO,
@@ -276,8 +279,8 @@ impl MobilityConfig {
         self.fixed_delay() * 2 + self.procedure.admission
     }
 
-    /// Returns the treatment of downlink data at base station `from` while the UE moves to `to`.
-    /// `delay` is the forwarding time without simulated links.
+    /// Returns the treatment of downlink data at base station `from` while the UE moves to base
+    /// station `to`. `delay` is the forwarding time if no simulated links carry the data.
     pub(crate) fn fate(&self, [from, to]: [u32; 2], delay: Span) -> Fate {
         let route = match self.has_links() {
             true => Route::Links { to },
@@ -289,23 +292,22 @@ impl MobilityConfig {
         }
     }
 
-    /// Returns the treatment of downlink data while a command moves the UE from one cell to
-    /// another.
+    /// Returns the treatment of downlink data after the UE was commanded from one cell to another.
     pub(crate) fn fate_between(&self, one: CellId, other: CellId) -> Fate {
         let stations = [one, other].map(|cell| self.station(cell));
         self.fate(stations, self.station_delay(one, other))
     }
 }
 
-/// Choice of the cells and links that a UE measures each time. Both choices give bit-identical
+/// Rule for the cells and links that a UE measures each time. Both rules give bit-identical
 /// results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// Only cells whose level bound allows that an event is entered, and the link only if earlier
-    /// evaluations allow that it is out of sync.
+    /// A UE measures only cells that may enter an event, according to the bound of their level. It
+    /// evaluates its link only if the link may be out of sync, according to earlier evaluations.
     #[default]
     WhereNeeded,
-    /// All cells and the link each time. This is the reference.
+    /// A UE measures all cells and its link each time. The other rule is tested against this rule.
     Every,
 }
 
@@ -329,8 +331,8 @@ pub enum Signalling {
     /// No simulated links: messages take the times of [`ProcedureConfig`], and none is lost.
     #[default]
     FixedDelays,
-    /// Simulated links of the caller. [`Move`](crate::access::Move) tells the caller which messages
-    /// to send.
+    /// Simulated links of the caller carry the messages. The caller receives the messages to send
+    /// as [`Move`](crate::access::Move).
     Links {
         /// Pairs of base stations without a link between them. Their messages and packets go
         /// through the core even if the preparation is direct.
@@ -346,16 +348,17 @@ pub enum DataForwarding {
     /// The source forwards the data to the target.
     #[default]
     Forwarded,
-    /// The source drops the data, and the core sends later data to both base stations.
+    /// The source drops the data. The core sends data to both base stations for a time (bicast).
     Bicast(BicastStart),
 }
 
-/// Time at which the source asks the core to send to both base stations.
+/// Time at which the source requests bicast: the core then sends data to both base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BicastStart {
-    /// When the target has accepted. The command waits for this time.
+    /// Bicast is requested when the target has accepted the UE. The handover command follows after
+    /// this time.
     Before(Span),
-    /// This time after the command.
+    /// Bicast is requested this time after the handover command.
     After(Span),
 }
 
@@ -376,8 +379,8 @@ pub struct Monitoring {
     pub n311: u32,
     /// T310: time from the start of the link problem to the link failure.
     pub t310: Span,
-    /// T312: shorter limit for a link with a problem whose UE reports a neighbour. `None` if it is
-    /// not configured.
+    /// T312: time from a measurement report during a link problem to the link failure. `None` if
+    /// T312 is not configured.
     pub t312: Option<Span>,
     /// T311: time limit for the search for a cell after a failure.
     pub t311: Span,
@@ -427,7 +430,8 @@ pub struct AccessConfig {
     pub response_window: Span,
     /// Maximum number of preambles of one random access procedure (preambleTransMax).
     pub most_preambles: u32,
-    /// Number of contention preambles of a cell. UEs without a dedicated preamble draw one of them.
+    /// Number of contention preambles of a cell. UEs without a dedicated preamble draw one of these
+    /// preambles.
     ///
     /// Standard: TS 36.331 §6.3.2; TS 38.331 §6.3.2.
     pub drawn_preambles: u32,
@@ -444,7 +448,7 @@ pub struct AccessConfig {
 }
 
 impl AccessConfig {
-    /// Returns the least time from a contention preamble to the end of contention resolution.
+    /// Returns the shortest time from a contention preamble to the end of contention resolution.
     pub fn least_answer(&self) -> Span {
         self.response_delay + self.message3_delay + self.resolution_delay
     }
@@ -478,7 +482,7 @@ pub struct ProcedureConfig {
     /// Time of the admission control at the target.
     pub admission: Span,
     /// Time from the reception of the command to the first random access occasion that the UE can
-    /// use. It covers RRC processing, cell search and synchronisation.
+    /// use. The time covers RRC processing, cell search and synchronisation.
     pub interruption: Span,
     /// Time from the reception of the command to the first block in a 3G cell. The default is 50 ms
     /// for RRC and 140 ms for a known cell with unknown timing.
@@ -493,21 +497,22 @@ pub struct ProcedureConfig {
     pub from_utra: Span,
     /// T304: time limit for entering the target.
     pub t304: Span,
-    /// Time for which the source waits for the target's answer (TX2RELOCprep), if links carry it.
+    /// Time for which the source waits for the target's answer (TX2RELOCprep). Used only if
+    /// simulated links carry the answer.
     pub preparation: Span,
     /// Time for which the source waits for a handover to end (TX2RELOCoverall).
     pub overall: Span,
-    /// Time for which the target waits for an end marker that may be lost. It starts with the first
-    /// packet of the new path.
+    /// Time for which the target waits for an end marker that may be lost. The wait starts with the
+    /// first packet of the new path.
     pub marker_timeout: Span,
     /// Buffer of the target for data that the core sends to both base stations. The target drops
-    /// data beyond it.
+    /// data that does not fit.
     pub target_buffer: Bytes,
 }
 
 impl ProcedureConfig {
-    /// Returns the fixed one-way delay between two base stations, for signalling without simulated
-    /// links.
+    /// Returns the fixed one-way delay between two base stations. Used if no simulated links carry
+    /// the messages.
     pub(crate) fn between_stations(&self, interface: Interface) -> Span {
         match interface {
             Interface::Direct => self.station_delay,

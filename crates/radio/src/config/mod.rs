@@ -1,5 +1,5 @@
 //! Configuration of a radio access as plain values, and errors in it. All other modules of the
-//! radio may use this module. It uses none of them.
+//! radio crate may use this module. This module uses none of them.
 //!
 //! Ids are indices: [`CellId`](fadeout_core::CellId) into [`RadioConfig::cells`],
 //! [`UeId`](fadeout_core::UeId) into [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId) into
@@ -65,7 +65,7 @@ pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 pub struct RadioConfig {
     /// Cells.
     pub cells: Vec<CellConfig>,
-    /// Radio interfaces of UEs. A node with two interfaces, such as LTE and mmWave, has two
+    /// UEs. Each is one radio interface of a node, so a node with LTE and mmWave interfaces has two
     /// entries.
     pub ues: Vec<UeConfig>,
     /// Bearers that exist from the start.

@@ -25,16 +25,16 @@ pub enum TargetTiming {
 /// First uplink grant in the target cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstGrant {
-    /// Grant that the command contains, with this time between two opportunities
+    /// Grant in the handover command. The time is that between two transmission opportunities
     /// (*ul-SchedInterval*, or a configured grant).
     Preallocated(Span),
-    /// Grant that the target cell sends repeatedly, with this period, while it expects the UE.
+    /// Grant on PDCCH that the target cell repeats with this period until the UE arrives.
     Pdcch(Span),
 }
 
 impl FirstGrant {
-    /// Grant on PDCCH with a period of 5 ms, a plausible choice for a target. No standard gives a
-    /// value.
+    /// Grant on PDCCH with a period of 5 ms. The period is an assumption, because no standard gives
+    /// a value.
     pub const ON_PDCCH: FirstGrant = FirstGrant::Pdcch(Span::from_millis(5));
 
     /// Returns the time between two opportunities for the first uplink transmission.

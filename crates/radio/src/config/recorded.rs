@@ -1,4 +1,4 @@
-//! Paths whose gain or SINR comes from a recording in place of the channel model.
+//! Paths whose gain or SINR is read from a recording instead of the channel model.
 
 use super::{RadioError, Serving, UeConfig};
 use crate::channel::recorded::Quantity;
@@ -11,15 +11,15 @@ pub struct RecordedPath {
     pub ue: UeId,
     /// Cell of the path.
     pub cell: CellId,
-    /// Gain or SINR over time. A SINR replaces everything between the two antennas, including
-    /// interference.
+    /// Gain or SINR over time. A recorded SINR replaces the channel model and the interference.
     pub quantity: Quantity,
     /// True if the fading of the cell's channel is added to a recorded gain.
     pub has_fading: bool,
 }
 
-/// Checks the recordings. Each must be of an existing UE and cell, with one recording for each
-/// pair. A UE must have a SINR for every cell that may serve it, or for none.
+/// Checks the recordings. Each recording must name an existing UE and cell, and each pair may have
+/// one recording. A UE must have a recorded SINR either for every cell that may serve the UE, or
+/// for no cell.
 pub(crate) fn check_recorded(
     recorded: &[RecordedPath],
     ues: &[UeConfig],

@@ -2,8 +2,8 @@
 
 use fadeout_core::Hertz;
 
-/// Neighbours that an event applies to, by carrier or technology. In the standard an event names
-/// one measurement object.
+/// Neighbours that a measurement event applies to, by carrier or technology. In the standard a
+/// measurement object restricts the event instead.
 ///
 /// Standard: TS 38.331 §5.5.2; TS 36.331 §5.5.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,9 +13,9 @@ pub enum Scope {
     Any,
     /// Neighbours on the serving cell's carrier.
     SameCarrier,
-    /// Neighbours on carriers below the serving cell's.
+    /// Neighbours on carriers with a lower frequency than the serving cell's carrier.
     LowerCarrier,
-    /// Neighbours on carriers above the serving cell's.
+    /// Neighbours on carriers with a higher frequency than the serving cell's carrier.
     HigherCarrier,
     /// 3G cells, for a UE in a cell of LTE or NR.
     ToUtra,
@@ -24,7 +24,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// True if the event applies to a neighbour on this carrier.
+    /// True if the event applies to a neighbour on carrier `neighbour` of a UE on carrier
+    /// `serving`.
     pub(crate) fn holds(self, serving: Hertz, neighbour: Hertz) -> bool {
         match self {
             Scope::Any => true,
@@ -35,12 +36,13 @@ impl Scope {
         }
     }
 
-    /// True if the event applies to UEs in a 3G cell, or in other cells if `is_in_utra` is false.
+    /// True if the event applies to UEs in a 3G cell. If `is_in_utra` is false, true if it applies
+    /// to UEs in other cells.
     pub(crate) fn fits(self, is_in_utra: bool) -> bool {
         is_in_utra == (self == Scope::FromUtra)
     }
 
-    /// True if the serving cell or the neighbours are 3G cells.
+    /// True if the event is about a change to or from a 3G cell.
     pub(crate) fn has_utra(self) -> bool {
         matches!(self, Scope::ToUtra | Scope::FromUtra)
     }

@@ -8,11 +8,11 @@ use fadeout_core::Span;
 /// Standard: TS 37.340 §10.2, §10.3, §10.4, §10.5, §10.7.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecondaryNodeConfig {
-    /// Events A4 or B1 that UEs without a secondary node report. The network adds the strongest
-    /// reported cell.
+    /// Events A4 or B1, reported by UEs without a secondary node. The network then adds the
+    /// strongest reported cell as PSCell.
     pub addition_events: Vec<MeasurementEvent>,
-    /// Events that UEs with a secondary node report about the PSCell. A2 releases the PSCell, A3
-    /// and A5 change it.
+    /// Events about the PSCell, reported by UEs with a secondary node. After A2 the PSCell is
+    /// released. After A3 or A5 it is changed.
     pub pscell_events: Vec<MeasurementEvent>,
     /// Treatment of the secondary node in a handover of the master node's cell.
     pub at_handover: SecondaryAtHandover,
@@ -29,11 +29,11 @@ pub struct SecondaryNodeConfig {
 pub enum SecondaryAtHandover {
     /// The secondary node is released.
     Release,
-    /// The secondary node is kept, if it and the target accept.
+    /// The secondary node is kept, if both the secondary node and the target accept.
     #[default]
     Keep,
-    /// The secondary cell with the best measurement is configured. It may be the same cell as
-    /// before.
+    /// The cell with the best measurement becomes the PSCell, even if that cell is the present
+    /// PSCell.
     Strongest,
 }
 

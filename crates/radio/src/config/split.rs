@@ -1,5 +1,5 @@
-//! Configuration of a bearer with several legs: of two base stations, or on several carriers of
-//! one.
+//! Configuration of a bearer with several legs. The legs are at two base stations, or on several
+//! carriers of one base station.
 
 use crate::rlc::RlcConfig;
 use crate::user_plane::FlowControlConfig;
@@ -14,8 +14,8 @@ const FIRST_CARRIER: u8 = 2;
 /// Legs from 2 on are on secondary carriers.
 pub(crate) const LEG_NUMBERS: usize = MOST_LEGS + 1;
 
-/// Secondary cells that are RLC legs of a bearer of their own. The RLC entity of such a leg uses
-/// this cell only (allowedServingCells). The first leg uses the other cells of its cell group.
+/// Secondary cells in which a bearer has an additional RLC leg. The RLC entity of such a leg uses
+/// that cell only (allowedServingCells). The first leg uses the other cells of the cell group.
 ///
 /// Standard: TS 38.300 §16.1.3; TS 38.331 §6.3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +31,7 @@ impl CarrierLegs {
         count: 0,
     };
 
-    /// Returns one leg in each of these cells. `None` if there are more cells than PDCP may have
-    /// legs.
+    /// Returns one leg in each of these cells. `None` if PDCP would have more legs than allowed.
     pub fn new(cells: &[CellId]) -> Option<CarrierLegs> {
         let mut all = CarrierLegs::NONE;
         all.cells.get_mut(..cells.len())?.copy_from_slice(cells);
@@ -50,7 +49,8 @@ impl CarrierLegs {
         FIRST_CARRIER..FIRST_CARRIER + self.count
     }
 
-    /// Returns the number of the leg that is restricted to this cell. `None` if there is none.
+    /// Returns the number of the leg that is restricted to this cell. `None` if there is no such
+    /// leg.
     pub(crate) fn rlc_in(&self, cell: CellId) -> Option<u8> {
         let mut legs = self.numbers().zip(self.cells());
         legs.find(|it| *it.1 == cell).map(|it| it.0)
@@ -61,11 +61,11 @@ impl CarrierLegs {
 /// It applies to packets that may use both legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegChoice {
-    /// The leg on which the packet is expected to arrive first.
+    /// The packet uses the leg with the lower expected delay.
     ExpectedDelay,
-    /// The secondary leg, while its node requests more data.
+    /// The packet uses the secondary leg while the secondary node requests more data.
     Demand,
-    /// Alternation that gives each leg the same number of bytes.
+    /// The legs take turns, so that each leg carries the same number of bytes.
     Turns,
 }
 
@@ -75,32 +75,32 @@ pub enum LegChoice {
 /// Standard: TS 37.340 §3.1, §4.2.2; TS 38.300 §16.1.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SplitConfig {
-    /// Number of the leg at the other base station, among the UE's legs. `None` if there is no
-    /// other base station.
+    /// Number of the UE's leg at the second base station. `None` if the bearer uses one base
+    /// station.
     pub leg: Option<u8>,
     /// Legs on secondary carriers. Their RLC configuration is that of the bearer.
     pub carriers: CarrierLegs,
-    /// RLC configuration of the leg at the other base station, for both ends. It has the generation
-    /// of that leg's cell, and the same mode as the first leg. All legs share the buffer of the
-    /// first leg, at PDCP.
+    /// RLC configuration of the leg at the second base station, for both ends. Its generation must
+    /// be that of the leg's cell, and its mode that of the first leg. All legs share the buffer of
+    /// the first leg, at PDCP.
     pub rlc: RlcConfig,
-    /// pdcp-SN-Size in bits for the leg at the other base station. It must equal that of the
-    /// bearer.
+    /// pdcp-SN-Size in bits for the leg at the second base station. The value must equal that of
+    /// the bearer.
     pub pdcp_sn_bits: u8,
     /// Number of the primary path's leg (primaryPath).
     ///
     /// Standard: TS 38.331 §6.3.2.
     pub primary: u8,
-    /// Buffered bytes from which the secondary leg may be used, by direction. Uplink:
-    /// ul-DataSplitThreshold. Downlink: the same rule, by choice of the base station. `None` is
-    /// infinity.
+    /// Number of buffered bytes from which the secondary leg may be used, by direction. In the
+    /// uplink this is ul-DataSplitThreshold. The base station applies the same rule to the
+    /// downlink. `None` stands for infinity.
     ///
     /// Standard: TS 38.323 §5.2.1.
     pub thresholds: [Option<Bytes>; 2],
     /// Rule for the leg of a downlink packet.
     pub choice: LegChoice,
-    /// Flags by direction: true if every PDU goes to all legs (pdcp-Duplication). The threshold
-    /// does not apply to these directions.
+    /// True if every PDU goes to all legs (pdcp-Duplication), by direction. The threshold does not
+    /// apply to a direction with duplication.
     ///
     /// Standard: TS 38.331 §6.3.2; TS 38.323 §5.11.
     pub duplicates: [bool; 2],
@@ -109,8 +109,9 @@ pub struct SplitConfig {
 }
 
 impl SplitConfig {
-    /// Returns the RLC configuration of a leg. The buffer is unlimited because packets wait at
-    /// PDCP. COUNT gaps stay open because COUNT values are divided between the legs.
+    /// Returns the RLC configuration of a leg. RLC's buffer is unlimited because packets wait at
+    /// PDCP. RLC does not close gaps between COUNT values, because the missing COUNT values belong
+    /// to other legs.
     pub(crate) fn of_leg(&self, rlc: RlcConfig) -> RlcConfig {
         RlcConfig {
             buffer: Bytes(u64::MAX),

@@ -21,7 +21,7 @@ pub struct StatesConfig {
     pub paging_frames: u32,
     /// Parameters of random access in the cell.
     pub access: AccessConfig,
-    /// One-way time of an RRC message over the air, including its grant.
+    /// One-way time of an RRC message over the radio interface, including the wait for a grant.
     pub message_delay: Span,
     /// RRC processing time of a setup or a resume.
     pub setup_processing: Span,
@@ -84,10 +84,10 @@ impl StatesConfig {
     pub fn procedure(&self) -> Span {
         let resumed = self.setup_processing + self.message_delay;
         match self.released_to {
-            // Data may follow the complete message on the uplink at once.
+            // Uplink data may follow the UE's resume complete message at once.
             ReleasedState::Inactive => resumed,
-            // The core answers the complete message. Then the base station sends two commands, each
-            // with an answer.
+            // The core answers the UE's message after two core delays. Then the base station sends
+            // two commands, and the UE answers each.
             ReleasedState::Idle => {
                 resumed
                     + self.core_delay * 2

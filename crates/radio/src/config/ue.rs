@@ -25,17 +25,18 @@ pub struct UeConfig {
     pub power: Dbm,
     /// Noise figure of the UE's receiver.
     pub noise_figure: Decibel,
-    /// Penetration loss toward base stations outdoors.
+    /// Penetration loss of building or vehicle walls between the UE and outdoor base stations.
     pub penetration: Penetration,
     /// Fixed SINR in place of a channel model. `None` if the channel gives the SINR.
     pub fixed_sinr: Option<FixedSinr>,
-    /// UE whose random draws this UE uses. Set if this radio access is a part of a larger one,
-    /// where the UE has that number. `None` if the UE has the same number there.
+    /// Number of this UE in the whole radio access, if this radio access is only a part of it. The
+    /// number selects the UE's random streams. `None` if the UE has the same number in both.
     pub drawn_as: Option<UeId>,
-    /// RRC states: rules for the release of the connection. `None` if it is never released.
+    /// RRC states: rules for the release of the connection. `None` if the connection is never
+    /// released.
     pub states: Option<StatesConfig>,
-    /// Time at which the UE begins to attach, and until which it is idle. `None` if the UE is
-    /// connected from the start. Used with mobility management only.
+    /// Time at which an idle UE begins to attach. `None` if the UE is connected from the start.
+    /// Used with mobility management only.
     pub attaches_at: Option<Time>,
 }
 
@@ -59,7 +60,7 @@ pub struct Aggregation {
     /// Standard: TS 36.133 §7.7.2; TS 38.133 §8.3.2.
     pub activation: Span,
     /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
-    /// `None` if it is never deactivated.
+    /// `None` if secondary cells are never deactivated.
     ///
     /// Standard: TS 38.321 §5.9; TS 36.321 §5.13.
     pub deactivation: Option<Span>,
@@ -78,8 +79,8 @@ impl Aggregation {
         has_uplink: false,
     };
 
-    /// Returns an aggregation of these secondary cells, which are activated within 24 ms and never
-    /// deactivated. `None` if there are more than [`MOST_SECONDARY_CELLS`].
+    /// Returns an aggregation of these secondary cells, with an activation delay of 24 ms and
+    /// without deactivation. `None` if there are more than [`MOST_SECONDARY_CELLS`] cells.
     pub fn new(cells: &[CellId]) -> Option<Aggregation> {
         let all = Aggregation::NONE.with_cells(cells)?;
         Some(Aggregation {
@@ -88,15 +89,15 @@ impl Aggregation {
         })
     }
 
-    /// Replaces the secondary cells by these and keeps the other values. `None` if there are more
-    /// than [`MOST_SECONDARY_CELLS`].
+    /// Returns this aggregation with `cells` as its secondary cells. `None` if there are more than
+    /// [`MOST_SECONDARY_CELLS`] cells.
     pub(crate) fn with_cells(mut self, cells: &[CellId]) -> Option<Aggregation> {
         self.cells.get_mut(..cells.len())?.copy_from_slice(cells);
         self.count = cells.len() as u8;
         Some(self)
     }
 
-    /// Removes all secondary cells and keeps the other values.
+    /// Returns this aggregation without secondary cells. All other values are kept.
     pub(crate) fn without_cells(mut self) -> Aggregation {
         self.count = 0;
         self
@@ -131,14 +132,14 @@ impl Aggregation {
 pub enum Serving {
     /// The cell with this id.
     Cell(CellId),
-    /// The cell that the UE receives with the highest power at the start.
+    /// The cell that the UE receives with the highest power at the start of the run.
     Strongest,
-    /// The cell that the UE receives with the highest power among the cells on the carrier of this
-    /// one. Cells on other carriers are known to be weaker and are not evaluated.
+    /// The cell that the UE receives with the highest power among all cells on the carrier of the
+    /// named cell. Cells on other carriers are known to be weaker and are not evaluated.
     StrongestOnCarrier(CellId),
 }
 
-/// SINR over the whole bandwidth.
+/// Fixed SINR, equal over the whole bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FixedSinr {
     /// Downlink SINR.
@@ -158,13 +159,14 @@ fadeout_core::parameters! {
 }
 
 impl UeConfig {
-    /// Returns the UE whose random draws this UE uses. `id` is the number of this UE.
+    /// Returns the number of the UE that selects its random streams. `id` is the UE's number in
+    /// this radio access.
     pub(crate) fn draws_of(&self, id: UeId) -> UeId {
         self.drawn_as.unwrap_or(id)
     }
 
-    /// Returns the maximum transmit power on one carrier. It is the same on all carriers with
-    /// uplink.
+    /// Returns the maximum transmit power on one carrier. The UE's power is divided evenly among
+    /// all carriers with uplink.
     pub(crate) fn power_of_carrier(&self) -> Dbm {
         if !self.aggregation.has_uplink {
             return self.power;

@@ -178,7 +178,8 @@ impl Survey {
         self.events.get(usize::from(event)).map(EventState::kind)
     }
 
-    /// True if the event applies to UEs in a 3G cell, or in other cells if `is_in_utra` is false.
+    /// True if the event applies to UEs in a 3G cell. If `is_in_utra` is false, true if it applies
+    /// to UEs in other cells.
     pub(crate) fn fits(&self, event: usize, is_in_utra: bool) -> bool {
         self.events[event].event().scope.fits(is_in_utra)
     }

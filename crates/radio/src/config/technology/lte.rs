@@ -137,8 +137,8 @@ impl Lte {
 }
 
 impl CellConfig {
-    /// Returns an LTE FDD cell as in TR 36.814, with 46 dBm, a noise figure of 5 dB and an urban
-    /// macro channel. All other values are the defaults of a scenario's LTE cell.
+    /// Returns an LTE FDD cell as in TR 36.814: 46 dBm transmit power, a noise figure of 5 dB and
+    /// an urban macro channel. All other values are the defaults of an LTE cell in a scenario.
     pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
         CellConfig {
             power: Dbm(46.0),
@@ -146,7 +146,8 @@ impl CellConfig {
         }
     }
 
-    /// Scales the timing of an LTE cell to a TTI of `tti`, as in the latency reduction study.
+    /// Scales all times of an LTE cell to a TTI of `tti`, as the 3GPP study of latency reduction
+    /// does.
     pub fn with_tti(self, tti: Span) -> CellConfig {
         CellConfig {
             air: AirInterface::Lte { tti },

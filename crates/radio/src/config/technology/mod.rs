@@ -22,7 +22,8 @@ pub struct Carrier {
     pub site: Point,
     /// Carrier frequency.
     pub carrier: Hertz,
-    /// Channel bandwidth. It gives the number of resource blocks, unless that number is configured.
+    /// Channel bandwidth. The bandwidth determines the number of resource blocks, unless that
+    /// number is configured.
     pub bandwidth: Hertz,
 }
 

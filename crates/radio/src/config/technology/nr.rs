@@ -216,13 +216,12 @@ fn is_fr2(carrier: Hertz) -> bool {
 }
 
 impl CellConfig {
-    /// Returns an NR cell with a street canyon channel. Above 6 GHz (frequency range 2) it has 40
-    /// dBm and a noise figure of 7 dB. There it serves one UE at a time, and its scheduler divides
-    /// slots. Below 6 GHz it has 46 dBm and FDD. All other values are the defaults of a scenario's
-    /// NR cell.
+    /// Returns an NR cell with a street canyon channel. Above 6 GHz (frequency range 2) its
+    /// transmit power is 40 dBm and its noise figure 7 dB. There the cell serves one UE at a time,
+    /// and its scheduler divides slots between uplink and downlink. Below 6 GHz its transmit power
+    /// is 46 dBm, and it uses FDD. All other values are the defaults of an NR cell in a scenario.
     ///
-    /// # Errors
-    /// Returns an error if the numerology is not one for data.
+    /// # Errors Returns an error if the numerology is not defined for data channels.
     pub fn nr(
         site: Point,
         carrier: Hertz,

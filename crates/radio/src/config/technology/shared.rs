@@ -220,8 +220,8 @@ pub(super) struct Own {
 }
 
 impl Shared {
-    /// Returns the number of resource blocks. It is the configured number if the bandwidth allows
-    /// that, or else the standard's number for the bandwidth.
+    /// Returns the configured number of resource blocks, which must fit into the bandwidth. Without
+    /// a configured number, returns the standard's number for the bandwidth.
     pub(super) fn resource_blocks(
         &self,
         kind: ChannelKind,
@@ -310,8 +310,8 @@ impl Shared {
         }
     }
 
-    /// Adds sub-bands to a cell if its UEs report on them. `size` gives the resource blocks of a
-    /// sub-band from those of the cell.
+    /// Adds sub-bands to a cell if its UEs report the quality of sub-bands. `size` gives the
+    /// resource blocks of a sub-band from those of the cell.
     pub(super) fn with_sub_bands(
         &self,
         cell: CellConfig,
@@ -405,26 +405,27 @@ impl Shared {
 }
 
 impl ReportedAdaptation {
-    /// Returns a link adaptation with 64QAM tables and reports every `period`, which are `delay`
-    /// old when first used. Target error rate and outer loop have the defaults of a cell.
+    /// Returns a link adaptation with 64QAM tables. UEs report every `period`, and a report has the
+    /// age `delay` at its first use. Target error rate and outer loop have the default values of a
+    /// cell.
     pub fn every(period: Span, delay: Span) -> ReportedAdaptation {
         Shared::default().reports(period, delay)
     }
 }
 
 impl RequestConfig {
-    /// Returns scheduling requests with an opportunity every `period` slots and otherwise the
-    /// defaults of a cell. The offset is random, and a first grant carries a few TCP
-    /// acknowledgments. A request is repeated after 100 ms (retxBSR-Timer), at most 64 times
-    /// (sr-TransMax).
+    /// Returns the configuration of scheduling requests with an opportunity every `period` slots.
+    /// All other values are the defaults of a cell. The offset is random, and the first grant
+    /// suffices for a few TCP acknowledgments. A request is repeated after 100 ms (retxBSR-Timer),
+    /// at most 64 times (sr-TransMax).
     pub fn every(period: u32) -> RequestConfig {
         Shared::default().requests(period)
     }
 }
 
 impl CellHarqConfig {
-    /// Returns a HARQ configuration with this number of processes in each direction and otherwise
-    /// the defaults of a cell: incremental redundancy and feedback without errors.
+    /// Returns a HARQ configuration with this number of processes in each direction. All other
+    /// values are the defaults of a cell: incremental redundancy, and feedback without errors.
     pub fn with_processes(processes: u8) -> CellHarqConfig {
         Shared::default().harq((processes, processes))
     }

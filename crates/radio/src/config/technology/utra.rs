@@ -1,4 +1,4 @@
-//! 3G cells as UEs of LTE and NR measure them, by their pilot.
+//! 3G cells. UEs of LTE and NR measure the pilot of these cells.
 
 use super::{Carrier, Lte};
 use crate::config::CellConfig;
@@ -10,7 +10,7 @@ use fadeout_core::{Decibel, Hertz};
 /// Standard: TS 25.101 §5.4.1.
 const SPACING: Hertz = Hertz(5e6);
 
-/// Number of LTE's resource blocks in the same bandwidth, used for a 3G carrier.
+/// Number of LTE resource blocks in 5 MHz, used as the width of a 3G carrier.
 const BLOCKS: u32 = 25;
 
 fadeout_core::parameters! {
