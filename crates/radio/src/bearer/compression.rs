@@ -1,5 +1,5 @@
-//! Header compression of a bearer (ROHC): its contexts and compressed packets when the UE changes
-//! cells.
+//! Header compression of a bearer (ROHC): treatment of contexts and compressed packets when the UE
+//! changes cells.
 //!
 //! Standard: TS 38.323 §5.1.2, §5.7; TS 36.323 §5.2, §5.5.
 
@@ -26,8 +26,9 @@ pub(super) fn compress_again(
     }
 }
 
-/// Decompresses the packets that the receiver of a direction holds, before the contexts are reset.
-/// Packets whose context is missing are dropped. The PDCP status report then lists them as missing.
+/// Decompresses the packets that the receiver of a direction stores for reordering, before the
+/// contexts are reset. Packets whose context is missing are dropped. The PDCP status report then
+/// lists them as missing.
 ///
 /// Standard: TS 38.323 §5.1.2, §5.4.1; TS 36.323 §5.2.
 pub(super) fn decompress_held(drb: &mut Drb, direction: Direction) {
@@ -50,8 +51,9 @@ pub(super) fn reset(drb: &mut Drb) {
     }
 }
 
-/// Resets the contexts at a handover. They are kept if PDCP stays in its base station and the
-/// bearer is configured to continue ROHC. An LTE bearer in acknowledged mode never keeps them.
+/// Resets the contexts at a handover. The contexts are kept if PDCP stays in its base station and
+/// the bearer is configured to continue ROHC. On an LTE bearer in acknowledged mode the contexts
+/// are always reset.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.4.
 pub(super) fn reset_unless_continued(drb: &mut Drb, keeps_station: bool) {

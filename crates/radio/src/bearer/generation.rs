@@ -1,7 +1,7 @@
-//! Bearer whose UE moves between LTE and NR. Both ends set up RLC and PDCP anew.
+//! Handover of a bearer between LTE and NR. Both ends set up RLC and PDCP anew.
 //!
-//! Packets that have not arrived are sent again before all others, with new COUNTs. COUNTs of LTE
-//! and NR are unrelated, so they cannot show which packets arrived before.
+//! Packets that have not arrived are sent again before all other packets, with new COUNT values.
+//! COUNT values of LTE and NR are unrelated, so the receiver cannot detect duplicates by COUNT.
 //!
 //! Standard: TS 38.331 §5.3.5.11; TS 36.331 §5.3.5.8.
 
@@ -17,7 +17,7 @@ use fadeout_core::{Direction, PacketPool, Probe};
 impl BearerConfig {
     /// Returns the configuration of the bearer in a cell of a generation. The RLC mode, buffer,
     /// queue management, discardTimer and ROHC stay the same. All other parameters have their usual
-    /// values there.
+    /// values in that generation.
     fn in_generation(&self, generation: Generation) -> BearerConfig {
         let (am, um, pdcp) = match generation {
             Generation::Lte => (RlcConfig::LTE_AM, RlcConfig::LTE_UM, PdcpConfig::LTE),
@@ -115,8 +115,8 @@ impl MobileBearer<'_> {
             let drb = &mut *self.drb;
             let rx = &mut drb.anchors[direction.opposite().index()].rx;
             rx.flush(&mut storage.ordered);
-            // Packets that the old receiver has given up are resent too, and a new receiver accepts
-            // them.
+            // Packets that the old receiver has given up are sent again too. A new receiver accepts
+            // these packets.
             if let Ok(anew) = Rx::new(&before.pdcp) {
                 *rx = anew;
             }
@@ -127,8 +127,8 @@ impl MobileBearer<'_> {
             tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             match direction {
                 Direction::Uplink => storage.again.append(&mut storage.unconfirmed),
-                // The source of a handover has already taken its downlink data out of RLC. A bearer
-                // that is not between two cells loses its unconfirmed data.
+                // In a handover, the source has already taken its downlink data out of RLC. Outside
+                // a handover, the unconfirmed downlink data is lost.
                 Direction::Downlink => {
                     let ledger = &mut drb.anchors[direction.index()].ledger;
                     for sdu in storage.unconfirmed.drain(..) {

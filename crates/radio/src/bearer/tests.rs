@@ -1,4 +1,4 @@
-//! Tests of a bearer alone. Each test hands transport blocks to the receiver or loses them.
+//! Tests of a bearer without cells. Each test hands transport blocks to the receiver or loses them.
 
 mod choice;
 mod compression;
@@ -114,7 +114,7 @@ fn unacknowledged() -> BearerConfig {
 
 const DOWN: Direction = Direction::Downlink;
 const UP: Direction = Direction::Uplink;
-/// Transport blocks of unlimited size.
+/// Payload of the largest transport block by direction: unlimited.
 const ROOMS: [u32; 2] = [u32::MAX; 2];
 
 #[test]
@@ -149,7 +149,8 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
     rig.put(DOWN, 100);
     rig.now = millis(20);
     rig.put(DOWN, 100);
-    // The test schedules no slot, so only the timer can wake the bearer.
+    // The test schedules no slot, so only the discard timer can wake the bearer, 50 ms after the
+    // first packet.
     let (at, generation) = rig.drb.arm(rig.now, DOWN).expect("a timer runs");
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(DOWN, generation));
@@ -197,20 +198,23 @@ fn a_packet_that_no_block_carries_is_refused_at_the_door() {
         len: 500,
         ..Segment::default()
     };
-    // The MAC subheader has three bytes.
+    // In transparent mode a packet needs a block for the packet, the PDCP header and the MAC
+    // subheader of 3 bytes.
     let needs = packet.wire_len() + PdcpConfig::NR.header() + 3;
     for (config, room, is_taken) in [
         (transparent, needs - 1, false),
         (transparent, needs, true),
-        // RLC can segment these SDUs, so any transport block can carry a part.
+        // In these modes RLC segments SDUs, so any transport block can carry a part. The packet is
+        // accepted.
         (unacknowledged(), 8, true),
         (BearerConfig::nr(UeId(0)), 8, true),
-        // A transport block without room means that the UE is out of range for good.
+        // No transport block can carry data, so the UE is out of range for good. The packet is
+        // dropped.
         (unacknowledged(), 0, false),
         (BearerConfig::nr(UeId(0)), 0, false),
     ] {
         let mut rig = Rig::new(config);
-        // The limit of the uplink does not apply to the downlink.
+        // The uplink limit does not apply to the downlink, so the downlink packet is accepted.
         assert!(rig.drb.on_connected(0, LegId(0), [u32::MAX, room]));
         assert!(rig.put(DOWN, 500).1);
         assert_eq!(rig.put(UP, 500).1, is_taken, "{room} bytes");
@@ -281,7 +285,7 @@ fn reestablishment_loses_what_was_not_delivered() {
         assert!(rig.drb.backlog(rig.now, 0, direction).is_empty());
         assert_eq!(rig.drb.counters(direction).dropped_packets, 1);
     }
-    // The next packet does not wait for the lost one.
+    // The next packet is delivered at once and does not wait for the lost packet.
     rig.out.clear();
     let (next, _) = rig.put(DOWN, 500);
     let block = rig.block(0, DOWN, 600);

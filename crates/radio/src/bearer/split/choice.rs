@@ -6,13 +6,13 @@ use crate::config::LegChoice;
 use crate::user_plane::time_for;
 use fadeout_core::{Direction, Span, Time};
 
-/// Rate in bytes per second that both legs are assumed to have before any rate is known. Only the
-/// ratio of the two legs' rates matters, so any value serves.
+/// Assumed rate in bytes per second of both legs before any rate is known. Only the ratio of the
+/// two legs' rates matters, so the value may be arbitrary.
 pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
 
 impl Split {
-    /// Returns true if a packet is sent to the secondary node, which has room for it. Otherwise the
-    /// packet waits for a grant of the local leg.
+    /// Returns true if the next packet should be sent to the secondary node, whose desired buffer
+    /// size allows the packet. Otherwise the packet waits for a grant of the first leg.
     #[inline]
     pub(super) fn prefers_secondary(&self, now: Time, next: &NextPacket, legs: &RlcLegs) -> bool {
         let size = next.size;
@@ -37,7 +37,7 @@ impl Split {
     }
 
     /// Updates the rates of both legs. A leg without a measured rate is assumed to have the rate of
-    /// the other one.
+    /// the other leg.
     pub(super) fn update_rates(&mut self) {
         let first = self.first_leg_rate.bytes_per_s();
         let secondary = self.hosting.served_rate();
@@ -45,9 +45,9 @@ impl Split {
         self.rates = [first.unwrap_or(any), secondary.unwrap_or(any)];
     }
 
-    /// Returns the next time at which to compare the delays of the two legs. It is the time when
-    /// the oldest packet has waited longer than the secondary leg's expected delay. [`Time::NEVER`]
-    /// if nothing waits or only one leg can carry the data.
+    /// Returns the next time at which to compare the delays of the two legs. At that time the
+    /// oldest packet has waited longer than the secondary leg's expected delay. [`Time::NEVER`] if
+    /// nothing waits or only one leg can carry the data.
     #[inline]
     pub(super) fn choice_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
         let direction = Direction::Downlink;
@@ -85,7 +85,8 @@ fn secondary_delay(split: &Split, size: u32) -> Span {
 }
 
 /// Returns the expected delay until the waiting data and `early` more bytes have been sent over the
-/// local leg. It is at least `waits`, the time for which the oldest packet has already waited.
+/// local leg. The delay is at least `waits`, the time for which the oldest packet has already
+/// waited.
 #[inline]
 fn first_leg_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
     let [rate, _] = split.rates;

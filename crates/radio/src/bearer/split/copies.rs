@@ -7,8 +7,8 @@ use fadeout_core::Ring;
 /// Legs that have a PDU, and its confirmation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PduLegs {
-    /// One bit for each leg number. It is set if the leg has the PDU and is not known to have lost
-    /// it.
+    /// One bit for each leg number. The bit is set if the leg was given the PDU and is not known to
+    /// have lost the PDU.
     on: u8,
     /// True if a leg has confirmed the PDU.
     is_confirmed: bool,
@@ -40,7 +40,7 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Adds a PDU with its serial number. No leg has it yet.
+    /// Adds a PDU with its serial number. No leg has been given the PDU yet.
     pub(super) fn enter(&mut self, serial: u32) {
         let number = self.pdus.push(PduLegs::default());
         debug_assert_eq!(number, u64::from(serial), "each PDU is noted");
@@ -51,8 +51,8 @@ impl DuplicatedPdus {
         (self.pdus.contains(number)).then(|| &mut self.pdus[number])
     }
 
-    /// Records that a leg gets a PDU. Returns false if the leg already has it or if it was
-    /// confirmed.
+    /// Records that a leg is given a PDU. Returns false if the leg already has the PDU, or if the
+    /// PDU was confirmed.
     pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
         match self.pdu_mut(serial) {
             Some(pdu) if pdu.on & bit(leg) == 0 && !pdu.is_confirmed => pdu.on |= bit(leg),
@@ -68,14 +68,14 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Returns true if a leg has a PDU, as far as is known.
+    /// Returns true if a leg was given a PDU and is not known to have lost the PDU.
     pub(super) fn is_on(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
         self.pdus.contains(number) && self.pdus[number].on & bit(leg) != 0
     }
 
-    /// Returns true if a PDU need not be sent on a leg. Another leg then has it, or it was
-    /// confirmed.
+    /// Returns true if a PDU need not be sent on a leg, because another leg has the PDU or the PDU
+    /// was confirmed.
     pub(super) fn is_elsewhere(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
         let on_others = |pdu: &PduLegs| pdu.is_confirmed || pdu.on & !bit(leg) != 0;
@@ -88,7 +88,7 @@ impl DuplicatedPdus {
         self.pdus.contains(number) && self.pdus[number].on != 0
     }
 
-    /// Returns true if a leg has confirmed a PDU, so that it need not be sent.
+    /// Returns true if a leg has confirmed a PDU. The PDU then need not be sent.
     pub(super) fn is_confirmed(&self, serial: u32) -> bool {
         let number = u64::from(serial);
         self.is_acknowledged && (!self.pdus.contains(number) || self.pdus[number].is_confirmed)
@@ -108,7 +108,8 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Records the confirmation of a leg's PDUs before `oldest`. `None` confirms all of them.
+    /// Records that a leg has confirmed its PDUs before `oldest`. If `oldest` is `None`, the leg
+    /// has confirmed all its PDUs.
     pub(super) fn confirm_before(&mut self, leg: u8, oldest: Option<u32>) {
         let index = usize::from(leg);
         while let Some(&serial) = self.given[index].front()
@@ -122,8 +123,8 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Records that a leg has lost or discarded a PDU. Returns true if no other leg has it and none
-    /// has delivered it.
+    /// Records that a leg has lost or discarded a PDU. Returns true if no other leg has the PDU and
+    /// no leg has delivered it.
     pub(super) fn lose_pdu(&mut self, serial: u32, leg: u8) -> bool {
         let is_acknowledged = self.is_acknowledged;
         let Some(pdu) = self.pdu_mut(serial) else {
@@ -139,7 +140,7 @@ impl DuplicatedPdus {
         while given.pop().is_some() {}
     }
 
-    /// Clears the lists of the PDUs that legs have.
+    /// Clears the lists of PDUs of all legs.
     pub(super) fn restart_all(&mut self) {
         for given in &mut self.given {
             while given.pop().is_some() {}
@@ -149,11 +150,12 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Removes the records of PDUs that are not needed any more. In unacknowledged mode these are
-    /// the PDUs that have left the bearer, because the sender gets no confirmations.
+    /// Removes the records of PDUs that are not needed any more. In unacknowledged mode the sender
+    /// gets no confirmations, so a PDU is needed until it has left the bearer.
     pub(super) fn trim(&mut self, ledger: &Ledger) {
         while let Some(pdu) = self.pdus.front() {
-            // A PDU that is forwarded between base stations has not left: it comes back.
+            // A PDU that is forwarded between base stations has not left the bearer, because it
+            // comes back.
             let is_gone = ledger.has_left(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
                 true => pdu.is_confirmed || (is_gone && pdu.on == 0),
@@ -231,7 +233,7 @@ mod tests {
         copies.restart_all();
         let given = [0, 1, 2].map(|serial| copies.give(serial, 0));
         assert_eq!(given, [false, true, true]);
-        // PDUs that a leg got before the restart do not count as confirmed.
+        // PDUs that a leg was given before the restart do not count as confirmed.
         copies.on_pushed(1, 0);
         copies.on_pushed(2, 0);
         copies.confirm_before(0, Some(2));

@@ -1,5 +1,5 @@
 //! PDCP duplication: each PDU goes to all legs with activated duplication. After one leg has
-//! confirmed it, the others discard it.
+//! confirmed the PDU, the other legs discard it.
 //!
 //! In the downlink, a frame tells the secondary node which PDUs need not be sent any more.
 //!
@@ -12,10 +12,10 @@ use crate::config::Env;
 use crate::rlc::{Entity, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, Time};
 
-/// Legs that may have copies of a PDU. The leg with the least data to send comes first.
+/// Legs that may be given copies of a PDU. The leg with the least waiting data comes first.
 #[derive(Debug, Clone, Copy, Default)]
 struct CopyLegs {
-    /// Bytes that wait on each leg, and the number of the leg.
+    /// Number of waiting bytes and number of each leg.
     legs: [(u64, u8); LEG_NUMBERS],
     count: usize,
 }
@@ -37,7 +37,7 @@ impl CopyLegs {
 }
 
 impl Split {
-    /// Returns the bytes that were given to a leg and wait to be sent.
+    /// Returns the number of bytes that were given to a leg and wait to be sent.
     fn queued(&self, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
         match self.goes_to_node((leg, direction)) {
             true => self.pending_bytes,
@@ -45,7 +45,7 @@ impl Split {
         }
     }
 
-    /// Returns the legs that may have copies now.
+    /// Returns the legs that may be given copies now.
     fn copy_legs(&self, (now, direction): (Time, Direction), legs: &RlcLegs) -> CopyLegs {
         let mut copy_legs = CopyLegs::default();
         for leg in self.numbers() {
@@ -56,8 +56,8 @@ impl Split {
         copy_legs
     }
 
-    /// Returns true if the leg with the least waiting data has room for `bytes` more. A stalled leg
-    /// therefore does not block the others.
+    /// Returns true if the buffer of the leg with the least waiting data can store `bytes` more.
+    /// Other legs do not matter, so a stalled leg does not block the bearer.
     pub(super) fn has_room_on_a_leg(
         &self,
         bytes: u64,
@@ -86,7 +86,7 @@ impl Split {
 }
 
 impl SplitBearer<'_> {
-    /// Gives all packets that wait at PDCP to all legs that may have copies.
+    /// Gives each packet that waits at PDCP to all legs that may be given copies.
     ///
     /// Standard: TS 38.323 §5.2.1, §5.11.1.
     pub(crate) fn submit(
@@ -134,7 +134,7 @@ impl SplitBearer<'_> {
     }
 
     /// Activates or deactivates duplication for a leg in a direction. A deactivated leg discards
-    /// PDUs that it has not begun to send, unless no other leg has them.
+    /// PDUs that it has not begun to send. It keeps PDUs that no other leg has.
     ///
     /// Standard: TS 38.321 §5.10; TS 38.323 §5.11.1.
     pub(crate) fn activate(
@@ -160,7 +160,7 @@ impl SplitBearer<'_> {
         let index = direction.index();
         if direction == Direction::Downlink && leg == SECONDARY {
             // Only PDUs that wait at the base station with PDCP are discarded. The secondary node
-            // sends those that it has.
+            // still sends the PDUs that it has received.
             for _ in 0..split.pending.len() {
                 let Some(sdu) = split.pending.pop() else {
                     break;
@@ -186,8 +186,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Sends copies to the secondary node as far as its desired buffer size allows. Confirmed PDUs
-    /// are omitted.
+    /// Sends copies to the secondary node, up to its desired buffer size. Confirmed PDUs are
+    /// omitted.
     pub(super) fn feed_copies(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         self.submit(Direction::Downlink, env, storage);
         while let Some(&sdu) = self.split.pending.front() {
@@ -205,7 +205,7 @@ impl SplitBearer<'_> {
             if is_confirmed {
                 split.on_discarded(sdu.serial, SECONDARY, Direction::Downlink);
             } else {
-                // The packet of a copy may have left the pool, so its flow is not known.
+                // The packet may have left the pool, so the copy's flow may be unknown.
                 let ledger = &self.anchors[Direction::Downlink.index()].ledger;
                 let flow = match ledger.holds(sdu.serial) {
                     true => env.pool[sdu.packet].flow,
@@ -216,8 +216,7 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Processes confirmations that RLC of a leg may have received. The other legs discard the PDUs
-    /// that were delivered.
+    /// Processes new confirmations of a leg's RLC. The other legs discard the confirmed PDUs.
     ///
     /// Standard: TS 38.323 §5.11.2; TS 38.322 §5.4.
     pub(crate) fn confirm(&mut self, (leg, direction): (u8, Direction), now: Time) {
@@ -260,8 +259,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Discards PDUs that no leg has begun to send before the discard timer expired. Packets
-    /// without another copy go to `lost`. A copy is discarded without a report.
+    /// Discards PDUs whose discard timer has expired and that a leg has not begun to send. If no
+    /// other leg has a copy, the packet is added to `lost`. Otherwise the discard is not reported.
     pub(super) fn discard_old_copies(
         &mut self,
         (now, timer): (Time, fadeout_core::Span),
@@ -292,8 +291,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Returns a frame with the PDUs that the secondary node need not send any more. `None` if no
-    /// such frame is due.
+    /// Returns a discard frame, which lists the PDUs that the secondary node need not send any
+    /// more. `None` if no such frame is due.
     pub(super) fn discard_frame(&mut self, now: Time) -> Option<Frame> {
         if self.split.discard_frame_at() > now {
             return None;
@@ -310,8 +309,8 @@ impl SplitBearer<'_> {
         })
     }
 
-    /// Handles a frame by which PDUs with serial numbers below `number` need not be sent. RLC of
-    /// the secondary node discards those that it has not begun to send.
+    /// Handles a discard frame at the secondary node. PDUs with serial numbers below `number` need
+    /// not be sent. RLC of the secondary node discards the PDUs that it has not begun to send.
     ///
     /// Standard: TS 38.425 §5.4.1, §5.5.2.1.
     pub(crate) fn on_discard(&mut self, now: Time, number: u64) {
@@ -345,16 +344,16 @@ impl Split {
         self.pending_bytes -= u64::from(size);
     }
 
-    /// Records that a leg has discarded a copy before sending any of it. Returns true if no other
-    /// leg has the PDU or has delivered it.
+    /// Records that a leg has discarded a copy without having sent any part. Returns true if no
+    /// other leg has the PDU and no leg has delivered it.
     fn on_discarded(&mut self, serial: u32, leg: u8, direction: Direction) -> bool {
         let index = direction.index();
         self.carried[index][usize::from(leg)].discarded += 1;
         (self.copies[index].as_mut()).is_none_or(|copies| copies.lose_pdu(serial, leg))
     }
 
-    /// Records that a leg has lost a PDU. Returns true if no other leg has the PDU or has delivered
-    /// it.
+    /// Records that a leg has lost a PDU. Returns true if no other leg has the PDU and no leg has
+    /// delivered it.
     pub(crate) fn is_lost(&mut self, serial: u32, (leg, direction): (u8, Direction)) -> bool {
         (self.copies[direction.index()].as_mut()).is_none_or(|copies| copies.lose_pdu(serial, leg))
     }
@@ -365,7 +364,7 @@ impl Split {
     }
 
     /// Returns the time at which a discard frame is due. [`Time::NEVER`] while the secondary node
-    /// has no PDU that it could discard.
+    /// has no PDU to discard.
     #[inline]
     pub(super) fn discard_frame_at(&self) -> Time {
         if !self.duplicates(Direction::Downlink) {

@@ -7,7 +7,7 @@ use crate::wire::pdcp_header;
 use fadeout_core::{Direction, InterfaceFrame, InterfacePdu, UserPlane};
 
 /// Returns the content of a frame that has arrived and was not processed yet. `None` if the frame
-/// is obsolete or its kind has no defined format.
+/// is obsolete, or if no format is defined for this kind of frame.
 ///
 /// Standard: TS 38.425 §5.5.2.
 pub(crate) fn interface_frame(drb: &Drb, kind: FrameKind, number: u64) -> Option<InterfaceFrame> {
@@ -36,8 +36,8 @@ pub(crate) fn interface_frame(drb: &Drb, kind: FrameKind, number: u64) -> Option
         }
         FrameKind::Poll => (Some(data(number, true, None)), None),
         FrameKind::Discard => {
-            // On a bearer with two legs, the difference between serial number and COUNT is
-            // constant.
+            // On a bearer with two legs the difference between serial number and COUNT is constant.
+            // The oldest PDU gives that difference.
             let oldest = split.hosting.oldest();
             let through = oldest.map(|sdu| {
                 let ahead = sdu.count.wrapping_sub(sdu.serial);

@@ -7,9 +7,9 @@
 //!            └─► number ─► Hosting ── link ──► Corresponding ─► RLC of leg 1 ─ pull ─► RLC ┘
 //! ```
 //!
-//! A packet gets its COUNT when it is given to a leg. The first leg takes waiting packets when its
-//! cell grants resources. The secondary node gets the packets that it has requested. In the uplink
-//! each leg takes waiting packets when it gets a grant.
+//! A packet gets its COUNT when it is given to a leg. In the downlink, the first leg sends waiting
+//! packets when its cell grants resources. The secondary node is given packets up to its desired
+//! buffer size. In the uplink, each leg sends waiting packets when it gets a grant.
 //!
 //! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
 
@@ -48,9 +48,9 @@ const FIRST: u8 = 0;
 /// Number of the secondary leg, at the secondary node.
 const SECONDARY: u8 = 1;
 
-/// Value for each leg, by the number of the leg.
+/// List with one value for each leg number.
 type ByLeg<T> = [T; LEG_NUMBERS];
-/// Maximum number of delivery statuses under way.
+/// Maximum number of delivery statuses that are on links.
 const STATUSES: usize = 64;
 
 /// Frame that one base station of a split bearer sends to the other.
@@ -61,7 +61,8 @@ pub(crate) struct Frame {
     pub number: u64,
     /// Size of the frame in bytes.
     pub size: u32,
-    /// Flow of the packet in the frame. A frame without a packet has the flow of the latest packet.
+    /// Flow of the packet in the frame. A frame without a packet is assigned the flow of the latest
+    /// packet.
     pub flow: FlowId,
 }
 
@@ -72,8 +73,8 @@ pub(crate) enum FrameKind {
     Downlink,
     /// DL USER DATA without a PDU, which polls the secondary node for a status.
     Poll,
-    /// DL USER DATA without a PDU. It reports the PDUs that need not be sent any more, because the
-    /// other leg has confirmed them.
+    /// DL USER DATA without a PDU. The frame reports the PDUs that need not be sent any more,
+    /// because another leg has confirmed them.
     Discard,
     /// DL DATA DELIVERY STATUS, from the secondary node.
     Status,
@@ -88,7 +89,7 @@ pub(crate) enum FrameKind {
 /// Usual size of a frame without a PDU, in bytes.
 const CONTROL_FRAME: u32 = 60;
 
-/// Packet without a COUNT.
+/// Packet that waits at PDCP and has no COUNT yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct WaitingPacket {
     entered_at: Time,
@@ -108,7 +109,7 @@ struct NextPacket {
 }
 
 impl NextPacket {
-    /// Returns true if the packet does not wait at PDCP yet.
+    /// Returns true if the base station is still processing the packet.
     fn is_early(&self) -> bool {
         self.waits_since.is_none()
     }
@@ -117,10 +118,10 @@ impl NextPacket {
 /// Packets that wait at PDCP of one end.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// SDUs to be sent again, oldest first. They go before packets without a COUNT.
+    /// SDUs to be sent again, oldest first. They are sent before packets without a COUNT.
     again: Ring<Sdu>,
     fresh: Ring<WaitingPacket>,
-    /// Bytes of all waiting packets, with PDCP headers.
+    /// Number of bytes of all waiting packets, with PDCP headers.
     bytes: u64,
 }
 
@@ -132,20 +133,20 @@ struct PendingFrame {
     is_poll: bool,
 }
 
-/// Counts of the data that a leg was given in a direction.
+/// Counters of the data that a leg was given in a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Carried {
     /// Number of PDUs given to the leg.
     pub packets: u64,
-    /// Bytes of these PDUs, with PDCP headers.
+    /// Number of bytes of the PDUs given to the leg, with PDCP headers.
     pub bytes: u64,
-    /// Number of PDUs that the leg was given after another leg had them.
+    /// Number of PDUs that another leg was given before this leg.
     pub copies: u64,
     /// Number of PDUs that the leg discarded unsent. Another leg had confirmed them, or their
     /// discard timer had expired.
     pub discarded: u64,
-    /// Number of PDUs that arrived over the leg without use. They had been received before, or had
-    /// been given up.
+    /// Number of PDUs that arrived over the leg but were useless. They had been received before, or
+    /// the receiver had given them up.
     pub useless: u64,
 }
 
@@ -164,13 +165,14 @@ pub(crate) struct Split {
     most: u64,
     header: u32,
     discard_timer: Option<Span>,
-    /// Maximum number of COUNTs under way: half of the SN space.
+    /// Maximum number of unconfirmed COUNT values: half of the SN space.
     sn_window: u32,
     /// Packets that wait at PDCP, by direction.
     waiting: [Waiting; 2],
-    /// Legs of each PDU, by direction. `None` in a direction without duplication.
+    /// Legs that have each PDU, by direction. `None` in a direction without duplication.
     copies: [Option<Box<DuplicatedPdus>>; 2],
-    /// Copies for the secondary node that it has not requested yet, and their bytes.
+    /// Copies that wait until the secondary node's desired buffer size allows them, and their
+    /// bytes.
     pending: Ring<Sdu>,
     pending_bytes: u64,
     /// Serial number in the latest discard frame, and the time of that frame. The secondary node
@@ -183,7 +185,7 @@ pub(crate) struct Split {
     corresponding: Corresponding,
     /// Rate at which the cell of the base station with PDCP serves the bearer's downlink.
     first_leg_rate: ServedRate,
-    /// Rates of the bearer on the first two legs, in bytes per second, as far as is known.
+    /// Measured or assumed rates of the bearer on the first two legs, in bytes per second.
     rates: [u64; 2],
     /// Time of the next comparison of the legs' delays.
     compare_at: Time,
@@ -205,7 +207,8 @@ pub(crate) struct Split {
     is_active: [ByLeg<bool>; 2],
     /// Flow of the bearer's latest packet.
     flow: FlowId,
-    /// Number of further COUNTs that are certain to stay within half of the SN space, by direction.
+    /// Number of COUNT values that may certainly be assigned within half of the SN space, by
+    /// direction.
     open: [u32; 2],
     wake: Wake,
 }
@@ -247,7 +250,7 @@ impl Split {
         }
     }
 
-    /// Adds a packet to those that wait at PDCP. Returns false if there is no room for it.
+    /// Adds a packet to the packets that wait at PDCP. Returns false if the buffer is full.
     #[inline(always)]
     pub(super) fn queue_packet(
         &mut self,
@@ -261,7 +264,8 @@ impl Split {
         let has_room = match self.duplicates(direction) {
             true => self.has_room_on_a_leg(bytes, (at, direction), legs),
             false => {
-                // With a single leg, unsent data in RLC counts too, as without a split bearer.
+                // With a single leg, unsent data in RLC also counts towards the buffer, as on a
+                // bearer that is not split.
                 let queued = match self.is_alone() {
                     true => legs.primary.ends[direction.index()].rlc.queued().0,
                     false => 0,
@@ -289,7 +293,7 @@ impl Split {
         self.config.leg == Some(leg)
     }
 
-    /// Returns true if data of a leg and direction is sent to the secondary node first.
+    /// Returns true if data of a leg and direction is sent over the link to the secondary node.
     #[inline]
     fn goes_to_node(&self, (leg, direction): (u8, Direction)) -> bool {
         direction == Direction::Downlink && self.is_secondary(leg)
@@ -351,7 +355,7 @@ impl Split {
         self.carried[direction.index()][usize::from(leg)].useless += count;
     }
 
-    /// Returns the leg of primaryPath, or another leg while that one has failed.
+    /// Returns the leg of primaryPath, or another leg while the leg of primaryPath has failed.
     #[inline]
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         match self.openings.are_all_open(now, direction) {
@@ -368,8 +372,8 @@ impl Split {
         up.unwrap_or(primary)
     }
 
-    /// Returns true if a leg may have copies in a direction with duplication. Duplication must be
-    /// activated for the leg. The leg of primaryPath always has copies.
+    /// Returns true if a leg may be given copies in a direction with duplication. Duplication must
+    /// be activated for the leg. The leg of primaryPath is always given copies.
     ///
     /// Standard: TS 38.323 §5.11.1; TS 38.321 §5.10.
     fn may_copy(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
@@ -378,8 +382,8 @@ impl Split {
         is_open && (is_active || leg == self.primary(now, direction))
     }
 
-    /// Returns true if only the first leg may be given waiting data, however much waits. The
-    /// first leg is then the primary one.
+    /// Returns true if only the first leg may be given data, regardless of the amount of waiting
+    /// data. The first leg is then the primary leg.
     #[inline]
     pub(super) fn uses_first_only(&self, now: Time, direction: Direction) -> bool {
         self.config.thresholds[direction.index()].is_none()
@@ -388,8 +392,8 @@ impl Split {
             && !self.duplicates(direction)
     }
 
-    /// Returns true if a leg may be given waiting data. The primary leg always may. Another leg may
-    /// if enough data waits.
+    /// Returns true if a leg may be given waiting data. The primary leg may always be given data.
+    /// Another leg may if the waiting data reaches the threshold.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
@@ -406,11 +410,11 @@ impl Split {
         }
     }
 
-    /// Returns true if enough data waits for a leg other than the primary one.
+    /// Returns true if the waiting data reaches the threshold for legs other than the primary leg.
     #[inline]
     fn has_enough(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        // Without duplication, legs on further carriers carry no data. The leg of
-        // splitSecondaryPath is the secondary node's.
+        // Without duplication, legs on secondary carriers carry no data. The leg of
+        // splitSecondaryPath is the leg at the secondary node.
         if leg > SECONDARY {
             return false;
         }
@@ -421,7 +425,8 @@ impl Split {
             return true;
         }
         let pending = match direction {
-            // The base station with PDCP does not know the backlog of the secondary node.
+            // The base station with PDCP does not know how much data waits at the secondary node,
+            // so only the first leg's data counts.
             Direction::Downlink => legs.primary.ends[direction.index()].rlc.backlog(now).new,
             Direction::Uplink => legs
                 .iter()
@@ -431,7 +436,8 @@ impl Split {
         self.waiting[direction.index()].bytes + pending >= threshold.0
     }
 
-    /// Returns the bytes that wait at PDCP and that a leg may send, with their later RLC headers.
+    /// Returns the number of bytes that wait at PDCP and that a leg may send, including the RLC
+    /// headers that will be added.
     ///
     /// Standard: TS 38.323 §5.6.
     #[inline]
@@ -452,7 +458,8 @@ impl Split {
         waiting.bytes + u64::from(rlc.headers()) * waiting.len() as u64
     }
 
-    /// Returns the bytes that wait at PDCP, and the number of waiting packets without a COUNT.
+    /// Returns the number of bytes that wait at PDCP, and the number of waiting packets without a
+    /// COUNT.
     pub(super) fn waiting(&self, direction: Direction) -> (u64, u32) {
         let waiting = &self.waiting[direction.index()];
         let pending = match direction {
@@ -493,13 +500,14 @@ impl Split {
     }
 
     /// Returns the time at which the secondary node has processed the next frame. `None` if it is
-    /// processing none.
+    /// processing no frame.
     #[inline]
     pub(super) fn arrival_at(&self) -> Option<Time> {
         self.arrivals.front().map(|arrival| arrival.ready_at)
     }
 
-    /// Returns true if no packet with a COUNT waits or is under way between the base stations.
+    /// Returns true if no packet with a COUNT waits at PDCP or is on a link between the base
+    /// stations.
     pub(super) fn is_settled(&self, direction: Direction) -> bool {
         let is_clear = match direction {
             Direction::Downlink => self.hosting.oldest().is_none() && self.pending.is_empty(),
@@ -514,8 +522,8 @@ impl Waiting {
         self.again.len() + self.fresh.len()
     }
 
-    /// Asserts that `bytes` is the sum over the waiting PDUs. Only short lists are summed, which
-    /// keeps the check cheap.
+    /// Asserts that `bytes` is the sum over the waiting PDUs. The check is only made for short
+    /// lists, to save time.
     fn assert_conserved(&self, header: u32) {
         let again = (self.again.first()..self.again.end()).map(|n| self.again[n].size);
         let fresh = (self.fresh.first()..self.fresh.end()).map(|n| self.fresh[n].size + header);

@@ -20,8 +20,8 @@ use fadeout_core::{Direction, Probe, RadioDropCause, Time};
 /// Maximum number of former secondary nodes whose uplink PDUs may still be on links.
 const MOST_FORMER_NODES: usize = 8;
 
-/// Returns the number of packets that one end must send again, because the leg they were given to
-/// has gone.
+/// Returns the number of packets that one end must send again, because the leg with these packets
+/// was closed.
 fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
     let waiting = drb.split.as_ref();
     waiting.map_or(0, |split| {
@@ -29,8 +29,8 @@ fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
     })
 }
 
-/// Lets the network add and release the bearer's secondary leg. The bearer begins without that leg,
-/// unless it is connected.
+/// Allows the network to add and release the bearer's secondary leg. The bearer begins without a
+/// secondary leg, unless that leg is already connected.
 pub(crate) fn manage_secondary(drb: &mut Drb) {
     let is_there = drb
         .legs
@@ -46,8 +46,8 @@ pub(crate) fn manage_secondary(drb: &mut Drb) {
 }
 
 /// Opens the secondary leg after the UE has entered a cell of a secondary node. Both ends set up
-/// RLC. The node gets no PDUs before it has reported its desired buffer size. If `is_confirmed` is
-/// false, the PDUs of the former node are still to be taken back.
+/// RLC. The secondary node is given no PDUs before it has reported its desired buffer size. If
+/// `is_confirmed` is false, the PDUs of the former secondary node must still be taken back.
 pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     let pdcp = drb.config.pdcp;
     let Some(split) = &mut drb.split else { return };
@@ -99,7 +99,7 @@ pub(crate) fn leave_secondary(
         env,
         storage,
     );
-    // PDUs that the UE's receiver holds for reordering are delivered too.
+    // PDUs that wait for reordering in the UE's receiver are delivered too.
     if let Some(mut split) = split(drb) {
         split.hand_up((SECONDARY, Direction::Downlink), env, storage);
     }
@@ -129,7 +129,8 @@ pub(crate) fn close_secondary(
         .iter()
         .any(|secondary| secondary.leg.is_some())
     {
-        // The UE is already in another secondary cell, whose RLC has been set up and stays in use.
+        // The UE is already in another secondary cell. RLC of that cell has been set up and stays
+        // in use.
         if let Some(mut split) = split(drb) {
             split.take_back((SECONDARY, direction), Time::ZERO, storage);
         }
@@ -187,8 +188,8 @@ pub(in crate::bearer) fn drop_all(
     }
 }
 
-/// Lets an SDU with a COUNT wait at PDCP again, for either leg. Returns false if the bearer has no
-/// secondary leg that can be added and released.
+/// Adds an SDU with a COUNT to the SDUs that wait at PDCP to be sent again, on either leg. Returns
+/// false if the network does not manage a secondary leg of the bearer.
 pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sdu) -> bool {
     let Some(split) = drb.split.as_mut().filter(|split| split.is_managed) else {
         return false;
@@ -197,7 +198,8 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     split.open = [0; 2];
     let waiting = &mut split.waiting[direction.index()];
     waiting.bytes += u64::from(sdu.size);
-    // SDUs come in the order of COUNT, except some that were forwarded over another path.
+    // SDUs usually come in the order of COUNT. SDUs that were forwarded over another path may come
+    // later, so the SDU is inserted in order.
     let mut behind = Vec::new();
     while let Some(&last) = waiting.again.back()
         && last.serial > sdu.serial
@@ -212,7 +214,7 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     true
 }
 
-/// Clears the data of all legs, because the UE has left both cells.
+/// Clears the data of all legs, because the UE has left the cells of both base stations.
 pub(super) fn close(split: &mut Split) {
     forget_frames(split);
     retire_uplink(split);
@@ -235,7 +237,7 @@ pub(in crate::bearer) fn record_secondary(split: &mut Option<Box<Split>>, number
     }
 }
 
-/// Removes frames and statuses between the two base stations, which are obsolete.
+/// Removes the obsolete frames and statuses between the two base stations.
 fn forget_frames(split: &mut Split) {
     while split.arrivals.pop().is_some() {}
     while split.statuses.pop().is_some() {}

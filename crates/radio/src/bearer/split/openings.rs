@@ -3,7 +3,7 @@
 use super::{ByLeg, LEG_NUMBERS, SECONDARY};
 use fadeout_core::{Direction, Time};
 
-/// Outage times of the legs, as far as the sending end knows.
+/// Times at which legs may not be given data, as far as the sending end knows.
 #[derive(Debug)]
 pub(super) struct Openings {
     /// End of the outage of each leg, by direction and leg number.
@@ -11,8 +11,8 @@ pub(super) struct Openings {
     /// True if the base station with PDCP sends no more PDUs to the secondary node, because the UE
     /// is about to leave.
     is_held: bool,
-    /// Time from which all legs are open, by direction. It is usually in the past, so that one
-    /// comparison answers for all legs.
+    /// Time from which all legs can carry data, by direction. The time is usually in the past, so
+    /// that one comparison suffices for all legs.
     all_open_from: [Time; 2],
 }
 
@@ -33,13 +33,13 @@ impl Openings {
         openings
     }
 
-    /// Closes a leg in a direction until the time `until`.
+    /// Records that a leg carries no data in a direction until the time `until`.
     pub(super) fn close(&mut self, (leg, direction): (u8, Direction), until: Time) {
         self.down_until[direction.index()][usize::from(leg)] = until;
         self.update_all_open();
     }
 
-    /// Closes the secondary leg in both directions until the time `until`.
+    /// Records that the secondary leg carries no data in both directions until the time `until`.
     pub(super) fn close_secondary_leg(&mut self, until: Time) {
         for of in &mut self.down_until {
             of[usize::from(SECONDARY)] = until;
@@ -62,26 +62,26 @@ impl Openings {
         }
     }
 
-    /// Returns true if no leg is closed in a direction.
+    /// Returns true if all legs may be given data in a direction.
     #[inline]
     pub(super) fn are_all_open(&self, now: Time, direction: Direction) -> bool {
         now >= self.all_open_from[direction.index()]
     }
 
-    /// Returns the time until which a leg carries nothing.
+    /// Returns the time until which a leg carries no data.
     #[inline]
     pub(super) fn down_until(&self, (leg, direction): (u8, Direction)) -> Time {
         self.down_until[direction.index()][usize::from(leg)]
     }
 
-    /// Returns true if a leg has failed and carries nothing yet.
+    /// Returns true if a leg has failed and does not carry data yet.
     #[inline]
     pub(super) fn is_down(&self, now: Time, leg: (u8, Direction)) -> bool {
         now < self.down_until(leg)
     }
 
-    /// Returns true if a leg is given no data. The leg has failed, or the UE is about to leave its
-    /// cell.
+    /// Returns true if a leg may not be given data. The leg has failed, or the UE is about to leave
+    /// the leg's cell.
     #[inline]
     pub(super) fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         if self.are_all_open(now, direction) {

@@ -12,8 +12,8 @@ use fadeout_core::{Direction, Probe, Ring, Time};
 use std::collections::BTreeSet;
 
 impl MobileBearer<'_> {
-    /// Stops the downlink at the base station with PDCP. Packets that wait at PDCP join the packets
-    /// taken out of RLC.
+    /// Stops the downlink at the base station with PDCP. Packets that wait at PDCP are added to the
+    /// packets taken out of RLC.
     pub(in crate::bearer) fn stop_split(&mut self, station: u32) {
         let direction = Direction::Downlink.index();
         let Drb {
@@ -26,8 +26,8 @@ impl MobileBearer<'_> {
             return;
         };
         if let Some(copies) = &mut split.copies[direction] {
-            // SDUs that the secondary leg has are delivered there, or are taken back when the UE
-            // leaves.
+            // SDUs that the secondary leg has are delivered over that leg, or taken back when the
+            // UE leaves. They are not moved here.
             (change.numbered).retain(|(_, sdu)| copies.lose_pdu(sdu.serial, FIRST));
             while let Some(sdu) = split.pending.pop() {
                 if copies.lose_pdu(sdu.serial, SECONDARY) {
@@ -105,7 +105,7 @@ impl MobileBearer<'_> {
 }
 
 /// Handles an uplink PDU from a former secondary node. The PDU goes to the list of received SDUs.
-/// Older PDUs of that node that have not come are lost.
+/// Older PDUs from that node that have not arrived are lost.
 pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mut Storage) {
     while late.contains(number) {
         let first = late.first();
@@ -116,7 +116,7 @@ pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mu
     }
 }
 
-/// Data that the legs of a bearer had when the secondary leg was released.
+/// Data of a bearer's legs when the secondary leg is released.
 #[derive(Debug, Default)]
 pub(in crate::bearer) struct ReleasedData {
     /// SDUs by direction that were given to the secondary leg without known delivery, or that wait
@@ -126,8 +126,8 @@ pub(in crate::bearer) struct ReleasedData {
     pub uplink: Ring<Sdu>,
 }
 
-/// Releases the secondary leg of a bearer. RLC of the secondary node delivers the SDUs that it
-/// holds. Returns the data that the legs had. `None` if the bearer is not split.
+/// Releases the secondary leg of a bearer. RLC of the secondary node delivers the SDUs that wait
+/// for reordering. Returns the data of the legs. `None` if the bearer is not split.
 pub(in crate::bearer) fn release(
     drb: &mut Drb,
     env: &mut Env<'_, impl Probe>,
@@ -160,8 +160,8 @@ pub(in crate::bearer) fn release(
             sdus.push(sdu);
         }
     }
-    // Only the uplink queue is emptied here. The downlink queue was moved when the base station
-    // stopped, or follows with its unsent data.
+    // Only the uplink queue is emptied here. The downlink queue was emptied when the base station
+    // stopped, or is moved later with the unsent data.
     let waiting = &mut inner.waiting[Direction::Uplink.index()];
     while let Some(fresh) = waiting.fresh.pop() {
         waiting.bytes -= u64::from(fresh.size + inner.header);

@@ -1,5 +1,4 @@
-//! Operation of a split bearer: packets from PDCP to the legs, and frames between the two base
-//! stations.
+//! Operation of a split bearer: packets from PDCP to the legs, and frames between base stations.
 
 use super::release::on_late;
 use super::{
@@ -83,7 +82,7 @@ impl SplitBearer<'_> {
     }
 
     /// Assigns a COUNT to the next packet, so that a leg can send it. `None` if no packet waits, or
-    /// if half of the SN space is under way.
+    /// if unconfirmed PDUs use half of the SN space.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline(always)]
@@ -107,8 +106,8 @@ impl SplitBearer<'_> {
         Some(self.give_count(fresh, direction, env, storage))
     }
 
-    /// Assigns a COUNT to the packet that the base station is still processing. If no COUNT may be
-    /// assigned, the packet waits at PDCP.
+    /// Assigns a COUNT to the next packet that the base station is still processing. If no COUNT
+    /// may be assigned, the packet waits at PDCP.
     #[inline]
     fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
         let (now, direction) = (env.now, Direction::Downlink);
@@ -157,15 +156,15 @@ impl SplitBearer<'_> {
         sdu
     }
 
-    /// Returns true if another COUNT stays within half of the SN space.
+    /// Returns true if another COUNT may be assigned within half of the SN space.
     #[inline]
     fn may_number(&mut self, direction: Direction) -> bool {
         self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
-    /// Returns true if another COUNT stays within half of the SN space, counted from the oldest
-    /// COUNT of any leg. Stores how many further COUNTs do. The stored number stays valid,
-    /// because legs get no older SDUs except those that wait to be sent again.
+    /// Returns true if another COUNT may be assigned within half of the SN space, counted from the
+    /// oldest COUNT of any leg. Stores how many COUNT values may be assigned. The stored number
+    /// stays valid, because legs get no older SDUs except those to be sent again.
     #[inline(never)]
     fn is_open(&mut self, direction: Direction) -> bool {
         let split = &mut *self.split;
@@ -185,7 +184,7 @@ impl SplitBearer<'_> {
         on_legs < split.sn_window
     }
 
-    /// Fills RLC of a leg with waiting packets up to the leg's grant.
+    /// Moves waiting packets into RLC of a leg, up to the leg's grant.
     pub(crate) fn top_up(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -203,7 +202,7 @@ impl SplitBearer<'_> {
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let backlog = rlc.backlog(env.now);
-        // RLC with a stalled window gets no more SDUs.
+        // RLC is given no more SDUs while its transmit window is stalled.
         let headers = rlc.headers();
         let is_stalled = backlog.new == 0 && rlc.head().is_some();
         let mut has = backlog.total();
@@ -238,7 +237,7 @@ impl SplitBearer<'_> {
             if !split.hosting.has_room(next.size) || !has_turn(SECONDARY) {
                 return;
             }
-            // While less data waits than the threshold, the leg of this base station gets none.
+            // The base station's own leg is an alternative only if that leg may be given data.
             let has_choice = is_first_open && has_turn(FIRST);
             if has_choice && !split.prefers_secondary(now, &next, self.legs) {
                 return;
@@ -252,8 +251,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Returns the next packet that may go to the secondary node. If no packet waits at PDCP, it is
-    /// one that the base station is processing. `None` if there is neither.
+    /// Returns the next packet that may go to the secondary node. If no packet waits at PDCP, this
+    /// is a packet that the base station is processing. `None` without a packet.
     #[inline(always)]
     fn next_packet(&mut self, pool: &PacketPool) -> Option<NextPacket> {
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
@@ -277,7 +276,7 @@ impl SplitBearer<'_> {
         self.send_to_node(sdu, flow, now, storage);
     }
 
-    /// Sends the secondary node a PDU that the leg's counts already include.
+    /// Sends a PDU to the secondary node. The counters of the leg already include the PDU.
     #[inline]
     pub(super) fn send_to_node(
         &mut self,
@@ -306,8 +305,8 @@ impl SplitBearer<'_> {
         });
     }
 
-    /// Hands the PDUs that the secondary node has processed by now to its RLC. Returns true if
-    /// there were any.
+    /// Hands the PDUs that the secondary node has processed by now to RLC of that node. Returns
+    /// true if there were any.
     #[inline]
     pub(crate) fn drain(&mut self, now: Time) -> bool {
         let is_due = self.split.arrival_at().is_some_and(|at| at <= now);
@@ -363,7 +362,7 @@ impl SplitBearer<'_> {
         self.send_again(Direction::Downlink, storage);
     }
 
-    /// Lets the SDUs of `storage.again` wait at PDCP again, before all other packets.
+    /// Moves the SDUs of `storage.again` to the SDUs that wait at PDCP, before all other packets.
     pub(super) fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
         if storage.again.is_empty() {
             return;
@@ -388,7 +387,7 @@ impl SplitBearer<'_> {
     pub(crate) fn send_up(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         for sdu in storage.sdus.drain(..) {
             let number = self.split.uplink.push(sdu);
-            // A copy may come late, after its packet has left the pool.
+            // A copy may arrive after its packet has left the pool.
             let is_here = self.anchors[Direction::Uplink.index()]
                 .ledger
                 .holds(sdu.serial);
@@ -406,7 +405,7 @@ impl SplitBearer<'_> {
     }
 
     /// Handles an uplink PDU from the secondary node, which goes to the list of received SDUs.
-    /// Links keep the order, so earlier PDUs that have not come are lost.
+    /// Links keep the order, so earlier PDUs that have not arrived are lost.
     pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
         let late = self.split.late.iter_mut();
         for ring in std::iter::once(&mut self.split.uplink).chain(late) {
@@ -415,8 +414,8 @@ impl SplitBearer<'_> {
     }
 
     /// Handles a timer of the end that sends in `direction`. Packets whose discard timer has
-    /// expired go to the list of lost packets. SDUs that LTE's RLC held for reordering go to the
-    /// list of received SDUs.
+    /// expired are added to the list of lost packets. SDUs that LTE's RLC stored for reordering are
+    /// added to the list of received SDUs.
     pub(crate) fn on_timer(
         &mut self,
         direction: Direction,
@@ -499,8 +498,8 @@ impl SplitBearer<'_> {
         split.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Sends the secondary node's message that its link has failed. Returns the time after which it
-    /// is sent again.
+    /// Sends the secondary node's message that its link has failed. Returns the time after which
+    /// the message must be repeated.
     pub(crate) fn send_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
         storage.frames.push(Frame {
             bearer: self.id,
@@ -512,7 +511,8 @@ impl SplitBearer<'_> {
         self.split.config.flow_control.poll_after
     }
 
-    /// Returns the bytes outstanding at the secondary node, and its desired buffer size.
+    /// Returns the number of outstanding bytes at the secondary node, and that node's desired
+    /// buffer size.
     #[cfg(test)]
     pub(crate) fn window(&self) -> (u64, u64) {
         let hosting = &self.split.hosting;
@@ -524,7 +524,7 @@ impl SplitBearer<'_> {
         self.split.wake.fire(generation)
     }
 
-    /// Delivers the SDUs that the receiver of a failed leg holds behind gaps.
+    /// Delivers the SDUs that the receiver of a failed leg has stored behind missing PDUs.
     ///
     /// Standard: TS 36.322 §5.4.
     pub(crate) fn hand_up(
@@ -545,8 +545,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Handles the failure of a leg, which carries nothing before `until`. RLC at the end that
-    /// sends in `direction` is re-established, and its unconfirmed data is taken back.
+    /// Handles the failure of a leg, which carries no data before `until`. RLC at the end that
+    /// sends in `direction` is re-established, and the unconfirmed data is taken back.
     pub(crate) fn fail(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -558,10 +558,10 @@ impl SplitBearer<'_> {
         self.take_back((leg, direction), until, storage);
     }
 
-    /// Takes back the data of a leg, which carries nothing before `until`. In acknowledged mode,
+    /// Takes back the data of a leg, which carries no data before `until`. In acknowledged mode,
     /// unconfirmed data is sent again on either leg (data recovery). Data that the receiver's
-    /// status report lists as received is omitted. In other modes the data goes to the list of lost
-    /// packets.
+    /// status report lists as received is omitted. In other modes the data is added to the list of
+    /// lost packets.
     ///
     /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
     pub(super) fn take_back(
@@ -572,8 +572,8 @@ impl SplitBearer<'_> {
     ) {
         self.split.openings.close((leg, direction), until);
         if self.split.goes_to_node((leg, direction)) {
-            // `storage.again` holds the data of the secondary node's RLC. The base station with
-            // PDCP uses its own list instead.
+            // `storage.again` contains the data of the secondary node's RLC. The base station with
+            // PDCP uses its own record of unconfirmed PDUs instead.
             storage.again.clear();
             let split = &mut *self.split;
             split.hosting.flush(&mut storage.again);
