@@ -11,9 +11,9 @@ use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 /// A line-of-sight link between two antennas whose beams point at each other.
 ///
 /// The received power is the transmit power plus the peak gains of both beams, minus the free-space
-/// loss and the diffraction loss of a blocker. Beams stay on the direct path during a blockage.
-/// Re-pointing and reflections are not modelled. The edges of the blocker are seen with the beams'
-/// peak gain (see [`blockage_model_b`](crate::channel::blockage_model_b)).
+/// loss and the blocker's diffraction loss. Both beams keep pointing along the direct path during a
+/// blockage. Re-pointing and reflections are not modelled. Rays diffracted at the blocker's edges
+/// get the beams' peak gain (see [`blockage_model_b`](crate::channel::blockage_model_b)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkBudget {
     /// Carrier frequency.
@@ -34,8 +34,8 @@ pub struct LinkBudget {
     pub distance: Meters,
     /// Height of the transmitting antenna.
     pub tx_height: Meters,
-    /// Height of the receiving antenna. Decisive for blockage by a vehicle close to the receiver.
-    /// See [`Default`].
+    /// Height of the receiving antenna. A vehicle close to the receiver blocks a low antenna only.
+    /// [`Default`] states the reason for its value.
     pub rx_height: Meters,
     /// Noise figure of the receiver.
     pub noise_figure: Decibel,
@@ -82,9 +82,10 @@ impl Default for LinkBudget {
     /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users. A path to a receiver at
     /// 1.5 m passes over a vehicle of 1.4 m, with almost no loss. The base station's height of 10 m
     /// is that of TR 38.901's street canyon. Distance, transmit power and noise figure (10 dB) are
-    /// those of a small outdoor cell. Beamwidths of 12 and 30 degrees are those of horizontal rows
-    /// of eight and four elements, spaced half a wavelength. Such rows keep the elevation beamwidth
-    /// of a single element: 65 degrees. All these values are assumptions, to be varied.
+    /// typical of a small outdoor cell. Beamwidths of 12 and 30 degrees are those of horizontal
+    /// rows of eight and four elements, spaced half a wavelength. Such rows keep the elevation
+    /// beamwidth of a single element: 65 degrees. All these values are assumptions. Users should
+    /// vary them.
     ///
     /// Standard: TR 38.901 Table 7.3-1.
     fn default() -> Self {
@@ -118,11 +119,11 @@ impl Default for LinkBudget {
 pub struct Blocker {
     /// Width of the obstacle.
     pub width: Meters,
-    /// Height of its upper edge above ground.
+    /// Height of the obstacle's upper edge above ground.
     pub height: Meters,
     /// Distance to the receiver along the path. Must be less than the length of the path.
     pub distance_to_rx: Meters,
-    /// Distance of its centre line from the path.
+    /// Horizontal distance of the obstacle's centre line from the direct path.
     pub offset: Meters,
 }
 

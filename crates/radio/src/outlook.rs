@@ -1,7 +1,8 @@
-//! Prediction of outages between UEs and cells. Cross-layer notices to transports use it.
+//! Prediction of outages between UEs and cells, for cross-layer notices to transport protocols.
 //!
-//! The channel is a function of seed, time and places. So a second copy, evaluated at the same grid
-//! instants as that of the radio access, predicts its values and has no side effects.
+//! The channel is a function of seed, time and positions. A second copy of the channel, evaluated
+//! at the same grid instants as the radio access's channel, therefore predicts the same values. The
+//! copy has no side effects on the run.
 
 use crate::channel::{ChannelConfig, ConfigError, LargeScale, State};
 use crate::config::{CellConfig, Channels, UeConfig};
@@ -24,12 +25,13 @@ impl Outlook {
     }
 
     /// Returns the outages between a UE and a cell that begin before `until`, with the UE at the
-    /// places of `motion`. An outage is a time in which the direct path is in outage or the beams
-    /// are being recovered. A blockage loss above the threshold of beam failure is an outage too.
-    /// With a reflected path, its loss counts in place of the blockage loss.
+    /// positions of `motion`. During an outage the path's state is outage, or the beams are being
+    /// recovered. A blockage loss above the threshold of beam failure is an outage too. If the
+    /// channel has a reflected path, the loss of the reflected path replaces the blockage loss.
     ///
     /// Each outage begins and ends at an instant of the cell's gain period. An outage that still
-    /// lasts at `until` ends after it. The list is empty for a UE whose SINR is given.
+    /// lasts at `until` is returned with its later end. The list is empty for a UE whose SINR is
+    /// given.
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
@@ -70,8 +72,8 @@ impl Outlook {
     }
 }
 
-/// Returns the loss in dB above which a beam fails. The prediction uses it as the threshold of
-/// blockage.
+/// Returns the loss in dB above which a beam fails. The prediction counts a larger blockage loss as
+/// an outage.
 fn threshold_db(channel: &ChannelConfig) -> f64 {
     let failure = channel.beams.as_ref().and_then(|beams| beams.failure);
     failure.unwrap_or_default().threshold_db
@@ -180,8 +182,9 @@ mod tests {
             panic!("one outage: {found:?}");
         };
         assert_eq!(from, ms(1000));
-        // Recovery takes three failed measurements, the first up to a period after the beginning,
-        // plus 20 ms. Two instants of the gain grid are added.
+        // Recovery begins after three failed measurements and takes 20 ms. The first failed
+        // measurement is at most one period after the start of the blockage. Two instants of the
+        // gain grid are added.
         let most = period.expect("beams") * 3 + Span::from_millis(20 + 2);
         assert!(
             to > ms(1020) && to <= ms(1000).saturating_add(most),

@@ -1,14 +1,14 @@
 //! State of the paths between cells and UEs at an instant, without a run.
 //!
-//! The channel is a function of seed, time and places. So copies of the channels return the same
-//! values as those of a run and have no side effects.
+//! The channel is a function of seed, time and positions. Copies of the channels therefore return
+//! the values of a run, and have no side effects on the run.
 
 use crate::channel::{Causes, ConfigError, LargeScale, LinkChannel, noise};
 use crate::config::{CellConfig, Channels, UeConfig};
 use fadeout_core::{CellId, Motion, Time, UeId};
 use std::collections::BTreeMap;
 
-/// Channels between UEs and cells, evaluated from the start of time on.
+/// Channels between UEs and cells, evaluated from the start of simulated time on.
 #[derive(Debug)]
 pub struct PathStates {
     cells: Vec<CellConfig>,
@@ -37,8 +37,8 @@ impl PathStates {
         }
     }
 
-    /// Returns the state of the path between a cell and a UE at `now`, with the UE at the place of
-    /// `motion`. Calls must not go back in time. `None` for a UE whose SINR is given.
+    /// Returns the state of the path between a cell and a UE at `now`, with the UE at its position
+    /// by `motion`. Successive calls must not go back in time. `None` for a UE whose SINR is given.
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
@@ -97,7 +97,7 @@ mod tests {
             until: Time::ZERO + Span::from_millis(20),
             loss_db: 7.0,
         };
-        // The receiver is deaf for about half of the time.
+        // The receiver's antenna cannot receive for about half of the time.
         let deafness = Deafness {
             mean_clear: Span::from_millis(5),
             dwell: Span::from_millis(5),
@@ -105,8 +105,8 @@ mod tests {
         };
         let channel = ChannelConfig {
             path_loss: PathLoss::FreeSpace(FreeSpace),
-            // Without clusters, which have losses of their own, all of the power has the same
-            // blockage loss.
+            // Fading has no clusters here, because each cluster would have a blockage loss of its
+            // own. All of the power then has the same blockage loss.
             los_fading: Fading::None,
             blockages: vec![
                 Blockage::Scripted(Scripted {

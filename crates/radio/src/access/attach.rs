@@ -17,7 +17,7 @@ use fadeout_core::{
     RrcEvent, Time, UeId,
 };
 
-/// Releases the UEs that are idle at the start from the cells that they were built in.
+/// Releases the UEs that are idle at the start from the cells in which the constructor placed them.
 pub(super) fn begin_idle(access: &mut RadioAccess) {
     let env = &mut Env {
         now: Time::ZERO,
@@ -53,7 +53,7 @@ pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattache
     })
 }
 
-/// Mutable view of a UE, for the attach procedure.
+/// Mutable access to a UE's state, for the attach procedure.
 pub(super) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Attaching<'_, '_> {
@@ -71,7 +71,8 @@ impl Attaching<'_, '_> {
         self.0.state.stage = Stage::Released { at };
     }
 
-    /// Begins an attempt of an idle UE, or selects a cell. Returns false if the UE does not attach.
+    /// Begins an attach attempt of an idle UE, or its cell selection. Returns false if the UE
+    /// does not use the attach procedure, or is already registered.
     pub(super) fn search<M: Motion>(
         &mut self,
         motion: &mut M,
@@ -146,8 +147,8 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// Handles a message that came over links. Returns true if the message belongs to an attach
-    /// procedure.
+    /// Handles a message that links have carried between network nodes. Returns true if the message
+    /// belongs to an attach procedure.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_mut();
         let arrived = attach.and_then(|attach| attach.on_message(number));
@@ -200,7 +201,7 @@ impl Attaching<'_, '_> {
     }
 
     /// Reports to the core that the base station has all answers of the UE. Returns false if the
-    /// core does not wait for the report.
+    /// core does not wait for this report.
     pub(super) fn report_to_core(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_ref();
         let is_awaited = attach.is_some_and(|attach| attach.is_path_awaited());
@@ -229,7 +230,8 @@ impl Attaching<'_, '_> {
         let (standing, cell) = (attach.registration(), attach.cell());
         let Some(next) = round.next(standing) else {
             attach.on_path();
-            // If the UE is now at another base station, that one has requested the path switch.
+            // If the UE is now at another base station, the other base station has requested the
+            // path switch.
             if self.0.state.network.is_home(self.0.config, cell) {
                 with_step(self.0, env, |_, step| step.act(Act::SwitchPath));
             }

@@ -1,4 +1,4 @@
-//! Execution of the network's decisions about a UE.
+//! Execution of the network's decisions about one UE.
 
 use super::conditional::Conditional;
 use super::daps::DapsHandover;

@@ -17,7 +17,8 @@ use crate::rrc::pace;
 use crate::rrc::random_access::{AccessStep, CellAccess, Progress};
 use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
 
-/// Interval between two SS/PBCH blocks, for cells without measured beams.
+/// Interval between two SS/PBCH blocks, assumed in cells whose scenario configures no beam
+/// measurements.
 ///
 /// Standard: TS 38.213 §4.1.
 const SSB_INTERVAL: Span = Span::from_millis(20);
@@ -35,7 +36,7 @@ pub(super) fn check_interval(service: &Service, cell: CellId) -> Option<Span> {
     config.is_nr().then_some(period.max(LEAST_INTERVAL))
 }
 
-/// Mutable view of a UE, for beam failure detection and recovery.
+/// Mutable access to a UE's state, for beam failure detection and recovery.
 pub(super) struct Beams<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Beams<'_, '_> {
@@ -46,8 +47,8 @@ impl Beams<'_, '_> {
         }
     }
 
-    /// Stops beam monitoring when the UE leaves its cell. Returns true if a recovery was running,
-    /// so that listeners already know of the interruption.
+    /// Stops beam monitoring when the UE leaves its cell. Returns true if a beam failure recovery
+    /// was running. Listeners of the UE's link then already know of the interruption.
     pub(super) fn stop_monitoring(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let Some(watch) = &mut self.0.state.beams else {
             return false;

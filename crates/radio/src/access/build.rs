@@ -1,4 +1,4 @@
-//! Construction and extension of a radio access, and queries about it.
+//! Construction of a radio access, addition of bearers, and queries about its state.
 
 use super::secondary::SecondaryFailures;
 use super::service::Service;
@@ -21,7 +21,7 @@ use fadeout_core::{Agenda, CellId, Direction, DrbId, Rate, Time, UeId};
 /// First random stream number of legs in secondary cells.
 const SECONDARY_STREAMS: u64 = 1 << 16;
 
-/// Returns the bytes for data in the largest block that a leg can get, by direction.
+/// Returns the payload bytes of the largest transport block that a leg can get, by direction.
 fn block_capacities(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
     [Direction::Downlink, Direction::Uplink]
         .map(|direction| plan.largest_room(direction, air.given_sinr_db(leg, direction)))
@@ -35,8 +35,9 @@ fn format_of(drb: &Drb) -> &BearerFormat {
 impl RadioAccess {
     /// Builds the radio access that `config` describes.
     ///
-    /// # Errors
-    /// Returns an error that names the fault, its place and the expected value.
+    ///  # Errors
+    /// Returns an error that names the invalid parameter, where it is configured, and the expected
+    /// value.
     pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
         RadioAccess::with_recordings(config, &[], seed)
     }
@@ -44,8 +45,9 @@ impl RadioAccess {
     /// Builds the radio access that `config` describes. `recorded` lists the paths whose channels
     /// come from recordings.
     ///
-    /// # Errors
-    /// Returns an error that names the fault, its place and the expected value.
+    ///  # Errors
+    /// Returns an error that names the invalid parameter, where it is configured, and the expected
+    /// value.
     pub fn with_recordings(
         config: RadioConfig,
         recorded: &[RecordedPath],
@@ -84,8 +86,9 @@ impl RadioAccess {
                     let primary = service.connect(ue, first)?;
                     let aggregation = &service.stack.ues[ue.index()].config().aggregation;
                     let number = service.stack.legs[primary.index()].config.number;
-                    // Legs in secondary cells have the number of their primary leg. Their random
-                    // streams are numbered from `SECONDARY_STREAMS`, apart from other legs.
+                    // A leg in a secondary cell has the number of its primary leg. Its random
+                    // streams are numbered from `SECONDARY_STREAMS`, so that other legs' streams
+                    // stay unchanged.
                     for (nth, cell) in (SECONDARY_STREAMS..).zip(aggregation.cells().to_vec()) {
                         let leg = service.add_leg(ue, cell, (number, nth))?;
                         service.stack.aggregate(primary, leg);
@@ -115,7 +118,7 @@ impl RadioAccess {
         self.service.stack.air.is_recorded(ue, cell)
     }
 
-    /// Sets up another bearer. Its id follows those of [`RadioConfig::bearers`].
+    /// Sets up another bearer. Its id follows the ids of [`RadioConfig::bearers`].
     ///
     /// # Errors
     /// Returns an error if the bearer's UE or leg does not exist, or if a parameter has a value
@@ -136,15 +139,15 @@ impl RadioAccess {
         co_sited(cells, &self.service.cells[cell.index()].plan.config)
     }
 
-    /// Returns the downlink rate of a UE that is alone in the cell, with the MCS reported at an
-    /// SNR.
+    /// Returns the downlink rate of a UE that is alone in the cell. Its MCS is the one that a UE
+    /// reports at this SNR.
     pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
         let plan = &self.service.cells[cell.index()].plan;
         Rate::from_bits_per_sec(plan.downlink_rate(snr_db) as u64)
     }
 
-    /// Returns the serving cells of a UE in the order of its legs. Secondary cells follow the cell
-    /// of their leg.
+    /// Returns the serving cells of a UE in the order of its legs. The secondary cells of each leg
+    /// follow the leg's primary cell.
     pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         self.service.stack.serving_cells(ue)
     }
@@ -194,11 +197,12 @@ impl RadioAccess {
     }
 }
 
-/// Sets up another bearer, as [`RadioAccess::establish`] does, with the random draws of the bearer
-/// `drawn_as`. Used if this radio access is a part of a larger one, where the bearer has that id.
+/// Sets up another bearer, as [`RadioAccess::establish`] does, with the random draws of bearer
+/// `drawn_as`. The caller uses this function if this radio access is one part of a larger network,
+/// in which the bearer has the id `drawn_as`.
 ///
-/// # Errors
-/// As [`RadioAccess::establish`].
+///  # Errors
+/// Returns the same errors as [`RadioAccess::establish`].
 pub fn establish_as(
     access: &mut RadioAccess,
     drawn_as: DrbId,
@@ -212,8 +216,8 @@ pub fn events_handled(access: &RadioAccess) -> u64 {
     access.service.stack.events.processed()
 }
 
-/// Connects those bearers of a UE to a leg for which `which` returns true, as [`Service::carry`]
-/// does for all.
+/// Connects to a leg those bearers of a UE for which `which` returns true.
+/// [`Service::connect_bearers`] connects the bearers with RLC on the leg.
 pub(super) fn connect_some_bearers(
     service: &mut Service,
     (ue, leg): (UeId, LegId),
@@ -285,7 +289,7 @@ impl Service {
     }
 
     /// Sets up a bearer, as [`RadioAccess::establish`] does. `drawn_as` names the bearer whose
-    /// random draws it uses; with `None` it uses its own.
+    /// random draws the new bearer uses. With `None` the new bearer has random draws of its own.
     pub(super) fn establish(
         &mut self,
         config: BearerConfig,

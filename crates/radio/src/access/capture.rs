@@ -1,4 +1,4 @@
-//! Transport blocks and scheduling requests, in the form that captures record.
+//! Transport blocks and scheduling requests, in the format of packet captures.
 
 use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
@@ -9,7 +9,7 @@ use crate::wire::{Load, Run};
 use fadeout_core::{Direction, MacPdu, Probe, Reception, SchedulingRequest, Span};
 
 const MILLISECOND: Span = Span::from_millis(1);
-/// Milliseconds of a radio frame, which is also the number of its subframes in LTE.
+/// Duration of a radio frame in ms. LTE has as many subframes in a frame.
 const FRAME_MS: u64 = 10;
 /// Number of different system frame numbers.
 const FRAME_NUMBERS: u64 = 1024;
@@ -112,8 +112,8 @@ pub(super) fn report_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut 
     });
 }
 
-/// Returns the system frame number, and the slot (NR) or subframe (LTE) in it. LTE's short TTIs
-/// have the number of their subframe.
+/// Returns the system frame number, and the number of the slot (NR) or subframe (LTE) within that
+/// frame. LTE's short TTIs have the number of their subframe.
 fn frame_and_slot(plan: &CellPlan, slot: u64) -> (u16, u16) {
     let start = plan.frame.start_of(slot).as_nanos();
     let subframe = start / MILLISECOND.as_nanos();

@@ -20,8 +20,8 @@ use crate::leg::LegConfig;
 use crate::rrc::mobility::{MeasurementReport, Message, UeMobility};
 use fadeout_core::{CellId, Direction, Hertz, Probe, RrcEvent, UeId};
 
-/// Checks the cells that may become secondary cells. They need the technology and the DRX of the
-/// primary cell, because a UE has one DRX configuration.
+/// Checks the cells that may become secondary cells. A secondary cell must have the technology and
+/// the DRX configuration of the primary cell, because a UE has one DRX configuration.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     for (primary, all) in config.secondaries.iter().enumerate() {
         let own = cells.get(primary).map(|cell| &cell.plan.config);
@@ -49,8 +49,8 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// Returns the secondary cells that a UE gets in a primary cell: the first offered cell of each
-/// other carrier, up to the UE's maximum.
+/// Returns the secondary cells that a UE gets in a primary cell. These are the first offered cell
+/// of each other carrier, up to the UE's maximum.
 pub(super) fn offered(
     config: &MobilityConfig,
     cells: &[CellMac],
@@ -82,7 +82,7 @@ pub(super) fn set_secondary_cells(
     });
 }
 
-/// Mutable view of a UE, for changes of its secondary cells.
+/// Mutable access to a UE's state, for changes of its secondary cells.
 pub(super) struct Aggregated<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Aggregated<'_, '_> {
@@ -130,7 +130,7 @@ impl Aggregated<'_, '_> {
         self.add_cells(offered, env);
     }
 
-    /// Adds those of the cells that are not yet secondary cells of the UE.
+    /// Adds those of the given cells that are not yet secondary cells of the UE.
     fn add_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
@@ -155,7 +155,7 @@ impl Aggregated<'_, '_> {
         self.0.service.on_received_block(primary, env.now);
     }
 
-    /// Offers secondary cells to a UE that has come to its cell without a handover command.
+    /// Offers secondary cells to a UE that entered its cell without a handover command.
     pub(super) fn offer_cells(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
         if offered.cells() != self.aggregation().cells() {
@@ -201,8 +201,8 @@ impl Aggregated<'_, '_> {
         }
     }
 
-    /// Handles the UE's new list of secondary cells. The UE leaves the cells that are not in the
-    /// list, and its primary cell continues.
+    /// Handles the UE's new list of secondary cells. The UE leaves secondary cells that are not in
+    /// the list. Service in its primary cell continues.
     pub(super) fn on_cells(&mut self, all: &Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
@@ -245,8 +245,9 @@ impl Aggregated<'_, '_> {
 }
 
 impl Service {
-    /// Gives secondary cells to a connected UE that comes under mobility management: those of its
-    /// configuration, or else those that its cell offers. Returns their legs by cell.
+    /// Adds secondary cells to a connected UE that comes under mobility management. They are the
+    /// cells of the UE's configuration, or else the cells that its primary cell offers. Returns
+    /// their legs by cell.
     ///
     /// # Errors
     /// Returns an error if the channel of a cell cannot be built.
@@ -270,8 +271,8 @@ impl Service {
         Ok(legs.collect())
     }
 
-    /// Removes a secondary cell while the primary cell continues. HARQ loses the blocks under way
-    /// there, and RLC in acknowledged mode retransmits their data.
+    /// Removes a secondary cell while service in the primary cell continues. Transport blocks under
+    /// way in the secondary cell are lost. RLC in acknowledged mode retransmits their data.
     fn drop_secondary(&mut self, primary: LegId, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let carriers = self.stack.carriers_of(primary).skip(1);
         let legs = &self.stack.legs;

@@ -1,4 +1,4 @@
-//! Completion of a UE's entry into a cell, after any procedure.
+//! Last steps of a UE's entry into a cell, common to all procedures.
 
 use super::beam_failure::Beams;
 use super::build::connect_some_bearers;
@@ -12,7 +12,7 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{Direction, Probe};
 
-/// Mutable view of a UE, for the steps after its entry into a cell.
+/// Mutable access to a UE's state, for the steps after its entry into a cell.
 pub(super) struct CellEntry<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl CellEntry<'_, '_> {
@@ -33,7 +33,7 @@ impl CellEntry<'_, '_> {
             .update_row(|row| row.entered_s = seconds(env.now));
     }
 
-    /// Connects those bearers of the UE to `leg` for which `which` returns true.
+    /// Connects to `leg` those bearers of the UE for which `which` returns true.
     pub(super) fn connect_bearers(
         &mut self,
         (leg, which): (LegId, impl Fn(&Drb) -> bool),

@@ -8,8 +8,8 @@
 //!            the source forwards, other candidates are cancelled ◄─ success ◄─ on_complete
 //! ```
 //!
-//! A UE leaves the source without notice. The source buffers downlink data for it, as after a radio
-//! link failure.
+//! A UE does not inform the source before it leaves. The source buffers downlink data for the UE,
+//! as after a radio link failure.
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
@@ -37,7 +37,7 @@ fn is_to_candidate(procedure: Procedure) -> bool {
     matches!(procedure, Conditional | Ltm | Recovery)
 }
 
-/// Mutable view of a UE, for conditional handover.
+/// Mutable access to a UE's state, for conditional handover.
 pub(super) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Conditional<'_, '_> {
@@ -114,8 +114,8 @@ impl Conditional<'_, '_> {
             .send(Direction::Downlink, Message::Candidates(all), env);
     }
 
-    /// Makes the source send copies of downlink packets to these candidates, if early data
-    /// forwarding is on.
+    /// Makes the source send copies of downlink packets to the base stations of candidates, if
+    /// early data forwarding is on.
     fn copy_to(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let forwards = (config.conditional.as_ref()).is_some_and(|config| config.forwards_early);
@@ -170,7 +170,7 @@ impl Conditional<'_, '_> {
         self.0.state.survey.conditions.on_received(at, all);
     }
 
-    /// Runs the UE's own steps that are due.
+    /// Runs the due steps that the UE takes without a command.
     pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.0.config.conditional.is_none() || !self.0.state.is_connected() {
             return;
@@ -191,8 +191,8 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Tells listeners of the link when the UE is expected to leave, and when that prediction is
-    /// withdrawn.
+    /// Informs listeners of the link when the UE is expected to leave, or that it is no longer
+    /// expected to leave.
     fn predict_departure(&mut self) {
         let Some(starts_at) = self.0.state.survey.conditions.take_changed_departure() else {
             return;
@@ -208,7 +208,7 @@ impl Conditional<'_, '_> {
         });
     }
 
-    /// Starts the UE's own handover to a candidate.
+    /// Starts the handover to a candidate that the UE executes without a command.
     fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let Some(source) = self.0.service.stack.serving_cell(ue) else {
@@ -223,13 +223,13 @@ impl Conditional<'_, '_> {
             ..row_of(ue, (source, target), Procedure::Conditional)
         };
         if is_commanded {
-            // A handover command is under way or in preparation. The UE leaves first, so that
-            // handover is cancelled.
+            // A handover command is under way or in preparation. The UE leaves before the command
+            // arrives, so the commanded handover is cancelled.
             self.0.state.network.cancel_handover();
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
         self.0.begin_row(row, env);
-        // The source does not know that the UE left, so its data waits.
+        // The source does not know that the UE left, so downlink data waits at the source.
         self.0.stop_downlink(Fate::Kept, env);
         self.0.detach(Some(target), env);
         self.each_bearer(|drb, env, _| early(drb).execute(target, env.now), env);
@@ -253,8 +253,8 @@ impl Conditional<'_, '_> {
         };
     }
 
-    /// Enters a cell that was selected after a failure as a conditional handover, if the cell is a
-    /// candidate. Returns true if the UE enters it so.
+    /// Starts a conditional handover to the cell that the UE selected after a failure, if the cell
+    /// is a candidate. Returns false if the cell is no candidate.
     ///
     /// Standard: TS 38.331 §5.3.7.3.
     pub(super) fn recover(
@@ -282,8 +282,8 @@ impl Conditional<'_, '_> {
         !is_to_candidate(procedure) || self.0.state.network.candidacy.has_reservation(cell)
     }
 
-    /// Handles the UE's complete message at the base station of a cell. Returns true if downlink
-    /// data waits for the source.
+    /// Handles the UE's complete message at the base station of a cell. Returns true if the
+    /// target's downlink must wait for the data of the source.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.config.conditional.is_none() {
             return false;

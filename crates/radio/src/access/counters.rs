@@ -75,7 +75,7 @@ pub struct LegCounters {
     pub blocks: u64,
     /// HARQ retransmissions among `blocks`.
     pub retransmissions: u64,
-    /// Air time of the blocks, if each had occupied the whole carrier.
+    /// Total air time of the transport blocks, as if each block had occupied the whole carrier.
     pub air_time: Span,
 }
 

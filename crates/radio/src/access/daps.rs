@@ -40,7 +40,7 @@ use fadeout_core::{
 /// Standard: TS 38.101-1 §5.1.
 const RANGE_2: Hertz = Hertz(24.25e9);
 
-/// Checks that the cells allow a UE to be connected to two of them at once.
+/// Checks that a UE may be connected to two of these cells at once.
 ///
 /// Standard: TS 38.300 §9.2.3.1.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
@@ -98,7 +98,7 @@ pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     Ok(())
 }
 
-/// Mutable view of a UE, for DAPS handover.
+/// Mutable access to a UE's state, for DAPS handover.
 pub(super) struct DapsHandover<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl DapsHandover<'_, '_> {
@@ -125,7 +125,7 @@ impl DapsHandover<'_, '_> {
         self.each_bearer_in_service(|bearer, service| action(bearer, &mut service.stack));
     }
 
-    /// Applies `action` to each data bearer, with access to the cells too.
+    /// Applies `action` to each data bearer. `action` may also change the cells.
     fn each_bearer_in_service(&mut self, mut action: impl FnMut(DrbId, &mut Service)) {
         let (ue, service) = (self.0.ue.index(), &mut *self.0.service);
         let mut position = 0;
@@ -248,8 +248,9 @@ impl DapsHandover<'_, '_> {
         });
     }
 
-    /// Handles the UE's complete message at the target. Returns true for a DAPS handover: the
-    /// target then reports to the source, and downlink data waits for the answer.
+    /// Handles the UE's complete message at the target. Returns true for a DAPS handover. The
+    /// target then reports to the source, and the target's downlink data waits for the source's
+    /// answer.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.state.record.procedure() != Some(Procedure::Daps) {
             return false;
@@ -290,7 +291,7 @@ impl DapsHandover<'_, '_> {
         }
     }
 
-    /// Releases the source, on command of the network or after the source has stopped answering.
+    /// Releases the source. The network has commanded it, or the source has stopped answering.
     pub(super) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(DapsStage::Both { source }) = self.0.state.daps else {
             return;
@@ -317,8 +318,9 @@ impl DapsHandover<'_, '_> {
         is_source
     }
 
-    /// Handles the failure of the serving cell's link. If that cell is the source, the UE continues
-    /// its entry into the target without it. Returns true if so.
+    /// Handles the failure of the serving cell's link. Returns true if the failed cell is the
+    /// source of a DAPS handover. The UE then continues its entry into the target without the
+    /// source.
     pub(super) fn on_link_failure(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         match self.0.state.daps.take() {
             Some(DapsStage::Entering(DapsEntry { leg, access, until })) => {
@@ -342,7 +344,7 @@ impl DapsHandover<'_, '_> {
         }
     }
 
-    /// Leaves the source after its link has failed. Downlink data waits there.
+    /// Leaves the source after its link has failed. Downlink data waits at the source.
     pub(super) fn leave_failed_source(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.stop_downlink(Fate::Kept, env);
         self.0.detach(None, env);

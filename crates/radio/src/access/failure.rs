@@ -79,9 +79,10 @@ impl Managed<'_> {
         }
     }
 
-    /// Selects the strongest cell if it is suitable: the UE can read its system information, and
-    /// its RSRP exceeds q-RxLevMin. Returns false if it is not. The UE cannot know its uplink
-    /// before random access.
+    /// Selects the strongest cell if the cell is suitable. The UE must be able to read its system
+    /// information, and its RSRP must exceed q-RxLevMin. Returns false if the cell is not suitable.
+    /// The quality of the uplink is not checked, because the UE cannot know it before random
+    /// access.
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub(super) fn select<M: Motion>(
@@ -90,7 +91,7 @@ impl Managed<'_> {
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        // A UE that keeps its connection must select a cell of its generation.
+        // A UE that keeps its connection must select a cell of the same generation.
         let is_back = procedure == Procedure::Reestablishment;
         let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
             self.state.unsuited = Some(Unsuited::Nothing);
@@ -170,8 +171,8 @@ impl Managed<'_> {
         };
         match progress {
             Progress::Running => {}
-            // The timer of the RRC procedure (T304, T301 or T300) governs, so MAC starts random
-            // access again.
+            // Only the timer of the RRC procedure (T304, T301 or T300) ends the entry. Until then
+            // MAC starts random access again.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
                 let cell = self.service.stack.legs[leg.index()].config.cell;
@@ -214,8 +215,8 @@ impl Managed<'_> {
         }
     }
 
-    /// Handles the end of random access. `has_completed` is true if the cell already has the
-    /// UE's last message.
+    /// Handles the end of random access. `has_completed` is true if the cell has already received
+    /// the UE's last message.
     fn on_access(
         &mut self,
         leg: LegId,
@@ -276,7 +277,8 @@ impl Managed<'_> {
         };
     }
 
-    /// Searches a cell for a UE without connection, and schedules another search if there is none.
+    /// Searches a cell for a UE without connection. Schedules another search if no cell is
+    /// suitable.
     pub(super) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
             let at = env.now.saturating_add(SEARCH_PERIOD);
@@ -300,8 +302,8 @@ pub(super) fn advance_random_access<M: Motion>(
     progress
 }
 
-/// Runs a step of random access on a leg. `is_answered` is false if the cell ignores the UE.
-/// Returns the progress and the number of preambles sent.
+/// Runs a step of random access on a leg. `is_answered` is false if the cell does not answer the
+/// UE's preambles. Returns the progress and the number of preambles sent.
 pub(super) fn run_random_access<M: Motion>(
     managed: &mut Managed<'_>,
     (leg, access): (LegId, &mut RandomAccess),

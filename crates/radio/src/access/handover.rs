@@ -50,7 +50,8 @@ pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl
 }
 
 impl Managed<'_> {
-    /// Prepares a handover to `target`, after a report that the policy answered with this cell.
+    /// Prepares a handover to `target`, after the policy has chosen this cell from a measurement
+    /// report.
     pub(super) fn prepare_handover(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
@@ -79,8 +80,8 @@ impl Managed<'_> {
         });
     }
 
-    /// Begins the row of a new cell change. Writes the row of the last change first, if that one is
-    /// pending.
+    /// Begins the row of a new cell change. If the row of the previous cell change is still
+    /// pending, writes that row first.
     pub(super) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
         self.end_row(env);
         self.state.record.begin(row);
@@ -91,7 +92,7 @@ impl Managed<'_> {
         let Some(mut row) = self.state.record.take_row(env.now) else {
             return;
         };
-        // If the UE did not leave, the bearers still hold the gaps of an earlier change.
+        // If the UE did not leave, the bearers still have the gaps of an earlier cell change.
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
@@ -101,7 +102,7 @@ impl Managed<'_> {
                 drb.mobile().count_dropped(env.pool);
                 let (of_bearer, some) = drb.transfers().report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
-                    // The row has the longest gap of all bearers. `f64::max` ignores NaN.
+                    // The row reports the longest gap of all bearers. `f64::max` ignores NaN.
                     *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
                 }
                 counts.numbered += some.numbered;
@@ -296,7 +297,7 @@ impl Managed<'_> {
         };
     }
 
-    /// Detaches the UE from its cell: MAC is reset, RLC and PDCP are re-established. `target` is
+    /// Detaches the UE from its cell. MAC is reset, RLC and PDCP are re-established. `target` is
     /// `None` if the next cell is unknown.
     pub(super) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
@@ -343,7 +344,8 @@ impl Managed<'_> {
     pub(super) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
-            // A secondary leg of an earlier DAPS handover or secondary node had another number.
+            // The leg may have had another number as a secondary leg, in an earlier DAPS handover
+            // or at a secondary node.
             self.service.stack.legs[leg.index()].config.number = 0;
             self.service.stack.air.use_again(leg);
             return Some(leg);
@@ -375,7 +377,8 @@ impl Managed<'_> {
             self.notify_listeners(LinkInfo::BlockageEnded);
         }
         Rates(self).report_rate(env.now);
-        // Entry without random access has recorded an earlier time, that of the first uplink data.
+        // After an entry without random access, the row already contains the earlier time of the
+        // first uplink data.
         self.state.record.update_row(|row| {
             if row.completed_s.is_nan() {
                 row.completed_s = seconds(env.now);
@@ -399,7 +402,8 @@ impl Managed<'_> {
         Aggregated(self).offer_cells(env);
     }
 
-    /// Returns the base station of the UE's serving cell, or of its last one.
+    /// Returns the base station of the UE's serving cell. If the UE has no serving cell, returns
+    /// the base station of its last serving cell.
     pub(super) fn station(&self) -> u32 {
         let serving = self.service.stack.serving_cell(self.ue);
         self.state.network.station(self.config, serving)

@@ -1,15 +1,17 @@
 //! Radio link monitoring of UEs under mobility management. All link evaluations of one instant run
 //! together, in the order of the UEs.
 //!
-//! A UE without DRX would evaluate its link every 10 ms, almost always without a result. Qout
-//! applies to the mean SINR of up to 20 evaluations, and no SINR is negative. So a few good values
-//! bound the mean from below. After a good evaluation, the UE skips evaluations while that bound
-//! stays above Qout. Upper bounds of interferers replace exact values where they suffice. All this
-//! holds only while T310 is stopped and no evaluation was out of sync.
+//! A UE without DRX would evaluate its link every 10 ms, and the result is almost always "in sync".
+//! Qout applies to the mean SINR of up to 20 evaluations, and no linear SINR is negative. A few
+//! good values therefore bound the mean from below. After a good evaluation, the UE skips
+//! evaluations while that bound stays above Qout. Interferers count with an upper bound of their
+//! power where the bound suffices. Evaluations are skipped only while T310 is stopped and no
+//! evaluation was out of sync.
 //!
-//! If a later evaluation does not suffice, the skipped ones are computed for the times at which
-//! they were due. This is possible for three reasons. Gains depend on positions only, a UE on a
-//! straight line has known past positions, and past transmissions of cells are kept.
+//! If a later evaluation does not keep the bound above Qout, the skipped evaluations are computed
+//! for the times at which they were due. This is possible for three reasons. Gains depend on
+//! positions only, a UE on a straight line has known past positions, and past transmissions of
+//! cells are kept.
 
 use super::managed::Managed;
 use super::utra::Utran;
@@ -23,7 +25,7 @@ use fadeout_core::{Motion, Probe, RrcEvent, Span, Time, UeId};
 /// Schedule of the next link evaluations.
 #[derive(Debug)]
 pub(super) struct EvaluationSchedule {
-    /// Time of the next evaluation, by UE. Never if the UE has none.
+    /// Time of the next evaluation, by UE. `Time::NEVER` if the UE has none.
     next_at: Vec<Time>,
     /// Next instant of the common evaluation grid of UEs without DRX.
     regular_at: Time,

@@ -54,7 +54,7 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// Mutable view of a UE, for L1/L2-triggered mobility.
+/// Mutable access to a UE's state, for L1/L2-triggered mobility.
 pub(super) struct Switched<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Switched<'_, '_> {
@@ -81,8 +81,8 @@ impl Switched<'_, '_> {
         self.report_levels(config, motion, env);
     }
 
-    /// Reports the levels of the UE's cell and its candidates. The network decides if the report
-    /// arrives.
+    /// Sends a report of the levels of the UE's cell and its candidates. If the report arrives, the
+    /// network decides on a cell switch.
     fn report_levels<M: Motion>(
         &mut self,
         config: &LtmConfig,
@@ -134,15 +134,16 @@ impl Switched<'_, '_> {
         let Some(ltm) = &mut self.0.state.ltm else {
             return;
         };
-        // No new switch before the UE's complete message has arrived. Only then is it known which
-        // cells remain prepared.
+        // The network must not order a new switch before the UE's complete message has arrived.
+        // Until then, the cells that remain prepared are unknown.
         if is_in_change && !ltm.is_switching() {
             return;
         }
         match ltm.on_report(now, serving_dbm, &levels[..count], config) {
             Decision::Stay => {}
             Decision::Switch(target) => self.send_switch_command([serving, target], config, env),
-            // PDCCH carries the order, so the UE must receive the downlink.
+            // PDCCH carries the order for a preamble, so the UE must be able to receive the
+            // downlink.
             Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
                 let occasion = self.0.access_in(cell).occasion_from(at);
                 if let Some(ltm) = &mut self.0.state.ltm {

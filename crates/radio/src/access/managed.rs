@@ -1,4 +1,4 @@
-//! One UE under mobility management, with the state that its procedures use. Contains its reports
+//! State of one UE under mobility management, as its procedures see it. Also sends the UE's reports
 //! and RRC messages. The procedures are in [`handover`](super::handover) and
 //! [`failure`](super::failure).
 
@@ -25,7 +25,8 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// A UE, and borrowed state that its procedures read and change.
+/// A UE under mobility management, with references to all state that its procedures read and
+/// change.
 pub(super) struct Managed<'a> {
     pub service: &'a mut Service,
     pub ue: UeId,
@@ -49,8 +50,8 @@ pub(super) struct Managed<'a> {
     /// Scratch space for a cell's levels at earlier positions of the UE, valid during one
     /// measurement.
     pub past: &'a mut Vec<(Span, f64)>,
-    /// Scratch space for the least level, by site, with which a cell can meet an event's entering
-    /// condition. Valid during one measurement.
+    /// Scratch space for lowest levels, by site. A cell below the lowest level of its site cannot
+    /// meet any event's entering condition. Valid during one measurement.
     pub least_db: &'a mut Vec<f64>,
     /// Preambles that UEs have drawn for contention-based random access.
     pub contention: &'a mut Contention,
@@ -74,7 +75,7 @@ impl Managed<'_> {
 pub(super) struct CellKind {
     pub carrier: Hertz,
     pub generation: Generation,
-    /// True if the cell is of 3G. `generation` has no meaning then.
+    /// True if the cell is a 3G cell. `generation` has no meaning then.
     pub is_utra: bool,
 }
 
@@ -189,7 +190,7 @@ impl Managed<'_> {
         record_cell_event((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
         let event = self.state.survey.kind(report.event);
-        // A report about a cell that the UE has left says nothing about the serving cell.
+        // A report about a former serving cell does not describe the present serving cell.
         let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
             return;
         };
@@ -227,8 +228,8 @@ impl Managed<'_> {
     }
 
     /// Measures the cells and returns the best one with its RSRP in dBm. Among equal levels the
-    /// first cell wins. With `is_any` cells of all generations count, else those of the serving
-    /// cell's generation only.
+    /// first cell wins. If `is_any` is true, cells of all generations are considered. Otherwise
+    /// only cells of the serving cell's generation are considered.
     pub(super) fn best_cell<M: Motion>(
         &mut self,
         is_any: bool,

@@ -1,5 +1,5 @@
-//! Measurements of a UE under mobility management: choice of the cells to evaluate, and evaluation
-//! of the measurement events.
+//! Measurements of a UE under mobility management. Chooses the cells to evaluate, and evaluates the
+//! measurement events.
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, record_cell_event};
@@ -46,8 +46,8 @@ impl Managed<'_> {
             samples: self.samples,
             visited: self.visited,
             least_db: self.least_db,
-            // Bounds by position need constant cell offsets, and do not exist for conditions of
-            // candidates.
+            // Bounds by position require constant cell offsets. They do not exist for the
+            // conditions of candidates.
             may_set_bounds: !self.policy.has_offsets()
                 && self.config.conditional.is_none()
                 && self.config.ltm.is_none(),
@@ -121,8 +121,8 @@ impl Managed<'_> {
     }
 }
 
-/// Sets a level bound for each evaluated neighbour that is far from any event. The neighbour is not
-/// evaluated again until the bound no longer excludes an event.
+/// Sets a level bound for each evaluated neighbour whose level is far from any event's threshold.
+/// The neighbour is evaluated again only when the bound no longer excludes an event.
 fn set_level_bounds<M: Motion>(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),
@@ -177,7 +177,8 @@ struct MeasurementRun<'a> {
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
     visited: &'a mut Vec<usize>,
-    /// Least level, by site, with which a cell can meet an event's entering condition.
+    /// Lowest levels, by site. A cell below the lowest level of its site cannot meet any event's
+    /// entering condition.
     least_db: &'a mut Vec<f64>,
     may_set_bounds: bool,
     past: &'a mut Vec<(Span, f64)>,
@@ -201,8 +202,8 @@ impl MeasurementRun<'_> {
         }
     }
 
-    /// Measures the serving cell, and neighbours for which no bound excludes an event. If an
-    /// earlier value that was skipped matters now, it is computed afterwards.
+    /// Measures the serving cell, and the neighbours for which no bound excludes an event. An
+    /// earlier measurement that was skipped is computed now if an event needs its value.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
         let place = Bounded(self.air).place(self.ue, self.now, motion);
         let MeasurementRun { ue, cells, air, .. } = self;
@@ -221,7 +222,8 @@ impl MeasurementRun<'_> {
         }
         self.compute_skipped(serving, serving, motion);
         self.list_visited(serving);
-        // Events compare neighbours with the serving and secondary cells, so these come first.
+        // Events compare neighbours with the serving and secondary cells, so serving and secondary
+        // cells are measured first.
         for nth in 0..self.visited.len() {
             let position = self.visited[nth];
             self.remove_bound(position);
@@ -273,8 +275,8 @@ impl MeasurementRun<'_> {
         self.visited.extend(needed);
     }
 
-    /// Removes the bound of a cell that is evaluated again. The bound limits the unknown filtered
-    /// values of the cell.
+    /// Removes the bound of a cell that is evaluated again. The bound is copied to the cell's
+    /// filtered values that were not computed.
     fn remove_bound(&mut self, position: usize) {
         let UeMobility {
             level_bounds,

@@ -32,12 +32,12 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// Mobility management of all UEs that have it.
+/// Mobility management of all UEs that are under it.
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// Cells measured by UEs of LTE and by UEs of NR, with the kind of each. The last two entries
-    /// are for UEs with a managed secondary node.
+    /// Cells that UEs of LTE measure, and cells that UEs of NR measure, each with its kind. The
+    /// last two entries are for UEs with a managed secondary node.
     groups: [(Vec<CellId>, Vec<CellKind>); 4],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
@@ -64,7 +64,8 @@ impl Mobility {
         ues.filter_map(|(ue, state)| Some((ue, state.as_deref()?)))
     }
 
-    /// Returns all legs that a managed UE ever had, and none for other UEs.
+    /// Returns all legs that a managed UE has ever had. Returns no leg for a UE that is not
+    /// managed.
     pub(super) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);
         let legs = state.into_iter().flat_map(|state| &state.legs);
@@ -83,7 +84,7 @@ impl Mobility {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
     }
 
-    /// Queues packets to forward as moves, and sets the UE's next wake-up for mobility.
+    /// Queues packets to forward as [`Move`]s, and schedules the UE's next wake-up for mobility.
     fn finish_step(&mut self, ue: UeId, stack: &mut Stack) {
         stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
@@ -106,7 +107,7 @@ impl Mobility {
 }
 
 impl Stack {
-    /// Queues packets to forward as moves.
+    /// Queues the packets that base stations forward as [`Move`]s.
     pub(super) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
         for forwarded in self.storage.forwarded.drain(..) {
             let config = self.bearers[forwarded.bearer.index()].config();
@@ -125,9 +126,9 @@ impl Stack {
 }
 
 impl RadioAccess {
-    /// Puts all UEs that have a channel and are connected under mobility management. They measure
-    /// the cells of their generation. Each gets a signalling radio bearer, whose id follows those
-    /// of the data bearers.
+    /// Puts all connected UEs with a channel under mobility management. Each UE measures the cells
+    /// of its generation. Each UE gets a signalling radio bearer, whose id follows the ids of the
+    /// data bearers.
     ///
     /// # Errors
     /// Returns an error for a UE with two legs that may not change cell. Also returns an error if
@@ -265,7 +266,7 @@ impl RadioAccess {
         Ok(())
     }
 
-    /// Returns true if there are moves for the caller to carry out.
+    /// Returns true if [`Move`]s wait for the caller to carry them out.
     #[inline]
     pub fn has_moves(&self) -> bool {
         let mobility = self.mobility.as_ref();
@@ -273,7 +274,7 @@ impl RadioAccess {
         has_frames || mobility.is_some_and(|mobility| !mobility.moves.is_empty())
     }
 
-    /// Appends the pending moves, in order, to `moves`, for the caller to carry out.
+    /// Appends the pending moves, in order, to `moves`. The caller must carry them out.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);
@@ -426,7 +427,7 @@ impl RadioAccess {
             (_, Some((from, to))) if from != to => {
                 mobility.moves.push(Move::ForwardedEnd { bearer, from, to });
             }
-            // Without data forwarding, the end marker is at its destination.
+            // Without data forwarding, the source is already the end marker's destination.
             _ => self.on_marker(bearer, env),
         }
     }

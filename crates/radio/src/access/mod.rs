@@ -83,8 +83,8 @@ use service::Service;
 use stack::Stack;
 use utra::Utran;
 
-/// Radio access of a scenario. Carries packets and events between cells, legs, bearers and the air,
-/// and calls mobility management for the UEs that have it.
+/// Radio access of a scenario. Carries packets and events between cells, legs, bearers and the air.
+/// Runs mobility management for the UEs that are under it.
 #[derive(Debug)]
 pub struct RadioAccess {
     service: Service,
@@ -93,15 +93,15 @@ pub struct RadioAccess {
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// Slot of a cell that may have work to do.
+    /// Slot in which a cell may have data to schedule.
     Slot(CellId, u32),
-    /// End of a transport block's decoding at the receiver.
+    /// End of the receiver's decoding of a transport block.
     Received(LegId, u8, Direction),
-    /// Timer of one end of a bearer: the end that sends in this direction.
+    /// Timer at one end of a bearer. The direction is the one in which that end sends.
     Timer(DrbId, Direction, u32),
     /// Time at which a UE without a grant may repeat its scheduling request.
     RepeatRequest(LegId, u32),
-    /// The downlink of a leg was out of range for too long.
+    /// The downlink of a leg has been out of range for too long.
     OutOfRange(LegId),
     /// Cell selection of a UE.
     CellSelection(UeId),
@@ -113,7 +113,7 @@ enum Event {
     EndMarker(DrbId),
     /// Packets of a bearer whose UE is in a cell of 3G leave the bearer.
     PassOn(DrbId),
-    /// Arrival of the RRC message with this number, for a UE in a cell of 3G.
+    /// Arrival of a numbered RRC message, for a UE in a cell of 3G.
     RrcMessage(UeId, Direction, u64),
     /// Time to check a UE's connection for inactivity.
     InactivityCheck(UeId, u32),
@@ -124,7 +124,7 @@ enum Event {
     /// A status or a poll may be due between the base stations of a split bearer.
     InterfaceReport(DrbId, u32),
     /// Time to repeat the message about a secondary leg's failure, or to act on the failure. The
-    /// number is that of the failure.
+    /// number identifies the failure.
     SecondaryFailure(u64),
     /// A secondary leg carries data again after its failure.
     LegReturned(LegId),
@@ -139,9 +139,9 @@ impl RadioAccess {
         self.service.stack.events.next_at().unwrap_or(Time::NEVER)
     }
 
-    /// Accepts an IP packet at the sending end of a bearer: the base station for the downlink, the
-    /// UE for the uplink. If the buffer is full, the packet is dropped. If the UE is idle, the
-    /// packet waits.
+    /// Accepts an IP packet at the sending end of a bearer. The sending end is the base station for
+    /// the downlink and the UE for the uplink. If the buffer is full, the packet is dropped. If the
+    /// UE is idle, the packet waits until the UE is connected.
     pub fn on_packet(
         &mut self,
         now: Time,
@@ -245,8 +245,8 @@ impl RadioAccess {
         }
     }
 
-    /// Fails the link of a leg that was out of range for too long. Mobility management monitors the
-    /// links of its UEs by itself.
+    /// Declares a radio link failure on a leg that was out of range for too long. UEs under
+    /// mobility management monitor their links themselves, so their legs are ignored.
     fn on_out_of_range(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let config = &self.service.stack.legs[leg.index()].config;
         let (ue, is_second) = (config.ue, config.number > 0);
@@ -258,7 +258,7 @@ impl RadioAccess {
         }
     }
 
-    /// Handles a timer of the end of a bearer that sends in `direction`.
+    /// Handles a timer at the end of a bearer that sends in `direction`.
     fn on_timer(&mut self, bearer: DrbId, direction: Direction, env: &mut Env<'_, impl Probe>) {
         let Stack {
             bearers, storage, ..

@@ -1,9 +1,11 @@
-//! Requests of mobility management to the network around the radio, and arrivals from that network.
+//! Actions that mobility management asks of the network around the radio, and arrivals from that
+//! network.
 
 use crate::rrc::backhaul::NetworkNode;
 use fadeout_core::{CellId, DrbId, FlowId, LinkInfo, PacketId, PdcpNumber, UeId};
 
-/// Change of a route, or a transmission over links, that mobility management asks the caller for.
+/// Change of a route, or a transmission over links. Mobility management asks the caller to carry it
+/// out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     /// Uplink packets of a UE leave at this cell from now on.
@@ -14,8 +16,8 @@ pub enum Move {
         cell: CellId,
     },
     /// The core sends downlink packets of a UE to this cell from now on, and end markers over the
-    /// old path. [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched) gets the
-    /// number of end markers.
+    /// old path. The caller passes the number of end markers to
+    /// [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched).
     Path {
         /// UE whose downlink moves.
         ue: UeId,
@@ -34,32 +36,33 @@ pub enum Move {
         /// UE whose bicasting ends.
         ue: UeId,
     },
-    /// The 3G base station of a UE stops sending. Its buffered downlink packets go to
-    /// [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of the same base station
-    /// again.
+    /// The 3G base station of a UE stops sending. The caller hands its buffered downlink packets
+    /// again to [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of the same base
+    /// station.
     Recall {
         /// UE whose packets come back.
         ue: UeId,
         /// Cell of the UE.
         cell: CellId,
     },
-    /// A UE has left a cell of 3G. Its buffered uplink packets go to
-    /// [`RadioAccess::on_packet`](super::RadioAccess::on_packet) again.
+    /// A UE has left a cell of 3G. The caller hands its buffered uplink packets again to
+    /// [`RadioAccess::on_packet`](super::RadioAccess::on_packet).
     Left {
         /// UE that left.
         ue: UeId,
         /// Cell that the UE left.
         cell: CellId,
     },
-    /// Notice to listeners of a UE's link: a handover is expected, the UE has lost or left its
-    /// cell, or it is connected again.
+    /// Notice to listeners of a UE's link. A handover is expected, the UE has lost or left its
+    /// cell, or the UE is connected again.
     LinkNotice {
         /// UE whose link changes.
         ue: UeId,
         /// Notice to pass on. Interruptions are reported as blockages.
         info: LinkInfo,
     },
-    /// A message leaves one place for another over links. It arrives as [`Backhaul::Message`].
+    /// One network node sends a message to another over links. The message arrives as
+    /// [`Backhaul::Message`].
     Message {
         /// UE that the message is about.
         ue: UeId,
@@ -72,22 +75,22 @@ pub enum Move {
         /// Bytes of the IP packet.
         size: u32,
     },
-    /// A downlink packet leaves one base station for another. It arrives as
+    /// One base station forwards a downlink packet to another. The packet arrives as
     /// [`Backhaul::Forwarded`].
     Forwarded {
         /// Bearer of the packet.
         bearer: DrbId,
         /// Packet, owned by the caller until it arrives.
         packet: PacketId,
-        /// PDCP number of the packet, kept between cells of one generation. `None` if the target
-        /// assigns a new one.
+        /// PDCP number of the packet, which is kept between cells of one generation. `None` if the
+        /// target assigns a new number.
         number: Option<PdcpNumber>,
         /// Base station that forwards the packet.
         from: u32,
         /// Base station that receives the packet.
         to: u32,
     },
-    /// An end marker follows the forwarded packets of a bearer. It arrives as
+    /// An end marker follows the forwarded packets of a bearer. The end marker arrives as
     /// [`Backhaul::ForwardedEnd`].
     ForwardedEnd {
         /// Bearer of the end marker.
@@ -123,7 +126,8 @@ pub enum Backhaul {
         /// Bearer of the end marker.
         bearer: DrbId,
     },
-    /// Message about a UE. The sequence number of the packet is the number of the message.
+    /// Message about a UE. The sequence number of the message's packet is the number of the
+    /// message.
     Message {
         /// UE that the message is about.
         ue: UeId,
@@ -151,8 +155,7 @@ pub enum Backhaul {
         /// Split bearer.
         bearer: DrbId,
     },
-    /// Copy of an SDU for the target of a handover, while the source sends the SDU to the UE
-    /// itself.
+    /// Copy of an SDU for the target of a handover. The source sends the same SDU to the UE.
     Copy {
         /// Bearer of the SDU.
         bearer: DrbId,
@@ -173,7 +176,8 @@ pub enum Backhaul {
         /// Split bearer.
         bearer: DrbId,
     },
-    /// Message of the other base station that its link to the UE has failed (TS 37.340 clause 7.7).
+    /// Message in which the other base station reports that its link to the UE has failed (TS
+    /// 37.340 clause 7.7).
     LegFailure {
         /// Split bearer.
         bearer: DrbId,

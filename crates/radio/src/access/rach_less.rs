@@ -1,5 +1,5 @@
-//! Entry of one UE into a cell without random access: pairs of cells that allow it, and uplink
-//! timing in the target.
+//! Entry of one UE into a cell without random access. Determines the pairs of cells that allow such
+//! an entry, and the uplink timing in the target.
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 38.300 §9.2.3.6.
 
@@ -14,15 +14,15 @@ use crate::rrc::granted::{EntryAccess, GrantStep, GrantTimes, GrantedAccess};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
-/// Normal cyclic prefix at 15 kHz subcarrier spacing in nanoseconds, for all symbols but the first
-/// of a slot.
+/// Normal cyclic prefix at 15 kHz subcarrier spacing, in nanoseconds. The first symbol of a slot
+/// has a longer one.
 ///
 /// Standard: TS 36.211 §6.12; TS 38.211 §5.3.1.
 const CYCLIC_PREFIX_NS: u64 = 4_687;
 
-/// Returns true if a UE may change between two cells without random access. They must be of one
-/// generation, the timing advance of the target must be known, and NR cells must share a base
-/// station.
+/// Returns true if a UE may change between two cells without random access. Both cells must be of
+/// one generation, and the timing advance of the target must be known. NR cells must also share a
+/// base station.
 ///
 /// Standard: TS 38.300 §9.2.3.6; TS 36.300 §10.1.2.1.
 fn may_skip(
@@ -72,11 +72,12 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     })
 }
 
-/// Mutable view of a UE, for entry into a cell with or without random access.
+/// Mutable access to a UE's state, for entry into a cell with or without random access.
 pub(super) struct RachLessEntry<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl RachLessEntry<'_, '_> {
-    /// Returns the kind of entry into the target of a handover command, from `ready_at` on.
+    /// Returns how the UE enters the target of a handover command. The entry may start at
+    /// `ready_at`.
     pub(super) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> EntryAccess {
         let skips =
             |rach_less: &&RachLess| may_skip(rach_less, self.0.config, &self.0.service.cells, ends);
@@ -95,8 +96,8 @@ impl RachLessEntry<'_, '_> {
         }
     }
 
-    /// Returns an entry without random access into a cell whose timing advance the UE already has.
-    /// The cell sends the first grant on PDCCH.
+    /// Returns an entry without random access into a cell for which the UE already has the timing
+    /// advance. The cell sends the first grant on PDCCH.
     pub(super) fn granted_entry(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
         let grant = (FirstGrant::ON_PDCCH, Some(advance));
         let frame = self.0.access_in(cell).frame;
@@ -142,8 +143,8 @@ impl RachLessEntry<'_, '_> {
         progress
     }
 
-    /// Returns true if the UE's uplink arrives within a cyclic prefix of its nominal time. With
-    /// `None` as `advance` the UE has the correct timing advance.
+    /// Returns true if the UE's uplink arrives within a cyclic prefix of its nominal time. If
+    /// `advance` is `None`, the UE has the correct timing advance and the result is true.
     fn is_in_time<M: Motion>(
         &mut self,
         (cell, advance): (CellId, Option<Span>),

@@ -16,12 +16,12 @@ impl RadioAccess {
     }
 }
 
-/// Mutable view of a UE, for reports of its data rate.
+/// Mutable access to a UE's state, for reports of its data rate.
 pub(super) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Rates<'_, '_> {
-    /// Reports the UE's downlink rate if it has changed. The rate is that of the MCS for the UE's
-    /// SINR without fading, divided by the number of UEs in the cell.
+    /// Reports the UE's downlink rate if it has changed. The rate is computed from the MCS for the
+    /// UE's SINR without fading, and divided by the number of UEs in the cell.
     pub(super) fn report_rate(&mut self, now: Time) {
         let stack = &self.0.service.stack;
         let Some(reported) = self.0.state.reported_rate else {

@@ -5,21 +5,22 @@ use crate::rrc::attach::Unsuited;
 use crate::rrc::mobility::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
-/// A cell whose lowest CQI takes a higher SINR than a UE with data has.
+/// Cell whose lowest CQI requires a higher SINR than a UE with data has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RangeExceeded {
     /// The cell.
     pub cell: CellId,
     /// Direction of the data.
     pub direction: Direction,
-    /// SINR in dB without fading. In the uplink it is that of one resource block with all power.
+    /// SINR of the UE in dB, without fading. In the uplink this is the SINR of one resource block
+    /// at full power.
     pub sinr_db: f64,
-    /// SINR in dB of the lowest CQI.
+    /// SINR in dB that the lowest CQI requires.
     pub least_db: f64,
 }
 
-/// Returns the UEs that lost their connection and have none now, with the result of their latest
-/// cell selection. The result is `None` if the selection is under way.
+/// Returns the UEs that lost their connection and are not connected now. Each UE comes with the
+/// result of its latest cell selection, which is `None` while the selection is under way.
 pub fn unconnected(access: &RadioAccess) -> impl Iterator<Item = (UeId, Option<Unsuited>)> + '_ {
     let managed = access.mobility.iter().flat_map(|all| all.states());
     managed.filter_map(|(ue, state)| {
@@ -33,8 +34,8 @@ pub fn unconnected(access: &RadioAccess) -> impl Iterator<Item = (UeId, Option<U
     })
 }
 
-/// Returns the cell and the direction for which a UE is out of range at `now`. `None` if it is in
-/// range, or has no data.
+/// Returns the cell and the direction for which a UE is out of range at `now`. `None` if the UE is
+/// in range or has no data.
 pub fn out_of_range(access: &RadioAccess, ue: UeId, now: Time) -> Option<RangeExceeded> {
     let stack = &access.service.stack;
     let &leg = stack.ues[ue.index()].legs().first()?;
@@ -45,12 +46,13 @@ pub fn out_of_range(access: &RadioAccess, ue: UeId, now: Time) -> Option<RangeEx
         let adaptation = plan.resources(direction).adaptation()?;
         Some(adaptation.sinr_of_cqi(1))
     };
-    // Packets of a UE with a given SINR are dropped before any slot if no block can carry them.
+    // Packets of a UE with a given SINR are dropped before any slot is scheduled, if no block can
+    // carry them.
     let is_given_too_low = |direction| {
         let given_db = stack.air.given_sinr_db(leg, direction);
         given_db.is_some_and(|sinr_db| Some(sinr_db) < least_db(direction))
     };
-    // The uplink comes first because a UE's own SYN needs it.
+    // The uplink is checked first, because even the UE's own SYN needs the uplink.
     let direction = [Direction::Uplink, Direction::Downlink]
         .into_iter()
         .find(|&direction| {

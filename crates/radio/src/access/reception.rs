@@ -50,7 +50,7 @@ impl RadioAccess {
         }
     }
 
-    /// Delivers a decoded block, or reports the loss of one that HARQ abandoned.
+    /// Delivers a decoded block, or reports the loss of a block that HARQ abandoned.
     fn finish_block(
         &mut self,
         (id, direction, process): (LegId, Direction, u8),
@@ -101,17 +101,19 @@ impl RadioAccess {
                 .stack
                 .arm(env.now, bearer, direction.opposite());
             if has_failed {
-                // The failure has reset the RLC entities, so the other PDUs have invalid numbers.
+                // The failure has reset the RLC entities, so the sequence numbers of the remaining
+                // PDUs are invalid.
                 break;
             }
         }
         self.service.stack.contents.put_back(id, content);
-        // Status reports, and data for which a window has room again, go in the opposite direction.
+        // The received block may cause data in the opposite direction: status reports, or data for
+        // which a window has space again.
         self.service
             .on_backlog(Some(leg), direction.opposite(), env);
     }
 
-    /// Handles a failure of either end of a bearer. Returns true if an end has failed.
+    /// Handles a failure of either end of a bearer. Returns true if either end has failed.
     pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.service.stack.bearers[bearer.index()].failed_leg();
         let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_unreported(leg));
@@ -121,8 +123,8 @@ impl RadioAccess {
         failed.is_some()
     }
 
-    /// Handles a radio link failure. Mobility management handles it if the UE has that and the leg
-    /// is not secondary.
+    /// Handles a radio link failure. If the UE is under mobility management and the leg is not
+    /// secondary, mobility management handles the failure.
     #[cold]
     pub(super) fn on_link_failure(
         &mut self,

@@ -41,7 +41,7 @@ use fadeout_core::{
 /// Number of the secondary leg.
 const SECONDARY_LEG: u8 = 1;
 
-/// Checks that the configuration allows cell changes of a UE with two legs.
+/// Checks that the configuration allows cell changes of a UE that has two legs.
 pub(super) fn check(
     service: &Service,
     ue: UeId,
@@ -152,7 +152,7 @@ pub(super) fn begin_management(
     }
     let period = config.measurement_period;
     let survey = |events: &[MeasurementEvent]| Survey::new((events, cells), Time::NEVER, period);
-    // The UE measures all its cells each time, so past positions are not needed.
+    // The UE measures all its cells each time, so its past positions are not needed.
     state.places = None;
     state.secondary_node = Some(Box::new(SecondaryNode {
         addition_survey: survey(&node.addition_events),
@@ -171,7 +171,7 @@ pub(super) fn begin_management(
     }));
 }
 
-/// Mutable view of a UE, for the procedures of its secondary node.
+/// Mutable access to a UE's state, for the procedures of its secondary node.
 pub(super) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Scg<'_, '_> {
@@ -221,8 +221,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Returns true if the cell at `position` among the UE's measured cells may be that of its
-    /// secondary node, with `master` as PCell.
+    /// Returns true if a cell may become the cell of the UE's secondary node, with `master` as
+    /// PCell. `position` is the cell's index among the UE's measured cells.
     fn may_be_secondary(&self, position: usize, master: CellId) -> bool {
         let Some(node) = &self.0.state.secondary_node else {
             return false;
@@ -234,8 +234,8 @@ impl Scg<'_, '_> {
         )
     }
 
-    /// Returns the strongest measured cell that may be the secondary node's, with `master` as
-    /// PCell. `None` if there is no such cell.
+    /// Returns the strongest measured cell that may become the cell of the secondary node, with
+    /// `master` as PCell. `None` if there is no such cell.
     fn strongest_cell(&self, master: CellId) -> Option<CellId> {
         let node = self.0.state.secondary_node.as_ref()?;
         let mut best: Option<(f64, CellId)> = None;
@@ -378,7 +378,7 @@ impl Scg<'_, '_> {
             }
             return;
         }
-        // A report about a former cell of the secondary node says nothing about its present cell.
+        // A report about a former cell of the secondary node does not describe its present cell.
         if node.network.pscell() != Some(report.serving.cell) {
             return;
         }
@@ -390,7 +390,8 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_report(wish, step));
     }
 
-    /// Handles a message from a link. Returns true if it is about the secondary node.
+    /// Handles a message that links have carried. Returns true if the message is about the
+    /// secondary node.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let is_it = self.with_node(env, |network, step| network.on_message(number, step));
         is_it == Some(true)
@@ -469,7 +470,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Runs the steps that are due.
+    /// Runs the due steps of the secondary node's procedures.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.node().is_none() {
             return;
@@ -488,8 +489,8 @@ impl Scg<'_, '_> {
         self.report(env);
     }
 
-    /// Handles the failure of the secondary leg at the network. `found_at` is the time of its
-    /// detection.
+    /// Handles the failure of the secondary leg at the network. `found_at` is the time at which the
+    /// failure was detected.
     pub(super) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
         let master = self
             .0
@@ -512,7 +513,7 @@ impl Scg<'_, '_> {
     }
 
     /// Requests a secondary cell for the UE's handover to `target`, before the handover command is
-    /// sent. Returns false if the target plans no secondary node.
+    /// sent. Returns false if the target's base station plans no secondary node.
     pub(super) fn request_for_handover(
         &mut self,
         target: CellId,
@@ -553,8 +554,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Cancels the plan for the secondary node after a handover was refused or cancelled. The
-    /// secondary node stays as it is.
+    /// Cancels the planned change of the secondary node after a handover was refused or cancelled.
+    /// The present secondary node stays.
     pub(super) fn cancel_request(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
             self.end_row(HandoverOutcome::Cancelled, env);
@@ -562,8 +563,8 @@ impl Scg<'_, '_> {
     }
 }
 
-/// Returns true if the cell at `position` may be that of a secondary node of `generation`, with
-/// `master` as PCell.
+/// Returns true if a cell may become the cell of a secondary node of `generation`, with `master` as
+/// PCell. `position` is the cell's index among the measured cells.
 fn is_usable(
     (cells, kinds): (&[CellId], &[CellKind]),
     generation: Generation,

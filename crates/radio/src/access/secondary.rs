@@ -1,5 +1,5 @@
-//! Failure of a UE's secondary leg. The side that detects it reports it to the master's base
-//! station, and the network acts only then.
+//! Failure of a UE's secondary leg. The side that detects the failure reports it to the master's
+//! base station. The network acts only after this report.
 //!
 //! ```text
 //! UE detects:      UE ── SCGFailureInformation over the master's leg ──► master's base station ─┐
@@ -23,11 +23,11 @@ use fadeout_core::{Direction, DrbId, Packet, Probe, RrcEvent, Span, Time, UeId};
 
 /// Typical size in bytes of SCGFailureInformation with a measurement.
 const FAILURE_INFORMATION_BYTES: u32 = 50;
-/// Time for which a failed leg carries nothing, unless the network acts first. Longer than any
-/// message takes.
+/// Time for which a failed leg carries no data, unless the network acts first. The limit is longer
+/// than the delay of any message.
 const SILENCE_LIMIT: Span = Span::from_secs(3600);
 
-/// First number of failures, apart from the numbers of other RRC messages.
+/// Number of the first failure. Other RRC messages have smaller numbers.
 const FIRST_NUMBER: u64 = 1 << 63;
 
 /// Returns true if a message with this number reports a failure.
@@ -35,7 +35,7 @@ pub(super) fn is_report(number: u64) -> bool {
     number >= FIRST_NUMBER
 }
 
-/// Failure that the master's base station does not know yet.
+/// Failure of a secondary leg that the master's base station does not know yet.
 #[derive(Debug, Clone, Copy)]
 struct UnreportedFailure {
     number: u64,
@@ -43,12 +43,12 @@ struct UnreportedFailure {
     ue: UeId,
     finder: Finder,
     found_at: Time,
-    /// Time at which the master's base station detects the failure by itself, if its own link has
-    /// failed too. Never otherwise.
+    /// Time at which the master's base station detects the failure without a report, because its
+    /// own link has failed too. `Time::NEVER` otherwise.
     known_at: Time,
 }
 
-/// Failures of secondary legs that are not yet handled by the network.
+/// Failures of secondary legs that the network has not handled yet.
 #[derive(Debug, Default)]
 pub(super) struct SecondaryFailures {
     unreported: Vec<UnreportedFailure>,
@@ -58,7 +58,8 @@ pub(super) struct SecondaryFailures {
 }
 
 impl SecondaryFailures {
-    /// Returns true if a leg has failed and the master's base station does not know yet.
+    /// Returns true if a leg has failed and the master's base station does not know of the failure
+    /// yet.
     pub(super) fn is_unreported(&self, leg: LegId) -> bool {
         self.unreported.iter().any(|it| it.leg == leg)
     }
@@ -123,7 +124,7 @@ impl Service {
         let is_carrier = self.stack.legs[id.index()].primary() != id;
         match finder {
             Finder::Ue => self.send_failure_information(ue, number, env),
-            // The base station with PDCP detects the failure of its own carrier itself.
+            // The base station with PDCP detects failures of its own carriers without a message.
             Finder::Station if is_carrier => self.act_on_failure(number, env),
             Finder::Station => self.send_failure(number, env.now),
         }
@@ -160,7 +161,7 @@ impl Service {
         Some(bearer)
     }
 
-    /// Sends the failure message of the secondary base station. Repeats follow until it is
+    /// Sends the failure message of the secondary base station. The message is repeated until it is
     /// answered, because a link may lose it.
     fn send_failure(&mut self, number: u64, now: Time) {
         let known = &self.secondary.unreported;
@@ -192,8 +193,9 @@ impl Service {
         }
     }
 
-    /// Handles a failure of the master's link too. The report of the UE is lost with the link, so
-    /// re-establishment, complete at `until`, brings the information instead.
+    /// Handles a failure of the master's link while the secondary leg's failure is unreported. The
+    /// UE's report is lost with the master's link. The master's base station learns of the failure
+    /// by the re-establishment, which completes at `until`.
     ///
     /// Standard: TS 38.331 §5.3.7.
     pub(super) fn on_master_failed(&mut self, ue: UeId, until: Time) {
@@ -205,8 +207,8 @@ impl Service {
         }
     }
 
-    /// Handles a failure that the master's base station now knows. Both sides reset the leg, which
-    /// carries data again after the re-establishment time.
+    /// Handles a failure of which the master's base station has now learned. Both sides reset the
+    /// leg. The leg carries data again after the re-establishment time.
     pub(super) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(UnreportedFailure {
             leg, ue, found_at, ..
@@ -245,7 +247,7 @@ impl Service {
     }
 }
 
-/// Clears everything under way on a leg, which carries nothing until `until`.
+/// Clears all HARQ content of a leg. The leg carries no data until `until`.
 fn clear_leg(service: &mut Service, id: LegId, until: Time) {
     let stack = &mut service.stack;
     stack.requests[id.index()].reset();
@@ -255,8 +257,8 @@ fn clear_leg(service: &mut Service, id: LegId, until: Time) {
 }
 
 impl Stack {
-    /// Stops all transmissions of bearers on a leg. The bearer ends that know of the failure reset
-    /// their state of the leg. They are the ends that send in the directions `knowing`.
+    /// Stops all transmissions of bearers on a leg. `knowing` lists the directions whose sending
+    /// ends know of the failure. These ends reset their state of the leg.
     fn suspend(
         &mut self,
         (leg, until): (LegId, Time),
@@ -280,7 +282,7 @@ impl Stack {
 }
 
 impl RadioAccess {
-    /// Handles the failures that the network has learned of and manages.
+    /// Handles those failures of managed secondary nodes of which the network has learned.
     pub(super) fn on_known_failures(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut known = std::mem::take(&mut self.service.secondary.known);
         for (ue, found_at) in known.drain(..) {

@@ -1,4 +1,4 @@
-//! Data to send and its consequences: packets into bearers, wake-ups of cells for legs, scheduling
+//! Handling of new data. Passes packets into bearers, wakes the cells of legs and sends scheduling
 //! requests.
 
 use super::capture;
@@ -25,7 +25,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Passes a packet to its bearer, or holds it until its UE is connected.
+    /// Passes a packet to its bearer, or keeps the packet until its UE is connected.
     #[inline]
     pub(super) fn on_packet(
         &mut self,
@@ -53,7 +53,7 @@ impl Service {
         let env = &mut Env {
             now,
             pool,
-            // No packet leaves a bearer before it was sent.
+            // No packet leaves the bearer here, because none was sent yet.
             out: &mut Vec::new(),
             probe,
         };
@@ -103,8 +103,8 @@ impl Service {
         let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
             return;
         };
-        // Packets may have arrived before. Only now are the largest block sizes known, and thus the
-        // packets that fit into none.
+        // Packets may have arrived before the cell selection. The largest block sizes are known
+        // only now. Packets that fit into no block are now dropped.
         let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
         for direction in [Direction::Downlink, Direction::Uplink] {
             let given_db = self.stack.air.given_sinr_db(leg, direction);
@@ -117,7 +117,7 @@ impl Service {
         self.on_uplink_data(Some(leg), env);
     }
 
-    /// Tells the cell of a leg that the leg may have data for `slot` or later.
+    /// Informs the cell of a leg that the leg may have data for `slot` or later.
     pub(super) fn activate(
         &mut self,
         now: Time,
@@ -135,8 +135,8 @@ impl Service {
         self.stack.wake_cell(cell, needed);
     }
 
-    /// Tells the secondary cells of a leg that carry this direction that they may have data from
-    /// `ready_at` on.
+    /// Informs those secondary cells of a leg that carry this direction. They may have data of the
+    /// leg from `ready_at` on.
     #[inline]
     pub(super) fn activate_secondary(
         &mut self,
@@ -157,8 +157,8 @@ impl Service {
         }
     }
 
-    /// Handles a block that the base station has received on a leg. If the base station knows of
-    /// more uplink data, the UE may get grants in all its cells.
+    /// Handles a block that the base station has received on a leg. If the base station knows that
+    /// more uplink data waits, the UE may get grants in all its cells.
     #[inline]
     pub(super) fn on_received_block(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
@@ -188,8 +188,8 @@ impl Service {
         if direction == Direction::Uplink {
             request_on_own_leg(self, leg, env);
         }
-        // All cells of a primary leg share its waiting data, and the UE sends requests in its
-        // primary cell.
+        // All cells of a primary leg share its waiting data. The UE sends scheduling requests in
+        // its primary cell.
         let leg = leg.map(|leg| self.stack.legs[leg.index()].primary());
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
         match direction {
@@ -242,7 +242,8 @@ impl Service {
         self.stack.arm_repeat(id);
     }
 
-    /// Repeats a UE's scheduling request, if that is due. Returns true if the UE gives up.
+    /// Repeats a UE's scheduling request, if the repetition is due. Returns true if the UE has made
+    /// the maximum number of requests.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         // The leg was primary when it armed the timer, but requests now go to another leg.
         if requesting_leg(&self.stack.legs[id.index()]) != id {
@@ -326,7 +327,7 @@ impl Service {
         self.on_master_failed(ue, until);
     }
 
-    /// Clears a leg that the UE leaves. It carries nothing from now on.
+    /// Clears a leg that the UE leaves. The leg carries no data from now on.
     pub(super) fn leave_leg(&mut self, id: LegId) {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
@@ -346,8 +347,8 @@ impl Service {
         stack.air.stop_using(id);
     }
 
-    /// Returns, for each direction, true if the leg's SINR without fading is at least `least_db`
-    /// now.
+    /// Returns true for each direction in which the leg's SINR without fading is at least
+    /// `least_db` now.
     pub(super) fn is_heard<M: Motion>(
         &mut self,
         leg: LegId,
@@ -381,7 +382,7 @@ impl Service {
         })
     }
 
-    /// Ends the wait for end markers in targets where it has lasted too long.
+    /// Ends the wait for end markers at target cells in which this wait has lasted too long.
     pub(super) fn expire_marker_waits(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
@@ -396,8 +397,8 @@ impl Service {
     }
 }
 
-/// Requests uplink grants in those secondary cells that alone carry an RLC entity with waiting
-/// data.
+/// Requests uplink grants in secondary cells to which RLC entities are restricted. No other cell
+/// can carry the waiting data of these entities.
 #[inline]
 fn request_on_own_leg(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
     let Some(leg) = leg else { return };

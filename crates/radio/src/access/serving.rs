@@ -1,4 +1,4 @@
-//! Interface between a cell that schedules a slot and its legs.
+//! Interface between a cell that schedules a slot and the legs in that cell.
 
 use super::Event;
 use super::stack::Stack;
@@ -43,7 +43,7 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
     }
 
     /// Returns the bytes that wait for a leg at the base station, and the time at which the next
-    /// packet is ready. The bytes include all packets that are ready by now.
+    /// packet is ready. The bytes include all packets that are ready now.
     fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
@@ -72,8 +72,8 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
             self.stack.arm_repeat(leg);
         }
         match content {
-            // A block without data is still worth sending if its buffer status report says that
-            // more waits.
+            // A block without data is still sent if its buffer status report says that more data
+            // waits.
             None => left > 0 && room > 0,
             Some(content) => {
                 let (stack, direction) = (&mut *self.stack, Direction::Uplink);
@@ -83,7 +83,8 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
         }
     }
 
-    /// Records whether a leg's downlink is out of range, and fails the link if it was for too long.
+    /// Records whether a leg's downlink is out of range. Declares a radio link failure if it has
+    /// been out of range for too long.
     ///
     /// Standard: TS 38.331 §5.3.10.
     fn monitor_range(&mut self, plan: &CellPlan, leg: LegId, is_out_of_range: bool) {
@@ -176,7 +177,8 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             let all = plan.down.units(symbols);
             let wanted = plan.down.units_for(symbols, number, backlog, slot.units);
             let whole = plan.data_symbols(slot.now).down;
-            // The numbers differ only if the uplink uses some symbols of the slot.
+            // The unit counts with and without uplink data differ only if the uplink uses some
+            // symbols of the slot.
             let whole = if wanted < slot.units || symbols == whole {
                 wanted
             } else {

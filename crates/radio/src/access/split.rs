@@ -1,4 +1,4 @@
-//! Split bearers: frames between their base stations, and wake-ups of the cells of their legs.
+//! Split bearers. Carries frames between their base stations, and wakes the cells of their legs.
 
 use super::service::Service;
 use super::stack::Stack;
@@ -20,8 +20,8 @@ const NEAR_LEG: u8 = 0;
 const FAR_LEG: u8 = 1;
 
 impl RadioAccess {
-    /// Returns the counters of each leg of a bearer in one direction. With carrier aggregation they
-    /// cover the first cell of each leg. `None` if the bearer has one leg.
+    /// Returns the counters of each leg of a bearer in one direction. With carrier aggregation the
+    /// counters cover the primary cell of each leg. `None` if the bearer has one leg.
     pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<Vec<LegCounters>> {
         let Stack {
             bearers, legs, ues, ..
@@ -69,8 +69,8 @@ impl Stack {
         split(&mut self.bearers[bearer.index()])
     }
 
-    /// Moves downlink packets whose processing time is over into PDCP, and frames at the other base
-    /// station into its RLC.
+    /// Moves downlink packets whose processing time is over into PDCP. Also moves frames at the
+    /// other base station into the RLC entity there.
     #[inline(never)]
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
@@ -154,8 +154,8 @@ impl Stack {
         }
     }
 
-    /// Returns the leg of a split bearer at the base station without PDCP. `None` if there is no
-    /// such leg.
+    /// Returns the leg of a split bearer at the base station without PDCP. `None` if the bearer has
+    /// no such leg.
     fn far_leg(&self, bearer: DrbId) -> Option<LegId> {
         leg_numbered(&self.bearers[bearer.index()], FAR_LEG)
     }
@@ -174,8 +174,9 @@ fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32
     }
 }
 
-/// Returns the leg of a split bearer with this number. If there is none, returns the last leg that
-/// had it: the UE may be between two cells, or without a secondary node.
+/// Returns the leg of a split bearer with this number. If the bearer has none now, returns the last
+/// leg that had the number. This happens while the UE is between two cells or has no secondary
+/// node.
 fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     let last = || match number {
         NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
@@ -204,8 +205,8 @@ pub(super) fn on_backlogs(
     }
 }
 
-/// Returns true if a bearer has an RLC entity that fails with this leg. In a secondary cell, only
-/// an RLC entity restricted to that cell fails.
+/// Returns true if a bearer has an RLC entity that fails with this leg. On a leg in a secondary
+/// cell, only an RLC entity that is restricted to that cell fails.
 pub(super) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
     let state = &stack.legs[leg.index()];
     let is_secondary = state.carriers.primary().is_some();
@@ -276,7 +277,7 @@ impl Service {
         }
         stack.arm_interface(env.now, bearer);
         stack.declare_lost(bearer, Direction::Downlink, env);
-        // Data that was lost between the base stations waits here again.
+        // Data that was lost between the base stations waits again at the base station with PDCP.
         let leg = stack.leg_of(bearer);
         self.on_backlog(leg, Direction::Downlink, env);
     }
@@ -299,8 +300,8 @@ impl Service {
         stack.arm(env.now, bearer, Direction::Downlink);
     }
 
-    /// Requests grants on the secondary legs of a bearer too, if these legs may carry its new
-    /// uplink data.
+    /// Requests grants also on the secondary legs of a bearer, if these legs may carry the bearer's
+    /// new uplink data.
     #[inline]
     pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         if may_use_other_legs(&self.stack.bearers[bearer.index()], env.now) {
@@ -312,7 +313,7 @@ impl Service {
         }
     }
 
-    /// Offers the data of a failed leg's split bearers to their other legs.
+    /// Makes the data of a failed leg's split bearers available to the bearers' other legs.
     pub(super) fn serve_split(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.bearer_at(leg, position) {

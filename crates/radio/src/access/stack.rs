@@ -1,5 +1,5 @@
-//! Legs, bearers and the air, and the packets between them: all state of the radio access except
-//! the cells.
+//! Legs, bearers, the air, and the packets between them. This is all state of the radio access
+//! except the cells.
 
 use super::Event;
 use super::split::fails_with;
@@ -29,7 +29,7 @@ pub(super) struct Stack {
     pub storage: Storage,
     pub events: Agenda<Event>,
     pub encoder: Encoder,
-    /// Contents of a failed leg by direction. Empty between two steps.
+    /// HARQ contents of a failed leg, by direction. Empty between two events.
     pub lost: [Vec<ContentId>; 2],
 }
 
@@ -69,15 +69,15 @@ impl Stack {
         self.serving_cells(ue).next()
     }
 
-    /// Returns the serving cells of a UE in the order of its legs. Secondary cells follow the cell
-    /// of their leg.
+    /// Returns the serving cells of a UE in the order of its legs. The secondary cells of each leg
+    /// follow the leg's primary cell.
     pub(super) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         let legs = self.ues[ue.index()].legs().iter();
         legs.flat_map(|&leg| self.carriers_of(leg))
             .map(|leg| self.legs[leg.index()].config.cell)
     }
 
-    /// Returns a leg and the legs in its secondary cells.
+    /// Returns a leg and the UE's legs in the secondary cells of that leg.
     pub(super) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
         let scells = self.legs[leg.index()].carriers.scells();
         std::iter::once(leg).chain(scells.iter().copied())
@@ -91,8 +91,8 @@ impl Stack {
         (state, requests)
     }
 
-    /// Returns the leg in the secondary cell at `position` of a primary leg. `None` past the last
-    /// one.
+    /// Returns the leg in the secondary cell at `position` of a primary leg. `None` if the leg has
+    /// fewer secondary cells.
     #[inline]
     pub(super) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
         let scells = self.legs[leg.index()].carriers.scells();
@@ -120,8 +120,8 @@ impl Stack {
         }
     }
 
-    /// Sets the listening state of all the UE's carriers to that of `leg`, which may have new data
-    /// to listen for.
+    /// Makes all carriers of the UE listen at the times of `leg`. New data on `leg` may have
+    /// extended these times.
     #[inline]
     pub(super) fn align_listening(&mut self, leg: LegId) {
         let state = &self.legs[leg.index()];
@@ -146,7 +146,7 @@ impl Stack {
         })
     }
 
-    /// Schedules the slot for which a cell asked to be woken.
+    /// Schedules the slot at which a cell has asked to be woken.
     pub(super) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
         if let Some((at, generation)) = needed {
             let event = Event::Slot(cell, generation);
@@ -184,7 +184,7 @@ impl Stack {
         self.bearers[bearer.index()].leg()
     }
 
-    /// Arms the timer of the end of a bearer that sends in this direction.
+    /// Arms the timer at the end of a bearer that sends in this direction.
     pub(super) fn arm(&mut self, now: Time, bearer: DrbId, direction: Direction) {
         let armed = self.bearers[bearer.index()].arm(now, direction);
         if let Some((at, generation)) = armed {
@@ -249,8 +249,8 @@ impl Stack {
         }
     }
 
-    /// Returns the bytes to send in one direction of a leg: at the UE for the uplink, at the base
-    /// station for the downlink.
+    /// Returns the bytes that wait in one direction of a leg. They wait at the UE for the uplink,
+    /// and at the base station for the downlink.
     #[inline]
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
@@ -275,8 +275,8 @@ impl Stack {
         least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
     }
 
-    /// Handles data that fits into no block of at most `room` bytes in a direction of a leg. If the
-    /// SINR is given, this never changes, so that data is lost. Returns true in that case.
+    /// Drops waiting data that fits into no block of at most `room` bytes, if the SINR is given. A
+    /// given SINR never changes, so no larger block will come. Returns true if the SINR is given.
     pub(super) fn drop_oversized(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -291,8 +291,8 @@ impl Stack {
         is_given
     }
 
-    /// Drops SDUs that fit into no block of a leg, which has at most `room` bytes for data. Begins
-    /// at the head of each bearer's buffer and stops at the first SDU that fits.
+    /// Drops SDUs that fit into no block of a leg. Blocks of the leg have at most `room` bytes for
+    /// data. Begins at the head of each bearer's buffer and stops at the first SDU that fits.
     pub(super) fn lose_unfit(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -307,8 +307,8 @@ impl Stack {
         }
     }
 
-    /// Returns the bytes that the base station has to send on a leg, and the end of the processing
-    /// time of the leg's next packet. The time is `None` if no packet is in processing.
+    /// Returns the bytes that the base station has to send on a leg, and the time at which the next
+    /// packet's processing ends. The time is `None` if no packet is in processing.
     #[inline]
     pub(super) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
         let leg = &self.legs[leg.index()];
@@ -369,8 +369,8 @@ impl Stack {
         Some(id)
     }
 
-    /// Reports the queue sizes to the probe when a new block is sent, and marks the packets whose
-    /// first part the block carries.
+    /// Reports the queue sizes to the probe when a new block is sent. Also records the send time of
+    /// packets whose first part is in the block.
     pub(super) fn on_new_block(
         &mut self,
         leg: LegId,
@@ -440,7 +440,7 @@ impl Stack {
         drb.on_pdus(rlc, (&content.block, pdus), times, env, &mut self.storage);
     }
 
-    /// Reports the loss of a block's content that HARQ abandoned.
+    /// Reports the loss of the content of a block that HARQ abandoned.
     pub(super) fn report_lost_block(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -459,7 +459,7 @@ impl Stack {
         self.contents.put_back(id, content);
     }
 
-    /// Declares packets lost that can no longer be under way.
+    /// Declares those packets lost that are missing at the receiver and can no longer be under way.
     #[inline]
     pub(super) fn declare_lost(
         &mut self,
@@ -480,7 +480,8 @@ impl Stack {
         drb.drop_undelivered(direction, is_idle, env, &mut self.storage);
     }
 
-    /// Reports the loss of all content in the HARQ processes of a leg, which are empty now.
+    /// Reports the loss of the content that a leg's HARQ processes had. The processes are empty
+    /// now.
     #[cold]
     pub(super) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -514,9 +515,9 @@ impl Stack {
     }
 }
 
-/// Adds a bearer of the primary cell to a leg in a secondary cell. A bearer with an RLC entity
-/// restricted to that cell only adds this entity. `capacities` is the bytes for data in the leg's
-/// largest blocks, by direction.
+/// Adds a bearer of the primary cell to a leg in a secondary cell. If an RLC entity of the bearer
+/// is restricted to that cell, only this entity is added. `capacities` is the payload bytes of the
+/// leg's largest blocks, by direction.
 pub(super) fn add_to_secondary_cell(
     legs: &mut [Leg],
     (bearer, drb): (DrbId, &mut Drb),

@@ -1,4 +1,5 @@
-//! Buffer for packets of UEs that are idle or inactive, until their UEs are connected again.
+//! Buffer for packets of UEs that are idle or inactive. Each packet waits until its UE is connected
+//! again.
 
 use super::Event;
 use super::service::Service;
@@ -10,7 +11,7 @@ use crate::rrc::states::{Admission, Connection};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RrcEvent, RrcRow, Time, UeId, Wake};
 
-/// UE whose connection is released when inactive, and its waiting packets.
+/// UE whose connection is released after inactivity, with the UE's waiting packets.
 #[derive(Debug)]
 struct Released {
     connection: Connection,
@@ -18,12 +19,12 @@ struct Released {
     held: Vec<(DrbId, Direction, PacketId)>,
 }
 
-/// UEs whose connections are released when inactive, by id. Empty if there is no such UE.
+/// UEs whose connections are released after inactivity, by UE id. Empty if no UE is released.
 #[derive(Debug, Default)]
 pub(super) struct States(Vec<Option<Box<Released>>>);
 
 impl States {
-    /// Builds the states of all UEs, which begin with a connection that may be released.
+    /// Builds the states of all UEs. Each UE begins with a connection that may be released.
     pub(super) fn new(stack: &mut Stack, seed: u64) -> States {
         let has_states = |rrc: &UeRrc| rrc.config().states.is_some();
         if !stack.ues.iter().any(has_states) {
@@ -56,7 +57,7 @@ impl States {
         self.0.get_mut(ue.index())?.as_deref_mut()
     }
 
-    /// Returns true if a packet may enter its bearer now. Otherwise the packet waits here.
+    /// Returns true if a packet may enter its bearer now. Otherwise keeps the packet in the buffer.
     #[inline]
     pub(super) fn admits(
         &mut self,
@@ -126,7 +127,7 @@ impl Released {
     }
 }
 
-/// Writes a row of the RRC table about a step of a UE's connection.
+/// Writes a row of the RRC table about a change of a UE's connection.
 pub(super) fn record_ue_event(
     now: Time,
     (ue, event): (UeId, RrcEvent),

@@ -1,5 +1,5 @@
-//! UEs in cells of 3G, whose packets travel over links of the caller: the handover there and back,
-//! and the differences in such a cell.
+//! UEs in cells of 3G, whose packets travel over links of the caller. Handles the handover to and
+//! from 3G, and the differences in a 3G cell.
 //!
 //! ```text
 //! command: stop, detach, re-establish PDCP ─► utra-interruption
@@ -30,12 +30,13 @@ fn transmission_time(message: Message) -> Span {
     interval * u64::from((8 * message.size()).div_ceil(bits))
 }
 
-/// Mutable view of a UE, for the entry into a cell of 3G, the stay there, and the exit.
+/// Mutable access to a UE's state, for the entry into a cell of 3G, the stay in that cell, and the
+/// exit.
 pub(super) struct Utran<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Utran<'_, '_> {
-    /// Returns the cell of 3G that the UE is in, or was in before it left. `None` if that cell is
-    /// not of 3G.
+    /// Returns the cell of 3G that the UE is in, or that it has just left. `None` if the UE's cell
+    /// is not a cell of 3G.
     fn cell(&self) -> Option<CellId> {
         let serving = self.0.service.stack.serving_cell(self.0.ue);
         serving.filter(|&cell| self.0.config.is_utra(cell))
@@ -46,7 +47,7 @@ impl Utran<'_, '_> {
         self.0.state.is_connected() && self.cell().is_some()
     }
 
-    /// Starts the UE's change to `target` if that is a cell of 3G. Returns false if it is not.
+    /// Starts the UE's change to `target` if `target` is a cell of 3G. Returns false otherwise.
     pub(super) fn start_change(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if !self.0.config.is_utra(target) {
             return false;
@@ -96,7 +97,7 @@ impl Utran<'_, '_> {
     }
 
     /// Recalls the downlink packets that wait at the 3G base station, after it has commanded the UE
-    /// to another cell. They are then handled like all later packets.
+    /// to another cell. The recalled packets are then handled like all later packets.
     pub(super) fn recall_packets(&mut self) {
         let ue = self.0.ue;
         if let Some(cell) = self.cell() {
@@ -104,7 +105,7 @@ impl Utran<'_, '_> {
         }
     }
 
-    /// Takes the bearers out of a cell of 3G when the UE leaves it.
+    /// Ends the passing-on of packets when the UE leaves a cell of 3G.
     pub(super) fn leave(&mut self) {
         let ue = self.0.ue;
         let Some(cell) = self.cell() else {
@@ -149,7 +150,7 @@ pub(super) fn schedule_pass_on(stack: &mut Stack, now: Time, bearer: DrbId) {
     }
 }
 
-/// Passes a bearer's packets on to a link of the caller, if its UE is in a cell of 3G.
+/// Passes a bearer's packets on to a link of the caller, if the bearer's UE is in a cell of 3G.
 pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
     let drb = &mut stack.bearers[bearer.index()];
     if !drb.transfers().is_in_utra() {

@@ -14,7 +14,7 @@ pub(crate) struct BeamCandidate {
     pub lead_db: f64,
 }
 
-/// View of the air for beam failure detection.
+/// Access to the air for beam failure detection.
 pub(crate) struct BeamView<'a>(pub &'a mut Air);
 
 impl BeamView<'_> {
@@ -27,15 +27,16 @@ impl BeamView<'_> {
         }
     }
 
-    /// Keeps the beams of a leg in use while they fail, because the UE cannot report better ones.
+    /// Keeps the present beams of a leg in use while they fail. The UE cannot report better beams
+    /// during that time.
     pub(crate) fn hold_beams(&mut self, leg: LegId, now: Time, is_failing: bool) {
         if let &SinrSource::Paths(serving, _) = &self.0.legs[leg.index()].signal {
             self.0.channels[serving].hold_beams(now, is_failing);
         }
     }
 
-    /// Returns the best other beam of a leg's cell. If `is_taken`, the UE uses it from now on.
-    /// `None` if the leg has no paths.
+    /// Returns the best beam of a leg's cell other than the beam in use. If `is_taken` is true, the
+    /// UE uses the returned beam from now on. `None` if the leg has no paths.
     pub(crate) fn best_candidate<M: Motion>(
         &mut self,
         leg: LegId,
@@ -56,7 +57,7 @@ impl BeamView<'_> {
         let in_use_db = channel.gain_db;
         let found_db = channel.candidate_db(at, &ends, is_taken);
         if is_taken {
-            // The stored gain is that of the old beams.
+            // The stored gain belongs to the old beams, so the path must be evaluated again.
             air.paths[serving].due_at = Time::ZERO;
         }
         Some(BeamCandidate {

@@ -1,5 +1,5 @@
-//! Wideband coupling loss and SINR of each UE before the run: the best cell, and interference by
-//! the other cells.
+//! Wideband coupling loss and SINR of each UE before the run: its best cell, and the interference
+//! from other cells.
 
 use super::path::{InstantCache, Placement};
 use super::{AirCell, PathChannel, RadioPath};
@@ -16,23 +16,23 @@ use std::collections::BTreeMap;
 /// Standard: TR 36.873 §8.2; TR 38.901 §7.8.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geometry {
-    /// Strongest cell of the UE, or the cell that the configuration gives it.
+    /// Strongest cell of the UE, or the cell that the scenario gives the UE.
     pub cell: CellId,
-    /// Ground distance in metres to the antenna of that cell, or to its nearest image.
+    /// Ground distance in metres to the antenna of `cell`, or to the nearest image of that antenna.
     pub distance_m: f64,
-    /// Transmitted over received power in dB, antennas included.
+    /// Transmitted power over received power in dB, including antenna gains.
     pub coupling_loss_db: f64,
-    /// Signal-to-noise ratio in dB.
+    /// Signal-to-noise ratio of `cell` in dB.
     pub snr_db: f64,
-    /// Signal-to-interference ratio in dB. Infinite if no other cell is on the carrier.
+    /// Signal-to-interference ratio of `cell` in dB. Infinite if no other cell is on the carrier.
     pub sir_db: f64,
-    /// Signal over interference and noise in dB.
+    /// Ratio of signal to interference plus noise of `cell` in dB.
     pub sinr_db: f64,
     /// True if the cell is in line of sight.
     pub is_los: bool,
 }
 
-/// Level of one cell at a UE.
+/// Received level of one cell at a UE.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
     cell: CellId,
@@ -42,12 +42,13 @@ struct Heard {
 }
 
 /// Returns the geometry of each UE at the start of a run. `None` for a UE whose SINR is given or
-/// recorded. Gains in `recorded` replace those of the channel. Small-scale fading and temporary
-/// blockage are left out. Antennas count with their gain along the direct path. Steered antennas of
-/// serving cells use their best beam.
+/// recorded. Gains in `recorded` replace the channel's gains. Small-scale fading and temporary
+/// blockage are ignored. Antenna gains are those along the direct path. Steered antennas of serving
+/// cells use their best beam.
 ///
-/// # Errors
-/// Returns an error that names the fault, its place and the expected value.
+///  # Errors
+/// Returns an error that names the invalid parameter, where it is configured, and the expected
+/// value.
 pub fn geometry<M: Motion>(
     config: &RadioConfig,
     recorded: &[RecordedPath],

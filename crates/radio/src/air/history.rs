@@ -2,9 +2,9 @@
 
 use fadeout_core::CellId;
 
-/// Number of slots kept. Longer than the longest decoding time.
+/// Number of latest slots that are stored. It exceeds the longest decoding time.
 const SLOTS_KEPT: usize = 64;
-/// Weight of one slot in the mean. The factor by which the mean decays per slot is one minus it.
+/// Weight of one slot in the mean. Per slot, the mean decays by a factor of one minus this weight.
 const WEIGHT: f64 = 0.01;
 const KEPT: f64 = 1.0 - WEIGHT;
 /// Size of the decay tables.
@@ -22,17 +22,17 @@ static DECAY: ([f64; TABLE_SIZE], [f64; TABLE_SIZE + 1]) = {
         steps[n] = steps[n - 1] * (slots[TABLE_SIZE - 1] * KEPT);
         n += 1;
     }
-    // After 4,096 slots the value is below the rounding error.
+    // After 4,096 slots the decayed value is below the rounding error, so it is zero.
     steps[TABLE_SIZE] = 0.0;
     (slots, steps)
 };
 
-/// Quantity of each of the latest slots. Zero for slots to which nothing was added.
+/// Value of a quantity in each of the latest slots. Zero for slots to which no value was added.
 #[derive(Debug, Clone)]
 pub(crate) struct History(Box<[SlotValue; SLOTS_KEPT]>);
 
 /// History of a quantity of each cell, and its mean. Values of one slot are adjacent in memory,
-/// because readers need all cells of a carrier.
+/// because every read needs all cells of a carrier.
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
     slots: Vec<SlotValue>,
@@ -47,7 +47,7 @@ impl Clone for Means {
     fn clone(&self) -> Means {
         Means(self.0.clone())
     }
-    /// Copies into existing memory. A derived implementation would allocate.
+    /// Copies into existing memory. A derived implementation would allocate memory.
     fn clone_from(&mut self, source: &Means) {
         self.0.clone_from(&source.0);
     }
@@ -60,8 +60,8 @@ struct SlotValue {
     value: f64,
 }
 
-/// Exponential mean over about a hundred slots, and its slot. Equals the sum over slots of the
-/// slot's value times [`WEIGHT`] times [`KEPT`] to the power of the slot's age. The order of
+/// Exponential mean over about a hundred slots, and the slot of its latest update. Each slot's
+/// value is weighted by [`WEIGHT`] times [`KEPT`] to the power of the slot's age. The order of
 /// additions does not matter, so means of parts sum to the total mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
@@ -118,10 +118,11 @@ impl Mean {
         );
     }
 
-    /// Returns the mean as of `slot`, or as of the latest added slot if that is later.
+    /// Returns the mean as of `slot`. If a later slot was added, returns the mean as of the latest
+    /// added slot.
     #[inline]
     pub(super) fn value_at(&self, slot: u64) -> f64 {
-        // A mean of zero has no decay.
+        // A mean of zero does not decay.
         if slot <= self.slot || self.value <= 0.0 {
             return self.value;
         }
@@ -134,12 +135,12 @@ impl History {
         History(Box::new([SlotValue::EMPTY; SLOTS_KEPT]))
     }
 
-    /// Adds to the quantity of `slot`.
+    /// Adds `value` to the quantity of `slot`.
     pub(crate) fn add(&mut self, slot: u64, value: f64) {
         self.0[slot as usize % SLOTS_KEPT].add(slot, value);
     }
 
-    /// Returns the quantity of `slot`. Zero if the slot is no longer kept.
+    /// Returns the quantity of `slot`. Zero if `slot` is no longer stored.
     #[inline]
     pub(crate) fn value_at(&self, slot: u64) -> f64 {
         self.0[slot as usize % SLOTS_KEPT].value_at(slot)
@@ -160,7 +161,7 @@ impl Histories {
         slot as usize % SLOTS_KEPT * self.means.0.len() + cell.index()
     }
 
-    /// Adds to a cell's quantity of `slot`.
+    /// Adds `value` to a cell's quantity of `slot`.
     #[inline]
     pub(crate) fn add(&mut self, cell: CellId, slot: u64, value: f64) {
         let index = self.index(cell, slot);
@@ -168,7 +169,7 @@ impl Histories {
         self.means.0[cell.index()].add(slot, value);
     }
 
-    /// Returns a cell's quantity of `slot`. Zero if the slot is no longer kept.
+    /// Returns a cell's quantity of `slot`. Zero if `slot` is no longer stored.
     #[inline]
     pub(crate) fn value_at(&self, cell: CellId, slot: u64) -> f64 {
         self.slots[self.index(cell, slot)].value_at(slot)
@@ -180,7 +181,8 @@ impl Histories {
         self.means.value_at(cell, slot)
     }
 
-    /// Returns a cell's mean as of `slot` without `contribution`, the part of one sender.
+    /// Returns a cell's mean as of `slot` without `contribution`, the share of one sender in the
+    /// mean.
     #[inline]
     pub(super) fn mean_without(&self, cell: CellId, slot: u64, contribution: &Mean) -> f64 {
         let mean = &self.means.0[cell.index()];
@@ -226,13 +228,15 @@ mod tests {
         }
         assert_eq!(histories.value_at(second, 1999), 1.0);
         let mean = histories.mean(first, 1999);
-        // Slots before the 2,000 added ones would have a weight of 0.99^2000.
+        // Slots before the 2,000 added ones would have a weight of 0.99^2000. So the mean is the
+        // added mean of 0.5.
         assert!((mean - 0.5).abs() < 2e-9, "{mean}");
         assert_eq!(histories.mean(first, 12_000), 0.0);
         assert_eq!(histories.mean(second, 1999), WEIGHT);
     }
 
-    /// Returns the mean by its definition: the sum of all added values, each weighted by its age.
+    /// Returns the mean by its definition: the sum of all added values, each weighted by its slot's
+    /// age.
     fn slow_mean(added: &[(u64, f64)], slot: u64) -> f64 {
         let of = |&(at, value): &(u64, f64)| (at..slot).fold(value * WEIGHT, |left, _| left * KEPT);
         added.iter().map(of).sum()
@@ -245,7 +249,8 @@ mod tests {
             let cell = CellId(0);
             let mut histories = Histories::new(1);
             let (mut mine, mut of_mine, mut of_others) = (Mean::default(), Vec::new(), Vec::new());
-            // The level is up to 30 dB above that of the others, in bursts with long gaps.
+            // The sender's level is up to 30 dB above the others' level. It sends in bursts with
+            // long gaps.
             let (level, others) = (1e3 * random.uniform(), random.chance(0.8));
             let mut slot = 0;
             for _ in 0..300 {
@@ -253,7 +258,7 @@ mod tests {
                     0 => random.below(3000),
                     _ => random.below(3),
                 };
-                // Cells with other slot lengths may add a little late.
+                // Cells with another slot length may add their values a few slots late.
                 let late = slot - random.below(3).min(slot);
                 if others && random.chance(0.5) {
                     let value = random.uniform();

@@ -1,9 +1,10 @@
-//! Sources of interference: the downlink of other cells, and cross-link interference. The latter
-//! arises where cells switch from downlink to uplink at different symbols.
+//! Sources of interference: the downlink of other cells, and cross-link interference. Cross-link
+//! interference arises where cells switch from downlink to uplink at different symbols.
 //!
-//! Between base stations, the path loss is that of the disturbed cell's model in line of sight.
-//! Between UEs, it is the mean of both sight states, weighted by their probabilities. Neither has
-//! shadowing or fading. Each beam keeps the direction of its last use.
+//! Between base stations, the path loss is the line-of-sight path loss of the disturbed cell's
+//! model. Between UEs, the path loss is the mean over line of sight and NLOS, weighted by their
+//! probabilities. Neither path loss includes shadowing or fading. Each beam keeps the direction of
+//! its last use.
 
 use super::history::{Histories, History, Means};
 use super::{Air, AirCell, AirLeg, SinrPurpose};
@@ -23,13 +24,14 @@ pub(super) struct CrossLink {
     sent: Vec<History>,
 }
 
-/// Downlinks of all cells as sources of interference. Every report reads all cells of a carrier.
+/// Downlinks of all cells as sources of interference. Every channel report reads the values of all
+/// cells on a carrier.
 #[derive(Debug)]
 pub(super) struct Downlinks {
     cells: Vec<Downlink>,
     /// Share of the band used for data.
     shares: Histories,
-    /// Means at the latest link evaluations, in a ring, and the position of the next entry.
+    /// Means at the latest link evaluations, in a ring buffer, and the index of the next entry.
     stored: (Vec<Means>, usize),
 }
 
@@ -58,7 +60,7 @@ impl Downlinks {
         }
     }
 
-    /// Stores the present means. The latest `most` are kept.
+    /// Stores the present means. Only the latest `most` means remain stored.
     pub(super) fn store_means(&mut self, most: usize) {
         let (kept, next) = &mut self.stored;
         if kept.is_empty() {
@@ -69,7 +71,7 @@ impl Downlinks {
     }
 
     /// Returns the mean share of the band that a cell sends on, as of `slot`. If `back` is zero,
-    /// reads the present means, else those stored `back` times before the latest.
+    /// uses the present means. Otherwise uses the means stored `back` times before the latest.
     #[inline]
     pub(super) fn mean_share(&self, cell: CellId, slot: u64, back: usize) -> f64 {
         let mean = match back {
@@ -82,13 +84,14 @@ impl Downlinks {
         self.cells[cell.index()].background_load + mean
     }
 
-    /// Returns the power in mW that a cell causes in a band of `own_hz` with its share of its band.
+    /// Returns the interference power in mW from a cell in a band of `own_hz`. The cell sends on
+    /// `share` of its own band.
     #[inline]
     pub(super) fn received_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
         let other = &self.cells[cell.index()];
         let received_mw = other.power_mw * gain * share;
         if other.bandwidth_hz > own_hz {
-            // Only a part of the wider carrier overlaps this one.
+            // Only a part of the interferer's wider carrier overlaps the disturbed carrier.
             return received_mw * (own_hz / other.bandwidth_hz);
         }
         received_mw
@@ -101,7 +104,7 @@ impl Downlinks {
             load => share.min(1.0 - load - self.shares.value_at(cell, slot)),
         };
         self.shares.add(cell, slot, share);
-        // The shares of a slot add up to at most one, except for rounding.
+        // The shares of one slot add up to at most one, except for rounding errors.
         debug_assert!(
             self.share_at(cell, slot) <= 1.0 + 1e-9,
             "{} of slot {slot} is sent in",
@@ -148,12 +151,12 @@ impl CrossLink {
         }
     }
 
-    /// Adds a leg.
+    /// Adds the history of a new leg.
     pub(super) fn connect(&mut self) {
         self.sent.push(History::new());
     }
 
-    /// Records that a UE sends on a share of the band and slot.
+    /// Records that a UE sends on a share of the band and of the slot.
     pub(super) fn on_sent(
         &mut self,
         (leg, cell): (LegId, CellId),
@@ -167,7 +170,7 @@ impl CrossLink {
 }
 
 impl AirCell {
-    /// Returns the downlink's part of a slot, control symbols included.
+    /// Returns the part of a slot that the downlink occupies, including control symbols.
     fn downlink_part(&self, slot: u64, share: f64) -> SlotPart {
         let symbols = f64::from(self.frame.symbols());
         let to = match self.config.sharing {
@@ -180,7 +183,7 @@ impl AirCell {
         }
     }
 
-    /// Returns the uplink's part of a slot, without feedback symbols.
+    /// Returns the part of a slot that the uplink occupies, without feedback symbols.
     fn uplink_part(&self, slot: u64, share: f64) -> SlotPart {
         let symbols = f64::from(self.frame.symbols());
         let to = 1.0 - f64::from(self.config.timing.feedback_symbols) / symbols;
@@ -194,7 +197,7 @@ impl AirCell {
         }
     }
 
-    /// Returns the share of the band in use at each instant of a transmission.
+    /// Returns the share of the band that is in use at each instant of a transmission.
     fn density(&self, share: f64) -> f64 {
         match self.config.sharing {
             Sharing::Time => 1.0,
@@ -250,7 +253,7 @@ impl Air {
     }
 
     /// Adds to `sum_mw` the power received from other cells in a slot of `own`. `gains` are the
-    /// path gains of the cells, and `share` returns the share of its band that a cell used.
+    /// path gains of these cells. `share` returns the share of its band that a cell used.
     fn received_mw(
         &self,
         own: &AirCell,
@@ -274,8 +277,8 @@ impl Air {
         sum_mw
     }
 
-    /// Returns the power in mW that base stations on the carrier cause in an uplink resource block
-    /// of a cell, averaged over band and symbols.
+    /// Returns the interference power in mW from base stations on the carrier, in an uplink
+    /// resource block of a cell. The power is averaged over band and symbols.
     pub(super) fn cross_link_mw(&self, cell: CellId, slot: u64, purpose: SinrPurpose) -> f64 {
         let own = &self.cells[cell.index()];
         match &self.cross_link {
@@ -313,7 +316,7 @@ impl Air {
         self.others_on_carrier(cell).map(received_mw).sum()
     }
 
-    /// Returns the power in mW that UEs of other cells cause in the downlink of a leg.
+    /// Returns the interference power in mW from UEs of other cells in the downlink of a leg.
     fn sum_of_ues(&self, cross_link: &CrossLink, leg: &AirLeg, slot: u64, part: SlotPart) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let received_mw = |(id, other): (CellId, &AirCell)| {
@@ -322,7 +325,8 @@ impl Air {
             if share <= 0.0 {
                 return 0.0;
             }
-            // The recorded power is a mean over the slot, but lies within the UEs' part.
+            // The recorded power is a mean over the slot. The UEs send it in their part of the slot
+            // only.
             let of_part = other.density(share) / share;
             let hit = part.share_within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
@@ -340,7 +344,7 @@ impl Air {
         self.others_on_carrier(leg.cell).map(received_mw).sum()
     }
 
-    /// Returns the power gain between two UEs. Zero for two interfaces of one node.
+    /// Returns the power gain between two UEs. Zero if both are interfaces of one node.
     fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
         let own = &self.cells[to.cell.index()];
         let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
@@ -362,7 +366,7 @@ impl Air {
     }
 }
 
-/// Returns the value of `slot` for a transmission. For a report, returns the mean over those recent
+/// Returns the value of `slot` for a transmission. For a report, returns the mean over the recent
 /// slots that have a value.
 fn mean_of(slot: u64, purpose: SinrPurpose, of: impl Fn(u64) -> Option<f64>) -> f64 {
     if purpose == SinrPurpose::Transmission {
@@ -375,7 +379,7 @@ fn mean_of(slot: u64, purpose: SinrPurpose, of: impl Fn(u64) -> Option<f64>) -> 
     sum / f64::from(count.max(1))
 }
 
-/// Returns the power gain between two base stations, with their beams.
+/// Returns the power gain between two base stations, including the gains of their beams.
 fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
     let there = from.config.site + from.config.shift_toward(to.config.site);
     let here = to.config.site;
@@ -388,8 +392,8 @@ fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
         * antenna_gain(from_antenna, (there, here), from.beam_at)
 }
 
-/// Returns the gain of an antenna at `here` toward `there`, with its beam at `beam_at`. Without
-/// `beam_at`, the beam points at `there`.
+/// Returns the gain of an antenna at `here` toward `there`, if its beam points at `beam_at`. If
+/// `beam_at` is `None`, the beam points at `there`.
 fn antenna_gain(antenna: &Antenna, (here, there): (Point, Point), beam_at: Option<Point>) -> f64 {
     let toward = Angles::between(here, there);
     let beam = beam_at.map_or(toward, |at| Angles::between(here, at));
@@ -454,7 +458,7 @@ mod tests {
         air
     }
 
-    /// Returns the linear free-space gain between two of the places.
+    /// Returns the linear free-space gain between two of the positions.
     fn gain(one: usize, other: usize) -> f64 {
         let wavelength = 299_792_458.0 / CARRIER;
         let distance = (PLACES[one] - PLACES[other]).abs();
@@ -511,7 +515,7 @@ mod tests {
             let config = air.cells[0].config.clone();
             let levels = air.cells[0].levels;
             let noise_mw = levels.thermal_mw * air.ues[0].noise_factor;
-            // One symbol of control and two of feedback leave eleven for data.
+            // One control symbol and two feedback symbols leave eleven symbols for data.
             let (control, feedback, symbols) = (1, 2, 14);
             let mut sent = [[0; 2]; 2];
             for (n, [down, up]) in sent.iter_mut().enumerate() {
@@ -529,7 +533,8 @@ mod tests {
             let found = found(&air, 500, block_power_dbm);
             for n in [0, 1] {
                 let m = 1 - n;
-                // Power of UE m over the whole band, and of base station m in one resource block.
+                // `ue_mw` is UE m's power over the whole band. `base_mw` is base station m's power
+                // in one resource block.
                 let ue_mw = from_db(block_power_dbm) * f64::from(BLOCKS);
                 let base_mw = levels.power_mw / f64::from(BLOCKS);
                 let mean = |mine: &dyn Fn(u64) -> bool, hit: &dyn Fn(u64) -> f64| {
@@ -543,7 +548,7 @@ mod tests {
                     f64::from(u8::from(has_down(m, s))) * base_mw * gain(m, n)
                 });
                 hits += u32::from(down_mw > 0.0) + u32::from(up_mw > 0.0);
-                // Interference between equal directions is averaged over the slot.
+                // Interference from a transmission in the same direction is averaged over the slot.
                 let same_down_mw = levels.power_mw * gain(m, 2 + n) * sent[m][0] as f64 / 14.0;
                 let same_up_mw =
                     from_db(block_power_dbm) * gain(2 + m, n) * sent[m][1] as f64 / 14.0;
@@ -588,7 +593,7 @@ mod tests {
         assert_eq!(sinrs(true, "DU"), sinrs(false, "DU"), "they turn together");
         let (with, without) = (sinrs(true, "UD"), sinrs(false, "UD"));
         let noise_mw = 1.0 / from_db(without[0]) * from_db(40.0) * gain(0, 2);
-        // The UE uses half of the band, in all symbols but the two for feedback.
+        // The UE uses half of the band, in all symbols except the two feedback symbols.
         let received_mw = 12.0 / 14.0 * 0.5 * f64::from(BLOCKS) * gain(3, 2);
         let expected = to_db(from_db(40.0) * gain(0, 2) / (noise_mw + received_mw));
         assert!(

@@ -12,13 +12,14 @@ pub(crate) struct Levels {
     pub bandwidth_hz: f64,
     /// Transmitted power over the occupied bandwidth in mW.
     pub power_mw: f64,
-    /// Thermal noise over the occupied bandwidth in mW, without a receiver's noise figure.
+    /// Thermal noise over the occupied bandwidth in mW. The noise figure of a receiver is not
+    /// included.
     pub thermal_mw: f64,
     /// Noise of the base station's receiver in one resource block, mW.
     pub block_noise_mw: f64,
-    /// Transmitted power per resource element in dBm. In a 3G cell, that of the pilot.
+    /// Transmitted power per resource element in dBm. In a 3G cell, transmitted power of the pilot.
     pub element_dbm: f64,
-    /// Ground distance in metres within which no other image of the cell is nearer.
+    /// Ground distance in metres up to which no image of the cell is nearer than the cell itself.
     pub unique_m: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Cell levels as a UE measures them, and bounds of these levels that do not need the channel.
+//! Cell levels as a UE measures them, and bounds of these levels that need no channel evaluation.
 
 use super::Air;
 use super::path::InstantCache;
@@ -13,7 +13,7 @@ const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 /// Upper limit of the rounding error of a level in dB.
 const ROUNDING_DB: f64 = 1e-6;
 
-/// Bound of a cell's level along the path of a UE.
+/// Upper bound of a cell's level along the track of a UE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelRise {
     /// Upper bound of the level in dBm, without shadowing.
@@ -25,7 +25,7 @@ pub(crate) struct LevelRise {
     pub shadow: Shadow,
 }
 
-/// Returns the propagation time from a UE to a cell and back, along the straight line.
+/// Returns the propagation time from a UE to a cell and back, along a straight line.
 pub(crate) fn round_trip<M: Motion>(
     air: &mut Air,
     (ue, cell): (UeId, CellId),
@@ -39,9 +39,9 @@ pub(crate) fn round_trip<M: Motion>(
 }
 
 impl Air {
-    /// Measures the RSRP in dBm of every cell that a UE has a path to. Fading is left out, because
-    /// the measurement averages over it. Gains are those of the cells' latest gain period. Beams
-    /// point at the UE.
+    /// Measures the RSRP in dBm of every cell to which a UE has a path. Fading is ignored, because
+    /// the measurement averages over fading. Each gain is that of the cell's latest gain period.
+    /// The beams point at the UE.
     ///
     /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
     pub(crate) fn measure_levels<M: Motion>(
@@ -65,7 +65,7 @@ impl Air {
     }
 
     /// Measures one cell, as [`Air::measure_levels`] does. `None` if the UE has no path to the
-    /// cell. `cache` belongs to one UE and one instant.
+    /// cell. `cache` must be used for one UE and one instant only.
     pub(crate) fn measure_level<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -81,8 +81,8 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// Reports the levels in dBm that a UE would have measured at earlier `places`, where only
-    /// bounds were computed. Then restores the channel to the UE's place at `now`.
+    /// Returns the levels in dBm that a UE would have measured at earlier `places`, for which only
+    /// bounds were computed. Then resets the channel to the UE's position at `now`.
     pub(crate) fn levels_at<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -108,19 +108,19 @@ impl Air {
     }
 }
 
-/// View of the air for measurements that use bounds in place of channel evaluations.
+/// Access to the air for measurements that use bounds in place of channel evaluations.
 pub(crate) struct Bounded<'a>(pub &'a mut Air);
 
 impl Bounded<'_> {
-    /// Returns the place of a UE at its measurement.
+    /// Returns the position of a UE at its measurement.
     pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
         let now = latest(now, self.0.least_period);
         self.0.ues[ue.index()].place(now, motion).ue.position
     }
 
-    /// Returns bounds in dBm of the level that [`Air::measure_level`] would find at `place`. `None`
-    /// if no bound is known. `known` returns the shadowing loss of a site at the place, if that was
-    /// computed before.
+    /// Returns bounds in dBm of the level that [`Air::measure_level`] would measure at `place`.
+    /// `None` if no bound is known. `known` returns the shadowing loss of a site at `place`, if
+    /// that loss was computed before.
     pub(crate) fn bound_level(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -146,8 +146,8 @@ impl Bounded<'_> {
         ])
     }
 
-    /// Returns a bound of a cell's level along the UE's path from `place`. `None` if no bound is
-    /// known.
+    /// Returns an upper bound of a cell's level along the UE's track from `place`. `None` if no
+    /// bound is known.
     pub(crate) fn rise(
         &self,
         (ue, cell): (UeId, CellId),
@@ -170,7 +170,7 @@ impl Bounded<'_> {
         })
     }
 
-    /// Returns close bounds in dB of the shadowing loss between a UE at `place` and a cell.
+    /// Returns close bounds in dB of the shadowing loss between a cell and a UE at `place`.
     pub(crate) fn shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> [f64; 2] {
         let index = path_between(self.0, ue, cell);
         let common = &mut self.0.ues[ue.index()].common;
@@ -185,7 +185,7 @@ fn path_between(air: &Air, ue: UeId, cell: CellId) -> Option<usize> {
     let carriers = air.ues[ue.index()].carriers.iter();
     carriers.cloned().find_map(|of_carrier| {
         let paths = &air.paths[of_carrier.clone()];
-        // The cells of a carrier mostly have consecutive ids.
+        // The cells of a carrier usually have consecutive ids, so this index is tried first.
         let row = cell.0.checked_sub(paths.first()?.cell.0)? as usize;
         let is_there = paths.get(row).is_some_and(|path| path.cell == cell);
         let place = match is_there {

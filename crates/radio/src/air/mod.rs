@@ -1,12 +1,13 @@
 //! The air: signal, noise and interference between UEs and cells.
 //!
 //! A UE has a path to every cell on its carriers. The large-scale gain of a path is evaluated when
-//! the path is used and its last value has reached a certain age. Paths to cells that do not serve
-//! the UE only interfere, so they are evaluated rarely. Interference uses the transmissions of the
-//! other cells in the slot, and the paths' gains without fading. Reports use the mean interference
-//! over time.
+//! the path is used and the stored gain has reached a certain age. Paths to cells that do not serve
+//! the UE only cause interference, so their gains are evaluated rarely. The interference in a slot
+//! is computed from the other cells' transmissions in that slot and the paths' gains without
+//! fading. Channel reports use the mean interference over time.
 //!
-//! [`Air`] is told who transmits, and returns the quality of reception. It does not know packets.
+//! The caller reports each transmission to [`Air`], which returns the quality of its reception.
+//! [`Air`] does not know packets.
 
 pub(crate) mod beams;
 mod geometry;
@@ -61,19 +62,20 @@ pub(crate) struct Air {
     ues: Vec<AirUe>,
     /// Legs by [`LegId`].
     legs: Vec<AirLeg>,
-    /// Received over transmitted power of each path without fading, linear. Apart from `paths`,
-    /// because every slot reads the gains of a UE's paths, which are adjacent here.
+    /// Received over transmitted power of each path without fading, linear. Stored apart from
+    /// `paths`, because every slot reads the gains of a UE's paths. These gains are adjacent in
+    /// memory here.
     gains: Vec<f64>,
-    /// Paths, with the index of `gains`. They hold the times of the next evaluations.
+    /// Paths, with the index of `gains`. They contain the times of the next evaluations.
     paths: Vec<RadioPath>,
-    /// Channels, with the index of `gains`. Rarely read.
+    /// Channels, with the index of `gains`. They are read rarely.
     channels: Vec<PathChannel>,
     built: Channels,
-    /// Cross-link interference. `None` if no cell counts it.
+    /// Cross-link interference. `None` if no cell models it.
     cross_link: Option<CrossLink>,
-    /// Recordings, used when paths and legs are created.
+    /// Recordings, which are read when paths and legs are created.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
-    /// Shortest gain period of all cells. UEs measure at its multiples.
+    /// Shortest gain period of all cells. UEs measure at multiples of this period.
     least_period: Span,
     /// True if all cells have this gain period.
     has_one_period: bool,
@@ -86,7 +88,8 @@ struct AirCell {
     config: CellConfig,
     frame: Frame,
     levels: Levels,
-    /// Place at which its beam pointed at the last evaluation. `None` before the first.
+    /// Position at which the cell's beam pointed at the last evaluation. `None` before the first
+    /// evaluation.
     beam_at: Option<Point>,
 }
 
@@ -96,7 +99,7 @@ struct AirLeg {
     ue: UeId,
     cell: CellId,
     signal: SinrSource,
-    /// True if the gains of all paths depend on places only.
+    /// True if the gains of all paths of the leg depend on positions only.
     follows_from_the_places: bool,
 }
 
@@ -110,15 +113,15 @@ impl AirLeg {
 /// Source of a leg's SINR.
 #[derive(Debug, Clone)]
 enum SinrSource {
-    /// Given constants.
+    /// Constant SINR that the scenario gives.
     Given(FixedSinr),
     /// Recorded downlink and uplink SINR.
     Recorded(Series, Series),
-    /// Index of the path to the cell, and indexes of all paths on the carrier.
+    /// Index of the path to the serving cell, and indexes of all paths on the carrier.
     Paths(usize, Range<usize>),
 }
 
-/// Part of the band that a block occupies.
+/// Part of the band that a transport block occupies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Extent<'a> {
     /// Whole band.
@@ -127,8 +130,8 @@ pub(crate) enum Extent<'a> {
     Part(BandSet, &'a SubBands),
 }
 
-/// Purpose of a SINR: a transmission with the interference of its slot, or a report with the mean
-/// over time.
+/// Purpose of a SINR. A transmission uses the interference of its slot. A report uses the mean
+/// interference over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SinrPurpose {
     Transmission,
@@ -149,8 +152,8 @@ impl AirCell {
         })
     }
 
-    /// Returns the effective SINR in dB of a block with this scheme. `mean` is the linear SINR
-    /// without fading for a single layer.
+    /// Returns the effective SINR in dB of a transport block with this MCS. `mean` is the linear
+    /// SINR without fading for a single layer.
     fn sinr_db(
         &self,
         channel: &PathChannel,
@@ -225,7 +228,7 @@ impl Air {
                 continue;
             }
             match config.serving {
-                // A UE with configured cells does not need other carriers.
+                // A UE with configured serving cells needs no other carriers.
                 Serving::Cell(serving) => {
                     air.add_carrier(id, serving)?;
                     if let Some(pscell) = config.pscell {
@@ -245,7 +248,7 @@ impl Air {
         Ok(air)
     }
 
-    /// Returns the paths of a UE on the carrier of `cell`, and creates them if needed.
+    /// Returns the paths of a UE on the carrier of `cell`, and creates the paths if needed.
     fn add_carrier(&mut self, ue: UeId, cell: CellId) -> Result<Range<usize>, RadioError> {
         let carrier = self.spectrum.carrier_number(cell);
         let is_it = |paths: &&Range<usize>| {
@@ -284,7 +287,7 @@ impl Air {
         Ok(paths)
     }
 
-    /// Connects a UE to a cell. `leg` must follow the number of the last leg.
+    /// Connects a UE to a cell. `leg` must be the number after that of the last leg.
     ///
     /// # Errors
     /// Returns an error if the channel of a cell on the carrier cannot be built.
@@ -326,8 +329,8 @@ impl Air {
         Ok(())
     }
 
-    /// Returns the recorded downlink and uplink SINR of a UE in a cell. `None` if it is not
-    /// recorded.
+    /// Returns the recorded downlink and uplink SINR of a UE in a cell. `None` if there is no
+    /// recording.
     fn recorded_sinr(&self, ue: UeId, cell: CellId) -> Option<(&Series, &Series)> {
         match &self.recorded.get(&(ue, cell))?.quantity {
             Quantity::Sinr { downlink, uplink } => Some((downlink, uplink)),
@@ -347,7 +350,8 @@ impl Air {
         of_ue.any(|((_, cell), _)| self.recorded_sinr(ue, *cell).is_some())
     }
 
-    /// Returns the SINR in dB of a direction of a leg if it is a given constant. `None` otherwise.
+    /// Returns the SINR in dB of a direction of a leg if the scenario gives it as a constant.
+    /// `None` otherwise.
     pub(crate) fn given_sinr_db(&self, leg: LegId, direction: Direction) -> Option<f64> {
         match (&self.legs[leg.index()].signal, direction) {
             (SinrSource::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
@@ -356,8 +360,9 @@ impl Air {
         }
     }
 
-    /// Measures every cell that a UE has a path to, for cell selection. Reports the received power
-    /// in dBm or a recorded SINR in dB. With a given SINR, reports the negative distance in metres.
+    /// Measures every cell to which a UE has a path, for cell selection. Reports the received power
+    /// in dBm, or a recorded SINR in dB. If the SINR is given, reports the negative distance in
+    /// metres.
     pub(crate) fn measure_cells<M: Motion>(
         &mut self,
         ue: UeId,
@@ -396,10 +401,11 @@ impl Air {
         }
     }
 
-    /// Evaluates those gains of a leg's paths that are due. Evaluations lie on a grid of instants,
-    /// so that the channel does not depend on when it is used. The serving path uses the grid of
-    /// its cell's gain period. Other paths use that of [`INTERFERING_PERIOD`] if their gains depend
-    /// on places only. Otherwise they are evaluated with the serving path.
+    /// Evaluates the gains of a leg's paths that are due. Evaluation times lie on a grid of
+    /// instants, so that the channel does not depend on the times at which the gains are used. The
+    /// serving path uses the grid of its cell's gain period. Other paths use the grid of
+    /// [`INTERFERING_PERIOD`] if their gains depend on positions only. Otherwise they are evaluated
+    /// together with the serving path.
     pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
         if let SinrSource::Paths(serving, _) = self.legs[leg.index()].signal
             && now >= self.paths[serving].due_at
@@ -435,7 +441,7 @@ impl Air {
             let channels = self.channels[carrier.clone()].iter_mut();
             let found = channels.zip(&mut self.gains[carrier.clone()]);
             for (path, found) in paths.zip(found) {
-                // The serving path of another leg is evaluated for that leg.
+                // A path that serves another leg is evaluated for that other leg.
                 if path.is_serving {
                     continue;
                 }

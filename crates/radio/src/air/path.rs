@@ -13,12 +13,12 @@ use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vec
 pub(super) struct RadioPath {
     /// Time of the next evaluation.
     pub due_at: Time,
-    /// Number of the UE's stay in which the gain was computed. See [`Placement`].
+    /// Number of the UE's stay during which the gain was computed. See [`Placement`].
     stay: u64,
     pub cell: CellId,
     /// True if the cell serves the UE.
     pub is_serving: bool,
-    /// True if the gain is constant while the UE and its surroundings are at rest.
+    /// True if the gain is constant while the UE and the objects around it are at rest.
     pub is_constant: bool,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct PathChannel {
     channel: LinkChannel,
     /// Received over transmitted power without fading, dB.
     pub gain_db: f64,
-    /// Recorded gain, used in place of the channel's. `None` without a recording.
+    /// Recorded gain, which replaces the channel's gain. `None` without a recording.
     recorded: Option<Box<RecordedGain>>,
 }
 
-/// Gain from a recording.
+/// Gain of a path that is read from a recording.
 #[derive(Debug)]
 struct RecordedGain {
     series: Series,
@@ -40,30 +40,30 @@ struct RecordedGain {
     has_fading: bool,
 }
 
-/// Place of a UE. `serving_site` is the place that its beam points at, if the path is to another
-/// cell. In a repeating plane, it is the nearest image of the serving site.
+/// Position of a UE. `serving_site` is the position at which the UE's beam points, if the path is
+/// to another cell. In a repeating plane it is the nearest image of the serving site.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
     pub node: NodeId,
     pub ue: Kinematics,
-    /// Number of the UE's stay at this place, from 1. A moving UE begins a new stay with each
-    /// evaluation.
+    /// Number of the UE's stay at this position, counted from 1. A moving UE begins a new stay with
+    /// each evaluation.
     pub stay: u64,
     pub serving_site: Option<Point>,
 }
 
-/// Shared results of one UE's path evaluations at one instant. Values common to the cells of a site
-/// are computed once.
+/// Shared results of one UE's path evaluations at one instant. Values that the cells of a site have
+/// in common are computed once.
 #[derive(Debug, Default)]
 pub(crate) struct InstantCache {
-    /// Site of a repeating plane, and the shift to its image that is nearest to the UE. `None`
-    /// before the first use.
+    /// Site in a repeating plane, and the shift to the image of the site that is nearest to the UE.
+    /// `None` before the first use.
     shifted: Option<(Point, Lattice, Vector)>,
     surroundings: SurroundingsCache,
 }
 
 impl InstantCache {
-    /// Returns the shift to the image of the cell's site that is nearest to the UE.
+    /// Returns the shift to that image of the cell's site which is nearest to the UE.
     pub(super) fn shift(&mut self, cell: &CellConfig, ue: Point) -> Vector {
         let Some(lattice) = cell.repeats else {
             return Vector::default();
@@ -98,8 +98,8 @@ impl RadioPath {
         }
     }
 
-    /// Returns the gain for a measurement. The gain used for data does not change, because data has
-    /// its own evaluation grid.
+    /// Returns the gain for a measurement. The gain stored for data does not change, because data
+    /// has its own grid of evaluation times.
     pub(super) fn measure_gain<M: Motion>(
         mut self,
         (channel, mut gain): (&mut PathChannel, f64),
@@ -112,7 +112,7 @@ impl RadioPath {
         let now = at.0;
         self.evaluate((&mut *channel, &mut gain), at, placement, cell, motion);
         if channel.channel.holds_beams() {
-            // A measurement covers all beams of the cell, not only the beam in use.
+            // A measurement covers all beams of the cell, and not only the beam in use.
             let ends = cell
                 .config
                 .ends((placement.node, now), placement.ue, motion);
@@ -122,7 +122,8 @@ impl RadioPath {
         gain
     }
 
-    /// Evaluates the gain without fading at `at`: received over transmitted power, linear.
+    /// Evaluates the gain without fading at `at`. The gain is received over transmitted power,
+    /// linear.
     pub(super) fn evaluate<M: Motion>(
         &mut self,
         (channel, gain): (&mut PathChannel, &mut f64),
@@ -147,7 +148,7 @@ impl RadioPath {
         let mut ends = cell
             .config
             .ends_from(site, (placement.node, at), placement.ue, motion);
-        // Beams of an interfering path point at others.
+        // On an interfering path, the beams of the UE and of the cell point in other directions.
         if let Some(serving) = placement.serving_site
             && !self.is_constant
         {
@@ -173,7 +174,7 @@ impl PathChannel {
         }
     }
 
-    /// Returns a bound of the gain's change along the UE's path, without fading and shadowing.
+    /// Returns a bound of the gain's change along the UE's track, without fading and shadowing.
     /// `None` if no bound is known.
     pub(super) fn smooth(&self, cell: &AirCell) -> Option<Smooth> {
         match self.recorded {
@@ -187,8 +188,8 @@ impl PathChannel {
         self.channel.shadowing_db(ue, common)
     }
 
-    /// Returns the gain without fading for given ends. The path must be evaluated again before its
-    /// next use.
+    /// Returns the gain without fading for given positions of both antennas. The path must be
+    /// evaluated again before its next use.
     pub(super) fn large_scale_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
         self.channel.large_scale_db(at, ends)
     }
@@ -203,8 +204,8 @@ impl PathChannel {
         self.channel.hold_beams(now, is_failing);
     }
 
-    /// Returns the gain of the best other beam, as [`LinkChannel::candidate_db`] does. A recorded
-    /// gain has no other beams.
+    /// Returns the gain of the best beam other than the beam in use, as
+    /// [`LinkChannel::candidate_db`] does. A recorded gain has no other beams.
     pub(super) fn candidate_db(&mut self, at: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.recorded {
             None => self.channel.candidate_db(at, ends, is_taken),
@@ -212,18 +213,19 @@ impl PathChannel {
         }
     }
 
-    /// Returns true if the gain is constant while nothing moves.
+    /// Returns true if the gain is constant while no object moves.
     fn is_constant(&self) -> bool {
         self.recorded.is_none() && self.channel.follows_from_the_places()
     }
 
-    /// Returns the state at the last evaluation. Before the first it is an outage.
+    /// Returns the state at the last evaluation. Before the first evaluation the state is an
+    /// outage.
     pub(super) fn state(&self) -> State {
         let last = self.channel.last_db();
         last.map_or(State::Outage, |(_, state)| state)
     }
 
-    /// Prepares the channel for more than its mean gain.
+    /// Prepares the channel for computations beyond its mean gain.
     pub(super) fn make_full(&mut self) {
         self.channel.make_full();
     }

@@ -20,7 +20,8 @@ impl Air {
         total - to_db(f64::from(blocks))
     }
 
-    /// Returns the power in each of `blocks` resource blocks over the full power in one block, dB.
+    /// Returns the power in each of `blocks` resource blocks, relative to the full power in a
+    /// single block, in dB.
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
         match leg.signal {
@@ -32,8 +33,8 @@ impl Air {
         }
     }
 
-    /// Returns the largest number of resource blocks, up to `available`, that the UE's power
-    /// suffices for.
+    /// Returns the largest number of resource blocks, up to `available`, for which the UE's power
+    /// suffices.
     pub(crate) fn affordable_blocks(&self, leg: LegId, available: u32) -> u32 {
         let leg = &self.legs[leg.index()];
         match (self.open_loop(leg), &leg.signal) {

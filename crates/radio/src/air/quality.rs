@@ -11,7 +11,8 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
-    /// Prepares a UE that measures these cells and changes among them. Creates the paths to them.
+    /// Prepares a UE to measure these cells and to change among them. Creates the paths to these
+    /// cells.
     ///
     /// # Errors
     /// Returns an error if the channel of a cell cannot be built.
@@ -28,13 +29,13 @@ impl Air {
         Ok(())
     }
 
-    /// Returns true if a leg has paths, whose level can be measured. Otherwise its SINR is given or
-    /// recorded.
+    /// Returns true if a leg has paths, so that its level can be measured. The SINR of a leg
+    /// without paths is given or recorded.
     pub(crate) fn has_level(&self, leg: LegId) -> bool {
         matches!(self.legs[leg.index()].signal, SinrSource::Paths(..))
     }
 
-    /// Ends the use of a leg. Its path only interferes from now on.
+    /// Ends the use of a leg. Its path only causes interference from now on.
     pub(crate) fn stop_using(&mut self, leg: LegId) {
         set_serving(self, leg, false);
     }
@@ -45,9 +46,9 @@ impl Air {
     }
 
     /// Returns the downlink and uplink SINR in dB of a leg, without fading and with the mean
-    /// interference. The downlink covers the whole band, the uplink one resource block at full
-    /// power. Both include the gain of several receive antennas. Gains are those of the last
-    /// refresh.
+    /// interference. The downlink SINR covers the whole band. The uplink SINR is that of one
+    /// resource block at full power. Both SINRs include the gain of several receive antennas. Gains
+    /// are those of the last refresh.
     pub(crate) fn quality_db(&self, id: LegId, now: Time) -> [f64; 2] {
         let leg = &self.legs[id.index()];
         match &leg.signal {
@@ -80,9 +81,9 @@ impl Air {
         }
     }
 
-    /// Returns the CQI of each sub-band as the base station knows them from the UE's report for
-    /// `slot`. The report's wideband CQI is `wideband`, and `rank` is the rank index of all
-    /// sub-bands. Gains are those of the last refresh.
+    /// Returns the CQI of each sub-band, as the UE reports it to the base station for `slot`. The
+    /// wideband CQI of the report is `wideband`. `rank` is the rank index of all sub-bands. Gains
+    /// are those of the last refresh.
     pub(crate) fn sub_band_report(
         &self,
         leg: LegId,

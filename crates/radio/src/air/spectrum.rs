@@ -36,7 +36,7 @@ impl Spectrum {
         self.carriers[cell.index()]
     }
 
-    /// Returns the cells on the carrier of a cell, itself included.
+    /// Returns the cells on the carrier of a cell, including that cell.
     #[inline]
     pub(super) fn cells_on_carrier(&self, cell: CellId) -> &[CellId] {
         &self.cells[self.carrier_number(cell)]

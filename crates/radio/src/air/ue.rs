@@ -1,4 +1,4 @@
-//! State of a UE in the air: its place, and the paths to it.
+//! State of a UE in the air: its position, and the paths to it.
 
 use super::path::Placement;
 use crate::channel::CommonShadowing;
@@ -7,37 +7,38 @@ use fadeout_core::math::from_db;
 use fadeout_core::{Kinematics, Motion, Span, Time, Vector};
 use std::ops::Range;
 
-/// Evaluation period of interfering paths. Evaluations lie at its multiples, independent of when
-/// they are requested.
+/// Evaluation period of interfering paths. Evaluation times are multiples of this period,
+/// independent of the times at which the gains are used.
 pub(super) const INTERFERING_PERIOD: Span = Span::from_millis(100);
 
 /// Antenna of a UE.
 #[derive(Debug)]
 pub(super) struct AirUe {
     pub config: UeConfig,
-    /// Receiver noise over thermal noise, linear.
+    /// Receiver noise over thermal noise (noise figure), linear.
     pub noise_factor: f64,
     /// True if recordings give the SINR to every cell that may serve the UE.
     pub has_recorded_sinr: bool,
     /// True if the UE measures and changes cells.
     pub changes_cells: bool,
-    /// Index ranges of the UE's paths. Each range holds the paths of one carrier, in the order of
-    /// the cells.
+    /// Index ranges of the UE's paths. Each range contains the paths of one carrier, in the order
+    /// of the cells.
     pub carriers: Vec<Range<usize>>,
     /// Earliest time at which an interfering path is due.
     pub others_due_at: Time,
-    /// Time and place of the latest query. The place is `None` before the first query.
+    /// Time of the latest position query, and the position then. The position is `None` before the
+    /// first query.
     pub last_query: (Time, Option<Kinematics>),
-    /// Number of the UE's stay at that place.
+    /// Number of the UE's stay at the latest position.
     stay: u64,
-    /// Places at recent instants of the interfering paths' grid, if they were requested, with the
-    /// number of the stay.
+    /// Positions at recent instants of the interfering paths' grid, with the number of the stay. An
+    /// entry exists only if the position at that instant was requested.
     on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS_KEPT],
     /// Shadowing that the UE's paths share in measurements.
     pub common: CommonShadowing,
 }
 
-/// Number of recent grid instants whose places are kept. Late queries reach back less far.
+/// Number of recent grid instants whose positions are stored. No later query goes back further.
 const INSTANTS_KEPT: usize = 4;
 
 /// Returns the latest multiple of `period` up to `at`.
@@ -63,7 +64,7 @@ impl AirUe {
         }
     }
 
-    /// Adds the paths of another carrier.
+    /// Adds the paths on another carrier.
     pub(super) fn add_carrier(&mut self, paths: Range<usize>) {
         self.carriers.push(paths);
         self.others_due_at = Time::ZERO;
@@ -72,15 +73,16 @@ impl AirUe {
     /// Records that all due paths of a carrier were evaluated. `due_at` is the time of the next
     /// evaluation.
     pub(super) fn on_paths_evaluated(&mut self, due_at: Time) {
-        // With several carriers, the paths of another one may be due earlier.
+        // With several carriers, the paths on another carrier may be due earlier.
         if self.carriers.len() == 1 {
             self.others_due_at = due_at;
         }
     }
 
-    /// Returns the place of the UE at `at`.
+    /// Returns the position of the UE at `at`.
     pub(super) fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
-        // The place at the grid instant is found first, because motion cannot go back.
+        // The position at the grid instant is computed first, because motion queries must not go
+        // back in time.
         let instant = latest(at, INTERFERING_PERIOD);
         let known = self.on_grid[ring_index(instant)];
         if known.is_none_or(|(of, ..)| of < instant) {
@@ -90,23 +92,24 @@ impl AirUe {
         self.query_place(at, motion)
     }
 
-    /// Returns the place of the UE at `at`, which may be earlier than a previous query. Motion must
-    /// allow any order of queries there.
+    /// Returns the position of the UE at `at`, which may be earlier than a previous query. The
+    /// motion must allow queries about `at` in any order.
     pub(super) fn place_earlier<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
         let ue = motion.at(self.config.node, at);
-        // The number of no stay, so that no gain computed before is reused.
+        // No stay has this number, so no previously computed gain is reused.
         self.placement(ue, u64::MAX)
     }
 
-    /// Returns the place at an instant of the interfering paths' grid. `None` unless it was
-    /// requested recently.
+    /// Returns the position at an instant of the interfering paths' grid. `None` unless that
+    /// position was requested recently.
     pub(super) fn place_on_grid(&self, instant: Time) -> Option<Placement> {
         let known = self.on_grid[ring_index(instant)].filter(|&(of, ..)| of == instant);
         known.map(|(_, ue, stay)| self.placement(ue, stay))
     }
 
-    /// Returns the place of the UE at `at`. Each leg has a grid of its own, so a query may go back
-    /// a little. Earlier places are extrapolated, because motion cannot go back.
+    /// Returns the position of the UE at `at`. Each leg has its own grid, so a query may go back in
+    /// time a little. Earlier positions are extrapolated, because motion queries must not go back
+    /// in time.
     fn query_place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
         let ue = match self.last_query {
             (seen_at, Some(last_query)) if at < seen_at => {

@@ -1,4 +1,4 @@
-//! The uplink: power that base stations receive from UEs of their own cell and of others.
+//! The uplink: power that a base station receives from the UEs of its own cell and of other cells.
 
 use super::history::{Histories, Mean};
 use super::path::Fade;
@@ -12,10 +12,11 @@ use fadeout_core::math::{from_db, to_db};
 /// Uplinks of UEs, as received by the base stations of other cells.
 #[derive(Debug)]
 pub(super) struct Uplinks {
-    /// Power in mW per resource block that UEs of other cells cause in a cell, averaged over the
-    /// band.
+    /// Interference power in mW per resource block that UEs of other cells cause in a cell,
+    /// averaged over the band.
     pub received: Histories,
-    /// Contribution of each path's UE to that mean, kept only if the UE changes cells.
+    /// Contribution of each path's UE to the mean of `received`. Stored only if the UE changes
+    /// cells.
     contributions: Vec<Mean>,
 }
 
@@ -28,14 +29,14 @@ impl Uplinks {
         }
     }
 
-    /// Starts the records of separate contributions for the first `paths` paths, because some of
-    /// their UEs change cells.
+    /// Starts separate records of contributions for the first `paths` paths, because some of their
+    /// UEs change cells.
     pub(super) fn record_separately(&mut self, paths: usize) {
         self.contributions.resize(paths, Mean::default());
     }
 
-    /// Returns the mean power in mW that a cell receives from others as of `slot`. If the UE of
-    /// `path` changes cells, its own earlier transmissions to other cells are left out.
+    /// Returns the mean interference power in mW in a cell as of `slot`. If the UE of `path`
+    /// changes cells, its own earlier transmissions to other cells are not included.
     fn mean_of_others(&self, (cell, path): (CellId, usize), slot: u64) -> f64 {
         match self.contributions.get(path) {
             Some(part) => self.received.mean_without(cell, slot, part),
@@ -45,8 +46,8 @@ impl Uplinks {
 }
 
 impl Air {
-    /// Records that a UE sends on a share of the band. The other cells on the carrier receive it as
-    /// interference.
+    /// Records that a UE sends on a share of the band. The other cells on the carrier receive this
+    /// transmission as interference.
     pub(crate) fn on_uplink_sent(
         &mut self,
         id: LegId,

@@ -1,5 +1,5 @@
-//! Link evaluations of UEs that monitor their links. Some can be skipped when they are due and
-//! computed later with the same result.
+//! Link evaluations of UEs that monitor their links. Some evaluations can be skipped when they are
+//! due, and computed later with the same result.
 
 use super::path::{InstantCache, PathChannel, Placement};
 use super::ue::{INTERFERING_PERIOD, latest};
@@ -11,27 +11,29 @@ use fadeout_core::{Motion, Point, Span, Time};
 /// One evaluation of a link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkEvaluation {
-    /// Time at which it is due.
+    /// Time at which the evaluation is due.
     pub at: Time,
-    /// Number of instants of the common evaluation grid since then. Zero for the latest one.
+    /// Number of instants of the common evaluation grid since the due time. Zero for the latest
+    /// instant.
     pub back: usize,
 }
 
 /// Longest delay of a link evaluation that is computed later.
 const MOST_DELAY: Span = Span::from_millis(200);
 
-/// View of the air for UEs that monitor their links.
+/// Access to the air for UEs that monitor their links.
 pub(crate) struct LinkMonitoring<'a>(pub &'a mut Air);
 
 impl LinkMonitoring<'_> {
-    /// Stores the present loads of all cells at an instant of the common grid. Evaluations up to
-    /// `most` instants later can then be computed for this instant.
+    /// Stores the present loads of all cells at an instant of the common grid. An evaluation that
+    /// was due at this instant can then be computed up to `most` instants later.
     pub(crate) fn keep_loads(&mut self, most: usize) {
         self.0.downlinks.store_means(most);
     }
 
-    /// Returns the time until which link evaluations of a leg can be computed later. They are due
-    /// every `period` from `now`, and at most `most` of them may be pending.
+    /// Returns the time until which link evaluations of a leg can be computed later than they are
+    /// due. Evaluations are due every `period` from `now`, and at most `most` of them may be
+    /// pending.
     pub(crate) fn computable_until<M: Motion>(
         &self,
         leg: LegId,
@@ -59,9 +61,10 @@ impl LinkMonitoring<'_> {
         self.evaluate_link((id, evaluation), None, motion).0
     }
 
-    /// Returns a lower bound of the linear downlink SINR, and true if the bound is exact.
-    /// Interferers that were not evaluated recently count with an upper bound of their power. The
-    /// strongest are evaluated until the bound reaches `enough`, if that is possible.
+    /// Returns a lower bound of the linear downlink SINR, and true if the bound equals the SINR.
+    /// Interferers that were not evaluated recently count with an upper bound of their power. If
+    /// the bound is below `enough`, the strongest interferers are evaluated until it reaches
+    /// `enough`, if possible.
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
@@ -110,7 +113,8 @@ impl LinkMonitoring<'_> {
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.measure_gain(found, (at, &mut cache), &placement, own, motion);
         if evaluation.back > 0 {
-            // The stored state of the channel is now that of another time.
+            // The channel's stored state now belongs to another time, so the path must be evaluated
+            // again.
             path.due_at = Time::ZERO;
         }
         let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
@@ -194,7 +198,7 @@ impl LinkMonitoring<'_> {
     }
 }
 
-/// Interferer that was not evaluated.
+/// Interferer whose gain was not evaluated.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     index: usize,
@@ -234,8 +238,8 @@ fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
     Some(bounds.swap_remove(position))
 }
 
-/// Returns true if the SINR of a leg depends only on places and on the transmissions of cells, and
-/// all cells have one gain period.
+/// Returns true if the SINR of a leg depends only on positions and on the transmissions of cells.
+/// All cells must also have the same gain period.
 fn depends_on_places_only(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
     air.has_one_period
         && air.cross_link.is_none()
@@ -243,17 +247,17 @@ fn depends_on_places_only(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
         && !motion.has_vehicles()
 }
 
-/// Gains of interferers at an earlier instant of their grid, for those that were computed.
+/// Gains of interferers at an earlier instant of their grid. Only some gains were computed.
 #[derive(Debug)]
 pub(super) struct PastGains {
     leg: LegId,
     instant: Time,
-    /// Gains by the cells of the leg's carrier. NaN if not computed.
+    /// Gains, indexed by the cells on the leg's carrier. NaN if not computed.
     gains: Vec<f64>,
     /// Scratch space for one evaluation.
     bounds: Vec<Bound>,
-    /// Scratch space for one evaluation: bounds in dB of the shadowing loss of each site at the
-    /// UE's place.
+    /// Scratch space for one evaluation: bounds in dB of each site's shadowing loss at the UE's
+    /// position.
     shadows: Vec<(Shadow, [f64; 2])>,
 }
 
@@ -277,7 +281,7 @@ impl PastGains {
 
 /// Returns a power of two that is at least the ratio in dB, and less than about twice the ratio.
 fn power_of_two_above(ratio_db: f64) -> f64 {
-    // The offset covers the rounding error of a bound.
+    // The offset exceeds the rounding error of a bound, so the result is never below the bound.
     let exponent = (ratio_db * (0.1 / std::f64::consts::LOG10_2) + 1e-3).ceil();
     let exponent = exponent.clamp(-1000.0, 1000.0) as i64;
     f64::from_bits(((1023 + exponent) as u64) << 52)

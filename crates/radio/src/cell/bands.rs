@@ -1,5 +1,5 @@
-//! Downlink scheduling by sub-bands, if UEs report a CQI for each. Each block uses the best
-//! sub-bands of its UE.
+//! Downlink scheduling by sub-bands, used if UEs report a CQI for each sub-band. Each transport
+//! block uses the best sub-bands of its UE.
 
 use super::competition::{Competition, Entrant, Offer};
 use super::downlink::SlotResources;
@@ -9,7 +9,7 @@ use crate::mac::scheduler::{BandShares, BandView, BuiltInScheduler, best_of};
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS};
 use crate::plan::{BandCqi, SubBands};
 
-/// Units of a slot that are left in each sub-band, and their allocation to UEs.
+/// Unallocated units of a slot in each sub-band, and the units allocated to UEs.
 #[derive(Debug, Default)]
 pub(super) struct Bands {
     free: [u8; MOST_SUB_BANDS],
@@ -18,7 +18,7 @@ pub(super) struct Bands {
     shares: BandShares,
 }
 
-/// Units of one UE, and their sub-bands.
+/// Number of units allocated to one UE, and their sub-bands.
 pub(super) struct BandAllocation {
     pub units: u32,
     pub set: BandSet,
@@ -26,14 +26,14 @@ pub(super) struct BandAllocation {
 }
 
 impl Bands {
-    /// Begins a slot with `units` units. Missing units are those in the middle of the band, where
-    /// synchronisation signals lie.
+    /// Begins a slot with `units` units. If these are fewer than the band has, the units in the
+    /// middle of the band are missing. Synchronisation signals occupy them.
     pub(super) fn begin_slot(&mut self, sub_bands: &SubBands, units: u32) {
         self.count = sub_bands.count();
         self.free[..self.count].copy_from_slice(sub_bands.units());
         let all: u32 = sub_bands.units().iter().map(|&n| u32::from(n)).sum();
         let mut taken = all.saturating_sub(units);
-        // Units are removed from the middle outwards.
+        // Missing units are removed from the middle of the band outwards.
         for n in 0..self.count {
             let step = n.div_ceil(2);
             let middle = self.count / 2;
@@ -48,11 +48,12 @@ impl Bands {
         }
     }
 
-    /// Takes up to `units` units that are left, those in the sub-bands with the highest CQI first.
+    /// Allocates up to `units` unallocated units, beginning with those in the sub-bands with the
+    /// highest CQI.
     fn take_best(&mut self, units: u32, cqi: &BandCqi) -> BandSet {
         let (mut set, mut left) = (BandSet::default(), units);
         while left > 0 {
-            // Without a report, all sub-bands have equal rates.
+            // Without a report, all sub-bands count as equally good.
             let rate = |band: usize| 1.0 + f64::from(cqi[band]);
             let Some(band) = best_of(&self.free[..self.count], rate) else {
                 break;
@@ -65,8 +66,8 @@ impl Bands {
         set
     }
 
-    /// Allocates the units left to the UEs of a competition. `rate` returns the rate of one unit of
-    /// a sub-band for a UE.
+    /// Allocates the unallocated units to the UEs of a competition. `rate` returns the rate of one
+    /// unit of a sub-band for a UE.
     pub(super) fn decide(
         &mut self,
         competition: &Competition,
@@ -87,8 +88,8 @@ impl Bands {
         self.shares.decide(&view, scheduler);
     }
 
-    /// Returns the position of a UE in the competition, and its allocation. `None` past the last
-    /// one.
+    /// Returns the index of a UE in the competition, and the UE's allocation. `None` if fewer UEs
+    /// have an allocation.
     pub(super) fn winner(&self, number: usize) -> Option<(usize, BandAllocation)> {
         let share = self.shares.shares().get(number)?;
         let mut set = BandSet::default();
@@ -117,7 +118,7 @@ impl CellMac {
         }
     }
 
-    /// Returns the sub-bands of a retransmission with this number of units.
+    /// Returns the sub-bands for a retransmission on this number of units.
     pub(super) fn bands_to_repeat(
         &mut self,
         leg: LegId,
@@ -130,8 +131,8 @@ impl CellMac {
         }
     }
 
-    /// Allocates the rest of a slot by sub-bands. Returns false, without allocation, if the cell
-    /// does not schedule by sub-bands.
+    /// Allocates the remaining units of a slot by sub-bands. Returns false, and allocates nothing,
+    /// if the cell does not schedule by sub-bands.
     pub(super) fn share_bands(
         &mut self,
         competition: &Competition,
@@ -193,7 +194,8 @@ mod tests {
         bands.begin_slot(sub_bands, 25);
         let mut cqi = [5; MOST_SUB_BANDS];
         (cqi[3], cqi[9]) = (9, 8);
-        // 100 resource blocks are thirteen sub-bands: twelve of two groups, the last of one.
+        // 100 resource blocks form thirteen sub-bands: twelve of two resource block groups, and the
+        // last of one.
         let first = bands.take_best(3, &cqi);
         assert_eq!(
             [3, 9, 0].map(|band| first.contains(band)),

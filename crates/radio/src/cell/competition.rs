@@ -5,16 +5,16 @@ use crate::config::{LegId, Rnti};
 use crate::mac::scheduler::{BuiltInScheduler, Candidate, MacScheduler, Share, SlotView};
 use fadeout_core::UeId;
 
-/// Slot to be shared among UEs.
+/// Slot whose units are divided among UEs.
 pub(super) struct Offer {
     pub slot: u64,
     pub units: u32,
-    /// Smallest number of units that can carry data.
+    /// Smallest number of units that can carry data in one block.
     pub least: u32,
     pub most_ues: u32,
 }
 
-/// Data of a candidate apart from its [`Candidate`].
+/// Properties of a competing UE that its [`Candidate`] does not contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entrant {
     pub rnti: Rnti,
@@ -22,7 +22,7 @@ pub(super) struct Entrant {
     pub cqi: u8,
 }
 
-/// Competition for one slot, with reused memory.
+/// Competition of UEs for one slot. Its memory is reused for each slot.
 #[derive(Debug, Default)]
 pub(super) struct Competition {
     candidates: Vec<Candidate>,
@@ -42,9 +42,9 @@ impl Competition {
     pub(super) fn total_demand(&self) -> u32 {
         self.whole
     }
-    /// Asks each `active` UE that may have data in `slot` for its demand, and enters those with a
-    /// bid. Updates in `ready` the slot from which a UE may have data again. `ready` and `served`
-    /// are indexed by RNTI.
+    /// Asks for the demand of each `active` UE that may have data in `slot`. Adds those UEs with a
+    /// bid to the competition. Updates in `ready` the slot from which a UE may have data again.
+    /// `ready` and `served` are indexed by RNTI.
     #[inline]
     pub(super) fn collect_bids(
         &mut self,
@@ -87,7 +87,7 @@ impl Competition {
         self.shares = shares;
         self.assert_within(offer);
     }
-    /// Asserts that the allocation fits into the slot and gives each UE at most one share.
+    /// Asserts that the allocation fits into the slot and that each UE has at most one share.
     fn assert_within(&self, offer: &Offer) {
         let given = self.shares.iter().map(|share| share.units);
         debug_assert!(
@@ -120,7 +120,7 @@ impl Competition {
             "a UE has two shares of a slot"
         );
     }
-    /// Returns the slot in the form that a scheduler reads.
+    /// Returns the slot in the form in which a scheduler reads it.
     pub(super) fn view(&self, offer: &Offer) -> SlotView<'_> {
         SlotView {
             slot: offer.slot,
@@ -140,7 +140,7 @@ impl Competition {
     pub(super) fn entrant(&self, position: usize) -> Entrant {
         self.entrants[position]
     }
-    /// Returns the UEs with an allocation, and their numbers of units.
+    /// Returns the UEs with an allocation, each with its number of units.
     pub(super) fn winners(&self) -> impl Iterator<Item = (Entrant, u32)> {
         let winner = |share: &Share| (self.entrants[share.candidate], share.units);
         self.shares.iter().map(winner)

@@ -1,4 +1,5 @@
-//! The downlink of a slot: retransmissions first, then new data as the scheduler decides.
+//! The downlink of a slot. Retransmissions are sent first, then new data by the scheduler's
+//! decision.
 
 use super::competition::{Entrant, Offer};
 use super::{CellMac, NEEDS, Served, Slot, Transmission};
@@ -14,7 +15,7 @@ pub(super) struct SlotResources {
     /// Symbols for data.
     symbols: u8,
     units: u32,
-    /// Units of retransmitted blocks.
+    /// Units that retransmitted blocks occupy.
     repeated: u32,
     ues: u32,
     /// First symbol of the next block. Used with time sharing only.
@@ -22,7 +23,8 @@ pub(super) struct SlotResources {
 }
 
 impl CellMac {
-    /// Returns the number of symbols for downlink data in `slot`, without those of uplink grants.
+    /// Returns the number of symbols for downlink data in `slot`. Symbols of granted uplink blocks
+    /// are excluded.
     pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
         let symbols = self.plan.data_symbols(slot);
         if symbols.shared() == 0 {
@@ -52,8 +54,8 @@ impl CellMac {
             return;
         }
         self.begin_bands(remaining.units);
-        // The list is moved out to allow access to other state of the cell. No UE becomes active
-        // within a slot.
+        // The list is moved out, so that other state of the cell is accessible. No UE becomes
+        // active within a slot.
         let active = std::mem::take(&mut self.down.active);
         for &rnti in &active {
             self.repeat_downlink(rnti, &mut remaining, served);
@@ -67,7 +69,7 @@ impl CellMac {
         self.needed[slot as usize % NEEDS] = (slot, units);
     }
 
-    /// Retransmits a block of a UE if one is pending and fits.
+    /// Retransmits a pending block of a UE, if the block fits into the remaining resources.
     fn repeat_downlink(
         &mut self,
         rnti: Rnti,
@@ -97,7 +99,7 @@ impl CellMac {
         self.transmit(leg, (process, shape), remaining, served);
     }
 
-    /// Shares the remaining resources among UEs with new data.
+    /// Divides the remaining resources among UEs with new data.
     fn share_downlink(
         &mut self,
         active: &[Rnti],
@@ -137,7 +139,7 @@ impl CellMac {
         self.competition = competition;
     }
 
-    /// Sends a new block to a UE in this number of units, which lie in these sub-bands.
+    /// Sends a new block to a UE on this number of units in the given sub-bands.
     pub(super) fn send_new(
         &mut self,
         entrant: Entrant,

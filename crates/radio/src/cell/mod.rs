@@ -1,11 +1,11 @@
-//! A cell: its choice of slots to schedule, and of the UEs served in them.
+//! A cell. It decides which slots to schedule, and which UEs to serve in each slot.
 //!
-//! A cell schedules a slot only if it may have work there. Work is waiting data, a retransmission,
-//! an uplink grant, or an uplink slot that can be granted. So a cell whose UEs have nothing to send
-//! has no events.
+//! A cell schedules a slot only if it may have work: waiting data, a retransmission, an
+//! uplink grant, or an uplink slot that can be granted. A cell whose UEs have nothing to send
+//! therefore has no events.
 //!
-//! [`CellMac`] schedules. It asks [`Served`] for the data of a UE and the MCS. It does not know
-//! HARQ processes, bearers or channels.
+//! [`CellMac`] is the scheduler. It asks [`Served`] for the data of a UE and for the MCS. It does
+//! not know HARQ processes, bearers or channels.
 
 mod bands;
 mod competition;
@@ -23,12 +23,12 @@ use competition::Competition;
 use fadeout_core::{Direction, Span, Time, UeId, Wake};
 use std::collections::VecDeque;
 
-/// Demand of a UE for a slot.
+/// A UE's demand for resources of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
-    /// First slot after this one in which the UE may have data again.
+    /// First later slot in which the UE may have data again.
     pub ready: u64,
-    /// Bid of the UE for the slot. `None` if the UE cannot use it now.
+    /// Bid of the UE for the slot. `None` if the UE cannot use the slot.
     pub bid: Option<Bid>,
 }
 
@@ -37,31 +37,31 @@ pub(crate) struct Demand {
 pub(crate) struct Bid {
     pub scheme: u8,
     pub cqi: u8,
-    /// Units that would empty the UE's buffer, limited to those that are left.
+    /// Units that would empty the UE's buffer, limited to the unallocated units.
     pub wanted: u32,
-    /// Units that would empty the UE's buffer in an unused slot. Matters if the uplink takes part
-    /// of a downlink slot.
+    /// Units that would empty the UE's buffer if the whole slot were free. Differs from `wanted` if
+    /// the uplink uses a part of a downlink slot.
     pub whole: u32,
-    /// Bytes that all units of the slot would carry.
+    /// Bytes that all units of the slot would carry for the UE.
     pub rate: f64,
-    /// Bits per resource element according to the UE's report only. Zero without a report.
+    /// Bits per resource element, computed from the UE's report only. Zero without a report.
     pub reported: f64,
 }
 
-/// Slot, and the units of it that are left.
+/// A slot and its unallocated units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Slot that begins now.
+    /// Number of the slot that begins now.
     pub now: u64,
-    /// Slot to be allocated. Equal to `now` in the downlink, later in the uplink.
+    /// Number of the slot to be allocated. Equal to `now` in the downlink, later in the uplink.
     pub target: u64,
     /// Symbols for data.
     pub symbols: u8,
-    /// Units left. Zero if the remaining units are too few to carry data.
+    /// Unallocated units. Zero if the remaining units are too few to carry data.
     pub units: u32,
 }
 
-/// Downlink transmission.
+/// Transmission of a downlink block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Transmission {
     pub slot: u64,
@@ -69,16 +69,16 @@ pub(crate) struct Transmission {
     pub again_from: u64,
     /// Time at which the UE has tried to decode the block.
     pub decoded_at: Time,
-    /// Share of the band and slot.
+    /// Share of the band and of the slot that the block occupies.
     pub share: f64,
     /// Sub-bands of the block, if the cell schedules by sub-bands.
     pub bands: BandSet,
 }
 
-/// Interface through which a cell asks its legs.
+/// Interface through which a cell queries and commands its legs.
 pub(crate) trait Served {
-    /// Returns the process and the resources of the next block to retransmit in slot `target`.
-    /// `None` if there is none.
+    /// Returns the HARQ process and the resources of the next block to retransmit in slot `target`.
+    /// `None` if no retransmission is due.
     fn repetition(
         &self,
         leg: LegId,
@@ -86,19 +86,20 @@ pub(crate) trait Served {
         slot: u64,
         target: u64,
     ) -> Option<(u8, Shape)>;
-    /// Assigns slot `target` to the retransmission of a process.
+    /// Assigns slot `target` to the retransmission of a HARQ process.
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
     /// Returns the demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Returns the CQI of each sub-band, from the report behind the leg's latest demand.
+    /// Returns the CQI of each sub-band, from the report that the leg's latest demand was computed
+    /// from.
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
-    /// Returns the MCS index and CQI of a downlink block with these units per sub-band, from the
-    /// report behind the leg's latest demand. `None` if the leg is out of range.
+    /// Returns the MCS index and CQI of a downlink block with these units per sub-band. Both are
+    /// computed from the same report as the leg's latest demand. `None` if the leg is out of range.
     fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
     /// Fills a new block for a leg and returns its HARQ process.
     ///
-    /// # Errors
-    /// If nothing fits, returns the first slot in which the leg may have data again.
+    ///  # Errors
+    /// If no data fits into the block, returns the first slot in which the leg may have data again.
     fn fill_downlink(
         &mut self,
         plan: &CellPlan,
@@ -106,14 +107,14 @@ pub(crate) trait Served {
         slot: u64,
         block: (Shape, u8),
     ) -> Result<u8, u64>;
-    /// Sends the block of a process.
+    /// Sends the block of a HARQ process.
     fn send_downlink(&mut self, leg: LegId, process: u8, transmission: Transmission);
     /// Returns the first slot in which a leg may have data again after a new downlink block.
     fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// Returns the uplink demand of a leg that can be granted now.
+    /// Returns the leg's demand for uplink resources that can be granted now.
     fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Grants a new block to a leg in one slot for a later one. Returns the HARQ process. `None` if
-    /// all processes are busy.
+    /// Grants a new block to a leg. The grant is sent in one slot for a later slot. Returns the
+    /// HARQ process. `None` if all processes are busy.
     fn grant(
         &mut self,
         plan: &CellPlan,
@@ -121,19 +122,19 @@ pub(crate) trait Served {
         slots: (u64, u64),
         block: (Shape, u8),
     ) -> Option<u8>;
-    /// Returns the first slot in which a leg may be granted data again after a grant.
+    /// Returns the first slot in which a leg may need another grant after a grant.
     fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// Sends the uplink block of a process in its granted slot, which begins now.
+    /// Sends the uplink block of a HARQ process in its granted slot, which begins now.
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8);
     /// Schedules a wake-up of the cell for the slot that begins at `at`.
     fn wake(&mut self, at: Time, generation: u32);
 }
 
-/// Number of slots for which the downlink's needs are kept. Longer than the time from a grant to
-/// its slot.
+/// Number of slots for which the downlink's needs are stored. It exceeds the number of slots from a
+/// grant to its uplink slot.
 const NEEDS: usize = 8;
 
-/// A cell: its own state and decisions.
+/// State of a cell's scheduling.
 #[derive(Debug)]
 pub(crate) struct CellMac {
     pub plan: CellPlan,
@@ -144,27 +145,28 @@ pub(crate) struct CellMac {
     /// Granted uplink slots in order of time.
     grants: VecDeque<Grant>,
     wake: Wake,
-    /// Earliest slot that the cell may still schedule.
+    /// Earliest slot that the cell has not scheduled yet.
     first_slot: u64,
-    /// Allocated uplink units by slot.
+    /// Number of allocated uplink units, by slot.
     uplink_used: Vec<(u64, u32)>,
-    /// Units that the downlink needed, for the latest slots in which it had data.
+    /// Number of units that the downlink needed, for the latest slots in which the downlink had
+    /// data.
     needed: [(u64, u32); NEEDS],
     /// Units of the largest downlink retransmission that did not fit.
     blocked_units: u32,
-    /// Reserved occasions of configured grants in each slot of the period.
+    /// Number of reserved occasions of configured grants, by slot of the period.
     occasions: Vec<u32>,
     competition: Competition,
-    /// Sub-band scheduling. `None` if UEs do not report on sub-bands.
+    /// Sub-band scheduling. `None` if UEs do not report a CQI for each sub-band.
     bands: Option<Box<Bands>>,
     slots: u64,
 }
 
-/// One direction of a cell.
+/// Scheduling state of one direction of a cell.
 #[derive(Debug)]
 struct Half {
     scheduler: BuiltInScheduler,
-    /// UEs that may have data in a coming slot.
+    /// UEs that may have data in a later slot.
     active: Vec<Rnti>,
     /// First slot in which an active UE may have data, by [`Rnti`].
     ready: Vec<u64>,
@@ -172,7 +174,7 @@ struct Half {
     is_active: Vec<bool>,
 }
 
-/// Uplink slot that a UE may use.
+/// Grant of an uplink slot to a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub slot: u64,
@@ -190,7 +192,7 @@ impl Half {
         }
     }
 
-    /// Restores the list of active UEs after a slot, without those that have no more data.
+    /// Restores the list of active UEs after a slot. UEs without more data are removed.
     fn restore_active(&mut self, mut active: Vec<Rnti>) {
         active.retain(|&rnti| {
             let has_more = self.ready[rnti.index()] != NO_SLOT;
@@ -204,7 +206,7 @@ impl Half {
         self.active = active;
     }
 
-    /// Returns the first slot in which any UE may have data. `None` if there is none.
+    /// Returns the first slot in which any UE may have data. `None` if no UE may have data.
     fn earliest(&self) -> Option<u64> {
         let ready = self.active.iter().map(|&rnti| self.ready[rnti.index()]);
         ready.min().filter(|&slot| slot != NO_SLOT)
@@ -250,7 +252,7 @@ impl CellMac {
         self.slots
     }
 
-    /// Returns the earliest slot that the cell may still schedule.
+    /// Returns the earliest slot that the cell has not scheduled yet.
     pub(crate) fn first_slot(&self) -> u64 {
         self.first_slot
     }
@@ -262,8 +264,8 @@ impl CellMac {
         }
     }
 
-    /// Records that a UE may have data in `slot` or later. Returns the time of the cell's wake-up
-    /// and its generation. `None` if an earlier wake-up is pending.
+    /// Records that a UE may have data in `slot` or later. Returns the time and the generation of
+    /// the cell's wake-up. `None` if an earlier wake-up is already pending.
     pub(crate) fn activate(
         &mut self,
         rnti: Rnti,
@@ -285,14 +287,14 @@ impl CellMac {
         self.arm_wake(self.plan.schedulable_from(direction, slot))
     }
 
-    /// Arms a wake-up for `slot`. Returns its time and generation. `None` if an earlier wake-up is
-    /// pending.
+    /// Arms a wake-up for `slot`. Returns the time and the generation of the wake-up. `None` if an
+    /// earlier wake-up is already pending.
     fn arm_wake(&mut self, slot: u64) -> Option<(Time, u32)> {
         let at = self.plan.frame.start_of(slot.max(self.first_slot));
         self.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Returns true if the wake-up is the one that was armed last.
+    /// Returns true if the wake-up with this generation is the one that was armed last.
     pub(crate) fn fire(&mut self, generation: u32) -> bool {
         self.wake.fire(generation)
     }
@@ -321,7 +323,7 @@ impl CellMac {
         }
     }
 
-    /// Returns the next slot that the cell must schedule, by its present state.
+    /// Returns the next slot that the cell must schedule according to its present state.
     fn next_slot(&self) -> u64 {
         let earliest = |direction, half: &Half| {
             let ready = half.earliest()?.max(self.first_slot);
@@ -334,13 +336,13 @@ impl CellMac {
         next.unwrap_or(NO_SLOT)
     }
 
-    /// Returns the uplink units in `slot` that are left for new data.
+    /// Returns the unallocated uplink units in `slot` for new data.
     fn uplink_units_left(&self, slot: u64) -> u32 {
         let symbols = self.plan.data_symbols(slot);
         let mut units = self.plan.up.units(symbols.up);
         if symbols.shared() > 0 && !self.down.active.is_empty() {
-            // Both directions want the slot. Each gets half, unless a downlink retransmission needs
-            // more.
+            // Both directions have data for the slot. The uplink gets half, or less if a downlink
+            // retransmission needs more than half.
             let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
             let left = both.saturating_sub(self.blocked_units);
             let half = shared.div_ceil(2);
@@ -355,15 +357,15 @@ impl CellMac {
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
 
-    /// Returns the largest number of units that the downlink needed in the latest slots before
-    /// `slot`.
+    /// Returns the largest number of units that the downlink needed in one of the latest slots
+    /// before `slot`.
     fn needed(&self, slot: u64) -> u32 {
         let latest = self.needed.iter();
         let latest = latest.filter(|(at, _)| at + NEEDS as u64 * 2 > slot);
         latest.map(|(_, units)| *units).max().unwrap_or(0)
     }
 
-    /// Returns the uplink units in `slot` that are left for retransmissions.
+    /// Returns the unallocated uplink units in `slot` for retransmissions.
     fn uplink_units_for_repetition(&self, slot: u64) -> u32 {
         let units = self.plan.up.units(self.plan.uplink_symbols(slot));
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
@@ -396,9 +398,9 @@ impl CellMac {
     }
 
     /// Reserves an occasion of the configured grant for a UE with this offset. Returns false
-    /// without a configured grant, or if half of the slot would be exceeded. In slots shared with
-    /// the downlink the limit is a quarter. The rest of the slot is for other UEs and
-    /// retransmissions.
+    /// without a configured grant, or if reservations would exceed half of the slot. In slots
+    /// shared with the downlink the limit is a quarter of the slot. The remaining resources are for
+    /// other UEs and retransmissions.
     pub(crate) fn reserve_occasion(&mut self, offset: u32) -> bool {
         let Some(grant) = self.plan.config.configured_grant else {
             return false;
@@ -418,7 +420,7 @@ impl CellMac {
         }
     }
 
-    /// Records that a UE uses a slot of its configured grant. Returns the wake-up, as
+    /// Records that a UE uses a slot of its configured grant. Returns the wake-up to schedule, as
     /// [`CellMac::activate`] does.
     pub(crate) fn use_configured_grant(&mut self, grant: Grant) -> Option<(Time, u32)> {
         self.push_grant(grant);

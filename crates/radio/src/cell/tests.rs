@@ -1,4 +1,4 @@
-//! Tests of a cell alone. The answers of its legs are fixed in advance.
+//! Tests of a cell alone. The answers of its legs are constants of the test.
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
@@ -10,13 +10,13 @@ use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
 use crate::plan::{BandCqi, CellPlan};
 use fadeout_core::{CellId, Direction, Hertz, Point, Span, Time, UeId};
 
-/// Legs that want `wanted` units of each slot. Some also have a block to retransmit.
+/// Legs that want `wanted` units of each slot. Some legs also have a block to retransmit.
 #[derive(Default)]
 struct Script {
     wanted: u32,
     /// Legs that retransmit, with the symbols and units of their blocks.
     repeats: Vec<(LegId, u8, u32)>,
-    /// True if there is no data when a block is filled.
+    /// True if a leg has no data when a block is filled.
     is_empty: bool,
     asked: Vec<(LegId, Slot)>,
     sent: Vec<(LegId, Transmission)>,
@@ -142,13 +142,13 @@ fn an_activated_leg_is_asked_in_its_slot_and_not_before() {
     let mut legs = Script::default();
     let (at, generation) = cell.activate(Rnti(1), DOWN, 9).expect("it wants a slot");
     assert_eq!(at, millis(9));
-    // A second UE with a later slot needs no second wake-up.
+    // The second UE's slot is later than the pending wake-up, so no second wake-up is armed.
     assert_eq!(cell.activate(Rnti(0), DOWN, 12), None);
     assert!(cell.fire(generation));
     cell.on_slot(at, &mut legs);
     let asked: Vec<_> = legs.asked.iter().map(|&(leg, _)| leg).collect();
     assert_eq!(asked, [LegId(11)]);
-    // The first UE has no more data, and the second is next.
+    // The first UE has no more data, so the next wake-up is for the second UE.
     let woken: Vec<_> = legs.woken.iter().map(|&(at, _)| at).collect();
     assert_eq!(woken, [millis(12)]);
 }
@@ -161,7 +161,7 @@ fn a_slot_is_looked_at_once() {
     cell.activate(Rnti(0), DOWN, 5);
     cell.on_slot(millis(5), &mut legs);
     assert_eq!((legs.asked.len(), cell.slots()), (0, 1));
-    // A UE that becomes active too late gets the next slot.
+    // A UE that becomes active after its slot was scheduled gets the next slot.
     cell.on_slot(millis(6), &mut legs);
     assert_eq!((legs.asked.len(), cell.slots()), (1, 2));
 }
@@ -273,7 +273,7 @@ fn configured_grants_keep_at_most_half_of_a_slot() {
         ..lte()
     };
     let mut cell = cell(config, 4);
-    // Half of 17 units is 8: room for two occasions of three units.
+    // Half of 17 units is 8, so two occasions of three units can be reserved and a third cannot.
     assert!(cell.reserve_occasion(1) && cell.reserve_occasion(1));
     assert!(!cell.reserve_occasion(1));
     assert!(cell.reserve_occasion(2), "another slot has its own");
@@ -294,7 +294,8 @@ fn flexible_slots_are_halved_where_both_directions_want_them() {
     assert_eq!(cell.uplink_units_left(8), all / 2);
     cell.use_uplink(8, 3);
     assert_eq!(cell.uplink_units_left(8), all / 2 - 3);
-    // A downlink block that did not fit needs more than half of the slot.
+    // A downlink retransmission that did not fit needs more than half of the slot. The uplink gets
+    // the remaining units.
     cell.blocked_units = all - 4;
     assert_eq!(cell.uplink_units_left(8), 1);
 }
@@ -343,7 +344,8 @@ fn a_block_is_not_repeated_before_its_leg_is_ready() {
     assert_eq!(sent, [1, 1, 2]);
 }
 
-/// Checks that retransmissions count toward the limit of UEs per slot, and come before new data.
+/// Checks that retransmissions count toward the limit of UEs per slot, and are sent before new
+/// data.
 #[test]
 fn no_more_ues_are_served_in_a_slot_than_the_cell_has_room_for() {
     let config = CellConfig {
@@ -406,7 +408,7 @@ fn a_block_that_finds_no_room_in_the_uplink_is_tried_in_the_next_slot() {
     assert_eq!(woken, [4]);
 }
 
-/// Uses a pattern whose last downlink slot grants a short uplink slot and then whole ones.
+/// Uses a pattern whose last downlink slot grants a short uplink slot and then full uplink slots.
 #[test]
 fn a_block_that_does_not_fit_into_the_first_of_several_slots_goes_into_another() {
     let counts = UlDlPattern {

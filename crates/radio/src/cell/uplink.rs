@@ -1,4 +1,4 @@
-//! Uplink grants that a slot carries, and transmissions on earlier grants.
+//! Uplink grants that a cell sends in a slot, and uplink transmissions on earlier grants.
 
 use super::competition::{Entrant, Offer};
 use super::{CellMac, Demand, Grant, Served, Slot};
@@ -7,7 +7,7 @@ use crate::mac::scheduler::MacScheduler;
 use fadeout_core::Direction;
 
 impl CellMac {
-    /// Lets UEs send on their grants for `slot`, which begins now.
+    /// Makes UEs send on their grants for `slot`, which begins now.
     pub(super) fn send_granted(&mut self, slot: u64, served: &mut impl Served) {
         while let Some(&grant) = self.grants.front() {
             if grant.slot > slot {
@@ -33,7 +33,7 @@ impl CellMac {
     }
 
     /// Allocates one of the uplink slots that can be granted in a slot. UEs that may have data
-    /// compete for every such slot until the last one.
+    /// compete for each of these uplink slots.
     fn share_uplink(
         &mut self,
         (slot, target): (u64, u64),
@@ -111,9 +111,9 @@ impl CellMac {
         self.up.ready[rnti.index()] = served.uplink_ready(&self.plan, leg, slot);
     }
 
-    /// Grants a pending retransmission of a UE if it fits into slot `target`. Returns true if so.
-    /// If it does not fit into the last slot that `slot` can grant, the UE tries again in the next
-    /// slot.
+    /// Grants a pending retransmission of a UE, and returns true, if the block fits into slot
+    /// `target`. If the block does not fit into the last slot that `slot` can grant, the UE is
+    /// tried again in the next slot.
     pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,

@@ -1,6 +1,5 @@
-//! Link adaptation of a leg. It chooses the modulation and coding scheme of a transport block from
-//! the latest knowledge of the channel. The UE reports the downlink, and the base station measures
-//! the uplink.
+//! Link adaptation of a leg. It chooses the MCS of a transport block from the latest channel
+//! report. The UE reports the downlink channel. The base station measures the uplink channel.
 
 use super::Leg;
 use crate::config::{Adaptation, Sharing};
@@ -12,9 +11,9 @@ use fadeout_core::{Direction, Time};
 #[repr(C)]
 pub(super) struct ChannelReport {
     measured_at: Time,
-    /// CQI of the downlink and index of its rank, as the UE reported them.
+    /// CQI of the downlink and rank index, as the UE reported them.
     cqi: (u8, u8),
-    /// CQI of each downlink sub-band, if the UE reports it.
+    /// CQI of each downlink sub-band, if the UE reports CQIs of sub-bands.
     bands: BandCqi,
     /// Channel of the uplink, as the base station measured it.
     measurement: Measurement,
@@ -37,8 +36,8 @@ pub(crate) trait UplinkAir {
     /// Returns the number of resource blocks, at most `available`, for which the UE's power
     /// suffices.
     fn affordable_blocks(&self, available: u32) -> u32;
-    /// Returns the loss of power in each of `blocks` resource blocks, compared to one block alone,
-    /// in dB.
+    /// Returns how much lower the power in each of `blocks` resource blocks is than in a single
+    /// block, in dB.
     fn spread_db(&self, blocks: u32) -> f64;
 }
 
@@ -48,14 +47,14 @@ pub(crate) struct UplinkChoice {
     pub scheme: u8,
     pub cqi: u8,
     pub units: u32,
-    /// Bytes of a transport block on all units of the slot.
+    /// Bytes of a transport block on all units of the slot, with the same MCS.
     pub rate: f64,
 }
 
 impl Leg {
-    /// Returns the downlink scheme in `slot` and the CQI that it follows from. `None` if the UE is
-    /// out of range. When a new report is due, `report_of` returns the CQI and rank index of a slot
-    /// and writes the CQI of each sub-band.
+    /// Returns the downlink MCS in `slot`, and the CQI from which it was chosen. `None` if the UE
+    /// is out of range. When a new report is due, `report_of` returns the CQI and rank index of a
+    /// slot and writes the CQI of each sub-band.
     pub(crate) fn downlink_scheme(
         &mut self,
         plan: &CellPlan,
@@ -73,7 +72,7 @@ impl Leg {
         };
         let adaptation = resources.adaptation()?;
         let start = plan.frame.start_of(slot);
-        // Before the first report, the present channel is used.
+        // Before the first report is known, the present channel is used.
         let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
         let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.down.report;
@@ -87,15 +86,14 @@ impl Leg {
         Some((resources.position(&mcs, rank) as u8, cqi))
     }
 
-    /// Returns the CQI of each sub-band, from the report that the latest downlink scheme follows
-    /// from.
+    /// Returns the CQI of each sub-band, from the report that determined the latest downlink MCS.
     pub(crate) fn sub_band_cqi(&self) -> &BandCqi {
         &self.down.report.bands
     }
 
-    /// Returns the downlink scheme of a transport block with the given units in each sub-band, and
-    /// the CQI that stands for them together. Both follow from the latest report. `None` if the UE
-    /// is out of range.
+    /// Returns the downlink MCS of a transport block with the given units in each sub-band, and the
+    /// CQI of these units together. Both are computed from the latest report. `None` if the UE is
+    /// out of range.
     pub(crate) fn scheme_over(&self, plan: &CellPlan, units: &[u8]) -> Option<(u8, u8)> {
         let resources = &plan.down;
         let adaptation = resources.adaptation()?;
@@ -111,7 +109,7 @@ impl Leg {
         Some((resources.position(&mcs, report.cqi.1) as u8, cqi))
     }
 
-    /// Returns the scheme and units in `slot` for a UE that needs `wanted` bytes on at most `units`
+    /// Returns the MCS and units in `slot` for a UE that needs `wanted` bytes on at most `units`
     /// units. `None` if the UE is out of range.
     pub(crate) fn uplink_choice(
         &mut self,
@@ -139,8 +137,8 @@ impl Leg {
             air.measure(plan.frame.slot_at(measured_at), &mut report.measurement);
             report.measured_at = measured_at;
         }
-        // The UE's power is spread over the granted units. On fewer units each has more power, so
-        // the choice is repeated.
+        // The UE's power is divided among the granted units. On fewer units each unit has more
+        // power, so the MCS is chosen again.
         let most = affordable_units(plan, symbols, units, air);
         let mut choice = self.choice_over(plan, (symbols, most, wanted), air)?;
         if choice.units < most {
@@ -149,8 +147,8 @@ impl Leg {
         Some(choice)
     }
 
-    /// Returns the bytes of the largest uplink transport block with a scheme for which the UE's
-    /// power suffices.
+    /// Returns the bytes of the largest uplink transport block whose MCS is supported by the UE's
+    /// power.
     pub(crate) fn most_uplink_bytes(
         &self,
         plan: &CellPlan,
@@ -162,8 +160,8 @@ impl Leg {
         plan.most_bytes(Direction::Uplink, usize::from(scheme), units)
     }
 
-    /// Returns the uplink choice if the UE spreads its power over `units`. `None` if the UE is out
-    /// of range.
+    /// Returns the uplink MCS and units if the UE divides its power among `units` units. `None` if
+    /// the UE is out of range.
     fn choice_over(
         &self,
         plan: &CellPlan,
@@ -188,7 +186,7 @@ impl Leg {
     }
 }
 
-/// Returns the scheme of all uplink transport blocks in a cell without link adaptation.
+/// Returns the MCS of all uplink transport blocks in a cell without link adaptation.
 pub(super) fn fixed_uplink_scheme(plan: &CellPlan) -> u8 {
     let adaptation = plan.up.adaptation();
     let fixed = adaptation.and_then(|adaptation| adaptation.scheme(0, 0.0));

@@ -1,15 +1,15 @@
 //! Carrier aggregation: the legs of one UE that carry the same bearers.
 //!
-//! A bearer has RLC on the primary leg. Transport blocks of secondary legs are filled from the same
-//! RLC entity. A secondary cell is activated when data comes that it may carry, which takes some
-//! time. It is deactivated after a time without data.
+//! A bearer has an RLC entity on the primary leg. Transport blocks of secondary legs are filled
+//! from the same RLC entity. A secondary cell is activated when data arrives that the cell may
+//! carry, which takes some time. The cell is deactivated after a time without data.
 //!
 //! Standard: TS 38.321 §5.9; TS 36.321 §5.13.
 
 use crate::config::{Aggregation, LegId};
 use fadeout_core::{Direction, Span, Time};
 
-/// Other legs of the UE that carry the same bearers as a leg (carrier aggregation).
+/// Other legs of the UE that carry the same bearers as this leg (carrier aggregation).
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
     /// Legs in the SCells, if this leg is in the PCell.
@@ -18,8 +18,8 @@ pub(crate) struct Carriers {
     have_uplink: bool,
     /// Activation of the cell, if this leg is in an SCell. `None` on other legs.
     activation: Option<Activation>,
-    /// True if RLC entities are restricted to this cell. Grants for their data are then requested
-    /// on this leg.
+    /// True if RLC entities are restricted to this cell. Grants for data of these entities are then
+    /// requested on this leg.
     requests_on_own_leg: bool,
 }
 
@@ -34,7 +34,7 @@ struct Activation {
 }
 
 impl Carriers {
-    /// Creates the record of a leg in a secondary cell, with its primary leg.
+    /// Creates the record for a leg in a secondary cell, which refers to its primary leg.
     pub(crate) fn for_secondary(primary: LegId, aggregation: &Aggregation) -> Carriers {
         Carriers {
             scells: Vec::new(),
@@ -55,7 +55,7 @@ impl Carriers {
         self.have_uplink = has_uplink;
     }
 
-    /// Removes a leg in a secondary cell from the list.
+    /// Removes a leg in a secondary cell from the legs of this primary leg.
     pub(crate) fn remove(&mut self, scell: LegId) {
         self.scells.retain(|&other| other != scell);
     }
@@ -78,13 +78,13 @@ impl Carriers {
         self.activation.as_ref().map(|it| it.primary)
     }
 
-    /// Makes the UE request grants on this leg for the data that is sent on it.
+    /// Makes the UE request grants on this leg for data that is sent on this leg.
     pub(crate) fn request_on_own_leg(&mut self) {
         self.requests_on_own_leg = true;
     }
 
-    /// Returns the leg on which the UE requests grants for this leg's data. `None` if it is this
-    /// leg itself.
+    /// Returns the leg on which the UE requests grants for this leg's data. `None` if the UE
+    /// requests them on this leg.
     pub(crate) fn requesting_leg(&self) -> Option<LegId> {
         self.primary().filter(|_| !self.requests_on_own_leg)
     }
@@ -94,8 +94,8 @@ impl Carriers {
         &self.scells
     }
 
-    /// Handles new data for a secondary cell, which is activated if necessary. Returns the time
-    /// from which the cell can carry data. `None` if no activation is needed.
+    /// Handles new data for a secondary cell. If the cell is not active, it is activated. Returns
+    /// the time from which the cell can carry data. `None` if the cell is active.
     pub(super) fn on_data(&mut self, now: Time) -> Option<Time> {
         let activation = self.activation.as_mut()?;
         if now < activation.active_until {

@@ -9,18 +9,19 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ContentId(u32);
 
-/// RLC PDUs of one or more bearers in a transport block, one bearer after the other.
+/// Content of a transport block: RLC PDUs of one or more bearers. The PDUs of one bearer are
+/// adjacent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Content {
     pub block: TransportBlock,
-    /// Bearers, each with the index after its last PDU.
+    /// Bearers, each with the index after the bearer's last PDU.
     pub bearers: Vec<(DrbId, u32)>,
     /// MAC control elements in front of the PDUs.
     pub controls: Vec<DuplicationControl>,
 }
 
 impl Content {
-    /// Returns each bearer with the range of its PDUs.
+    /// Returns each bearer with the index range of its PDUs.
     #[inline]
     pub(crate) fn runs(&self) -> impl Iterator<Item = (DrbId, Range<usize>)> + Clone + '_ {
         let mut first = 0;
@@ -37,12 +38,12 @@ impl Content {
     }
 }
 
-/// Pool of all contents. The content that was freed last is used first, because it is still in the
-/// cache.
+/// Pool of all contents. The content that was freed last is reused first, because it is still in
+/// the cache.
 ///
-/// All contents have the capacity that the fullest one has needed. The initial capacity suffices
-/// for some packets or ACKs. Without a common capacity, rarely used contents would still allocate
-/// memory late in a run.
+/// All contents have the capacity that the fullest content has needed so far. The initial capacity
+/// suffices for a few packets or ACKs. Without a common capacity, rarely used contents would still
+/// allocate memory late in a run.
 #[derive(Debug)]
 pub(crate) struct Contents {
     contents: Vec<Content>,
@@ -73,7 +74,7 @@ impl BlockCapacity {
             nacks: self.nacks.max(other.nacks),
         }
     }
-    /// Gives an empty transport block at least this capacity.
+    /// Ensures that an empty transport block has at least this capacity.
     fn reserve_in(self, block: &mut TransportBlock) {
         block.pdus.reserve(self.pdus);
         block.parts.reserve(self.parts);
@@ -85,8 +86,8 @@ impl BlockCapacity {
 /// headers.
 const SMALL_SDU: u64 = 60;
 
-/// Maximum number of PDUs for which a transport block has capacity from the start. Thousands of
-/// blocks may be under way, so larger blocks grow when needed.
+/// Maximum number of PDUs for which memory is reserved at the start. Thousands of transport blocks
+/// may be under way, so memory for more PDUs is allocated only when needed.
 const MOST_ROOM: u64 = 32;
 
 impl Contents {
@@ -116,7 +117,8 @@ impl Contents {
         );
         id
     }
-    /// Doubles the number of contents, because all are in use. New maxima then soon cost nothing.
+    /// Doubles the number of contents, because all are in use. Doubling keeps the number of
+    /// allocations small.
     #[cold]
     fn double(&mut self) {
         let first = self.contents.len();
@@ -150,7 +152,7 @@ impl Contents {
             self.grow(id, has);
         }
     }
-    /// Gives all free contents the capacity of the largest one.
+    /// Gives all free contents the capacity `has` of the largest content.
     #[cold]
     fn grow(&mut self, id: ContentId, has: BlockCapacity) {
         let capacity = self.capacity.max(has);
@@ -159,12 +161,12 @@ impl Contents {
             return;
         }
         self.capacity = capacity;
-        // Contents in use grow when they are freed.
+        // Contents that are in use get the capacity when they are freed.
         for id in &self.free {
             capacity.reserve_in(&mut self.contents[id.0 as usize].block);
         }
     }
-    /// Takes a content out of the pool. [`Contents::put`] returns it.
+    /// Removes a content from the pool. [`Contents::put_back`] returns it to the pool.
     pub(crate) fn take_content(&mut self, id: ContentId) -> Content {
         std::mem::take(self.content_mut(id))
     }

@@ -2,9 +2,9 @@
 
 use fadeout_core::DrbId;
 
-/// Control element that activates PDCP duplication of a bearer on some of its legs. It is
-/// Duplication Activation/Deactivation. A bearer with more than two legs has Duplication RLC
-/// Activation/Deactivation instead.
+/// Control element that activates PDCP duplication of a bearer on some of the bearer's legs. For a
+/// bearer with two legs it is Duplication Activation/Deactivation. For a bearer with more legs it
+/// is Duplication RLC Activation/Deactivation.
 ///
 /// Standard: TS 38.321 §5.10, §6.1.3.11, §6.1.3.32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub(crate) struct DuplicationControl {
 }
 
 impl DuplicationControl {
-    /// Returns the bytes with the subheader. The control element for many legs has an extended
-    /// LCID.
+    /// Returns the bytes of the control element and its subheader. The control element for more
+    /// than two legs has an extended LCID.
     pub(crate) fn size(&self) -> u32 {
         match self.has_many_legs {
             true => 3,

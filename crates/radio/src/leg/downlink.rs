@@ -5,12 +5,13 @@ use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// Bytes of a transport block that can carry a part of any SDU, and a whole SDU of usual size.
+/// Bytes of a transport block that can carry a part of any SDU. An unsegmented SDU of usual size
+/// also fits.
 const LARGE_SDU: u64 = 1600;
 
 impl Leg {
-    /// Returns true if new data may be sent in `slot`. The UE listens then, and a HARQ process is
-    /// free.
+    /// Returns true if new data may be sent in `slot`. The UE must listen in this slot, and a HARQ
+    /// process must be free.
     pub(crate) fn may_send_new(&self, plan: &CellPlan, slot: u64) -> bool {
         self.down.last_slot != slot
             && self.down.harq.free(slot).is_some()
@@ -18,8 +19,8 @@ impl Leg {
     }
 
     /// Returns the first slot after `slot` in which the leg may have data to send. `backlog` bytes
-    /// wait, and the base station has processed the next packet at `inlet_at`. A UE that is out of
-    /// range is tried again later.
+    /// wait, and the base station's processing of the next packet ends at `inlet_at`. A UE that is
+    /// out of range is tried again later.
     pub(crate) fn downlink_ready(
         &mut self,
         plan: &CellPlan,
@@ -79,7 +80,7 @@ impl Leg {
     }
 
     /// Returns the first slot in which the leg may send again, after feedback for a transport
-    /// block. `None` if it has nothing to send.
+    /// block. `None` if the leg has nothing to send.
     pub(crate) fn downlink_resumes(&self) -> Option<u64> {
         let half = &self.down;
         let waiting = half.harq.waiting_from();

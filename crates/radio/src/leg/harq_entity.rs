@@ -14,7 +14,7 @@ use fadeout_core::random::Stream;
 enum ProcessState {
     /// The process is free for new data.
     Idle,
-    /// An uplink grant is given, but its slot has not come yet.
+    /// An uplink grant was sent, but its slot has not come yet.
     Granted,
     /// The transport block is sent and not decoded yet.
     Sent,
@@ -22,12 +22,12 @@ enum ProcessState {
     Waiting,
 }
 
-/// Stop-and-wait HARQ process.
+/// HARQ process with stop-and-wait operation.
 #[derive(Debug, Clone)]
 pub(crate) struct HarqProcess {
     state: ProcessState,
-    /// First slot in which the process may be used. An idle process then takes new data, and a
-    /// waiting one retransmits.
+    /// First slot in which the process may be used. From this slot an idle process may send new
+    /// data, and a waiting process may retransmit.
     from: u64,
     /// Number of transmissions of the present transport block.
     transmissions: u8,
@@ -35,17 +35,18 @@ pub(crate) struct HarqProcess {
     soft: Option<HarqSoft>,
     /// Content of the transport block. `None` after it was delivered or lost.
     pub content: Option<ContentId>,
-    /// Resources of the transport block.
+    /// Resources that the transport block occupies.
     pub shape: Shape,
-    /// CQI from which the scheme was chosen.
+    /// CQI from which the MCS was chosen.
     pub cqi: u8,
-    /// Slot of the present transmission.
+    /// Slot of the latest transmission.
     pub slot: u64,
     /// Start of the first transmission.
     pub first_at: Time,
     /// Transmitted power of one uplink resource block, in dBm.
     pub block_power_dbm: f64,
-    /// Bytes of uplink grants whose slots had come, up to the slot of this transport block.
+    /// Total bytes of uplink grants whose slots had come, up to and including the slot of this
+    /// transport block.
     pub begun: u64,
     /// Buffer status that the uplink transport block reports, in bytes.
     pub status: u64,
@@ -54,17 +55,18 @@ pub(crate) struct HarqProcess {
 /// Outcome of one transmission of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
-    /// True if the block is decoded for the first time, so that its content is delivered.
+    /// True if this transmission is the first one that the receiver decodes, so that the content is
+    /// delivered.
     pub is_new: bool,
-    /// True if the block is decoded after this transmission.
+    /// True if the receiver has decoded the block after this transmission.
     pub is_ok: bool,
-    /// True if the block is given up and its content is lost.
+    /// True if HARQ abandons the block, so that its content is lost.
     pub is_lost: bool,
     /// True if this was the first transmission.
     pub is_first: bool,
 }
 
-/// Inputs that decide whether a transmission is received.
+/// Inputs of the decision whether a transmission is received.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.
@@ -79,10 +81,10 @@ pub(crate) struct Judgement<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct HarqEntity {
     processes: Vec<HarqProcess>,
-    /// Index of the process whose turn it is. It has been idle longest.
+    /// Index of the process that has been idle longest. It is used next.
     next: usize,
-    /// First slot in which the process `next` may take new data, if it is idle. This shortcut
-    /// usually avoids a search over all processes.
+    /// First slot in which the process `next` may send new data, if that process is idle. This
+    /// value usually avoids a search over all processes.
     next_free_from: u64,
     waiting: u32,
 }
@@ -135,7 +137,7 @@ impl HarqEntity {
         &mut self.processes[usize::from(id)]
     }
 
-    /// Returns a process that may take new data in `slot`. `None` if there is none.
+    /// Returns a process that may send new data in `slot`. `None` if no process is free.
     pub(crate) fn free(&self, slot: u64) -> Option<u8> {
         debug_assert!(slot < NO_SLOT, "a slot that never comes");
         if self.next_free_from <= slot {
@@ -151,8 +153,8 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// Returns the first slot from `slot` in which a process may take new data. `None` if all
-    /// processes are busy for an unknown time.
+    /// Returns the first slot, not before `slot`, in which a process may send new data. `None` if
+    /// all processes are busy for an unknown time.
     pub(crate) fn free_from(&self, slot: u64) -> Option<u64> {
         if self.next_free_from <= slot {
             return Some(slot);
@@ -164,8 +166,8 @@ impl HarqEntity {
         idle.map(|process| process.from.max(slot)).min()
     }
 
-    /// Returns the process whose transport block is retransmitted first in `slot`. `None` if none
-    /// is due.
+    /// Returns the process whose transport block is retransmitted first in `slot`. `None` if no
+    /// retransmission is due.
     pub(crate) fn waiting(&self, slot: u64) -> Option<u8> {
         if self.waiting == 0 {
             return None;
@@ -177,8 +179,8 @@ impl HarqEntity {
             .map(|id| id as u8)
     }
 
-    /// Returns the first slot in which a transport block may be retransmitted. `None` if none
-    /// waits.
+    /// Returns the first slot in which a transport block may be retransmitted. `None` if no block
+    /// waits for a retransmission.
     pub(crate) fn waiting_from(&self) -> Option<u64> {
         if self.waiting == 0 {
             return None;
@@ -190,7 +192,7 @@ impl HarqEntity {
         waiting.map(|process| process.from).min()
     }
 
-    /// Starts a new transport block with the resources `shape` in an idle process.
+    /// Starts a new transport block in an idle process. The block occupies the resources `shape`.
     pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
         debug_assert_eq!(
             self.processes[usize::from(id)].state,
@@ -209,7 +211,7 @@ impl HarqEntity {
         process
     }
 
-    /// Assigns a slot to a waiting transport block.
+    /// Records that a waiting transport block has been assigned a slot.
     pub(crate) fn resume(&mut self, id: u8) {
         let process = &mut self.processes[usize::from(id)];
         debug_assert_eq!(
@@ -255,8 +257,8 @@ impl HarqEntity {
         self.update_if_next(id);
     }
 
-    /// Decides whether the receiver decodes a transport block, by random draws for decoding and
-    /// feedback. `None` if the process was cleared meanwhile.
+    /// Decides by random draws whether the receiver decodes a transport block and whether its
+    /// feedback arrives. `None` if the process was cleared after the transmission.
     pub(crate) fn decode(
         &mut self,
         id: u8,
@@ -311,7 +313,7 @@ impl HarqEntity {
         self.processes.iter().all(|p| p.content.is_none())
     }
 
-    /// Returns the bytes of each new transport block that is granted and not sent yet.
+    /// Returns the bytes of each new transport block that was granted and not sent yet.
     pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
         let granted = self
             .processes
@@ -321,7 +323,7 @@ impl HarqEntity {
         new.map(|process| process.shape.bytes)
     }
 
-    /// Gives up all transport blocks. Their contents go to `lost`.
+    /// Abandons all transport blocks. Their contents are appended to `lost`.
     pub(crate) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {
             process.state = ProcessState::Idle;
@@ -367,7 +369,7 @@ impl HarqProcess {
         self.transmissions == 0
     }
 
-    /// Returns the slot before which neither new data nor a retransmission follows.
+    /// Returns the first slot in which the process may send new data or a retransmission.
     pub(crate) fn again_from(&self) -> u64 {
         self.from
     }
@@ -502,7 +504,7 @@ mod tests {
             harq.start(expected, Shape::default(), Time::ZERO);
             harq.skip(expected, 0);
         }
-        // Two processes are busy, and one of them would be the next.
+        // Two processes are busy, one of which would be used next. The remaining process is free.
         for busy in [2, 0] {
             harq.start(busy, Shape::default(), Time::ZERO);
             harq.sent(busy, 1000, 1008);
@@ -554,7 +556,8 @@ mod tests {
             nack_to_ack,
             ..CellHarqConfig::with_processes(8)
         };
-        // Five standard deviations of the mean of 4000 draws with probability 1/4 are 0.034.
+        // The standard error of the mean of 4000 draws with probability 1/4 is 0.0068. The
+        // tolerance is five standard errors.
         assert!((share(config(0.25, 0.0), 0.0) - 0.25).abs() < 0.034);
         assert!((share(config(0.0, 0.25), 1.0) - 0.75).abs() < 0.034);
         assert_eq!(share(config(0.0, 0.0), 0.0), 0.0);

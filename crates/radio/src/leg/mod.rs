@@ -1,10 +1,10 @@
 //! A leg: one UE in one cell, as the cell and the UE know it.
 //!
-//! A leg has HARQ of both directions, the known channel with the scheme that follows from it, and
-//! uplink access. It also has the times at which the UE listens, and the bearers that fill
-//! transport blocks. A [`Leg`] knows no other UE, no scheduler and no RLC. The caller hands it
-//! slots, measurements and backlogs. The leg returns its next transport block and the next slot in
-//! which it may have one.
+//! A leg contains HARQ of both directions, the latest channel reports with the MCS chosen from
+//! them, and uplink access. It also contains the times at which the UE listens, and the bearers
+//! that fill transport blocks. A [`Leg`] knows no other UE, no scheduler and no RLC. The caller
+//! passes slots, measurements and backlogs to the leg. The leg returns its next transport block,
+//! and the next slot in which it may have a transport block.
 
 mod adaptation;
 mod aggregation;
@@ -37,7 +37,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
 
-/// Identity of a leg.
+/// Identifiers of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LegConfig {
     pub id: LegId,
@@ -48,8 +48,8 @@ pub(crate) struct LegConfig {
     pub rnti: Rnti,
 }
 
-/// One UE in one cell. Fields that a cell reads in every slot come first, also in the structs
-/// below.
+/// State of one UE in one cell. Fields that a cell reads in every slot come first. The same order
+/// holds in the structs below.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Leg {
@@ -60,7 +60,7 @@ pub(crate) struct Leg {
     drx_offset: Span,
     /// Time until which the UE listens because of its latest new data.
     awake_until: Time,
-    /// Measurement gaps, in which the UE receives other carriers. `None` if it has none.
+    /// Measurement gaps, in which the UE receives other carriers. `None` if the UE has no gaps.
     pub gaps: Option<Box<Gaps>>,
     /// Logical channels of the bearers with RLC on this leg.
     pub channels: LogicalChannels,
@@ -107,7 +107,7 @@ pub(crate) struct LegHalf {
     last_slot: u64,
     /// True if data waits for a free HARQ process.
     is_stalled: bool,
-    /// True if the latest new data had no modulation and coding scheme.
+    /// True if the UE was out of range for the latest new data, so that no MCS was possible.
     is_out_of_range: bool,
     outer_loop: OuterLoop,
     report: ChannelReport,
@@ -142,13 +142,13 @@ impl LegHalf {
         }
     }
 
-    /// Records whether a UE that could send new data had a modulation and coding scheme for it.
+    /// Records whether the UE was out of range when it could send new data.
     #[inline]
     pub(crate) fn record_range(&mut self, is_out_of_range: bool) {
         self.is_out_of_range = is_out_of_range;
     }
 
-    /// Returns true if the latest new data had no modulation and coding scheme.
+    /// Returns true if the UE was out of range for the latest new data.
     pub(crate) fn is_out_of_range(&self) -> bool {
         self.is_out_of_range
     }
@@ -163,8 +163,8 @@ impl LegHalf {
         self.harq.process(process)
     }
 
-    /// Returns the process that retransmits first in `slot`, and its resources. `None` if none is
-    /// due, or if slot `target` is already taken.
+    /// Returns the process that retransmits first in `slot`, and the resources of its block. `None`
+    /// if no retransmission is due, or if slot `target` is already taken.
     pub(crate) fn repetition(&self, slot: u64, target: u64) -> Option<(u8, Shape)> {
         let process = self.harq.waiting(slot)?;
         (self.last_slot != target).then(|| (process, self.harq.process(process).shape))
@@ -192,7 +192,7 @@ impl LegHalf {
     }
 
     /// Removes and returns the content of a transport block that was delivered or given up. `None`
-    /// if it was removed before.
+    /// if the content was removed before.
     pub(crate) fn take_content(&mut self, process: u8) -> Option<ContentId> {
         self.harq.process_mut(process).content.take()
     }
@@ -208,15 +208,15 @@ impl LegHalf {
     }
 }
 
-/// Returns a random stream of the UE's leg number `nth`, counted over the whole run. The first leg
-/// has the UE's own stream.
+/// Returns a random stream for leg number `nth` of a UE, counted over the whole run. The first leg
+/// uses the UE's own stream.
 fn stream(seed: u64, domain: &'static str, ue: UeId, nth: u64) -> Stream {
     Stream::new(seed, domain, (nth << 32) + u64::from(ue.0))
 }
 
 impl Leg {
-    /// Creates the leg of a UE that connects to a cell. It is leg number `nth` of the UE in this
-    /// run. Its random draws are those of UE `drawn_as`.
+    /// Creates the leg of a UE that connects to a cell. `nth` counts the UE's legs over the whole
+    /// run. The random draws are those of UE `drawn_as`.
     pub(crate) fn new(
         config: LegConfig,
         (drawn_as, nth): (UeId, u64),
@@ -281,15 +281,15 @@ impl Leg {
         self.carriers.primary().unwrap_or(self.config.id)
     }
 
-    /// Records whether the UE is out of range at an evaluation of its downlink. Returns the record
-    /// of the previous evaluation.
+    /// Records whether the UE is out of range at an evaluation of its downlink. Returns true if it
+    /// was out of range at the previous evaluation.
     #[inline]
     pub(crate) fn on_evaluation(&mut self, is_out_of_range: bool) -> bool {
         std::mem::replace(&mut self.was_out_of_range, is_out_of_range)
     }
 
-    /// Returns the first slot in which the UE can be served, if it has something to send in `slot`.
-    /// A wait for a free HARQ process ends here.
+    /// Returns the first slot in which the UE can be served, if it has data to send in `slot`. The
+    /// leg no longer waits for a free HARQ process afterwards.
     pub(crate) fn awaken(
         &mut self,
         plan: &CellPlan,
@@ -305,7 +305,7 @@ impl Leg {
         slot.max(served_from)
     }
 
-    /// Returns the first slot from `slot` that is in no measurement gap.
+    /// Returns the first slot, not before `slot`, that is outside all measurement gaps.
     #[inline]
     fn clear_from(&self, slot: u64, direction: Direction) -> u64 {
         match &self.gaps {
@@ -314,8 +314,8 @@ impl Leg {
         }
     }
 
-    /// Returns true if the UE can receive a grant or assignment in `slot`, and send or receive the
-    /// data in `target`.
+    /// Returns true if the UE can receive a grant or assignment in `slot`, and can send or receive
+    /// the data in slot `target`.
     #[inline]
     pub(crate) fn is_reachable(&self, direction: Direction, slot: u64, target: u64) -> bool {
         self.gaps.is_none()
@@ -323,8 +323,8 @@ impl Leg {
                 && self.clear_from(target, direction) == target
     }
 
-    /// Returns the first slot in which a process is free again. Its feedback is due at
-    /// `decoded_at`, or after a measurement gap at that time.
+    /// Returns the first slot in which a process is free again. The process waits for feedback at
+    /// `decoded_at`, or after a measurement gap that covers this time.
     #[inline]
     pub(crate) fn answered_from(&self, decoded_at: Time, again_from: u64) -> u64 {
         let gaps = self.gaps.as_ref();
@@ -332,7 +332,7 @@ impl Leg {
         behind.map_or(again_from, |slot| again_from.max(slot))
     }
 
-    /// Returns the first slot from `slot` in which the UE listens for new data.
+    /// Returns the first slot, not before `slot`, in which the UE listens for new data.
     fn listens_from(&self, plan: &CellPlan, slot: u64) -> u64 {
         let Some(drx) = &plan.config.drx else {
             return self.clear_from(slot, Direction::Downlink);
@@ -342,8 +342,8 @@ impl Leg {
         self.clear_from(plan.frame.slot_from(awake), Direction::Downlink)
     }
 
-    /// Returns the DRX cycle of a UE that sleeps between its on-durations. `None` if it has no DRX,
-    /// or while it still listens after data.
+    /// Returns the DRX cycle of a UE that sleeps between its on-durations. `None` if the UE has no
+    /// DRX, or while it still listens after data.
     pub(crate) fn sleeps(&self, drx: Option<&DrxConfig>, now: Time) -> Option<Span> {
         drx.filter(|_| now >= self.awake_until).map(|drx| drx.cycle)
     }

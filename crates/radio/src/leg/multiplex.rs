@@ -1,6 +1,7 @@
-//! Logical channel prioritisation: the choice of the bearers that fill a transport block.
+//! Logical channel prioritisation: the choice of the bearers whose data fills a transport block.
 //!
-//! The standards leave base stations free in the downlink. Here they use the rules of the uplink.
+//! The standards do not specify the choice in the downlink. This implementation uses the uplink's
+//! rules in the downlink too.
 //!
 //! Standard: TS 38.321 §5.4.3.1.3; TS 36.321 §5.4.3.1.
 
@@ -14,8 +15,8 @@ use fadeout_core::{Direction, DrbId, Time};
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct LogicalChannels {
-    /// Most urgent channel. Most legs have only one. It is a field of its own because cells read it
-    /// in every slot.
+    /// Most urgent channel. Most legs have only this channel. It is a separate field because cells
+    /// read it in every slot.
     first: Option<Channel>,
     others: Vec<Channel>,
     /// True if a channel is restricted to some of the UE's cells.
@@ -28,8 +29,8 @@ pub(crate) struct LogicalChannels {
 struct Channel {
     bearer: DrbId,
     priority: u8,
-    /// Number of the RLC entity among those of its bearer, if the entity is restricted to certain
-    /// cells. `None` if it has the number of the leg.
+    /// Number of the bearer's RLC entity for this channel, if the entity is restricted to certain
+    /// cells. `None` if the entity has the number of the leg.
     rlc: Option<u8>,
     /// True if packets are never segmented.
     is_whole_only: bool,
@@ -40,7 +41,7 @@ struct Channel {
 /// RLC entities that send in a direction of a leg and fill its transport blocks.
 pub(crate) trait RlcQueues {
     /// Returns the bytes of the STATUS PDU that an RLC entity of a bearer has to send. `rlc` is the
-    /// number of the entity. `None` means the entity of the leg.
+    /// number of the entity. If `rlc` is `None`, the entity has the number of the leg.
     fn status(&self, bearer: DrbId, rlc: Option<u8>) -> u64;
     /// Puts up to `grant` bytes of an RLC entity into a transport block. Returns the bytes used.
     fn pull(
@@ -59,7 +60,7 @@ enum FillStep {
     Status,
     /// Each bearer sends data up to its prioritised bit rate.
     Prioritised,
-    /// Each bearer sends further data while there is room.
+    /// Each bearer sends more data while the transport block has space.
     Remaining,
     /// The only bearer sends everything.
     Only,
@@ -110,7 +111,7 @@ impl LogicalChannels {
     }
 
     /// Fills a transport block of `bytes` bytes. STATUS PDUs of all bearers come first. Each bearer
-    /// then gets its prioritised bit rate, and the remaining bytes are used by priority.
+    /// then sends at its prioritised bit rate. The remaining bytes go to the bearers by priority.
     pub(crate) fn fill(
         &mut self,
         now: Time,
@@ -134,7 +135,8 @@ impl LogicalChannels {
                         status.min(u64::from(left)) as u32
                     }
                     FillStep::Prioritised => bucket.allowance(now).min(left),
-                    // A bearer with an unlimited rate has already had its turn.
+                    // A bearer with an unlimited rate has already sent all it can in an earlier
+                    // step.
                     FillStep::Remaining if bucket.is_unlimited() => 0,
                     FillStep::Remaining | FillStep::Only => left,
                 };
@@ -167,8 +169,8 @@ impl LogicalChannels {
         self.iter().any(|channel| channel.is_whole_only)
     }
 
-    /// Returns the number of a bearer's RLC entity that is restricted to this cell and possibly
-    /// others. `None` if it is not restricted.
+    /// Returns the number of a bearer's RLC entity on this leg, if the entity is restricted to
+    /// certain cells. `None` if the entity is not restricted.
     #[inline]
     pub(crate) fn restricted(&self, bearer: DrbId) -> Option<u8> {
         if !self.is_restricted {
@@ -183,7 +185,8 @@ impl LogicalChannels {
         self.iter().map(|channel| channel.bearer)
     }
 
-    /// Returns the bearer at a position in the order of urgency. `None` if there are fewer bearers.
+    /// Returns the bearer at `position` in the order of urgency. `None` if the leg has fewer
+    /// bearers.
     pub(crate) fn bearer(&self, position: usize) -> Option<DrbId> {
         let channel = match position.checked_sub(1) {
             None => self.first.as_ref(),

@@ -10,49 +10,50 @@ use crate::plan::{CellPlan, status_format};
 use crate::wire::BufferStatus;
 use fadeout_core::{Direction, Time, UeId, Wake};
 
-/// Maximum number of consecutive occasions of a configured grant to search. One of them is outside
-/// all measurement gaps, unless the gaps cover every occasion.
+/// Maximum number of consecutive occasions of a configured grant to search. At least one of them is
+/// outside all measurement gaps, unless the gaps cover every occasion.
 const MOST_OCCASIONS: u64 = 512;
 
 /// State of a UE's uplink requests, and of the base station's knowledge of its buffers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UplinkRequests {
-    /// Slots from a multiple of the period to the UE's opportunities for scheduling requests.
+    /// Number of slots from a multiple of the period to the UE's opportunities for scheduling
+    /// requests.
     offset: u32,
-    /// Slots from a multiple of the period to the UE's occasions of the configured grant. Zero
-    /// without a configured grant.
+    /// Number of slots from a multiple of the period to the UE's occasions of the configured grant.
+    /// Zero without a configured grant.
     pub(super) occasion: u32,
     pub(super) has_occasions: bool,
-    /// True if a scheduling request is under way or waits for its opportunity at `requested_at`. No
+    /// True if a scheduling request was sent or waits for its opportunity at `requested_at`, and no
     /// grant has followed yet.
     is_requested: bool,
     /// Time of the opportunity of the latest request.
     requested_at: Time,
-    /// Time at which the latest request was sent, zero before the first. A request that becomes
-    /// unnecessary before its opportunity is not sent.
+    /// Time at which the latest request was sent. Zero before the first request. A request that
+    /// becomes unnecessary before its opportunity is not sent.
     sent_at: Time,
     /// Format of the buffer status reports.
     pub(super) status: BufferStatus,
     /// Number of uplink grants that are not used yet.
     outstanding: u32,
-    /// Bytes that remained at the UE, as it last reported.
+    /// Bytes that remained in the UE's buffers according to its latest report.
     reported: u64,
     /// Time at which the UE requests again if no grant comes (retxBSR-Timer).
     repeat_at: Time,
     repeat: Wake,
     /// True if the base station received a request and has not answered it.
     pub(super) is_asked: bool,
-    /// Bytes that wait at the UE, as far as the base station knows: the reported bytes less those
-    /// granted since.
+    /// Bytes that wait at the UE, as far as the base station knows. This is the reported bytes
+    /// minus the bytes granted since the report.
     pub(super) known: u64,
     /// Bytes of the largest transport block that returned without data although unsegmented data
-    /// waited. Known at the base station. Zero after a block with data.
+    /// waited. The base station knows this size. Zero after a block with data.
     pub(super) unfit: u32,
     /// Bytes that the base station has granted so far.
     granted: u64,
-    /// Bytes of uplink grants whose slot has come.
+    /// Total bytes of uplink grants whose slots have come.
     begun: u64,
-    /// Value of `begun` for the latest transport block with a buffer status report.
+    /// Value of `begun` at the latest transport block with a buffer status report.
     reported_begun: u64,
     /// Number of scheduling requests so far.
     sent: u64,
@@ -69,14 +70,14 @@ pub(crate) struct Request {
     pub answered_from: u64,
 }
 
-/// Outcome at the time when a UE would request again.
+/// Action of a UE at the time when it would repeat its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// The timer of the next request was postponed, so the UE waits.
+    /// The repetition was postponed, so the UE waits.
     Later,
-    /// A grant is on its way, so the UE does not request.
+    /// A grant is on its way, so the UE sends no request.
     No,
-    /// The UE requests again if it has data.
+    /// The UE repeats its request if it has data.
     Ask,
     /// The UE has made the maximum number of requests, so the radio link has failed.
     GiveUp,
@@ -120,7 +121,7 @@ impl UplinkRequests {
         }
     }
 
-    /// Sets the report format of a UE with several uplink carriers.
+    /// Sets the buffer status report format of a UE with several uplink carriers.
     pub(crate) fn aggregate(&mut self) {
         if self.status == BufferStatus::Lte {
             self.status = BufferStatus::LteExtended;
@@ -204,8 +205,8 @@ impl UplinkRequests {
         requested_at
     }
 
-    /// Ends a request, which is no longer needed. Returns the time at which it was sent. `None` if
-    /// there was none, or if it was not sent.
+    /// Ends a request that is no longer needed. Returns the time at which the request was sent.
+    /// `None` if there was no request, or if the request was not sent.
     ///
     /// Standard: TS 38.321 §5.4.4.
     fn end_request(&mut self, now: Time) -> Option<Time> {
@@ -221,15 +222,15 @@ impl UplinkRequests {
         Some(self.sent_at)
     }
 
-    /// Returns the granted bytes whose slot has come. Grants of several cells may be used in
-    /// another order than they were given.
+    /// Returns the total bytes of grants whose slots have come. Grants of several cells may be used
+    /// in another order than the base station gave them.
     pub(super) fn begun(&self) -> u64 {
         self.begun
     }
 
     /// Handles a report of `status` bytes at the base station. `begun` is the value of
-    /// [`begun`](Self::begun) for the transport block with the report. Returns true if no later
-    /// report came before.
+    /// [`begun`](Self::begun) for the transport block with the report. Returns false if a report
+    /// from a later slot arrived earlier.
     pub(super) fn on_report(&mut self, status: u64, begun: u64) -> bool {
         debug_assert!(
             begun <= self.granted,
@@ -251,13 +252,13 @@ impl UplinkRequests {
     }
 
     /// Returns true if a transport block of `bytes` would return empty again, because the waiting
-    /// data is not segmented.
+    /// data cannot be segmented and does not fit.
     pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
         self.unfit > 0 && bytes <= self.unfit
     }
 
-    /// Forgets the size of the blocks that returned empty, so that they are tried again. No larger
-    /// block is possible now.
+    /// Forgets the size of blocks that returned empty, so that blocks of this size are granted
+    /// again. The cell can grant no larger block now.
     pub(crate) fn forget_unfit(&mut self) {
         self.unfit = 0;
     }
@@ -284,15 +285,15 @@ impl UplinkRequests {
     }
 
     /// Records that a transport block of `bytes` was too small for the waiting data of `status`
-    /// bytes. Blocks granted since will bring nothing either, so all of these bytes are still to be
-    /// granted.
+    /// bytes. Blocks granted since then will also return empty. So the base station still has to
+    /// grant all of the `status` bytes.
     pub(super) fn on_unfit(&mut self, status: u64, bytes: u32) {
         self.unfit = self.unfit.max(bytes);
         self.known = status;
     }
 
-    /// Returns true if the UE need not request. The base station then knows or will learn that data
-    /// waits.
+    /// Returns true if the UE need not send a request, because the base station knows or will learn
+    /// that data waits.
     pub(crate) fn is_heard(&self) -> bool {
         self.is_requested || self.outstanding > 0 || self.reported > 0
     }
@@ -302,14 +303,14 @@ impl UplinkRequests {
         self.sent
     }
 
-    /// Returns the time to call [`UplinkRequests::on_repeat`] and the generation of that wake-up.
-    /// `None` if an earlier wake-up is pending.
+    /// Returns the time at which to call [`UplinkRequests::on_repeat`], and the generation of that
+    /// wake-up. `None` if an earlier wake-up is already pending.
     pub(crate) fn arm_repeat(&mut self) -> Option<(Time, u32)> {
         let at = self.repeat_at;
         self.repeat.arm(at).map(|generation| (at, generation))
     }
 
-    /// Returns true if a wake-up is the one that was armed last.
+    /// Returns true if the wake-up with this generation is the one that was armed last.
     pub(crate) fn fire_repeat(&mut self, generation: u32) -> bool {
         self.repeat.fire(generation)
     }
@@ -332,8 +333,8 @@ impl UplinkRequests {
 }
 
 impl Leg {
-    /// Sends a scheduling request at the next opportunity. The UE requests again at
-    /// [`UplinkRequests::arm_repeat`].
+    /// Sends a scheduling request at the next opportunity. If no grant follows, the UE repeats the
+    /// request at the time of [`UplinkRequests::arm_repeat`].
     pub(crate) fn request(
         &mut self,
         requests: &mut UplinkRequests,
@@ -362,9 +363,9 @@ impl Leg {
         }
     }
 
-    /// Returns the first opportunity for a request from `slot` outside measurement gaps. If gaps
-    /// cover all opportunities, it is the first slot with PUCCH symbols after the gap of the first
-    /// opportunity.
+    /// Returns the first opportunity for a request that is not before `slot` and outside
+    /// measurement gaps. If gaps cover all opportunities, returns the first slot with PUCCH symbols
+    /// after the gap of the first opportunity.
     fn opportunity_from(&self, plan: &CellPlan, offset: u32, slot: u64) -> u64 {
         let with_symbols = |mut slot: u64| {
             let last = slot + plan.frame.pattern_slots();
@@ -393,8 +394,9 @@ impl Leg {
         slot
     }
 
-    /// Takes the next occasion of the configured grant from `first_slot`. Returns its slot and its
-    /// HARQ process. `None` if there is no such occasion, or if it has no room for data.
+    /// Uses the UE's next occasion of the configured grant from `first_slot`. Returns the
+    /// occasion's slot and HARQ process. `None` if there is no such occasion, or if its block has
+    /// no space for data.
     ///
     /// Standard: TS 38.321 §5.8.2.
     pub(crate) fn use_configured_grant(
@@ -408,7 +410,8 @@ impl Leg {
         if !requests.has_occasions {
             return None;
         }
-        // `NO_SLOT` marks a process that is busy for an unknown time. All others count as free.
+        // `NO_SLOT` marks a process that is busy for an unknown time. Every other process is free
+        // by that slot.
         let process = self.up.harq.free(NO_SLOT - 1)?;
         let occasions = plan.grants.as_ref()?;
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));

@@ -1,4 +1,4 @@
-//! Tests of a leg alone. The tests make slots, measurements, backlogs and RLC.
+//! Tests of a leg alone. The tests provide slots, measurements, backlogs and RLC queues.
 
 mod rules;
 mod uplink;
@@ -199,7 +199,7 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         let (process, _) = exchange(&mut leg, &plan, 0);
         let after_first = leg.down.outer_loop.offset_db();
         if first > 0.0 {
-            // The retransmission succeeds. It does not change the outer loop.
+            // The retransmission succeeds and does not change the outer loop's offset.
             leg.down.resume(process, 8);
             leg.down.sent(process, 8, 16);
             leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
@@ -209,7 +209,8 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         after_first
     };
     assert_eq!(with(1.0), -0.5);
-    // At a BLER of one in ten the outer loop does not move: one success raises it by 0.5 / 9 dB.
+    // At a BLER of one in ten the outer loop's offset has no drift: one success raises it by 0.5 /
+    // 9 dB.
     assert!((with(0.0) - 0.5 / 9.0).abs() < 1e-12);
 }
 
@@ -226,7 +227,8 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     };
     let (good, cqi) = scheme(&mut leg, 11, 9).expect("in range");
     assert_eq!(cqi, 9);
-    // Reports come every 5 ms and are 6 ms old. Each one holds until the next.
+    // Reports come every 5 ms and are 6 ms old at their first use. Each report is used until the
+    // next one.
     assert_eq!(scheme(&mut leg, 15, 1), Some((good, 9)));
     assert!(scheme(&mut leg, 16, 4).is_some_and(|(scheme, cqi)| scheme < good && cqi == 4));
     assert_eq!(scheme(&mut leg, 21, 0), None, "out of range");
@@ -239,7 +241,7 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     assert!(lower.is_some_and(|(scheme, _)| scheme < good));
 }
 
-/// Uplink in which the UE's power suffices for some resource blocks.
+/// Uplink in which the UE's power suffices for a limited number of resource blocks.
 struct Uplink {
     sinr_db: f64,
     blocks: u32,
@@ -305,7 +307,8 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
     assert_eq!(leg.downlink_resumes(), Some(11));
     assert_eq!(leg.downlink_ready(&plan, 8, (100, None), false), 11);
-    // Without data the leg waits for the next packet. Out of range it is tried again after 40 ms.
+    // Without data the leg waits for the next packet, so no slot is returned. An out-of-range leg
+    // is tried again after 40 ms.
     assert_eq!(leg.downlink_ready(&plan, 8, (0, None), false), NO_SLOT);
     assert_eq!(
         leg.downlink_ready(&plan, 8, (0, Some(millis(20))), false),
@@ -318,7 +321,8 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
 fn a_block_too_small_for_anything_is_followed_by_the_next_slot() {
     let leg = leg(&plan(lte()));
     assert_eq!(leg.ready_after_nothing(5, 20, 1000), 6);
-    // A large transport block stays empty only if an RLC window is closed.
+    // A large transport block stays empty only if an RLC window is closed, so the leg waits for
+    // feedback.
     assert_eq!(leg.ready_after_nothing(5, 2000, 100_000), NO_SLOT);
 }
 
@@ -337,7 +341,7 @@ fn a_sleeping_ue_is_sent_nothing_new_until_it_listens() {
     assert!(!leg.may_send_new(&plan, 20));
     assert_eq!(leg.downlink_ready(&plan, 20, (100, None), false), 47);
     assert!(leg.may_send_new(&plan, 47));
-    // New data keeps the UE awake for 10 ms more.
+    // New data keeps the UE awake for another 10 ms.
     exchange(&mut leg, &plan, 50);
     assert!(leg.may_send_new(&plan, 59) && !leg.may_send_new(&plan, 60));
 }
@@ -355,7 +359,7 @@ fn a_failed_leg_forgets_everything_and_is_without_service() {
     assert!(!leg.requests.is_heard() && leg.down.is_idle());
     assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
     assert!(leg.request(&plan, millis(2)).slot >= 200);
-    // A transport block from before the failure is ignored when it arrives.
+    // Decoding of a transport block that was sent before the failure has no result.
     let late = leg.decode(&plan, (DOWN, 0), 0.0, &mut NullProbe);
     assert_eq!(late, None);
 }
@@ -418,7 +422,7 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         },
         ..BearerConfig::lte(UeId(0))
     };
-    // The lower priority value is the more urgent, in any order of addition.
+    // The bearer with the lower priority value is the more urgent one, in any order of addition.
     leg.channels.add(DrbId(0), &bearer(9, Some(800_000)));
     leg.channels.add(DrbId(1), &bearer(3, Some(0)));
     leg.channels.add(DrbId(2), &bearer(9, Some(0)));
@@ -426,7 +430,7 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
     assert_eq!(leg.channels.bearer(1), Some(DrbId(0)));
     let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
     let mut content = Content::default();
-    // 800 kbit/s for 50 ms give 5000 bytes.
+    // A prioritised bit rate of 800 kbit/s over 50 ms gives an allowance of 5000 bytes.
     leg.channels
         .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);

@@ -5,11 +5,11 @@ use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// Maximum bytes of MAC and RLC headers. A transport block of this size may return empty although
-/// data waits that can be segmented.
+/// Maximum bytes of MAC and RLC headers. A transport block that is no larger may return empty
+/// although data waits that can be segmented.
 const MOST_HEADERS: u32 = 16;
 
-/// Resources of a new transport block, and the CQI from which its scheme follows.
+/// Resources of a new transport block, and the CQI from which its MCS was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
     pub shape: Shape,
@@ -33,7 +33,7 @@ impl Leg {
         }
     }
 
-    /// Returns true if slot `target` may be granted in `slot`.
+    /// Returns true if the UE may get a grant in `slot` for slot `target`.
     pub(crate) fn may_be_granted(&self, slot: u64, target: u64) -> bool {
         self.up.last_slot != target
             && self.up.harq.free(slot).is_some()
@@ -86,8 +86,8 @@ impl Leg {
         self.up.last_slot = target;
     }
 
-    /// Handles a new uplink transport block, which the UE has filled. It reports the `left` bytes.
-    /// If any are left, the UE requests again at
+    /// Handles a new uplink transport block that the UE has filled. The block reports that `left`
+    /// bytes remain. If any bytes remain, the UE sends another request at the time of
     /// [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat). Returns the time
     /// of the scheduling request that led to the grant. `None` if there was none.
     pub(crate) fn on_filled(
@@ -139,15 +139,15 @@ impl Leg {
             let bytes = block.shape.bytes;
             requests.on_unfit(block.status, bytes);
         } else if is_latest && block.status > 0 && block.shape.bytes <= MOST_HEADERS {
-            // Without this record, grants of the same size would repeat for ever. The grants under
-            // way seem to cover the reported bytes.
+            // The grants under way seem to cover the reported bytes. Without this record, the base
+            // station would repeat grants of the same size for ever.
             requests.unfit = requests.unfit.max(block.shape.bytes);
         }
     }
 
-    /// Returns the first slot in which the base station may grant again after it received a
-    /// transport block. It is not before the retransmission of that block. `None` if there is
-    /// nothing to grant.
+    /// Returns the first slot in which the base station may send another grant after it received a
+    /// transport block. If that block failed, the grant does not come before its retransmission.
+    /// `None` if there is nothing to grant.
     pub(crate) fn uplink_resumes(
         &self,
         requests: &UplinkRequests,

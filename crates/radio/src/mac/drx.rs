@@ -4,8 +4,8 @@
 
 use fadeout_core::{Span, Time};
 
-/// Long DRX cycle. Between its listening times, a UE gets no new data. Retransmissions still reach
-/// it, because their timers keep it awake.
+/// Long DRX cycle. A UE gets no new data outside its listening times. Retransmissions still reach
+/// the UE, because their timers keep it awake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrxConfig {
     /// Time from one on-duration to the next (drx-LongCycle). Each UE has its own offset, drawn
@@ -19,8 +19,8 @@ pub struct DrxConfig {
 }
 
 impl DrxConfig {
-    /// Returns the first time from `at` at which a UE listens. Its on-durations start `offset`
-    /// after each multiple of the cycle. It also listens until `awake_until`.
+    /// Returns the first time, not before `at`, at which a UE listens. The UE's on-durations start
+    /// `offset` after each multiple of the cycle. The UE also listens until `awake_until`.
     pub fn awake_from(&self, at: Time, offset: Span, awake_until: Time) -> Time {
         if at < awake_until {
             return at;

@@ -8,10 +8,10 @@ use fadeout_core::{Rate, Span, Time};
 pub struct LogicalChannel {
     /// Priority of the channel, 1 to 16 in the standards. A lower value is served first.
     pub priority: u8,
-    /// Rate that each channel gets before any channel gets more (prioritisedBitRate). `None` for
-    /// infinity: the channel then takes all it can when it is served.
+    /// Rate that each channel gets before any channel gets more (prioritisedBitRate). `None` means
+    /// infinity: the channel then sends all its data when it is served.
     pub prioritised_bit_rate: Option<Rate>,
-    /// Time over which an unused rate adds up (bucketSizeDuration).
+    /// Time over which an unused rate accumulates (bucketSizeDuration).
     pub bucket_size_duration: Span,
 }
 
@@ -25,7 +25,7 @@ fadeout_core::parameters! {
     struct Keys {
         /// Priority of the logical channel, from 1 to 16. 1 is served first.
         priority: u32 = integer((1, 16, ""), "8"),
-        /// Time over which an unused prioritised bit rate adds up.
+        /// Time over which an unused prioritised bit rate accumulates.
         bucket_size_duration: Span = span("100 ms"),
     }
 }
@@ -71,14 +71,14 @@ impl Bucket {
         }
     }
 
-    /// Returns true if the channel takes all it can when it is served.
+    /// Returns true if the channel's prioritised bit rate is infinite.
     #[inline]
     pub fn is_unlimited(&self) -> bool {
         self.rate.is_none()
     }
 
-    /// Returns the bytes that the channel may send before the remaining bytes of the block are used
-    /// by priority.
+    /// Returns the bytes that the channel may send at its prioritised bit rate. The remaining bytes
+    /// of the block are assigned by priority later.
     pub fn allowance(&mut self, now: Time) -> u32 {
         let Some(rate) = self.rate else {
             return u32::MAX;
@@ -133,7 +133,8 @@ mod tests {
             ..LogicalChannel::default()
         };
         let mut bucket = Bucket::new(&channel);
-        // The bucket has 8 bytes, and a whole SDU may be sent.
+        // The bucket contains 8 bytes. The allowance is a whole SDU, because RLC does not segment
+        // an SDU that fits.
         assert_eq!(bucket.allowance(at_ms(1)), WHOLE_SDU);
         bucket.on_served(1_508);
         assert_eq!(bucket.allowance(at_ms(188)), 0);

@@ -1,9 +1,9 @@
 //! Medium access control (MAC): the rules by which UEs share the radio resources.
 //!
-//! This module has the rules alone, without the state machines that follow them. [`scheduler`]
-//! divides the units of a slot. [`logical_channel`] divides a transport block among a UE's bearers.
-//! [`request`] has scheduling requests. [`occasions`] has the slots in which a UE may use the
-//! uplink without a dynamic grant. [`drx`] has the times at which a UE listens.
+//! This module contains the rules without the state machines that apply them. [`scheduler`] divides
+//! the units of a slot among UEs. [`logical_channel`] divides a transport block among a UE's
+//! bearers. [`request`] defines scheduling requests. [`occasions`] defines the slots in which a UE
+//! may use the uplink without a dynamic grant. [`drx`] defines the times at which a UE listens.
 
 pub mod drx;
 pub mod logical_channel;

@@ -2,11 +2,11 @@
 
 use crate::phy::overhead::common_multiple;
 
-/// Occasions of the UEs of a cell. Each UE has one in each period, at its offset.
+/// Periodic occasions of a cell's UEs. Each UE has one occasion in each period, at the UE's offset.
 ///
-/// An occasion in a slot without symbols for it passes unused. The allowed offsets are those whose
-/// occasions most often have symbols. These are all occasions of the offset if the period is a
-/// multiple of the pattern.
+/// An occasion in a slot without symbols for an occasion is not used. The allowed offsets are those
+/// whose occasions most often have symbols. If the period is a multiple of the pattern, all
+/// occasions at an allowed offset have symbols.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,15 +60,15 @@ impl Occasions {
         self.offsets[(n % self.offsets()) as usize]
     }
 
-    /// Returns the first allowed offset that is at least `least`. If there is none, it is the
-    /// smallest one.
+    /// Returns the first allowed offset that is at least `least`. If there is none, returns the
+    /// smallest allowed offset.
     pub fn offset_from(&self, least: u32) -> u32 {
         let later = self.offsets.iter().find(|&&offset| offset >= least);
         *later.unwrap_or(&self.offsets[0])
     }
 
-    /// Returns the first occasion with symbols from `slot`, for a UE with offset `offset`. `None`
-    /// if no occasion has symbols.
+    /// Returns the slot of the first occasion with symbols, not before `slot`, for a UE with offset
+    /// `offset`. `None` if no occasion has symbols.
     pub fn next_from(&self, slot: u64, offset: u32) -> Option<u64> {
         let (period, offset) = (self.period, u64::from(offset));
         let phase = (slot + period - offset % period) % period;
@@ -78,9 +78,9 @@ impl Occasions {
         occasions.find(|&slot| self.usable[(slot % pattern) as usize])
     }
 
-    /// Returns the mean number of slots between occasions with symbols, if the pattern makes it
-    /// longer than the period. It is infinite if no occasion has symbols. `None` if the period is
-    /// kept.
+    /// Returns the mean number of slots between occasions with symbols, if the pattern makes this
+    /// mean longer than the period. The mean is infinite if no occasion has symbols. `None` if the
+    /// mean equals the period.
     pub fn stretched_period(&self) -> Option<f64> {
         let mean = self.period as f64 * self.until_repeat as f64 / self.with_symbols as f64;
         (self.with_symbols < self.until_repeat).then_some(mean)
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_period_that_does_not_fit_is_what_the_pattern_leaves_of_it() {
-        // Two of five slots have symbols. All offsets are equally good, with symbols in two of five
-        // occasions.
+        // Two of five slots have symbols. With a period of 8 all offsets are equally good: two of
+        // five occasions have symbols.
         let eight = Occasions::new(8, pattern("DDDSU"));
         assert_eq!(offsets(&eight).len(), 8);
         assert_eq!(eight.stretched_period(), Some(20.0));
@@ -158,8 +158,8 @@ mod tests {
             (each.stretched_period(), each.next_from(0, 0)),
             (Some(2.5), Some(3))
         );
-        // In this pattern (LTE configuration 3) two even subframes have uplink, but only one odd
-        // subframe.
+        // In this pattern (LTE configuration 3) two even subframes have uplink symbols, but only
+        // one odd subframe has.
         let two = Occasions::new(2, pattern("DDUUUDDDDD"));
         assert_eq!(
             (offsets(&two), two.stretched_period()),

@@ -3,13 +3,14 @@
 
 use fadeout_core::{Span, data};
 
-/// Configuration of scheduling requests and of their answers.
+/// Configuration of scheduling requests and of the base station's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestConfig {
     /// Slots between two opportunities (SR periodicity).
     pub period: u32,
-    /// Slot of the first opportunity, below the period. In TDD it is the first slot from there with
-    /// PUCCH symbols. `None` if each UE draws its own offset uniformly from its random stream.
+    /// Slot of the first opportunity, below the period. In TDD the first opportunity is the next
+    /// slot with PUCCH symbols. `None` if each UE draws its own offset uniformly from its random
+    /// stream.
     pub offset: Option<u32>,
     /// Minimum time between two requests of a UE (sr-ProhibitTimer).
     pub prohibit: Span,
@@ -25,7 +26,7 @@ pub struct RequestConfig {
     pub first_grant: u32,
 }
 
-/// SR periodicities in slots. Those of LTE are in subframes. Those of NR follow
+/// SR periodicities in slots. LTE's periodicities are in subframes. NR's periodicities follow
 /// SchedulingRequestResourceConfig at each subcarrier spacing, without periods below a slot.
 ///
 /// Standard: TS 36.213 Table 10.1.5-1; TS 38.331 §6.3.2.

@@ -1,7 +1,8 @@
-//! Measurement of a channel by a receiver, and the CQI that stands for it.
+//! A receiver's measurement of a channel, and the CQI computed from it.
 //!
-//! A CQI stands for a scheme that keeps the target error rate. If the channel varies over the band,
-//! the effective SINR for that scheme decides. The transmission is evaluated in the same way later.
+//! The CQI indicates the best MCS that keeps the target error rate. If the channel varies over the
+//! band, the effective SINR of the band for that MCS decides. The later transmission is evaluated
+//! by the same method.
 
 use crate::config::CellConfig;
 use crate::phy::link_adaptation::{LinkAdaptation, Quality};
@@ -10,7 +11,7 @@ use fadeout_core::math::{from_db, to_db};
 /// Uplink of a UE, as its base station measures it.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
-    /// SINR of one resource block at full power, in dB. Without fading if `gains` is not empty.
+    /// SINR of one resource block at full power, in dB. It excludes fading if `gains` is not empty.
     pub sinr_db: f64,
     /// Fading gains over the band, linear. Empty for a flat channel.
     pub gains: Vec<f32>,
@@ -45,8 +46,8 @@ impl Measurement {
     }
 }
 
-/// Returns the quality of a channel with the linear SINRs `mean` times each of `gains`, by the
-/// tables of a cell.
+/// Returns the quality of a channel by the tables of a cell. The linear SINRs over the band are
+/// `mean` times each of `gains`.
 pub(crate) fn wideband_quality(
     cell: &CellConfig,
     adaptation: &LinkAdaptation,

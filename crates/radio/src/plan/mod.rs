@@ -1,5 +1,5 @@
-//! Fixed properties of a cell that follow from its configuration: its frame, its resources, and the
-//! uplink slots that each slot grants.
+//! Constant properties of a cell, computed from its configuration: its frame, its resources, and
+//! the uplink slots that each slot grants.
 
 mod measurement;
 mod reports;
@@ -23,7 +23,7 @@ use crate::phy::timing::Timing;
 use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
-/// Fixed properties of a cell.
+/// Constant properties of a cell.
 #[derive(Debug)]
 pub(crate) struct CellPlan {
     pub id: CellId,
@@ -31,29 +31,29 @@ pub(crate) struct CellPlan {
     pub frame: Frame,
     pub down: Resources,
     pub up: Resources,
-    /// Sub-bands on which UEs report. `None` if they report on the whole band.
+    /// Sub-bands for which UEs report a CQI. `None` if UEs report one CQI for the whole band.
     pub sub_bands: Option<SubBands>,
     /// Opportunities for scheduling requests.
     pub requests: Occasions,
-    /// Occasions of configured grants. `None` if the cell has none.
+    /// Occasions of configured grants. `None` if the cell has no configured grants.
     pub grants: Option<Occasions>,
     phases: Vec<SlotPhase>,
 }
 
-/// Symbols of a slot for data. Control and feedback channels are excluded in NR. LTE's transport
-/// block sizes already account for them.
+/// Number of symbols of a slot for data. In NR, symbols of control and feedback channels are
+/// excluded. In LTE they are not, because LTE's transport block sizes already account for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataSymbols {
     /// Downlink symbols if the slot has no uplink data.
     pub down: u8,
     /// Uplink symbols if the slot has no downlink data.
     pub up: u8,
-    /// Maximum number of symbols of both directions together.
+    /// Maximum number of data symbols of both directions together.
     pub both: u8,
 }
 
 impl DataSymbols {
-    /// Returns the symbols that either direction may have.
+    /// Returns the number of symbols that either direction may use.
     pub(crate) fn shared(self) -> u8 {
         self.down + self.up - self.both
     }
@@ -65,19 +65,19 @@ struct SlotPhase {
     symbols: DataSymbols,
     /// Symbols at the beginning of the slot that carry no data.
     before_data: u8,
-    /// Downlink units that carry no data either, if UEs share the band in frequency.
+    /// Downlink units that reference signals occupy, if UEs share the band in frequency.
     taken_units: u32,
     /// Number of earlier slots in the period with uplink data.
     uplink_before: u32,
-    /// Uplink slots that this slot grants, as distances from this slot.
+    /// Uplink slots that this slot grants, as numbers of slots after this slot.
     targets: Vec<u64>,
-    /// Slots from this slot to the first one that grants uplink data. Zero if this slot grants
-    /// some.
+    /// Number of slots from this slot to the first slot that grants uplink data. Zero if this slot
+    /// grants uplink data.
     to_granting: u64,
 }
 
-/// Maximum number of uplink slots that one slot grants. A pattern with more consecutive uplink
-/// slots leaves the others unused.
+/// Maximum number of uplink slots that one slot grants. In a pattern with more consecutive uplink
+/// slots, the other uplink slots stay unused.
 const MOST_TARGETS: usize = 32;
 
 /// Returns the format of the buffer status reports of LTE or NR.
@@ -145,14 +145,14 @@ impl CellPlan {
         }
     }
 
-    /// Returns the bytes that the highest scheme carries in a slot.
+    /// Returns the bytes that the highest MCS carries in a slot.
     pub(crate) fn largest_block(&self) -> u64 {
         let rate = self.config.peak_rate().as_bytes_per_sec_f64();
         (rate * self.frame.slot().as_secs_f64()) as u64
     }
 
-    /// Returns the bytes of the largest transport block of a direction with scheme number `scheme`
-    /// on at most `units` units. It is the block of the slot with the most symbols.
+    /// Returns the bytes of the largest transport block of a direction with MCS number `scheme` on
+    /// at most `units` units. The block is in the slot with the most symbols.
     pub(crate) fn most_bytes(&self, direction: Direction, scheme: usize, units: u32) -> u32 {
         let resources = self.resources(direction);
         let of_slot = |slot| {
@@ -166,8 +166,8 @@ impl CellPlan {
     }
 
     /// Returns the payload bytes of the largest transport block that a UE of the cell can get in a
-    /// direction. With `given_db`, the SINR is fixed to that value, and the result is zero if it is
-    /// out of range.
+    /// direction. If `given_db` is given, it is the UE's constant SINR. The result is then zero if
+    /// this SINR is out of range.
     pub(crate) fn largest_room(&self, direction: Direction, given_db: Option<f64>) -> u32 {
         let resources = self.resources(direction);
         let most = |scheme| self.most_bytes(direction, scheme, u32::MAX);
@@ -206,8 +206,8 @@ impl CellPlan {
         self.phase(slot).symbols
     }
 
-    /// Returns the first symbol for downlink data in `slot`, and the units for data if the downlink
-    /// has `symbols` symbols.
+    /// Returns the first symbol for downlink data in `slot`, and the number of units for data if
+    /// the downlink has `symbols` symbols.
     #[inline]
     pub(crate) fn downlink_room(&self, slot: u64, symbols: u8) -> (u8, u32) {
         let phase = self.phase(slot);
@@ -223,7 +223,7 @@ impl CellPlan {
         }
     }
 
-    /// Returns the symbols for uplink data in `slot`, if the slot has no downlink data.
+    /// Returns the number of symbols for uplink data in `slot`, if the slot has no downlink data.
     pub(crate) fn uplink_symbols(&self, slot: u64) -> u8 {
         self.data_symbols(slot).up
     }
@@ -239,8 +239,8 @@ impl CellPlan {
         f64::from(units) / f64::from(all)
     }
 
-    /// Returns the rate of a downlink without other UEs, in bit/s. Its scheme is the one reported
-    /// at an SINR.
+    /// Returns the rate in bit/s of a downlink without other UEs. The MCS is the one that a UE
+    /// reports at this SINR.
     pub(crate) fn downlink_rate(&self, sinr_db: f64) -> f64 {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;
@@ -263,7 +263,7 @@ impl CellPlan {
     /// Returns the uplink slots that `slot` grants.
     pub(crate) fn targets(&self, slot: u64) -> impl Iterator<Item = u64> + use<> {
         let phase = &self.phases[(slot % self.phases.len() as u64) as usize];
-        // There is at most one period of distances. They are copied, so the iterator does not
+        // No distance exceeds one period. The distances are copied, so that the iterator does not
         // borrow the cell.
         let mut offsets = [0_u64; MOST_TARGETS];
         let count = phase.targets.len().min(MOST_TARGETS);
@@ -274,12 +274,12 @@ impl CellPlan {
             .map(move |offset| slot + offset)
     }
 
-    /// Returns the first slot from `slot` that can grant an uplink slot.
+    /// Returns the first slot, not before `slot`, that can grant an uplink slot.
     pub(crate) fn granting_from(&self, slot: u64) -> u64 {
         slot + self.phases[(slot % self.phases.len() as u64) as usize].to_granting
     }
 
-    /// Returns the first slot from `slot` with symbols for downlink data.
+    /// Returns the first slot, not before `slot`, with symbols for downlink data.
     pub(crate) fn downlink_from(&self, slot: u64) -> u64 {
         let symbols = match self.config.sharing {
             Sharing::Time => self.down.least_units() as u8,
@@ -289,7 +289,7 @@ impl CellPlan {
         self.frame.downlink_from(slot, least)
     }
 
-    /// Returns the first slot from `slot` in which a direction can be scheduled.
+    /// Returns the first slot, not before `slot`, in which a direction can be scheduled.
     pub(crate) fn schedulable_from(&self, direction: Direction, slot: u64) -> u64 {
         match direction {
             Direction::Downlink => self.downlink_from(slot),
@@ -302,9 +302,9 @@ impl CellPlan {
         self.phases.len() as u64
     }
 
-    /// Returns the units of uplink slot `slot` that reports on sub-bands occupy, for `ues` UEs.
-    /// Reports are spread over the slots of their period. Over time they occupy as many resource
-    /// blocks as they need.
+    /// Returns the number of units of uplink slot `slot` that the sub-band reports of `ues` UEs
+    /// occupy. Reports are distributed evenly over the uplink slots of their period. On average
+    /// they occupy as many resource blocks as the reports need.
     pub(crate) fn report_units(&self, slot: u64, ues: usize) -> u32 {
         let (Some(bands), Adaptation::Reports(reports)) = (&self.sub_bands, self.config.adaptation)
         else {
@@ -314,8 +314,8 @@ impl CellPlan {
         let last = &self.phases[self.phases.len() - 1];
         let uplink = u64::from(last.uplink_before) + u64::from(last.symbols.up > 0);
         let index = slot / period * uplink + u64::from(self.phase(slot).uplink_before);
-        // Numerator and denominator of the report units per uplink slot: resource blocks of all
-        // reports, and resource block groups in the uplink slots.
+        // Ratio of report units per uplink slot. The numerator is the resource blocks of all
+        // reports. The denominator is the resource block groups in the uplink slots.
         let slots = reports.reporting.period.as_nanos() / self.frame.slot().as_nanos();
         let blocks = ues as u64 * u64::from(bands.report_blocks) * period;
         let groups = (slots.max(1) * uplink * u64::from(self.up.group())).max(1);
@@ -323,7 +323,7 @@ impl CellPlan {
         (until(index + 1) - until(index)) as u32
     }
 
-    /// Returns the number of slots after which a UE with data that is out of range is tried again.
+    /// Returns the number of slots after which an out-of-range UE with data is tried again.
     pub(crate) fn recheck_slots(&self) -> u64 {
         let recheck = self.config.recheck_after.as_nanos();
         recheck.div_ceil(self.frame.slot().as_nanos()).max(1)
@@ -343,7 +343,7 @@ fn request_occasions(period: u32, timing: &Timing, frame: &Frame) -> Occasions {
 }
 
 /// Returns the occasions of the configured grant. Only slots with enough symbols for a transport
-/// block count. The slots repeat after `period`. `None` without a configured grant.
+/// block are usable. The slots repeat after `period`. `None` without a configured grant.
 fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Occasions> {
     let grant = config.configured_grant?;
     let least = least_symbols(config);
@@ -351,8 +351,8 @@ fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Oc
     Some(Occasions::new(grant.period, usable.collect()))
 }
 
-/// Returns the minimum symbols of a transport block. One symbol suffices if UEs share the band in
-/// frequency. With one beam at a time, DM-RS needs a second one.
+/// Returns the minimum number of symbols of a transport block. One symbol suffices if UEs share the
+/// band in frequency. With one beam at a time, DM-RS needs a second symbol.
 fn least_symbols(config: &CellConfig) -> u8 {
     match config.sharing {
         Sharing::Time => 2,
@@ -387,7 +387,7 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
         let both = down + up;
         return DataSymbols { down, up, both };
     }
-    // Control and feedback first occupy the symbols that only their own direction can use.
+    // Control and feedback first use the symbols that the opposite direction cannot use.
     let (own_down, own_up) = (
         format.budget - format.uplink,
         format.budget - format.downlink,
@@ -400,9 +400,9 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     }
 }
 
-/// Returns the downlink symbols of a slot that carry reference signals instead of data. These are
-/// CSI-RS. With one beam at a time they include the synchronisation signal blocks, which have beams
-/// of their own.
+/// Returns the number of downlink symbols of a slot that carry reference signals instead of data.
+/// These signals are CSI-RS. With one beam at a time they include the synchronisation signal
+/// blocks, which have beams of their own.
 fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
     let ssb = match config.sharing {
         Sharing::Time => config.overhead.ssb_blocks(frame, slot) * SSB_SYMBOLS,
@@ -428,8 +428,8 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
             .find(|&slot| has_data(slot))
             .unwrap_or(times.data_slot)
     };
-    // The second period is computed, so that no slot number becomes negative. All periods are
-    // equal.
+    // All periods are equal. The second period is computed, so that no slot number becomes
+    // negative.
     let mut phases: Vec<SlotPhase> = (period..2 * period)
         .map(|slot| {
             let mut targets = Vec::new();

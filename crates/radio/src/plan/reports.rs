@@ -1,4 +1,4 @@
-//! Slots in which the channel is measured for reports.
+//! Slots in which the channel is measured for channel reports.
 
 use super::CellPlan;
 use crate::phy::frame::Duplex;
@@ -6,11 +6,11 @@ use crate::phy::link_adaptation::CsiReporting;
 use fadeout_core::{Direction, Time};
 
 impl CellPlan {
-    /// Returns the time at which the report in force at `at` was measured. `None` before the first
-    /// report is known.
+    /// Returns the time at which the report that is in use at `at` was measured. `None` before the
+    /// first report is known.
     ///
     /// In TDD the channel is measured in the latest slot of its direction. A UE's report on the
-    /// downlink waits for PUCCH symbols, and is older by that wait at its first use.
+    /// downlink waits for PUCCH symbols. This wait makes the report older at its first use.
     ///
     /// Standard: TS 38.214 §5.2.2.5; TS 38.213 §9.2; TS 36.213 §7.2.2, §7.2.3.
     pub(crate) fn measured_at(
@@ -36,11 +36,11 @@ impl CellPlan {
         Some(frame.start_of(measured))
     }
 
-    /// Returns the time at which the base station first uses a report on the downlink, measured at
-    /// `nominal`. It includes the delay and the wait for PUCCH symbols.
+    /// Returns the time at which the base station first uses a report on the downlink that was
+    /// measured at `nominal`. The time includes the delay and the wait for PUCCH symbols.
     fn used_from(&self, reporting: &CsiReporting, nominal: Time) -> Time {
         let (frame, timing) = (&self.frame, &self.config.timing);
-        // This part of the delay follows the start of PUCCH.
+        // The reaction time `base_reaction` begins at the start of PUCCH.
         let answered = Time::ZERO + frame.slot() + timing.base_reaction;
         let answered = frame.start_of(frame.slot_from(answered)).since(Time::ZERO);
         let lead = reporting.delay - reporting.delay.min(answered);
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    /// Returns the slot in which the report in force in `slot` was measured.
+    /// Returns the slot in which the report that is in use in `slot` was measured.
     fn measured(
         plan: &CellPlan,
         direction: Direction,
@@ -108,8 +108,9 @@ mod tests {
         });
         let of = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
         assert_eq!([25, 26, 30, 31].map(of), [15, 20, 20, 25].map(Some));
-        // With a report in each subframe, those of 21 to 25 are sent in 27. They are used from 31,
-        // and the latest holds. Those of 26 to 30 are sent in 32.
+        // With a report in each subframe, the reports of subframes 21 to 25 are sent in subframe
+        // 27. From subframe 31 the latest of them is used. The reports of subframes 26 to 30 are
+        // sent in subframe 32.
         let of = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
         assert_eq!([31, 32, 33, 35, 36].map(of), [25, 25, 25, 25, 30].map(Some));
         assert_eq!(of(5), None);
@@ -124,7 +125,8 @@ mod tests {
             ..nr
         });
         let of = |slot| measured(&nr, Direction::Uplink, (10, 4), slot);
-        // Slots 10 and 20 are downlink slots, so the latest uplink slots before them are measured.
+        // Slots 10 and 20 are downlink slots. The uplink is therefore measured in the latest uplink
+        // slots before them, 9 and 19.
         assert_eq!([14, 23, 24].map(of), [9, 9, 19].map(Some));
     }
 }

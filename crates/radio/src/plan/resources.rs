@@ -1,4 +1,4 @@
-//! Units of a slot, and the size of a transport block on some of them.
+//! Units of a slot, and the size of a transport block on a number of units.
 
 use crate::config::{Adaptation, AirInterface, CellConfig, Rank, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
@@ -19,14 +19,14 @@ const DMRS_ELEMENTS: u32 = 12;
 /// Resource elements of an LTE uplink resource block pair without its two DM-RS symbols.
 const LTE_UPLINK_ELEMENTS: LteElements = LteElements { per_block: 144 };
 
-/// Units, schemes and transport block sizes of one direction of a cell.
+/// Units, MCSs and transport block sizes of one direction of a cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Resources {
     direction: Direction,
     sharing: Sharing,
     air: AirInterface,
     resource_blocks: u32,
-    // Numbers of layers that transmissions may have. Every scheme may be used with each of them.
+    // Numbers of layers that transmissions may have. Every MCS may be used with each of them.
     ranks: Vec<u32>,
     group: u32,
     // Resource elements of a resource block that the computation of block sizes excludes
@@ -38,8 +38,8 @@ pub(crate) struct Resources {
     adaptation: Option<LinkAdaptation>,
     schemes: Vec<Mcs>,
     // Transport block sizes in bytes, in one table for each number of symbols. A table is indexed
-    // by (layers, scheme) and then by `units - 1`, with `most_units` entries in a row. With time
-    // sharing a unit is a symbol, so there is one table.
+    // by (layers, MCS) and then by `units - 1`. A row has `most_units` entries. With time sharing a
+    // unit is a symbol, so there is one table.
     sizes: Vec<Vec<u32>>,
     most_units: u32,
 }
@@ -71,7 +71,7 @@ pub(crate) fn split_db(layers: u32) -> f64 {
 }
 
 impl Resources {
-    /// Creates the resources of one direction of a cell. Its slots have `slot_symbols` symbols.
+    /// Creates the resources of one direction of a cell, whose slots have `slot_symbols` symbols.
     /// `data_symbols` lists the possible numbers of symbols for data.
     pub(crate) fn new(
         cell: &CellConfig,
@@ -137,8 +137,8 @@ impl Resources {
                     Some(rate) => {
                         let bits = rate.as_bits_per_sec() as f64 * slot.as_secs_f64();
                         let share = f64::from(units) / f64::from(self.most_units);
-                        // The small addition prevents that rounding makes a whole number of bytes
-                        // one smaller.
+                        // The small addition prevents rounding errors that would make a whole
+                        // number of bytes smaller by one.
                         (bits / 8.0 * share + 1e-6) as u32
                     }
                     None => self.compute_bits(scheme, self.occupied(symbols, units)) / 8,
@@ -157,7 +157,7 @@ impl Resources {
         }
     }
 
-    /// Returns the resource blocks of a unit, if UEs share the band in frequency.
+    /// Returns the number of resource blocks of a unit, if UEs share the band in frequency.
     pub(crate) fn group(&self) -> u32 {
         self.group
     }
@@ -167,7 +167,8 @@ impl Resources {
         resource_blocks.div_ceil(self.group).min(self.most_units)
     }
 
-    /// Returns the minimum units of a grant. If units are symbols, one of them carries DM-RS.
+    /// Returns the minimum number of units of a grant. If units are symbols, one of these units
+    /// carries DM-RS.
     pub(crate) fn least_units(&self) -> u32 {
         match self.sharing {
             Sharing::Time => 2.min(self.most_units),
@@ -207,8 +208,8 @@ impl Resources {
             .unwrap_or(0)
     }
 
-    /// Returns the smallest number of units, at most `most`, that carry `bytes`. It is `most` if no
-    /// number suffices.
+    /// Returns the smallest number of units, at most `most`, that carry `bytes`. Returns `most` if
+    /// no such number suffices.
     pub(crate) fn units_for(&self, symbols: u8, scheme: usize, bytes: u64, most: u32) -> u32 {
         let least = self.least_units();
         if most <= least || u64::from(self.bytes(symbols, scheme, most)) <= bytes {
@@ -234,7 +235,7 @@ impl Resources {
     /// Returns the number of scheme `mcs` with the layers of rank index `rank`, in the order of
     /// [`Resources::scheme`].
     pub(crate) fn position(&self, mcs: &Mcs, rank: u8) -> usize {
-        // Tables count from zero without gaps, so the index is the position.
+        // MCS indices start at zero without gaps, so the MCS index is the position.
         let index = (mcs.index as usize).min(self.schemes.len() - 1);
         usize::from(rank) * self.schemes.len() + index
     }
@@ -257,9 +258,9 @@ impl Resources {
         &self.ranks
     }
 
-    /// Returns the CQI and the index of the rank that carry the most bits. `quality` returns the
-    /// quality of each layer for a number of layers. Among equals the fewest layers win. The UE
-    /// chooses its rank by the measured SINR, not by the steps of the CQI.
+    /// Returns the CQI and the rank index that carry the most bits. `quality` returns the quality
+    /// of each layer for a number of layers. Among equal results the fewest layers win. The UE
+    /// chooses its rank by the measured SINR, because the CQI is coarse.
     ///
     /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
     #[inline]
@@ -287,8 +288,8 @@ impl Resources {
         best
     }
 
-    /// Returns the bits that a resource element carries with the layers of scheme number `scheme`,
-    /// by a report alone. Zero if no report chooses the scheme.
+    /// Returns the bits that a resource element carries with the layers of MCS number `scheme`,
+    /// computed from the CQI report only. Zero if no CQI report leads to this MCS.
     pub(crate) fn reported(&self, scheme: usize, cqi: u8) -> f64 {
         let of_layer = self.adaptation.as_ref();
         let of_layer = of_layer.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
@@ -346,8 +347,8 @@ impl Resources {
         }
     }
 
-    /// Returns the number of resource blocks from which the size of an LTE transport block is read.
-    /// It is smaller in special subframes.
+    /// Returns the number of resource blocks with which the size of an LTE transport block is read
+    /// from the table. This number is smaller in special subframes.
     ///
     /// Standard: TS 36.213 §7.1.7.
     fn lte_blocks(&self, occupied: Occupied) -> u32 {
@@ -376,8 +377,8 @@ fn lte_allocation(occupied: Occupied, layers: u32, tti: Span) -> LteAllocation {
     }
 }
 
-/// Returns the resource blocks of a resource block group. NR uses configuration 1. Carriers wider
-/// than the standard's have groups of 16.
+/// Returns the number of resource blocks of a resource block group. NR uses configuration 1.
+/// Carriers wider than the standard's carriers have groups of 16.
 ///
 /// Standard: TS 36.213 Table 7.1.6.1-1; TS 38.214 Table 5.1.2.2.1-1.
 fn group_size(cell: &CellConfig) -> u32 {
@@ -501,8 +502,8 @@ mod tests {
         assert_eq!(new(Direction::Downlink).bytes(1, 0, 25), 262);
         assert_eq!(new(Direction::Uplink).bytes(1, 0, 25), 125);
     }
-    /// Returns the layers that a UE reports at an SINR, at most four. Also returns the bits per
-    /// resource element on all these layers.
+    /// Returns the number of layers that a UE reports at an SINR, at most four. Also returns the
+    /// bits per resource element on all these layers.
     fn reported(rank: Rank, sinr_db: f64) -> (u32, f64) {
         let cell = CellConfig {
             layers: 4,

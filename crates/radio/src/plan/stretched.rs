@@ -6,8 +6,8 @@ use crate::mac::Occasions;
 use crate::mac::request::request_periods;
 use fadeout_core::Span;
 
-/// Period of uplink occasions that the pattern of a cell stretches. Some of its occasions are in
-/// slots without symbols for them.
+/// Period of uplink occasions that the pattern of a cell stretches. Some occasions lie in slots
+/// without symbols for an occasion, so the mean period is longer.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,8 @@ pub struct StretchedPeriod {
     pub key: &'static str,
     /// Period in slots.
     pub slots: u32,
-    /// Mean number of slots from one occasion with symbols to the next. Infinite if there is none.
+    /// Mean number of slots from one occasion with symbols to the next. Infinite if no occasion has
+    /// symbols.
     pub mean_slots: f64,
     /// Length of a slot.
     pub slot: Span,

@@ -1,12 +1,12 @@
-//! Sub-bands of a carrier, on which UEs report.
+//! Sub-bands of a carrier, for which UEs report a CQI each.
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::CellConfig;
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS, report_blocks};
 use std::ops::Range;
 
-/// Maximum number of fading values in all sub-bands together. Each sub-band may share one value
-/// with its neighbour.
+/// Maximum number of fading values in all sub-bands together. Each sub-band may have one value in
+/// common with its neighbour.
 pub(crate) const MOST_BAND_GAINS: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
 
 /// CQI of each sub-band.
@@ -17,7 +17,7 @@ pub(crate) type BandCqi = [u8; MOST_SUB_BANDS];
 pub(crate) struct SubBands {
     /// Number of units in each sub-band.
     units: Vec<u8>,
-    /// Resource blocks of a sub-band, and of the carrier.
+    /// Number of resource blocks of a sub-band, and of the carrier.
     blocks: (u32, u32),
     /// Uplink resource blocks that a report occupies.
     pub report_blocks: u32,
@@ -25,7 +25,8 @@ pub(crate) struct SubBands {
 
 impl SubBands {
     /// Returns the sub-bands of a cell whose units are groups of `group` resource blocks. `None` if
-    /// the cell has none. A sub-band holds whole groups, as the tables of the standards show.
+    /// the cell has no sub-bands. A sub-band contains whole groups, as in the tables of the
+    /// standards.
     pub(crate) fn new(config: &CellConfig, group: u32) -> Option<SubBands> {
         let size = config.cqi_sub_band?;
         let all = config.resource_blocks;
@@ -47,21 +48,21 @@ impl SubBands {
         &self.units
     }
 
-    /// Returns the indices of the equal parts of the carrier that a sub-band overlaps. `count` is
-    /// the number of parts.
+    /// Returns the index range of the fading values that overlap a sub-band. `count` fading values
+    /// cover equal parts of the carrier.
     fn parts(&self, band: usize, count: usize) -> Range<usize> {
         let (size, all) = (self.blocks.0 as usize, self.blocks.1 as usize);
         let (from, to) = (band * size, (band * size + size).min(all));
         from * count / all..(to * count).div_ceil(all)
     }
 
-    /// Returns the gains of a sub-band, from the gains of equal parts of the carrier.
+    /// Returns the fading gains that overlap a sub-band. `gains` cover equal parts of the carrier.
     pub(crate) fn gains_in<'a>(&self, band: usize, gains: &'a [f32]) -> &'a [f32] {
         &gains[self.parts(band, gains.len())]
     }
 
-    /// Collects the gains of equal parts of the carrier that a transport block in `bands` overlaps.
-    /// A part in two of the sub-bands is listed twice.
+    /// Collects the fading gains that overlap a transport block in the sub-bands `bands`. A gain
+    /// that overlaps two of these sub-bands is listed twice.
     pub(crate) fn overlapping_gains<'a>(
         &self,
         bands: BandSet,

@@ -38,7 +38,8 @@ fn reports_on_sub_bands_take_the_resource_blocks_that_they_have() {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         };
         let plan = CellPlan::new(CellId(0), config).expect("a cell");
-        // Reports of seven UEs take one resource block each every 5 ms, in groups of three.
+        // Reports of seven UEs take one resource block each every 5 ms. They are allocated in
+        // groups of three blocks.
         let uplink = (0..3000).filter(|&slot| plan.data_symbols(slot).up > 0);
         let units: u32 = uplink.map(|slot| plan.report_units(slot, 7)).sum();
         assert_eq!(units, 3000 / 5 * 7 / 3);
@@ -63,10 +64,10 @@ fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_c
         tdd.down.bytes(14, highest, 17)
     );
     assert_eq!(tdd.most_bytes(down, 3, 5), tdd.down.bytes(14, 3, 5));
-    // A buffer status report of LTE has two bytes.
+    // An LTE buffer status report occupies two bytes of the block.
     let up_most = tdd.up.schemes().map(|scheme| tdd.up.bytes(14, scheme, 17));
     assert_eq!(Some(tdd.largest_room(up, None) + 2), up_most.max());
-    // At a given SINR the outer loop adds at most 10 dB, and CQI 0 remains CQI 0.
+    // If the SINR is given, the outer loop adds at most 10 dB, and CQI 0 remains CQI 0.
     let given = |sinr_db| tdd.largest_room(up, Some(sinr_db));
     assert!(given(-5.0) < given(0.0) && given(0.0) < tdd.largest_room(up, None));
     assert_eq!(given(-12.0), 0);

@@ -1,5 +1,5 @@
-//! The secondary leg of a UE: entry into the cell, release, and the effects on both ends of its
-//! bearers.
+//! The secondary leg of a UE: entry into the cell, release, and the effects on both ends of the
+//! UE's bearers.
 
 use super::{SECONDARY_LEG, Scg};
 use crate::access::failure::run_random_access;
@@ -41,15 +41,15 @@ impl Scg<'_, '_> {
         node.update_row(|row| row.preambles += sent);
         match progress {
             Progress::Done => return self.on_entered(leg, env),
-            // T304 governs, so MAC starts random access again.
+            // Only T304 ends the entry. Until then MAC starts random access again.
             Progress::Problem => access = restart,
             Progress::Running => {}
         }
         node.leg_state = ScgState::Entering { leg, access, until };
     }
 
-    /// Handles the expiry of T304 of the secondary cell group. The UE reports the failure and
-    /// waits.
+    /// Handles the expiry of T304 of the secondary cell group. The UE reports the failure and waits
+    /// for the network's order.
     ///
     /// Standard: TS 38.331 §5.3.5.8.3, §5.7.3.
     fn fail_access(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
@@ -129,8 +129,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Leaves the cell of the secondary node, or ends the entry into it. The master's leg
-    /// continues.
+    /// Makes the UE leave the cell of the secondary node, or ends its entry into that cell. The
+    /// master's leg continues.
     fn leave_cell(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
@@ -218,8 +218,8 @@ impl Scg<'_, '_> {
         self.send_waiting_data(env);
     }
 
-    /// Releases the secondary leg when the UE leaves its master's cell. A secondary cell that the
-    /// handover command names is entered later.
+    /// Releases the secondary leg when the UE leaves its master's cell. If the handover command
+    /// names a secondary cell, the UE enters that cell later.
     pub(in crate::access) fn release_leg(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);

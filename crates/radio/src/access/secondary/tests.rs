@@ -1,5 +1,5 @@
-//! Tests of when each side knows of a failure. A UE is in two LTE cells, and the test carries the
-//! frames between them.
+//! Tests of the times at which each side learns of a secondary leg's failure. The UE is in two LTE
+//! cells, and the test carries the frames between them.
 
 use super::*;
 use crate::access::{Backhaul, Move};
@@ -98,7 +98,7 @@ impl Pair {
         pair
     }
 
-    /// Runs for `span` milliseconds, with one packet in each.
+    /// Runs for `span` milliseconds, and sends one packet in each millisecond.
     fn go(&mut self, direction: Direction, span: u64) {
         for _ in 0..span {
             let packet = self.pool.insert(Packet {
@@ -185,8 +185,8 @@ fn the_network_acts_when_the_report_of_the_ue_has_come_over_the_masters_leg() {
         let known_at = pair
             .time_of(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
-        // The report takes at least a request, a grant and a block. The cells' request occasions
-        // are 10 ms apart.
+        // The report takes at least a request, a grant and a block. Request occasions are 10 ms
+        // apart, so the report takes between 5 and 30 ms.
         let took = known_at.since(failed_at);
         assert!(
             took > Span::from_millis(5) && took < Span::from_millis(30),
@@ -264,7 +264,7 @@ fn a_failure_is_told_once() {
         .filter(|it| it.0 == RrcEvent::SecondaryFailureKnown);
     assert_eq!(known.count(), 1);
     assert_eq!(pair.access.counters().link_failures, 1);
-    // The leg may fail again.
+    // A second failure of the leg is handled like the first one.
     pair.go(Direction::Uplink, 400);
     pair.fail((SECOND, Finder::Ue));
     pair.go(Direction::Uplink, 100);

@@ -1,4 +1,5 @@
-//! Tests of data to send and its wake-ups. No slot is scheduled, and the SINR of each leg is given.
+//! Tests of new data and of the wake-ups that it causes. No slot is scheduled, and the SINR of each
+//! leg is given.
 
 use super::*;
 use crate::access::{Event, RadioAccess};
@@ -35,7 +36,7 @@ fn ue() -> UeConfig {
     }
 }
 
-/// Returns a UE with one secondary cell, with or without uplink there.
+/// Returns a UE with one secondary cell. The secondary cell has an uplink if `has_uplink`.
 fn aggregated(has_uplink: bool) -> UeConfig {
     let mut aggregation = Aggregation::new(&[CellId(1)]).expect("one");
     aggregation.has_uplink = has_uplink;
@@ -105,8 +106,8 @@ impl Rig {
         act(&mut self.service, env)
     }
 
-    /// Returns the wake-ups of cells and the request repetitions, with their times. Wake-ups that a
-    /// later one has replaced are left out. Afterwards none is armed.
+    /// Returns the wake-ups of cells and the request repetitions, with their times. Wake-ups that
+    /// were replaced by a later one are omitted. No event is armed after the call.
     fn events(&mut self) -> Due {
         let (mut slots, mut repeats) = (Vec::new(), Vec::new());
         for (at, event) in self.service.stack.events.drain() {
@@ -172,11 +173,12 @@ fn a_ue_asks_once_for_all_that_waits() {
     assert_eq!(rig.sent(), 1);
     let requests = lte(2e9).requests;
     let (slots, repeats) = rig.events();
-    // Slot 0 of the period has an opportunity, so the first request uses that of the next period.
+    // Slot 0 of the period has an opportunity, so the UE sends its first request at the opportunity
+    // of the next period.
     let period = Span::from_millis(u64::from(requests.period));
     let asked_at = Time::ZERO + period;
     assert_eq!(repeats, [(LEG, asked_at + requests.repeat_after)]);
-    // The cell must consider the UE once it has received the request, and not before.
+    // The cell must consider the UE from the reception of the request on, and not before.
     let [(0, woken_at)] = slots[..] else {
         panic!("{slots:?}")
     };
@@ -227,11 +229,12 @@ fn a_ue_with_an_occasion_of_its_own_uses_it_and_does_not_ask() {
     });
     let mut rig = Rig::new(vec![cell], ue());
     rig.send_packet(micros(6_300), UP);
-    // UE 0 has the configured grants of every fifth slot, from the first slot on.
+    // UE 0 has the configured grants of every fifth slot, from the first slot on. So the cell wakes
+    // up at 10 ms, and the UE sends no request.
     assert_eq!(rig.events(), (vec![(0, millis(10))], vec![]));
     assert_eq!(rig.sent(), 0);
 
-    // Without its occasions the UE sends scheduling requests.
+    // After the UE has left the cell, it has no configured grants and sends scheduling requests.
     rig.run(millis(7), |service, _| service.leave_leg(LEG));
     assert!(!rig.service.stack.requests[0].has_occasions());
 }
@@ -344,7 +347,7 @@ fn a_ue_that_names_no_cell_connects_to_the_one_that_it_measures_best() {
         ..ue()
     };
     let mut rig = Rig::new(vec![far, near], ue);
-    // Packets that arrive earlier wait in the bearer.
+    // Packets that arrive before the cell selection wait in the bearer.
     rig.send_packet(Time::ZERO, UP);
     assert_eq!(rig.service.stack.serving_cell(UE), None);
     rig.service.stack.events.drain().for_each(drop);

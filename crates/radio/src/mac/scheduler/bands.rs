@@ -1,13 +1,13 @@
 //! Allocation of sub-bands to UEs whose channel quality in each sub-band is known.
 //!
-//! A channel-aware scheduler gives each sub-band to the UE with the highest product of its rate
-//! there and its weight. A channel-blind scheduler only decides the number of units of each UE. The
-//! UEs then pick their best sub-bands in turn.
+//! A channel-aware scheduler gives each sub-band to the UE with the highest product of weight and
+//! rate in that sub-band. A channel-blind scheduler decides only the number of units of each UE.
+//! The UEs then get their best sub-bands in turn.
 
 use super::{MacScheduler, Share, SlotView};
 use crate::phy::sub_band::MOST_SUB_BANDS;
 
-/// Slot whose units lie in sub-bands.
+/// A slot to divide, whose units lie in sub-bands.
 #[derive(Debug, Clone, Copy)]
 pub struct BandView<'a> {
     /// Slot with the units of all sub-bands.
@@ -15,7 +15,8 @@ pub struct BandView<'a> {
     /// Free units in each sub-band.
     pub free: &'a [u8],
     /// Rate of one unit in each sub-band, in any unit of measure. The rates of one candidate are
-    /// adjacent, and candidates follow in their order. A unit with rate zero is given to nobody.
+    /// adjacent, in the order of the candidates. A candidate gets no unit for which its rate is
+    /// zero.
     pub rates: &'a [f64],
 }
 
@@ -45,13 +46,13 @@ pub struct BandShares {
     turns: Vec<u64>,
     /// Units that each candidate still wants.
     left: Vec<u32>,
-    /// Position of each candidate in `shares`. `None` if it has no share.
+    /// Index of each candidate's entry in `shares`. `None` if the candidate has no share.
     positions: Vec<Option<u32>>,
 }
 
 impl BandShares {
-    /// Divides a slot among the candidates by `scheduler`. Each candidate has at most one share.
-    /// All shares together do not exceed the free units.
+    /// Divides a slot among the candidates by the rules of `scheduler`. Each candidate has at most
+    /// one share. All shares together do not exceed the free units.
     pub fn decide(
         &mut self,
         view: &BandView<'_>,
@@ -155,7 +156,7 @@ impl BandShares {
         self.counts = counts;
     }
 
-    /// Gives a candidate up to `free` units of a sub-band. Returns their number.
+    /// Gives a candidate up to `free` units of a sub-band. Returns the number of units given.
     fn give_units(&mut self, index: usize, band: usize, free: u32) -> u32 {
         let given = self.left[index].min(free);
         self.left[index] -= given;
@@ -171,8 +172,8 @@ impl BandShares {
     }
 }
 
-/// Returns the sub-band with the highest rate above zero among those with free units. The first one
-/// wins among equals. `None` if there is none.
+/// Returns the sub-band with the highest rate among those with free units and a rate above zero.
+/// The first one wins among equal rates. `None` if there is no such sub-band.
 pub(crate) fn best_of(free: &[u8], rate: impl Fn(usize) -> f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (band, _) in free.iter().enumerate().filter(|(_, units)| **units > 0) {
@@ -331,7 +332,8 @@ mod tests {
         let blind = BANDS as f64 * 1e6;
         assert!(all > 1.5 * blind && all < oracle);
         for one in &carried {
-            // Each UE has two units in every slot.
+            // Each UE has two units in every slot, so it gets the rates of a UE that competes with
+            // three others.
             assert!((one * 4.0 / all - 1.0).abs() < 0.02);
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{Share, SlotView};
 
-/// Gives units to the candidates in descending order of `metric`. Each one gets as many as it
-/// wants. Candidates with equal metrics are served in ascending order of `turn`, then in the order
-/// of the list.
+/// Gives units to the candidates in descending order of `metric`. Each candidate gets as many units
+/// as it wants. Candidates with equal metrics are served in ascending order of `turn`, then in the
+/// order of the list.
 pub(super) fn best_first(
     view: &SlotView<'_>,
     metrics: &mut Vec<f64>,

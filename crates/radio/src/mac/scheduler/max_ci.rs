@@ -32,15 +32,16 @@ impl MaxCiConfig {
     }
 }
 
-/// Maximum C/I scheduler. Its metric is the efficiency of a UE's reported CQI. Reports have steps,
-/// so UEs with similar channels are equal. Among equal UEs the one that waited longest comes first.
+/// Maximum C/I scheduler. Its metric is the efficiency of a UE's reported CQI. The CQI is coarse,
+/// so UEs with similar channels have equal metrics. Among equal UEs the one that waited longest
+/// comes first.
 ///
-/// The metric omits the correction of the outer loop. The correction rises with a UE's own
-/// transmissions, so a UE that was served once would stay ahead of its equals for ever.
+/// The metric does not include the correction of the outer loop. This correction rises with a UE's
+/// own transmissions. With it, a UE that was served once would stay ahead of equal UEs for ever.
 #[derive(Debug, Clone)]
 pub struct MaxCi {
     metrics: Vec<f64>,
-    /// Number of the latest service of each UE. Zero before the first.
+    /// Number of the service in which each UE was last served. Zero before the UE's first service.
     served: Vec<u64>,
     services: u64,
 }
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Returns position and units of each share of a slot with `units` units.
+    /// Returns the candidate's index and the units of each share, for a slot with `units` units.
     fn shared(scheduler: &mut MaxCi, units: u32, candidates: &[Candidate]) -> Vec<(usize, u32)> {
         let view = SlotView {
             slot: 0,

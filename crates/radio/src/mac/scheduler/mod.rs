@@ -1,10 +1,10 @@
 //! MAC schedulers, which divide a slot among UEs.
 //!
-//! A slot has *units*. They are resource block groups if UEs share the band in frequency, and
-//! symbols if an analog beam serves one UE at a time. With channel quality for the whole band, a
-//! scheduler decides only the number of units of each UE. With reports on sub-bands, [`BandShares`]
-//! also decides their place. Retransmissions are scheduled before, so the view holds the remaining
-//! units.
+//! A slot is divided into *units*. A unit is a resource block group if UEs share the band in
+//! frequency, and a symbol if an analog beam serves one UE at a time. With a CQI for the whole
+//! band, a scheduler decides only the number of units of each UE. With CQIs of sub-bands,
+//! [`BandShares`] also decides the sub-bands of these units. Retransmissions are scheduled earlier,
+//! so a scheduler divides only the remaining units.
 
 mod bands;
 mod best_first;
@@ -29,8 +29,8 @@ pub struct Candidate {
     pub wanted: u32,
     /// Bytes that the UE could send on all units of a slot.
     pub rate: f64,
-    /// Bits per resource element on all layers of the UE, by its report alone. The outer loop's
-    /// correction is not included. Zero if no report chooses the scheme.
+    /// Bits per resource element on all layers of the UE, computed from its CQI report only. The
+    /// outer loop's correction is not included. Zero if no CQI report leads to the present MCS.
     pub reported: f64,
 }
 
@@ -63,11 +63,11 @@ pub trait MacScheduler {
     /// Writes the shares of a slot to `shares`. Each candidate has at most one share. All shares
     /// together have at most [`SlotView::units`], and each has at least [`SlotView::least`].
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
-    /// Returns the factor by which a UE's rate is multiplied before it is compared with the rates
-    /// of other UEs. `None` for a scheduler that ignores the channel. Sub-bands are then not
-    /// compared by rate, and the UEs pick them in turn.
+    /// Returns the weight by which a UE's rate is multiplied before it is compared with other UEs'
+    /// rates. `None` for a scheduler that ignores the channel. The UEs then get their best
+    /// sub-bands in turn.
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
-    /// Returns the order of a UE among those with equal metrics. The smallest value comes first.
+    /// Returns the order of a UE among the UEs with equal metrics. The smallest value comes first.
     fn turn(&self, _ue: UeId) -> u64 {
         0
     }

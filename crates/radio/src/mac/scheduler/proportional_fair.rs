@@ -39,8 +39,8 @@ impl ProportionalFairConfig {
 }
 
 /// Proportional-fair scheduler. Its metric is `r / T`, the present rate over the past throughput.
-/// In every slot `T` becomes `(1 - 1/t_c) T + b / t_c`, where `b` is the bytes served in the slot.
-/// A UE that was never served comes first.
+/// In every slot `T` becomes `(1 - 1/t_c) T + b / t_c`, where `b` is the bytes served to the UE in
+/// the slot. A UE that was never served has the highest metric.
 #[derive(Debug, Clone)]
 pub struct ProportionalFair {
     averaging_slots: f64,
@@ -83,8 +83,9 @@ impl ProportionalFair {
         average.value * decay
     }
 
-    /// Returns the average throughput for the metric, at least a thousandth of a byte per slot. The
-    /// minimum keeps the metric finite before the first service. It has no effect later.
+    /// Returns the average throughput for the metric, at least a thousandth of a byte per slot.
+    /// This minimum keeps the metric finite before the UE's first service. It has no effect
+    /// afterwards.
     fn past(&self, slot: u64, ue: UeId) -> f64 {
         self.throughput(slot, ue).max(1e-3)
     }
@@ -125,8 +126,9 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_core::registry::{Parameters, Value};
 
-    /// Returns the mean bytes per slot of each UE. The first share gets all units. Rates are
-    /// exponential with the given means: Rayleigh fading with a rate linear in the SNR.
+    /// Returns the mean bytes per slot of each UE, if the first share gets all units. Rates are
+    /// exponential with the given means, which models Rayleigh fading with a rate linear in the
+    /// SNR.
     fn run(scheduler: &mut impl MacScheduler, means: &[f64], slots: u64) -> Vec<f64> {
         let mut random = Stream::new(7, "rayleigh", 0);
         let mut total = vec![0.0; means.len()];

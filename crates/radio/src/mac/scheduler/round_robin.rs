@@ -29,9 +29,9 @@ impl RoundRobinConfig {
     }
 }
 
-/// Round-robin scheduler with equal shares in turn. If a slot has fewer units than UEs, the next
-/// UEs by id get the minimum grant. Otherwise all UEs get the same, and the remainder goes to each
-/// UE in turn.
+/// Round-robin scheduler with equal shares in turn. If a slot has too few units for all UEs, the
+/// next UEs by id get the minimum grant. Otherwise all UEs get the same number of units, and the
+/// remainder goes to one UE after another in turn.
 #[derive(Debug, Clone, Default)]
 pub struct RoundRobin {
     next: u32,
@@ -79,8 +79,8 @@ impl MacScheduler for RoundRobin {
             left + shares.iter().map(|share| share.units).sum::<u32>() == view.units,
             "shares and rest are not the slot's units"
         );
-        // If all UEs are served, the turn for the remainder moves on by one. Otherwise the first UE
-        // that was not served is next.
+        // If all UEs are served, the next slot's remainder goes to the next UE. Otherwise the next
+        // slot begins with the first UE that was not served.
         let last = if served == candidates.len() {
             0
         } else {
