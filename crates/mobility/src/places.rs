@@ -50,7 +50,7 @@ impl Known {
         turn: None,
     };
 
-    /// Updates the entry to a time, if it is for another one.
+    /// Recomputes the entry if it was computed for another time.
     fn refresh(&mut self, (fleet, now): (&Fleet, Time), vehicle: usize, time: Time) {
         if self.at != (time, now) {
             (self.pose, self.is_there) = fleet.pose(vehicle, time);
@@ -70,7 +70,7 @@ impl Known {
     }
 }
 
-/// Carrier of a node.
+/// Object that determines the position of a node: a track or a vehicle.
 #[derive(Debug, Clone, Default)]
 enum On {
     #[default]
@@ -80,7 +80,7 @@ enum On {
 }
 
 impl Places {
-    /// Puts `node` on a track, which replaces its previous carrier.
+    /// Puts `node` on a track. The track replaces the node's previous track or vehicle.
     pub fn put(&mut self, node: NodeId, track: Track) {
         self.set(node, On::Track(Box::new(track)));
     }
@@ -93,7 +93,8 @@ impl Places {
         self.fleets.len() - 1
     }
 
-    /// Puts `node` on a vehicle of a fleet, which replaces its previous carrier.
+    /// Puts `node` on a vehicle of a fleet. The vehicle replaces the node's previous track or
+    /// vehicle.
     pub fn ride(&mut self, node: NodeId, fleet: usize, vehicle: usize) {
         self.set(node, On::Vehicle((fleet as u32, vehicle as u32)));
     }

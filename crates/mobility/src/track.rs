@@ -11,7 +11,7 @@ pub struct Leg {
     pub from: Time,
     /// End of the leg. [`Time::NEVER`] for the last one.
     pub until: Time,
-    /// Place at the start of the leg.
+    /// Position at the start of the leg.
     pub start: Point,
     /// Velocity in metres per second.
     pub velocity: Vector,
@@ -46,7 +46,8 @@ impl Leg {
         }
     }
 
-    /// Returns place and velocity at `time`, which may be beyond the ends of the leg.
+    /// Returns position and velocity at `time`, which may be before the start or after the end of
+    /// the leg.
     pub fn at(&self, time: Time) -> Kinematics {
         let passed = time.min(self.until).since(self.from);
         let position = self.start + self.velocity * passed.as_secs_f64();
@@ -60,7 +61,7 @@ impl Leg {
         }
     }
 
-    /// Returns the place at the end of the leg.
+    /// Returns the position at the end of the leg.
     pub fn end(&self) -> Point {
         self.at(self.until).position
     }
@@ -203,7 +204,7 @@ impl Track {
         self
     }
 
-    /// Returns place and velocity at `time`. Times must not go back.
+    /// Returns position and velocity at `time`. Times must not go back.
     pub fn at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {
             match &mut self.next_legs {

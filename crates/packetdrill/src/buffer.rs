@@ -1,5 +1,6 @@
-//! Send buffer of a socket. It determines how much a write takes, and when there is room again. The
-//! functions of Linux are `tcp_sendmsg_locked`, `sk_stream_write_space` and `tcp_sndbuf_expand`.
+//! Send buffer of a socket. It determines how many bytes a write accepts, and when further writes
+//! are possible. The functions of Linux are `tcp_sendmsg_locked`, `sk_stream_write_space` and
+//! `tcp_sndbuf_expand`.
 //!
 //! Data is stored in `sk_buff`s of whole segments. The limits apply to their memory, not to their
 //! payload.
@@ -58,7 +59,7 @@ pub(crate) struct SendBuffer {
     end: u64,
     largest_window: u64,
     lacks_room: bool,
-    /// Number of times that a waiting writer got room.
+    /// Number of times that space became free for a waiting writer.
     openings: u64,
 }
 
@@ -90,20 +91,21 @@ impl SendBuffer {
     pub(crate) fn set_low_water(&mut self, bytes: u64) {
         self.low_water = bytes;
     }
-    /// Returns true if a writer waits for room.
+    /// Returns true if a writer waits for free space.
     pub(crate) fn lacks_room(&self) -> bool {
         self.lacks_room
     }
-    /// Returns the number of times that there was room again.
+    /// Returns the number of times that space became free for a waiting writer.
     pub(crate) fn openings(&self) -> u64 {
         self.openings
     }
-    /// Records that a writer found no room and waits.
+    /// Records that a writer found no free space and waits.
     pub(crate) fn miss(&mut self) {
         self.lacks_room = true;
     }
 
-    /// Sets the size of an open connection, with room for two windows.
+    /// Sets the size of the buffer when the connection is established, large enough for two
+    /// windows.
     pub(crate) fn on_established(&mut self, progress: &Progress) {
         self.grow(progress);
     }
@@ -122,7 +124,7 @@ impl SendBuffer {
         self.memory < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
     }
 
-    /// Returns true if a poll reports room.
+    /// Returns true if a poll reports free space.
     pub(crate) fn is_writable(&self, progress: &Progress) -> bool {
         self.limit.saturating_sub(self.memory) >= self.memory / 2
             && self.has_memory(progress.next, 2)
@@ -138,8 +140,8 @@ impl SendBuffer {
         (LARGEST_PIECE.min(bound) / mss * mss).max(mss)
     }
 
-    /// Takes up to `wanted` bytes and returns the number taken. A full `sk_buff` may be sent at
-    /// once. Then the bytes that the congestion window allows are split off.
+    /// Accepts up to `wanted` bytes and returns the number accepted. A full `sk_buff` may be sent
+    /// at once. The bytes that the congestion window allows are then split off.
     pub(crate) fn take(&mut self, progress: &Progress, wanted: u64) -> u64 {
         self.largest_window = self.largest_window.max(progress.window);
         let full = self.piece_len(progress.mss);

@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
-    /// Takes `prefix` if it is next.
+    /// Skips `prefix` and returns true if the text continues with it.
     pub(crate) fn take(&mut self, prefix: &str) -> bool {
         let is_next = self.starts_with(prefix);
         if is_next {
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         Problem::invalid(self.line, format!("expected {what}, found {found}"))
     }
 
-    /// Takes characters as long as they are `wanted`.
+    /// Reads characters as long as `wanted` returns true for them.
     pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// Takes the text up to `end`, and `end` too. `None` if there is no `end`.
+    /// Reads the text up to `end` and skips `end`. `None` if the text does not contain `end`.
     pub(crate) fn take_until(&mut self, end: &str) -> Option<&'a str> {
         let rest = self.rest();
         let length = rest.find(end)?;
@@ -115,12 +115,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes a name of letters, digits and underscores.
+    /// Reads a name of letters, digits and underscores.
     pub(crate) fn word(&mut self) -> &'a str {
         self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Takes a whole number of 32 bits, decimal or hexadecimal.
+    /// Reads a whole number of 32 bits, decimal or hexadecimal.
     pub(crate) fn number(&mut self, what: &str) -> Result<u32, Problem> {
         self.skip_space();
         let before = self.clone();

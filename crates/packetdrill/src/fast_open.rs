@@ -5,19 +5,19 @@
 use crate::settings::Settings;
 use std::net::IpAddr;
 
-/// Bit of `tcp_fastopen` for a host that asks for a cookie when it connects.
+/// Bit of `tcp_fastopen`: the host requests a cookie when it connects.
 const CLIENT: u32 = 0x1;
-/// Bit for a host that gives a cookie when it listens.
+/// Bit of `tcp_fastopen`: the host issues a cookie when it listens.
 const SERVER: u32 = 0x2;
-/// Bit for a host that sends data without a cookie.
+/// Bit of `tcp_fastopen`: the host sends data in a SYN without a cookie.
 const CLIENT_WITHOUT_COOKIE: u32 = 0x4;
-/// Bit for a host that takes data without a cookie.
+/// Bit of `tcp_fastopen`: the host accepts data in a SYN without a cookie.
 const SERVER_WITHOUT_COOKIE: u32 = 0x200;
-/// Bit for Fast Open on every socket that listens.
+/// Bit of `tcp_fastopen`: every listening socket uses Fast Open.
 const EVERY_LISTENER: u32 = 0x400;
-/// Room for options in a SYN with data (`MAX_TCP_OPTION_SPACE`).
+/// Space for options in a SYN with data, bytes (`MAX_TCP_OPTION_SPACE`).
 const OPTIONS: u32 = 40;
-/// Bytes of the cookies that the host gives.
+/// Length of the cookies that the host issues, bytes.
 const OWN_LEN: u8 = 8;
 
 /// Content of the option, which is a cookie, or empty for a request.
@@ -106,7 +106,7 @@ pub(crate) struct Wishes {
     pub(crate) key: Option<[u8; 16]>,
     /// True if connecting waits for the first write (`TCP_FASTOPEN_CONNECT`).
     pub(crate) defers: bool,
-    /// True if no cookie is needed (`TCP_FASTOPEN_NO_COOKIE`).
+    /// True if the socket sends or accepts data without a cookie (`TCP_FASTOPEN_NO_COOKIE`).
     pub(crate) needs_none: bool,
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn is_client(settings: &Settings) -> bool {
 /// Way to open a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Number of bytes that the SYN may carry. `None` if a cookie must be asked for first.
+    /// Number of bytes that the SYN may carry. `None` if the host must request a cookie first.
     pub(crate) room: Option<u32>,
     pub(crate) option: Option<Cookie>,
 }

@@ -145,7 +145,7 @@ impl Connection {
         self.buffer.follow(&progress, last_burst);
         let unsent = (1 + self.written).saturating_sub(progress.next);
         let next = unsent.min(progress.mss);
-        // The congestion window is checked first.
+        // Linux checks the congestion window before the other limits.
         let may_send = progress.in_flight < progress.cwnd;
         let fits = progress.next + next <= progress.una + progress.window;
         let limit = if unsent > 0 && may_send && !fits {
@@ -172,7 +172,7 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     /// Newest connection, or the one that listens.
     pub(crate) connection: Option<Connection>,
-    /// Sent segments that the script has not checked yet.
+    /// Segments that the host sent and that the script has not checked yet.
     pub(crate) wire: VecDeque<Sent>,
     /// Memory of the peer for Fast Open.
     pub(crate) cache: Cache,
@@ -207,7 +207,7 @@ impl Host {
 
     /// Opens a connection, or waits for that of the peer.
     pub(crate) fn open(&mut self, opening: Opening<'_>) {
-        // Segments of an old connection do not matter to the script any more.
+        // The script does not expect segments of an earlier connection, so they are discarded.
         self.wire.clear();
         self.may_accept = false;
         self.listens_anew &= !opening.is_passive;

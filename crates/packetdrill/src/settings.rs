@@ -145,14 +145,14 @@ impl Settings {
         config.pacing = Pacing::Automatic;
     }
 
-    /// Takes the largest receive buffer whose window scale is `scale`.
+    /// Sets the largest receive buffer whose window scale is `scale`.
     pub(crate) fn suit_window_scale(&mut self, scale: u8) {
         self.config.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (65_535 << scale.min(14)) / 2,
         };
     }
 
-    /// Takes `--name=value`.
+    /// Applies the option `--name=value`.
     pub(crate) fn option(&mut self, line: usize, name: &str, value: &str) -> Result<(), Problem> {
         let number = || {
             let text = format!("`--{name}` takes a whole number, not `{value}`");
