@@ -4,17 +4,19 @@
 use super::config::TcpConfig;
 use fadeout_core::{Span, Time};
 
-/// Buckets of a level of the wheel (`LVL_SIZE`): timers of up to one fewer steps go into it.
+/// Number of buckets in a level of the wheel (`LVL_SIZE`). A level has timers of at most 63 of its
+/// steps.
 const BUCKETS: u64 = 64;
-/// Each level steps eight times as far as the one below it (`LVL_CLK_SHIFT`).
+/// Logarithm of the step ratio of two levels. Each level has steps eight times as long as the level
+/// below (`LVL_CLK_SHIFT`).
 const LEVEL_SHIFT: u32 = 3;
-/// Levels (`LVL_DEPTH`, of kernels with more than 100 ticks a second).
+/// Number of levels (`LVL_DEPTH` of kernels with more than 100 ticks per second).
 const LEVELS: u32 = 9;
 
-/// The clock that timers run on.
+/// Clock of timers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimerClock {
-    /// Length of a tick, ns; 0 when timers are exact.
+    /// Length of a tick, ns. Zero if timers are exact.
     tick: u64,
 }
 
@@ -26,7 +28,7 @@ impl TimerClock {
         }
     }
 
-    /// When a timer fires that is set at `now` to run for `after`.
+    /// Returns the firing time of a timer that is set at `now` to run for `after`.
     #[inline]
     pub(crate) fn fires_at(&self, now: Time, after: Span) -> Time {
         if self.tick == 0 {
@@ -35,7 +37,7 @@ impl TimerClock {
         self.fires_after(now, after.as_nanos().div_ceil(self.tick))
     }
 
-    /// When a timer fires that is set at `now` to run for `ticks`.
+    /// Returns the firing time of a timer that is set at `now` to run for `ticks`.
     #[inline]
     pub(super) fn fires_after(&self, now: Time, ticks: u64) -> Time {
         if self.tick == 0 {
@@ -54,7 +56,7 @@ impl TimerClock {
         at
     }
 
-    /// The number of ticks, or nanoseconds when timers are exact, from `earlier` to `now`.
+    /// Returns the number of ticks from `earlier` to `now`. Counts nanoseconds if timers are exact.
     #[inline]
     pub(super) fn ticks_between(&self, earlier: Time, now: Time) -> u64 {
         let tick = self.tick.max(1);
@@ -70,7 +72,7 @@ impl TimerClock {
         }
     }
 
-    /// `span` in whole ticks, rounded up.
+    /// Returns `span` in whole ticks, rounded up.
     #[inline]
     pub(super) fn ticks(&self, span: Span) -> u64 {
         span.as_nanos().div_ceil(self.tick.max(1))

@@ -1,5 +1,5 @@
-//! Statistics of many delays in little memory: exact smallest, largest and mean, percentiles to
-//! within a hundredth.
+//! Statistics of many delays in little memory. Smallest, largest and mean are exact, and
+//! percentiles are within 1 %.
 
 use fadeout_core::Span;
 

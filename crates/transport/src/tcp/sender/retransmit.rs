@@ -307,7 +307,8 @@ mod tests {
     use crate::tcp::config::{Pacing, TcpConfig};
     use fadeout_core::{Rate, Span};
 
-    /// Ten outstanding segments that left in one sk_buff, after two that were acknowledged.
+    /// Returns a sender with ten outstanding segments that left in one sk_buff. Two segments before
+    /// them were acknowledged.
     fn in_one_piece(change: impl FnOnce(&mut TcpConfig)) -> Bench {
         let mut config = without_probes();
         change(&mut config);
@@ -357,7 +358,8 @@ mod tests {
     fn a_repair_ends_with_the_room_and_is_a_piece_of_its_own() {
         let mut b = in_one_piece(|_| ());
         lose(&mut b, 1..7);
-        // Four of ten are in flight, since six are lost. So there is room for three.
+        // Six of ten segments are lost, so four are in flight. A window of seven lets three
+        // segments leave.
         b.sender.window.cwnd = 7.0;
         assert_eq!(repair(&mut b), [4, 5, 6]);
         assert_eq!(b.sender.board.pieces, 3, "before it, it, and behind it");
@@ -396,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_repair_is_paced_by_all_that_it_sends() {
-        // The rate is a megabyte a second, so a segment takes a millisecond.
+        // At 8 Mbit/s a segment of 1,000 bytes takes a millisecond.
         let mut b = in_one_piece(|config| config.pacing = Pacing::On);
         lose(&mut b, 0..3);
         b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);

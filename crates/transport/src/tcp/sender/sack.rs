@@ -1,4 +1,4 @@
-//! SACK and DSACK blocks onto the scoreboard.
+//! Application of SACK and DSACK blocks to the scoreboard.
 //!
 //! Standard: RFC 2018; RFC 2883; RFC 3708.
 
@@ -10,15 +10,16 @@ use crate::tcp::scoreboard::Tags;
 use fadeout_core::{SackBlock, Segment, Time};
 use std::ops::Range;
 
-/// Largest reordering, in segments, that is ever assumed (Linux `tcp_max_reordering`).
+/// Largest reordering that is assumed, in segments (Linux `tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
 
-/// News in the SACK blocks of one ACK.
+/// Results of the SACK blocks of one ACK.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SackNews {
-    /// When the segments newly SACKed were sent.
+    /// Departure times of the newly SACKed segments.
     pub(super) times: SentTimes,
-    /// Lowest segment that arrived after one above it, without having been retransmitted.
+    /// Sequence number of the lowest segment that arrived after a later one and was never
+    /// retransmitted.
     pub(super) reordered_from: u64,
 }
 
@@ -132,7 +133,8 @@ impl Sender {
         }
     }
 
-    /// A DSACK tells that a segment arrived twice: a retransmission was not needed.
+    /// Processes a DSACK, which reports that a segment arrived twice. A retransmission was then not
+    /// needed.
     ///
     /// Standard: RFC 3708.
     fn take_dsack(
@@ -149,7 +151,7 @@ impl Sender {
         }
         self.rack.duplicates_reported += duplicates;
         if self.rack.duplicates_reported > self.statistics.retransmitted_segments {
-            return; // the network duplicates segments: more duplicates than retransmissions
+            return; // more duplicates than retransmissions: the network duplicates
         }
         flags.dsack = true;
         let probe_end = self.probe.high_seq;
@@ -164,7 +166,8 @@ impl Sender {
         if block.end <= ack && block.end > marker {
             self.undo.repay(duplicates);
         } else if block.end > ack {
-            // The duplicate lies above the cumulative ACK: find the segments it covers.
+            // The duplicate is above the cumulative ACK, so the segments that it covers are on the
+            // scoreboard.
             let mut number = self.board.at_or_after(block.start);
             while number < self.board.end() && self.board.get(number).end_seq() <= block.end {
                 let segment = *self.board.get(number);
@@ -180,7 +183,7 @@ impl Sender {
         }
     }
 
-    /// End of the highest SACKed segment, or SND.UNA when nothing is SACKed.
+    /// Returns the end of the highest SACKed segment. Returns SND.UNA if no segment is SACKed.
     pub(super) fn fack_or_una(&self) -> u64 {
         if self.board.sacked_out == 0 {
             self.snd_una
@@ -189,8 +192,8 @@ impl Sender {
         }
     }
 
-    /// Data below the highest SACK arrived late without having been retransmitted: packets
-    /// overtake each other by that distance (Linux `tcp_check_sack_reordering`).
+    /// Records reordering. Data at `low_seq` arrived after the highest SACKed segment without
+    /// having been retransmitted (Linux `tcp_check_sack_reordering`).
     pub(super) fn note_reordering(&mut self, low_seq: u64) {
         let fack = self.fack_or_una();
         if low_seq >= fack {
@@ -204,8 +207,8 @@ impl Sender {
     }
 }
 
-/// The first block when it reports a duplicate: it lies below the cumulative ACK or inside the
-/// second block.
+/// Returns the first block if it reports a duplicate. It is then below the cumulative ACK or inside
+/// the second block. `None` otherwise.
 ///
 /// Standard: RFC 2883 §4.
 fn duplicate_block(segment: &Segment) -> Option<SackBlock> {

@@ -67,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// Returns the state of this subflow that a coupled congestion control shows to the others.
+    /// Returns the state of this subflow for the coupled congestion controls of the others.
     pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
         let window = &self.window;
         let repairs = matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
@@ -102,8 +102,7 @@ pub(crate) fn tell_of_offer(sender: &mut Sender, begins: bool, writer_waits: boo
     sender.of_connection.writer_waits = writer_waits;
 }
 
-/// Returns the peer's window on this subflow as last accepted. An ACK that repeats the one before
-/// does not narrow it.
+/// Returns the peer's window on this subflow as last accepted. A duplicate ACK does not reduce it.
 pub(crate) fn offered_window(sender: &Sender) -> u64 {
     sender.snd_wnd
 }

@@ -66,8 +66,8 @@ impl Sender {
         TimerOutcome::Done
     }
 
-    /// Everything outstanding is presumed lost and the window starts again from one segment
-    /// (Linux `tcp_enter_loss`).
+    /// Marks all outstanding segments as lost and sets the window to the loss window (Linux
+    /// `tcp_enter_loss`).
     fn enter_loss<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_new_episode = !matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
         self.mark_all_lost(cx);
@@ -123,7 +123,8 @@ impl Sender {
         self.next_seg.forget();
     }
 
-    /// One ACK in the loss state (Linux `tcp_process_loss`), with F-RTO's SACK version.
+    /// Processes one ACK in the Loss state (Linux `tcp_process_loss`), with the SACK version of
+    /// F-RTO.
     ///
     /// Standard: RFC 5682 §3.1.
     pub(super) fn recover_from_timeout<P: Probe>(
@@ -136,7 +137,8 @@ impl Sender {
             return Repair::None;
         }
         if self.frto {
-            // Step 3b: data that was never retransmitted arrived, so not all was lost.
+            // Step 3b: data that was never retransmitted was acknowledged, so the timeout was
+            // spurious.
             if flags.original_acked && self.undo_loss(cx, true) {
                 return Repair::None;
             }
@@ -181,7 +183,8 @@ impl Sender {
         if self.has_sendable_new_data() || !self.board.is_empty() {
             let is_small = self.unsent() < u64::from(self.window.mss) && self.unsent() > 0;
             if is_small && self.board.is_empty() {
-                // Corked data waits no longer than this, and is pushed (Linux `tcp_write_wakeup`).
+                // The probe timer ends the wait of corked data, which is then pushed (Linux
+                // `tcp_write_wakeup`).
                 let payload = self.next_payload() as u32;
                 self.send_new_segment(cx, payload, Place::Pushed);
             }
@@ -191,8 +194,8 @@ impl Sender {
         if !self.has_new_data() {
             return TimerOutcome::Done;
         }
-        // No give-up while the peer answers, however long its window stays closed (RFC 9293
-        // section 3.8.6.1).
+        // A connection whose peer answers the probes is not given up, however long the window stays
+        // closed (RFC 9293 section 3.8.6.1).
         if self.unanswered_probes >= self.config.maximum_retries {
             return TimerOutcome::GiveUp;
         }
@@ -221,7 +224,7 @@ impl Sender {
         });
     }
 
-    /// The peer answered while nothing was outstanding.
+    /// Processes the peer's answer to a probe while no data was outstanding.
     #[inline]
     pub(super) fn after_probe_ack(&mut self) {
         self.unanswered_probes = 0;

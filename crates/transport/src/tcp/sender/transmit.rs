@@ -1,4 +1,5 @@
-//! Transmission of new data: window, bursts, one segment (Linux `tcp_write_xmit`).
+//! Transmission of new data within the windows, in bursts or single segments (Linux
+//! `tcp_write_xmit`).
 
 use super::buffer::SendBuffer;
 use super::pieces::Place;
@@ -33,7 +34,7 @@ impl Sender {
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
     }
 
-    /// Returns true if nothing is outstanding and nothing waits, as at an end that only receives.
+    /// Returns true if no data is outstanding and none waits, as at an end that only receives.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.board.is_empty()
@@ -43,7 +44,7 @@ impl Sender {
             && self.window.cwnd >= 1.0
     }
 
-    /// Does the part of [`Sender::transmit`] that an idle sender needs.
+    /// Does the part of [`Sender::transmit`] that a sender without data needs.
     #[inline]
     pub(super) fn note_idle(&mut self) {
         if !self.is_suspended() && !self.holds_back && !self.config.is_linux_subflow {
@@ -51,8 +52,8 @@ impl Sender {
         }
     }
 
-    /// Marks rate samples as application-limited if less than a segment is written and neither
-    /// window nor repairs limit (Linux `tcp_rate_check_app_limited`).
+    /// Marks rate samples as application-limited. Called if less than a segment is unsent and
+    /// neither the window nor repairs limit the sender (Linux `tcp_rate_check_app_limited`).
     pub(super) fn note_app_limit(&mut self) {
         let in_flight = self.in_flight();
         if !self.config.is_linux_subflow
@@ -271,7 +272,8 @@ impl Sender {
         }
     }
 
-    /// Returns the next segment as the scoreboard keeps it. The FIN rides on the last data.
+    /// Returns the next segment for the scoreboard. A FIN is part of the segment with the last
+    /// data.
     #[inline]
     fn new_segment(&mut self, now: Time, payload: u32, place: Place) -> SentSegment {
         let fin = self.fin_queued && u64::from(payload) == self.unsent();
@@ -314,7 +316,7 @@ impl Sender {
         if payload < self.window.mss {
             self.small_end = self.snd_nxt;
         }
-        // A FIN alone pushes no data.
+        // A FIN without data does not push data.
         let ends_data =
             ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
         // An sk_buff that ends within a burst was filled up from the next, so the burst carries its

@@ -11,12 +11,13 @@ use fadeout_core::Probe;
 /// State to restore if a window reduction proves spurious.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Undo {
-    /// SND.UNA when the reduction began; `None` when there is nothing to undo.
+    /// SND.UNA at the start of the reduction. `None` if there is nothing to undo.
     pub(super) marker: Option<u64>,
     pub(super) prior_cwnd: f64,
-    /// Threshold to go back to; `None` when the reduction must stand (ECN).
+    /// Threshold to restore. `None` if the reduction cannot be undone (ECN).
     pub(super) prior_ssthresh: Option<f64>,
-    /// Retransmissions since the marker that no DSACK has reported; `None` before the first.
+    /// Number of retransmissions since the marker that no DSACK has reported. `None` before the
+    /// first.
     retransmissions: Option<u64>,
     /// Millisecond timestamp of the first retransmission.
     pub(super) first_retransmission: Option<u32>,
@@ -25,14 +26,14 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// A DSACK reported retransmissions as not needed.
+    /// Records that a DSACK reported retransmissions as unnecessary.
     pub(super) fn repay(&mut self, segments: u64) {
         if let Some(count) = &mut self.retransmissions {
             *count = count.saturating_sub(segments);
         }
     }
 
-    /// A segment is retransmitted with timestamp `stamp`.
+    /// Records that a segment is retransmitted with timestamp `stamp`.
     pub(super) fn on_retransmit(&mut self, stamp: u32) {
         self.first_retransmission.get_or_insert(stamp);
         self.retransmissions = Some(self.retransmissions.unwrap_or(0) + 1);
@@ -40,7 +41,7 @@ impl Undo {
 }
 
 impl Sender {
-    /// A reduction begins: remember where.
+    /// Stores the state to restore at the start of a reduction.
     pub(super) fn begin_undo(&mut self) {
         self.undo.marker = Some(self.snd_una);
         // Retransmissions in flight, a probe among them, may be reported by DSACK later.
@@ -87,7 +88,7 @@ impl Sender {
         self.report(cx, "undo");
     }
 
-    /// At the end of recovery.
+    /// Undoes the reduction at the end of a recovery if the recovery was spurious.
     pub(super) fn undo_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.may_undo() {
             self.undo_reduction(cx, false);
@@ -96,7 +97,8 @@ impl Sender {
         }
     }
 
-    /// Every retransmission was reported as a duplicate.
+    /// Undoes the reduction if DSACKs reported every retransmission as a duplicate. Returns true if
+    /// undone.
     pub(super) fn undo_by_dsack<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let all_spurious =
             self.config.undo && self.undo.marker.is_some() && self.undo.retransmissions == Some(0);
@@ -107,8 +109,8 @@ impl Sender {
         all_spurious
     }
 
-    /// A partial ACK in recovery: the hole may have been filled by the delayed original. Returns
-    /// whether nothing more should be retransmitted for now.
+    /// Undoes the reduction after a partial ACK if the delayed original filled the hole. Returns
+    /// true if nothing may be retransmitted for now.
     pub(super) fn undo_partial<P: Probe>(&mut self, cx: &mut Step<'_, P>, prior_una: u64) -> bool {
         if !self.config.undo || self.undo.marker.is_none() || !self.is_original_delayed() {
             return false;
@@ -125,7 +127,8 @@ impl Sender {
         false
     }
 
-    /// After a timeout: spurious by evidence of F-RTO (`by_frto`), timestamps or DSACK.
+    /// Undoes the reduction of a timeout that F-RTO (`by_frto`), timestamps or DSACKs prove
+    /// spurious. Returns true if undone.
     pub(super) fn undo_loss<P: Probe>(&mut self, cx: &mut Step<'_, P>, by_frto: bool) -> bool {
         if !by_frto && !self.may_undo() {
             return false;

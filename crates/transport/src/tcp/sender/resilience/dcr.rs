@@ -2,8 +2,8 @@
 //! Sadry, Reddy and Vaidya, IEEE Transactions on Mobile Computing 2005).
 //!
 //! The wait begins with the first duplicate ACK and lasts a multiple of the smoothed round-trip
-//! time. Meanwhile the window stays and each duplicate lets a new segment out. When the hole is
-//! filled in time nothing happened.
+//! time. Meanwhile the window stays, and each duplicate ACK releases a new segment. If the hole is
+//! filled in time, the sender does not react to the loss.
 
 use super::{Sender, Step};
 use crate::congestion::{CongestionControl, RecoveryState};
@@ -11,10 +11,10 @@ use crate::tcp::config::LossResponse;
 use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, Span, Time};
 
-/// The delay before a loss is repaired.
+/// Delay before a loss is repaired.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LossDelay {
-    /// When the first duplicate came.
+    /// Time of the first duplicate ACK. `None` if no response is delayed.
     since: Option<Time>,
 }
 
@@ -51,7 +51,7 @@ impl Sender {
         if now >= until {
             return false;
         }
-        // A hole that was filled may have left its timer behind.
+        // The timer of a hole that was filled may still run, so the timer is set again.
         self.arm(TimerKind::LossDelay, until);
         true
     }

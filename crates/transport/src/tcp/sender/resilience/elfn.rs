@@ -12,8 +12,8 @@ impl Sender {
         self.suspend(cx, self.config.resilience.probe_interval);
     }
 
-    /// Sends a probe: the first segment not acknowledged, new data when all is, or a
-    /// question for the window when that is closed.
+    /// Sends a probe: the first unacknowledged segment, or new data if all data is acknowledged. If
+    /// the window is closed, the probe is a window probe.
     pub(super) fn probe_route<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let Outage::Suspended { frozen, .. } = self.resilience.outage else {
             return;
@@ -24,7 +24,8 @@ impl Sender {
         };
         if self.board.is_empty() {
             if !self.send_one_new(cx) && self.has_new_data() {
-                // The peer's window is closed: the persist timer stands still, so ask for it here.
+                // The peer's window is closed, and the persist timer does not run in standby. So a
+                // window probe is sent here.
                 self.send_window_probe(cx);
             }
         } else {

@@ -7,13 +7,14 @@ use super::{Sender, Step};
 use fadeout_core::Probe;
 
 impl Sender {
-    /// Route failure notification: stop sending, freeze timer and window. A timer of the scheme's
-    /// own limits the wait.
+    /// Begins the snooze after a route failure notification. Sending stops, and timer and window
+    /// are frozen. A separate timer limits the wait.
     pub(super) fn begin_snooze<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.suspend(cx, self.config.resilience.route_timeout);
     }
 
-    /// Route re-establishment notification: the same state, and everything unacknowledged again.
+    /// Ends the snooze after a route re-establishment notification. The frozen state is restored,
+    /// and all unacknowledged data is retransmitted.
     pub(super) fn wake_from_snooze<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.end_suspension(cx);
         self.send_again(cx);

@@ -15,8 +15,8 @@ impl Sender {
         self.config.resilience.outage == OutageResponse::Freeze && self.snd_wnd == 0
     }
 
-    /// The retransmission timer expired. Returns whether the window is closed: then the head
-    /// probes it, with the timer backing off.
+    /// Handles an expiry of the retransmission timer. If the window is closed, the oldest segment
+    /// probes it, the timer backs off, and the result is true.
     pub(in crate::tcp::sender) fn persist_frozen<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

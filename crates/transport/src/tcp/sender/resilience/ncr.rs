@@ -13,12 +13,13 @@ use crate::tcp::config::LossResponse;
 /// State of a series of duplicate ACKs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::tcp::sender) struct NonCongestion {
-    /// Outstanding segments at the first duplicate, and the threshold that follows.
+    /// Number of outstanding segments at the first duplicate ACK, and the threshold computed from
+    /// it. `None` without duplicates.
     episode: Option<(u32, u32)>,
 }
 
-/// Duplicates that mean a loss, with `flight` segments outstanding (section 3.2, with LT_F of 2/3
-/// and 1/2).
+/// Returns the number of duplicate ACKs that indicate a loss, with `flight` segments outstanding
+/// (section 3.2, with LT_F of 2/3 and 1/2).
 fn threshold(is_careful: bool, flight: u32, least: u32) -> u32 {
     let extended = if is_careful {
         2 * flight / 3
@@ -28,8 +29,8 @@ fn threshold(is_careful: bool, flight: u32, least: u32) -> u32 {
     extended.max(least)
 }
 
-/// The window when the hole was filled first: no burst, and slow start back to where it was
-/// (section 3.2 rules T.1 and T.2).
+/// Sets the window after the hole was filled without a retransmission. No burst follows, and slow
+/// start returns to the saved window (section 3.2 rules T.1 and T.2).
 fn end_window(window: &mut Window, flight: u32, saved: f64) {
     window.cwnd = (f64::from(flight) + 1.0).min(saved).max(1.0);
     window.ssthresh = window.ssthresh.max(saved);
@@ -47,7 +48,7 @@ impl Sender {
         self.config.resilience.loss == LossResponse::NcrCareful
     }
 
-    /// Duplicates that mean a loss now.
+    /// Returns the number of duplicate ACKs that indicate a loss now.
     pub(in crate::tcp::sender) fn loss_threshold(&mut self) -> u32 {
         let least = self.config.duplicate_threshold;
         if !self.uses_ncr() {
@@ -63,7 +64,7 @@ impl Sender {
         threshold
     }
 
-    /// Segments that extended limited transmit holds back.
+    /// Returns the number of segments that extended limited transmit holds back.
     pub(in crate::tcp::sender) fn held_back_by_ncr(&self) -> u32 {
         let in_episode =
             self.resilience.ncr.episode.is_some() && self.state == RecoveryState::Disorder;
@@ -74,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// An ACK advanced: an episode whose hole it filled ends.
+    /// Ends the episode after an ACK that advanced and filled its hole.
     pub(in crate::tcp::sender) fn end_ncr_episode(&mut self) {
         if self.resilience.ncr.episode.is_none() {
             return;
