@@ -154,16 +154,3 @@ pub fn catalog() -> &'static Catalog {
 pub fn find_entry(kind: &str, name: &str) -> Option<&'static Entry> {
     find(CATALOG.entries(kind), name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_schema_in_the_repository_is_that_of_the_catalog() {
-        let kept = include_str!("../../../schemas/scenario.schema.json");
-        let kept: serde_json::Value = serde_json::from_str(kept).expect("JSON");
-        let made = fadeout_scenario::schema(catalog());
-        assert!(kept == made, "run: make schema");
-    }
-}
