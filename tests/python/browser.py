@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SLOWEST_S = 60.0
+SLOWEST_S = 300.0
 """Time after which an answer of the browser no longer comes."""
 
 

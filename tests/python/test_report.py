@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from browser import Browser
-from conftest import SCENARIO, needs_tool
+from conftest import ROOT, SCENARIO, needs_tool
 from fadeout import report
 from fadeout.cli.app import app
 from fadeout.report.page import static
@@ -204,6 +204,44 @@ def test_the_keyboard_is_enough(radio: Path, browser: Browser):
 
 
 @needs_tool("Chromium")
+def test_the_map_plays_on_the_same_cursor(radio: Path, browser: Browser):
+    browser.open(radio / "report.html", hash="#t=0")
+    picture = "document.getElementById('map').toDataURL()"
+    text = "document.getElementById('map-state').textContent"
+    first = browser.value(picture)
+    assert browser.value(text) == "phone: cell, path clear"
+    browser.value("Report.setTime(0.9)")
+    assert browser.value(text) == "phone: cell, building in the way"
+    second = browser.value(picture)
+    assert first != second
+    # A UE can be followed.
+    browser.value(
+        "(f => { f.value = f.options[1].value; f.dispatchEvent(new Event('change')); })"
+        "(document.getElementById('follow'))"
+    )
+    assert browser.value(picture) != second
+    assert browser.errors == []
+
+
+@needs_tool("Chromium")
+def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Browser):
+    features = [
+        {"name": "prefers-color-scheme", "value": "dark"},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    browser.call("Emulation.setEmulatedMedia", features=features)
+    browser.open(radio / "report.html")
+    assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
+    browser.value("window.moves = 0; Report.on('time', () => window.moves++)")
+    browser.press("Space")
+    browser.wait("Report.state.t >= 0.1")
+    # Pictures are half a second apart: at a tenth of the speed, 0.05 s of the run.
+    assert browser.value("window.moves <= Report.state.t / 0.049")
+    browser.press("Escape")
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+@needs_tool("Chromium")
 def test_print_is_light_and_without_controls(radio: Path, browser: Browser, tmp_path: Path):
     browser.open(radio / "report.html")
     browser.press("d")
@@ -251,7 +289,7 @@ def test_a_stopped_run_and_one_of_another_version_say_so(wired: Path, tmp_path: 
     text = report.write(folder).read_text("utf-8")
     assert "the run was stopped at 2 s" in text
     assert "the run is from fadeout 0.0.1" in text
-    assert "this version of fadeout cannot read the scenario again" in text
+    assert "the scenario cannot be read again: " in text
     assert "has no column flow, rate_mbps" in text
     assert "<b>Congestion window, Round trip, smoothed</b>: congestion: " in text
 
@@ -268,12 +306,17 @@ def test_a_folder_without_a_run_is_an_error(cli: CliRunner, tmp_path: Path):
         assert reason in " ".join(done.stderr.replace("│", "").split())
 
 
-def test_the_command_run_writes_a_report(cli: CliRunner, scenario: Path):
+def test_the_command_run_writes_a_report(
+    cli: CliRunner, scenario: Path, monkeypatch: pytest.MonkeyPatch
+):
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: bool(opened.append(url)) or True)
     done = cli.invoke(app, ["run", str(scenario), "--no-figures", "--report", "--out", "run"])
     assert done.exit_code == 0, done.stderr
     assert "report: run/report.html" in done.stdout
-    done = cli.invoke(app, ["report", "run", "--out", "page.html"])
+    done = cli.invoke(app, ["report", "run", "--out", "page.html", "--open"])
     assert done.exit_code == 0
+    assert opened == [Path("page.html").resolve().as_uri()]
     assert Path("page.html").read_text("utf-8") == Path("run/report.html").read_text("utf-8")
 
 
@@ -293,6 +336,18 @@ def test_a_campaign_has_a_report(lossy: Path, browser: Browser, tmp_path: Path):
     assert cells == means
     # The folder's seal holds with the page in it.
     assert len(fadeout.Campaign.open(campaign.folder).frame()) == 10
+
+
+def test_files_of_a_scenario_are_found_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("scenario").mkdir()
+    for name in ("drive-test.toml", "drive-test.csv"):
+        shutil.copy(ROOT / "python/fadeout/scenarios" / name, "scenario")
+    fadeout.run("scenario/drive-test.toml", out="run", set={"duration": "0.5 s"})
+    text = report.write("run").read_text("utf-8")
+    assert "write the report from the folder of the scenario" in text
+    text = report.write("run", base="scenario").read_text("utf-8")
+    assert "write the report from the folder of the scenario" not in text
 
 
 def test_thinned_series_keep_recorded_rows_with_peaks_and_troughs():

@@ -138,7 +138,7 @@ def run(
         finally:
             listen()
     drawn = _draw(results, folder) if figures and not signals.came() else []
-    page = _report(folder, remarks) if report and not signals.came() else None
+    page = _report(folder, scenario, remarks) if report and not signals.came() else None
     if not quiet:
         print_summary(results)
         print_paragraph(" ".join(sentences(results)))
@@ -182,10 +182,10 @@ def _draw(results: Results, folder: Path) -> list[Path]:
     return drawn
 
 
-def _report(folder: Path, remarks: list[str]) -> Path:
+def _report(folder: Path, scenario: Path, remarks: list[str]) -> Path:
     from fadeout import report as reports
 
-    return reports.write(folder, remarks=remarks)
+    return reports.write(folder, remarks=remarks, base=scenario.parent)
 
 
 def _name_first(drawn: list[Path]) -> str:

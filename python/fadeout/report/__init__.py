@@ -28,6 +28,7 @@ def write(
     *,
     size: int = DEFAULT_SIZE,
     remarks: Sequence[str] = (),
+    base: str | PathLike[str] | None = None,
 ) -> Path:
     """Writes the report of a run or a campaign as one HTML file, and returns its path.
 
@@ -40,6 +41,8 @@ def write(
         size: the largest size of the page in bytes, 200,000 to 5,000,000. Larger pages have more
             points. Tables are never left out for the size.
         remarks: warnings of the run, which its folder does not hold.
+        base: the folder to which files named in the scenario are relative. Default: the working
+            folder. The map needs these files.
 
     Raises:
         ResultError: the folder has no run and no campaign, or a file cannot be read or written.
@@ -59,10 +62,14 @@ def write(
 
         if not folder.is_dir():
             raise ResultError(f"{folder}: expected the folder of a run or of a campaign")
-        text = run_page(Results.open(folder), size, remarks)
+        files = None if base is None else Path(base)
+        text = run_page(Results.open(folder), size, remarks, files)
     path = folder / "report.html" if out is None else Path(out)
     try:
-        path.write_text(text, encoding="utf-8")
+        # A full disk leaves the report that was there.
+        partial = path.with_name(f".{path.name}.partial")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
     except OSError as error:
         raise ResultError(f"cannot write {path}: {error.strerror or error}") from error
     return path

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import fadeout
@@ -13,7 +14,7 @@ from fadeout._overview import sections
 from fadeout._version import __version__
 from fadeout.report import html
 from fadeout.report.lanes import MOST_EVENTS
-from fadeout.report.scenario import Setting, settings
+from fadeout.report.scenario import Setting, reason, settings, source
 from fadeout.report.series import PROBES, Panel
 from fadeout.results import Results
 
@@ -46,7 +47,7 @@ def header(results: Results, heading: str) -> str:
     return f'<h1>{escape(heading)}</h1><ul class="facts">{listed}</ul>'
 
 
-def troubles(results: Results, remarks: Sequence[str]) -> list[str]:
+def troubles(results: Results, remarks: Sequence[str], base: Path | None) -> list[str]:
     """Returns warnings about a run: its own, those of its scenario, and those of its state."""
     found = [*remarks]
     manifest = results.manifest
@@ -68,21 +69,18 @@ def troubles(results: Results, remarks: Sequence[str]) -> list[str]:
         ]
         if aborted:
             found.append(f"flows that were given up: {', '.join(aborted[:10])}")
-    found += [text for text in _advice(manifest.get("scenario", {})) if text not in found]
+    found += [text for text in _advice(manifest.get("scenario", {}), base) if text not in found]
     return found
 
 
-def _advice(scenario: Any) -> list[str]:  # noqa: ANN401 - whatever the manifest has
+def _advice(scenario: Any, base: Path | None) -> list[str]:  # noqa: ANN401 - whatever the manifest has
     """Returns the warnings of `fadeout check`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fadeout.check(scenario)
-        except FadeoutError as error:
-            first = str(error).strip().splitlines()[0]
-            return [f"this version of fadeout cannot read the scenario again: {first}"]
-        except (OSError, TypeError) as error:
-            return [f"the scenario cannot be read again: {error}"]
+            fadeout.check(source(scenario, base))
+        except (FadeoutError, OSError, TypeError) as error:
+            return [f"the scenario cannot be read again: {reason(error)}"]
     return [str(one.message) for one in caught]
 
 
@@ -225,13 +223,13 @@ def missing(panels: Sequence[Panel]) -> str:
     for panel in panels:
         if panel.missing:
             by_table.setdefault((panel.table, panel.missing), []).append(panel.title)
-    for (table, reason), titles in by_table.items():
+    for (table, why), titles in by_table.items():
         text = f"<p><b>{escape(', '.join(titles))}</b>: "
-        if reason == "not recorded":
+        if why == "not recorded":
             text += f"the run did not record <code>{escape(table)}</code>. This line does:</p>"
             text += html.command(f"fadeout run scenario.toml --set {PROBES[table]} --report")
         else:
-            text += f"{escape(reason)}.</p>"
+            text += f"{escape(why)}.</p>"
         parts.append(f'<div class="missing">{text}</div>')
     return "".join(parts)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from fadeout.report import html, parts
@@ -68,19 +69,25 @@ zooms in, and a double click shows the whole run.</p>
 """
 
 
-def run_page(results: Results, largest: int, remarks: Sequence[str] = ()) -> str:
-    """Returns the report of a run, at most `largest` bytes long if that is possible."""
+def run_page(
+    results: Results, largest: int, remarks: Sequence[str] = (), base: Path | None = None
+) -> str:
+    """Returns the report of a run, at most `largest` bytes long if that is possible.
+
+    `base` is the folder of the scenario's relative paths.
+    """
     levels = LEVELS if largest >= LARGE else LEVELS[2:]
     text = ""
-    moving = movement(results)
+    warnings = parts.troubles(results, remarks, base)
+    moving = movement(results, base)
     for detail in levels:
-        text = _page(results, moving, detail, remarks)
+        text = _page(results, moving, detail, warnings)
         if len(text.encode("utf-8")) <= largest:
             break
     return text
 
 
-def _page(results: Results, moving: Movement, detail: Detail, remarks: Sequence[str]) -> str:
+def _page(results: Results, moving: Movement, detail: Detail, warnings: Sequence[str]) -> str:
     blob = Blob()
     panels = list(Panels(results, detail.points).all())
     found = scene(results, moving, blob, detail.places)
@@ -92,7 +99,7 @@ def _page(results: Results, moving: Movement, detail: Detail, remarks: Sequence[
         "<header>",
         parts.header(results, heading),
         "</header><main>",
-        *map(html.warning, parts.troubles(results, remarks)),
+        *map(html.warning, warnings),
         '<section id="summary"><h2>Summary</h2>',
         parts.summary(results),
         "</section>",

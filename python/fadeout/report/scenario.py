@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fadeout import _schema, _toml
+from fadeout._run import ScenarioText
 from fadeout.campaign.axes import quantity
 
 FACTORS: Mapping[str, tuple[str, float]] = {
@@ -71,6 +73,22 @@ def _tables() -> frozenset[str]:
         parts = path.split(".")
         found |= {".".join(parts[:end]) for end in range(1, len(parts))}
     return frozenset(found)
+
+
+def source(scenario: Mapping[str, Any], base: Path | None) -> ScenarioText:
+    """Returns a resolved scenario as a source for a run. Its files are relative to `base`."""
+    return ScenarioText(_toml.dumps(scenario), "scenario", None if base is None else str(base))
+
+
+def reason(error: Exception) -> str:
+    """Returns the first line of a scenario's error, with a remedy if there is one."""
+    lines = str(error).strip().removeprefix("error: ").splitlines()
+    text = lines[0] if lines else repr(error)
+    if "No such file" in text:
+        text += (
+            "; write the report from the folder of the scenario, to which its files are relative"
+        )
+    return text
 
 
 def settings(scenario: Mapping[str, Any]) -> list[Setting]:

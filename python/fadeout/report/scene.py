@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fadeout._native import ResultError, ScenarioError
 from fadeout.plot.drive import street_blocks
 from fadeout.plot.map import places
 from fadeout.report.blob import Blob
+from fadeout.report.scenario import reason, source
 from fadeout.results import Results
 
 ABSENT = -32768
@@ -55,7 +57,7 @@ class Movement:
     reason: str = ""
 
 
-def movement(results: Results) -> Movement:
+def movement(results: Results, base: Path | None) -> Movement:
     """Returns the movement in a run, computed from copies of its channels."""
     scenario: Mapping[str, Any] = results.manifest.get("scenario", {})
     if not scenario.get("cell") or not scenario.get("ue"):
@@ -67,11 +69,12 @@ def movement(results: Results) -> Movement:
     budget = MOST_LOOKS_IN_TRAFFIC if scenario.get("vehicles") else MOST_LOOKS
     frames = min(max(budget // looks, FRAMES[0]), FRAMES[1])
     try:
-        tracks, sights = _geometry.tracks_and_sights(dict(scenario), every=duration / frames)
+        tracks, sights = _geometry.tracks_and_sights(
+            source(scenario, base), every=duration / frames
+        )
     except (ResultError, ScenarioError, OSError, ValueError) as error:
         # A trace that has moved, or a scenario of another version.
-        lines = str(error).strip().splitlines()
-        return Movement(reason=lines[0] if lines else repr(error))
+        return Movement(reason=reason(error))
     tracks = tracks.filter(pl.col("time_s") <= duration * (1 + 1e-12))
     return Movement(tracks, drives.way_steps(results, sights), duration / frames)
 
