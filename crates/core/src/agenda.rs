@@ -32,12 +32,12 @@ impl<E: Copy> Agenda<E> {
         self.now
     }
 
-    /// Returns the number of events taken so far.
+    /// Returns the number of events processed so far.
     pub fn processed(&self) -> u64 {
         self.processed
     }
 
-    /// Sets the number of events taken, if those of other agendas are to be included.
+    /// Sets the number of processed events, so that it can include those of other agendas.
     pub fn count(&mut self, processed: u64) {
         self.processed = processed;
     }
@@ -54,8 +54,8 @@ impl<E: Copy> Agenda<E> {
         self.events.schedule(at.max(self.now), event);
     }
 
-    /// Schedules a wake-up of a machine at `at`, unless an earlier one is scheduled. `event` makes
-    /// the event from the wake-up's generation.
+    /// Schedules a wake-up of a state machine at `at`, unless an earlier wake-up is scheduled.
+    /// `event` returns the event for the generation of the wake-up.
     #[inline]
     pub fn arm(&mut self, wake: &mut Wake, at: Time, event: impl FnOnce(u32) -> E) {
         if let Some(generation) = wake.arm(at) {
@@ -69,8 +69,8 @@ impl<E: Copy> Agenda<E> {
         self.now = self.now.max(now);
     }
 
-    /// Advances to the next event up to and including `until`, and takes it. If there is none,
-    /// advances to `until` and returns `None`.
+    /// Advances to the next event up to and including `until`, and returns this event. If there is
+    /// none, advances to `until` and returns `None`.
     #[inline]
     pub fn take(&mut self, until: Time) -> Option<E> {
         let Some((at, event)) = self.events.pop_by(until) else {

@@ -20,7 +20,7 @@ pub struct Datagram {
 }
 
 impl Datagram {
-    /// Writes the datagram into the fields of a segment, because a packet stores one of both only.
+    /// Writes the datagram into the fields of a segment, because a packet stores only a segment.
     #[inline]
     pub fn to_segment(self) -> Segment {
         let (answered, asked_at) = self.answers.map_or((0, 0), |(number, at)| {

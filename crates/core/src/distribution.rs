@@ -3,7 +3,8 @@
 use crate::math;
 use crate::random::Stream;
 
-/// Largest draw. It keeps tails without a variance within the range of times and sizes.
+/// Upper limit of draws. Distributions with infinite variance stay within the range of times and
+/// sizes.
 const LARGEST: f64 = 1e15;
 
 crate::choices! {
@@ -36,7 +37,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Draws a number. A constant takes no number from the stream.
+    /// Draws a number. A constant draws nothing from the stream.
     pub fn draw(&self, random: &mut Stream) -> f64 {
         let mean = self.mean;
         debug_assert!(

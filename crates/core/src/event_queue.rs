@@ -1,4 +1,4 @@
-//! Pending events, earliest first. Events of one instant keep the order in which they were
+//! Pending events, earliest first. Events of the same time keep the order in which they were
 //! scheduled.
 
 use crate::Time;
@@ -14,7 +14,7 @@ use crate::Time;
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
-    /// True if the first place is open after its entry was removed.
+    /// True if the entry at the root was removed and not yet replaced.
     is_first_open: bool,
     scheduled: u64,
 }
@@ -136,7 +136,7 @@ impl<E: Copy> EventQueue<E> {
         self.scheduled
     }
 
-    /// Fills the open first place with the last entry, because no new event took the place.
+    /// Moves the last entry to the open root, because no new event was placed there.
     fn close_first(&mut self) {
         self.is_first_open = false;
         let last = self.heap.pop().expect("an open place is in the heap");
@@ -162,7 +162,7 @@ impl<E: Copy> EventQueue<E> {
         );
     }
 
-    /// Puts an entry at the first place, or below it.
+    /// Inserts an entry at the root and moves it down to its place in the heap.
     fn sink(&mut self, entry: Entry<E>) {
         let heap = &mut self.heap[..];
         let key = entry.key();

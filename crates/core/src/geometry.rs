@@ -1,20 +1,20 @@
-//! Places and movement in a flat world: x east, y north, z up, in metres.
+//! Positions and movement in a flat world: x east, y north, z up, in metres.
 
 use crate::{NodeId, Time, math};
 use std::ops::{Add, Mul, Sub};
 
-/// Place in metres.
+/// Position in metres.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Point {
-    /// Position to the east.
+    /// Coordinate to the east.
     pub x: f64,
-    /// Position to the north.
+    /// Coordinate to the north.
     pub y: f64,
     /// Height above the ground.
     pub z: f64,
 }
 
-/// Difference of places in metres, or velocity in metres per second.
+/// Difference of positions in metres, or velocity in metres per second.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Vector {
     /// Component to the east.
@@ -26,7 +26,7 @@ pub struct Vector {
 }
 
 impl Point {
-    /// Returns the place `(x, y, z)`.
+    /// Returns the position `(x, y, z)`.
     pub const fn new(x: f64, y: f64, z: f64) -> Point {
         Point { x, y, z }
     }
@@ -95,7 +95,7 @@ impl Kinematics {
     }
 }
 
-/// A moving obstacle near a straight line.
+/// Moving obstacle near the straight line between two antennas.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Edge {
     /// Position of the edge along the line, as a share of its length from 0 to 1.
@@ -104,41 +104,41 @@ pub struct Edge {
     pub depth: f64,
 }
 
-/// Source of the nodes' places and the obstacles between them.
+/// Source of the positions of the nodes, and of the obstacles between positions.
 pub trait Motion {
-    /// Returns place and velocity of `node` at `time`. Times never go back for the same node.
+    /// Returns position and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
 
     /// Returns the time until which `node` moves in a straight line after a query for `time`. Until
-    /// then queries may come in any order. Returns `time` if nothing is known.
+    /// then `at` may be called for times in any order. Returns `time` if this is unknown.
     fn orderless_until(&mut self, _node: NodeId, time: Time) -> Time {
         time
     }
 
-    /// Returns the depth of the straight line between two places behind the edges of fixed
-    /// obstacles. The depth is negative if the line passes clear of them. Its unit is the square
-    /// root of metres: the diffraction parameter of ITU-R P.526-15 equation 26 times the root of
-    /// the wavelength. An edge that the line clears by more than `clear`, in the same unit, may be
+    /// Returns how deep the straight line between two positions lies behind the edges of fixed
+    /// obstacles. The depth is negative if the line is clear of them. Its unit is the square root
+    /// of metres: the diffraction parameter of ITU-R P.526-15 equation 26 times the root of the
+    /// wavelength. An edge that the line clears by more than `clear`, in the same unit, may be
     /// ignored while no edge cuts the line.
     fn obstruction(&mut self, _ends: (Point, Point), _clear: f64) -> f64 {
         f64::NEG_INFINITY
     }
 
-    /// Returns the length in metres of the straight line between two places that lies within
-    /// foliage.
+    /// Returns the length in metres of the part of the straight line between two positions that
+    /// lies within foliage.
     fn foliage_m(&mut self, _from: Point, _to: Point) -> f64 {
         0.0
     }
 
-    /// Returns true if vehicles may come between fixed places.
+    /// Returns true if vehicles may be between fixed positions.
     fn has_vehicles(&self) -> bool {
         true
     }
 
-    /// Returns the vehicles near the straight line from a place to that of `node`, in order along
-    /// it. The node's own vehicle is among them only if its antenna is below its roof. Vehicles
-    /// that the line clears by more than `clear`, as defined by [`Motion::obstruction`], are left
-    /// out.
+    /// Returns the vehicles near the straight line from a position to that of `node`, in order
+    /// along the line. The node's own vehicle is among them only if its antenna is below its roof.
+    /// Vehicles that the line clears by more than `clear`, as defined by [`Motion::obstruction`],
+    /// are left out.
     fn vehicles(&mut self, _at: (NodeId, Time), _ends: (Point, Point), _clear: f64) -> &[Edge] {
         &[]
     }

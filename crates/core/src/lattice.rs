@@ -1,4 +1,4 @@
-//! Plane that repeats itself.
+//! Plane that repeats itself periodically (wrap-around).
 
 use crate::math::hypot;
 use crate::{Point, Vector};
@@ -42,7 +42,8 @@ impl Lattice {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns the shift of the image of `from` that is nearest to `to` on the ground.
+    /// Returns the shift of the image of `from` that is nearest to `to`, by the distance on the
+    /// ground.
     pub fn shift(&self, from: Point, to: Point) -> Vector {
         let (x, y) = (to.x - from.x, to.y - from.y);
         let ((ax, ay), (bx, by)) = (self.first, self.second);
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(Lattice::new((0.0, 0.0), (2.0, 4.0)), None);
     }
 
-    /// Comparison with a search of all images within five shifts.
+    /// Compares the result with a search of all images within five shifts.
     #[test]
     fn the_image_is_the_nearest_of_all() {
         let hexagon = ((3.5, 0.866), (1.0, 3.464));

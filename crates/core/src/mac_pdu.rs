@@ -9,7 +9,7 @@ use crate::{CellId, Direction, PacketId, PacketPool, Time, UeId};
 /// format of their headers.
 #[derive(Debug, Clone, Copy)]
 pub struct MacPdu<'a> {
-    /// Time at which the receiver had processed it.
+    /// Time at which the receiver had processed the transmission.
     pub received_at: Time,
     /// Cell of the transmission.
     pub cell: CellId,
@@ -43,7 +43,7 @@ pub struct MacPdu<'a> {
     pub bytes: &'a [u8],
     /// Packets in the PDU, in order.
     pub packets: &'a [PacketBytes],
-    /// Pool that holds the packets.
+    /// Pool that stores the packets.
     pub pool: &'a PacketPool,
 }
 
@@ -63,7 +63,7 @@ pub enum Reception {
 pub struct PacketBytes {
     /// Position of the first byte in the PDU.
     pub at: u32,
-    /// The packet.
+    /// Packet that the bytes belong to.
     pub packet: PacketId,
     /// Position of the first byte in the packet.
     pub offset: u32,
@@ -74,7 +74,8 @@ pub struct PacketBytes {
 /// Scheduling request of a UE, which has no MAC PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchedulingRequest {
-    /// Sending time, now or later, because the UE knows its next opportunity.
+    /// Time at which the request is sent, now or later. The UE knows its next opportunity in
+    /// advance.
     pub sent_at: Time,
     /// Cell that receives the request.
     pub cell: CellId,

@@ -6,8 +6,8 @@ pub fn edges(corners: &[(f64, f64)]) -> impl Iterator<Item = ((f64, f64), (f64, 
     corners.iter().copied().zip(next.copied())
 }
 
-/// Returns true if a place is in a polygon. A ray from it then crosses the edges an odd number of
-/// times.
+/// Returns true if a position is inside a polygon. A ray from an inside position crosses the edges
+/// an odd number of times.
 pub fn holds(corners: &[(f64, f64)], (x, y): (f64, f64)) -> bool {
     let crossed = edges(corners)
         .filter(|(a, b)| (a.1 > y) != (b.1 > y) && x < a.0 + (y - a.1) / (b.1 - a.1) * (b.0 - a.0));

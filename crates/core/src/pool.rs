@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub struct PacketId(u32);
 
 impl PacketId {
-    /// Returns the index of the slot, dense from zero, for further tables by packet.
+    /// Returns the index of the slot, dense from zero. Other tables may be indexed by it.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -24,11 +24,11 @@ impl PacketId {
 #[derive(Debug)]
 struct Recycled<T, const PIECE: usize> {
     pieces: Vec<Box<[T; PIECE]>>,
-    /// Number of slots that ever held an item.
+    /// Number of slots that have contained an item.
     slots: usize,
     free: Vec<u32>,
-    /// True for each slot that holds an item. It detects slots that are freed twice or read after
-    /// that.
+    /// True for each slot in use. Used to detect a slot that is freed twice, or read after it was
+    /// freed.
     #[cfg(debug_assertions)]
     is_used: Vec<bool>,
 }
@@ -46,7 +46,7 @@ impl<T, const PIECE: usize> Default for Recycled<T, PIECE> {
 }
 
 impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE> {
-    /// Returns a slot to write an item into. The slot still holds its former contents.
+    /// Returns a free slot for a new item. The slot still contains its former item.
     #[inline]
     fn claim(&mut self) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
@@ -66,7 +66,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
         );
     }
 
-    /// Records if a slot holds an item. The state must change.
+    /// Records whether a slot is in use. The state must change.
     #[cfg(debug_assertions)]
     fn set_used(&mut self, slot: u32, is_used: bool) {
         let before = std::mem::replace(&mut self.is_used[slot as usize], is_used);
@@ -77,7 +77,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
         );
     }
 
-    /// Asserts that a slot holds an item.
+    /// Asserts that a slot is in use.
     #[inline]
     fn assert_used(&self, slot: u32) {
         #[cfg(debug_assertions)]
@@ -123,7 +123,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
 #[derive(Debug, Default)]
 pub struct PacketPool {
     packets: Recycled<UnderWay, 1024>,
-    /// Segments with rarely used fields.
+    /// Segments whose rarely used fields are set.
     beside: Recycled<Segment, 64>,
 }
 
@@ -159,7 +159,7 @@ impl PacketPool {
         self.store(under_way, segment)
     }
 
-    /// Stores a new packet with a numbered [`Packet::message`] of the network.
+    /// Stores a new packet with the numbered message [`Packet::message`] of the network.
     pub fn send_message(
         &mut self,
         (flow, route): (FlowId, RouteId),

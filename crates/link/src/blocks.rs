@@ -88,13 +88,14 @@ pub(crate) struct Blocks {
     rlc: Stream,
     /// Interval of the newest block. The first interval has the number 0.
     newest: Option<u64>,
-    /// Unused work of the newest block.
+    /// Work of the newest block that is not used yet.
     spare: u64,
-    /// Last interval evaluated, and its work. The rate must be read only once and in order.
+    /// Last interval for which the rate was read, and the work in it. The rate must be read only
+    /// once and in order.
     ahead: (u64, u64),
     /// First free interval of each process.
     free_from: [u64; MOST_PROCESSES],
-    /// Time at which all data sent so far has been delivered in order.
+    /// Time at which all data sent so far is delivered in order.
     received_at: Time,
     /// End of the newest block's first transmission.
     free_at: Time,
@@ -243,7 +244,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the work that the rate does in the interval that begins at `at`.
+    /// Returns the work, in bit-nanoseconds, that the rate does in the interval that begins at
+    /// `at`.
     fn work_in(&mut self, mut at: Time) -> u64 {
         let end = at.saturating_add(self.config.interval);
         let mut work: u64 = 0;

@@ -59,7 +59,7 @@ pub struct DelayStep {
 
 pub use fadeout_core::agreed::Changes;
 
-/// Delay as a function of times that never go back.
+/// Delay as a function of time. Times must not decrease.
 #[derive(Debug)]
 pub(crate) enum Delay {
     Constant(Span),

@@ -1,10 +1,10 @@
-//! Random extra delay of packets.
+//! Random additional delay of packets.
 
 use crate::streams::Streams;
 use fadeout_core::Span;
 use fadeout_core::random::Stream;
 
-/// Random extra delay, uniform in `[0, most]` for each packet. On a link that keeps its order,
+/// Random additional delay, uniform in `[0, most]` for each packet. On a link that keeps its order,
 /// jitter never reorders packets. A packet that would overtake the previous one arrives together
 /// with it.
 #[derive(Debug, Clone)]

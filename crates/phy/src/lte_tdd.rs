@@ -139,8 +139,8 @@ mod tests {
                 let ends = [tdd.feedback(subframe), tdd.answer(subframe)];
                 assert_eq!(ends.map(|end| end.is_some()), [!is_up, is_up], "{tdd:?}");
                 for end in ends.into_iter().flatten() {
-                    // The distance is at least four subframes, and the target has the other
-                    // direction.
+                    // The feedback follows at least four subframes later, in a subframe of the
+                    // other direction.
                     assert!(
                         end >= subframe + 4 && (kind(end) == 'U') != is_up,
                         "{tdd:?}"

@@ -99,8 +99,8 @@ impl CoDel {
                 self.may_drop(config, now, queue);
             }
             self.is_dropping = true;
-            // A dropping state that follows soon after the last one starts with the drop rate that
-            // worked then.
+            // A dropping state that begins soon after the last one starts with the drop rate that
+            // the last one reached.
             debug_assert!(
                 self.last_count <= self.count,
                 "the count went down while it dropped"
@@ -204,7 +204,8 @@ mod tests {
     fn nothing_is_dropped_when_no_more_than_an_mtu_waits_behind() {
         let (mut codel, mut queue) = (CoDel::default(), Queue::default());
         for n in 0..1_000 {
-            // One packet of 1500 bytes waits behind the head, which is below the MTU of 1514.
+            // One packet of 1500 bytes waits behind the head. This is below the MTU of 1514 bytes,
+            // so no packet is dropped.
             queue.stand(2, ms(n + 500), Span::from_millis(500), Ecn::NotEct);
             codel.settle(&CoDelConfig::default(), ms(n + 500), &mut queue);
             assert_eq!((queue.dropped, queue.packets.len()), (0, 2));

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn every_capable_head_above_the_threshold_is_marked_unless_it_is_alone() {
         let config = EcnStepConfig::default();
-        // The first packet brings the sum of probabilities to one, which does not exceed one.
+        // The first packet raises the sum of probabilities to one, which does not exceed one. So 99
+        // of 100 packets are marked.
         assert_eq!(marks(config, 10, 1, Ecn::Ect1), 99);
         assert_eq!(marks(config, 10, 1, Ecn::Ect0), 99);
         assert_eq!(marks(config, 9, 1, Ecn::Ect1), 0);
@@ -176,7 +177,8 @@ mod tests {
             ramp: ramp(5_000, 20_000),
             ..EcnStepConfig::default()
         };
-        // A delay at a quarter of the range marks every fourth packet.
+        // At a quarter of the range every fourth packet is marked, except the first time, so 24 of
+        // 100.
         assert_eq!(marks(config, 10, 1, Ecn::Ect1), 24);
     }
 }

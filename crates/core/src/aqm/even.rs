@@ -1,4 +1,4 @@
-//! Signals with a given share, evenly spread.
+//! Conversion of a probability to evenly spread signals.
 
 /// Converter of a probability to signals without random draws. Each packet adds the probability to
 /// a sum, and each signal subtracts one (RFC 9332 appendix A.1, `recur`).
@@ -9,8 +9,8 @@ pub struct Even {
 }
 
 impl Even {
-    /// Returns true if this packet gets a signal. The share of packets with a signal is
-    /// `probability`.
+    /// Returns true if this packet gets a signal. In the long run the share of packets with a
+    /// signal is `probability`.
     #[inline]
     pub fn is_due(&mut self, probability: f64) -> bool {
         debug_assert!(

@@ -38,12 +38,12 @@ impl<Context> Registered<Context> for DropTailConfig {
     }
 }
 
-/// Packet at the head of a queue.
+/// State of the packet at the head of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// Time at which the packet entered the queue.
     pub entered_at: Time,
-    /// Number of bytes that wait behind it.
+    /// Number of bytes that wait behind the head.
     pub behind: u64,
 }
 

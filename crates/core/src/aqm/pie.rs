@@ -189,13 +189,13 @@ impl Pie {
         })
     }
 
-    /// Returns true if the algorithm is off until a third of the limit is used.
+    /// Returns true if the algorithm is inactive until a third of the limit is used.
     #[inline]
     pub fn is_off(&self) -> bool {
         !self.is_active
     }
 
-    /// Turns the algorithm on, because an arrival fills a third of the limit.
+    /// Activates the algorithm, because an arrival fills a third of the limit.
     ///
     /// Standard: RFC 8033 §5.3.
     pub fn wake(&mut self) {
@@ -449,7 +449,7 @@ mod tests {
     #[test]
     fn drops_have_the_probability() {
         let drops = gaps(false, 0.05).len() as f64;
-        // Five standard errors of a binomial count.
+        // The limit is five standard errors of a binomial count.
         let error = (200_000.0 * 0.05 * 0.95_f64).sqrt();
         assert!((drops - 10_000.0).abs() < 5.0 * error, "{drops}");
     }

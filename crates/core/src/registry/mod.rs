@@ -326,7 +326,7 @@ pub enum Value {
 pub struct Parameters(pub Vec<(String, Value)>);
 
 impl Parameters {
-    /// No given parameters.
+    /// Empty list of given parameters.
     pub const NONE: &'static Parameters = &Parameters(Vec::new());
 
     fn find(&self, name: &str) -> Option<&Value> {

@@ -54,7 +54,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Returns the name of the entry.
+    /// Returns the name of the registry entry.
     pub fn name(&self) -> &'static str {
         self.name
     }

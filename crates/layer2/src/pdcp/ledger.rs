@@ -78,8 +78,8 @@ impl Ledger {
         }
         is_here
     }
-    /// Records that a packet arrived at the other base station. Returns false if the packet is
-    /// lost, because it was passed over meanwhile.
+    /// Records that a packet arrived at the other base station. Returns false if the packet counts
+    /// as lost, because later packets were delivered meanwhile.
     pub fn bring_back(&mut self, serial: u32) -> bool {
         let number = u64::from(serial);
         let is_missed = self.entries.contains(number) && self.entries[number].place == Place::Away;
@@ -88,9 +88,9 @@ impl Ledger {
         }
         is_missed
     }
-    /// Records that no packet below `serial` is delivered any more
-    /// ([`Rx::passed`](super::Rx::passed)), so those that have not left are lost. Packets away at
-    /// another base station are not lost here.
+    /// Records that packets below `serial` can no longer be delivered
+    /// ([`Rx::passed`](super::Rx::passed)). Packets that have not left are lost. Packets on the way
+    /// to another base station are not lost here.
     #[inline]
     pub fn pass(&mut self, serial: u32, lost: &mut Vec<PacketId>) {
         while self.entries.first() < u64::from(serial) {
@@ -110,8 +110,8 @@ impl Ledger {
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {
         self.pass(self.next_serial(), lost);
     }
-    /// Returns true if this packet is inside: it was neither delivered nor dropped, and is not
-    /// away.
+    /// Returns true if the packet is on the bearer: not delivered, not dropped, and not on the way
+    /// to another base station.
     #[inline]
     pub fn holds(&self, serial: u32) -> bool {
         let number = u64::from(serial);
@@ -123,12 +123,12 @@ impl Ledger {
         let number = u64::from(serial);
         !self.entries.contains(number) || self.entries[number].place == Place::Gone
     }
-    /// Returns the number of packets on the bearer. It includes packets that left after one that is
-    /// still there.
+    /// Returns the number of packets since the oldest one on the bearer. It includes packets that
+    /// left after the oldest one entered.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-    /// Returns true if no packet is under way.
+    /// Returns true if no packet is on the bearer.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

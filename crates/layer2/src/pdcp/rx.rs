@@ -6,7 +6,7 @@ use super::{Delivery, PdcpConfig};
 use crate::rlc::{ParameterError, START, Sdu, SnSpace, Window};
 use fadeout_core::{Span, Time};
 
-/// Received PDU that waits until all PDUs before it are delivered or given up.
+/// Received PDU that waits until all PDUs before it are delivered or given up as lost.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stored {
     sdu: Sdu,
@@ -371,7 +371,8 @@ mod tests {
         let expiry = Time::ZERO + Span::from_millis(100);
         assert_eq!(rx.wake_at(), expiry);
         rx.on_wake(expiry, &mut out);
-        // PDU 2 started the timer, so its expiry gives up 1 and not 4.
+        // PDU 2 started the timer. So the expiry gives up PDU 1, which is missing before PDU 2, but
+        // not PDU 4.
         assert_eq!(out, [sdu(0), sdu(2), sdu(3)]);
         assert_eq!((rx.passed(), rx.held()), (4, 1));
         assert_eq!(rx.wake_at(), expiry + Span::from_millis(100));
@@ -431,7 +432,8 @@ mod tests {
         assert_eq!(out.len(), 2, "given up");
     }
 
-    /// If RLC restores the order, the entity never waits for a missing COUNT.
+    /// If RLC restores the order, the entity never waits for a missing COUNT, and delivers no COUNT
+    /// twice.
     #[test]
     fn order_from_rlc_passes_gaps_and_takes_no_count_twice() {
         let mut rx = at(

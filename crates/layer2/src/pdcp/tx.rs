@@ -41,8 +41,8 @@ impl Tx {
         self.tx_next = 0;
     }
 
-    /// Lowers the next COUNT by `closed`. The COUNTs of the SDUs that RLC has not sent were lowered
-    /// by the same number.
+    /// Lowers the next COUNT by `closed`, the number of COUNTs freed by drops. RLC has lowered the
+    /// COUNTs of its unsent SDUs by the same number.
     pub fn close_gaps(&mut self, closed: u32) {
         self.tx_next = self.tx_next.wrapping_sub(closed);
     }

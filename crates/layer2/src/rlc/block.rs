@@ -203,7 +203,7 @@ impl MacSubheader {
         if short < long {
             short
         } else {
-            // One byte stays unused if only the short form would fit.
+            // One byte stays unused if the PDU would fit only with the short form of the subheader.
             (room - 3).max(long - 1)
         }
     }

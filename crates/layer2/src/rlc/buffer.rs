@@ -60,7 +60,7 @@ pub(super) struct TxBuffer {
     closes_gaps: bool,
     /// Number of COUNTs freed by drops. Later SDUs move down by this number.
     gaps: u32,
-    /// Number below which queue management has decided on all SDUs.
+    /// Number below which queue management has decided on every SDU.
     settled_to: u64,
 }
 
@@ -129,7 +129,7 @@ impl TxBuffer {
         sdu.count = sdu.count.wrapping_sub(self.gaps);
         Some(sdu)
     }
-    /// Removes the head in order to drop it.
+    /// Removes the head because it is dropped.
     pub(super) fn drop_head(&mut self) -> Option<Sdu> {
         let sdu = self.pop()?;
         self.gaps += u32::from(self.closes_gaps);

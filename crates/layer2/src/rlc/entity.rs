@@ -239,7 +239,7 @@ impl Entity {
         waiting.data
     }
 
-    /// Computes the backlog, or the missing size of a STATUS PDU, and caches it.
+    /// Computes the backlog, or the missing size of a STATUS PDU, and stores it in the cache.
     fn note_waiting(&self, now: Time, mut waiting: Waiting) -> Backlog {
         let mut backlog = waiting.data;
         if now >= waiting.status_from {
@@ -408,9 +408,9 @@ impl Entity {
         }
     }
 
-    /// Freezes COUNT values until re-establishment: a dropped SDU no longer shifts the later ones,
-    /// because the peer already stores them under their current COUNT. Returns how far unsent SDUs
-    /// were shifted before.
+    /// Freezes COUNT values until re-establishment: A dropped SDU then no longer shifts the COUNTs
+    /// of later SDUs, because the peer already stores them under their present COUNT. Returns the
+    /// number of COUNTs by which unsent SDUs were shifted before.
     pub fn settle_counts(&mut self) -> u32 {
         self.machine_mut().buffer_mut().settle_counts()
     }

@@ -47,7 +47,7 @@ impl<T: Copy + Default> Outstanding<T> {
         self.poll.decide(now, is_last, self.unacked.highest())
     }
 
-    /// Returns true if neither new nor retransmitted bytes can be sent.
+    /// Returns true if no bytes can be sent, neither new nor retransmitted ones.
     #[inline]
     fn nothing_goes(&self, new: New) -> bool {
         self.unacked.pending_pieces == 0 && new != New::Ready

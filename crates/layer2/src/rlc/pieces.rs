@@ -8,7 +8,7 @@ pub(super) enum Received {
     Nothing,
     /// All bytes are received.
     All,
-    /// Some bytes are received: the list with this index.
+    /// Some bytes are received. The number is the index of the list of their ranges.
     Some(u32),
 }
 
@@ -72,7 +72,7 @@ impl Pieces {
             list.end = Some(end);
         }
         let ranges = &mut list.ranges;
-        // Ranges `from..to` touch the new one.
+        // The ranges `from..to` touch the new range and are merged with it.
         let from = ranges.partition_point(|range| range.1 < start);
         let to = ranges.partition_point(|range| range.0 <= end);
         if from == to {

@@ -1,7 +1,7 @@
 //! Sequence numbers, which wrap in PDUs and do not wrap internally.
 
-/// First internal number. It is a multiple of every modulus, so the first SN is 0. It is large
-/// enough that a window below it does not underflow.
+/// First internal number. It is a multiple of every modulus, so the first SN is 0. It is so large
+/// that a window below the number does not underflow.
 pub(crate) const START: u64 = 1 << 24;
 
 /// Initial number of slots, more than most bearers ever use at once.

@@ -391,7 +391,7 @@ mod tests {
             let (flow, size) = next(&mut fq, &mut rig, ms(1)).expect("a backlog");
             sent[flow as usize] += size;
         }
-        // Turns differ by at most a quantum and a packet.
+        // The bytes sent by two flows differ by at most a quantum and a packet.
         assert!(sent[1].abs_diff(sent[2]) <= 1514 + 1500, "{sent:?}");
     }
 
@@ -404,7 +404,7 @@ mod tests {
                 add(&mut fq, &mut rig, ms(0), 1500, flow);
             }
         }
-        // Each flow has one turn, so that the bulk flows are old.
+        // Each bulk flow has had one turn, so the bulk flows are old.
         for _ in 0..6 {
             next(&mut fq, &mut rig, us(1));
         }
@@ -424,7 +424,7 @@ mod tests {
         for _ in 0..10 {
             add(&mut fq, &mut rig, ms(0), 1500, 1);
         }
-        // Flow 1 uses its turn as a new flow and becomes an old one.
+        // Flow 1 uses up its turn as a new flow and becomes an old flow.
         next(&mut fq, &mut rig, us(1));
         next(&mut fq, &mut rig, us(1));
         add(&mut fq, &mut rig, us(2), 100, 2);

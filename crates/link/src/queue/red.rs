@@ -226,7 +226,8 @@ impl Red {
             }
             self.adapt_at += ADAPT_EVERY;
             if self.max_probability == before {
-                // Nothing changes until the average does.
+                // The parameter changes only after the average queue has changed, so the next
+                // update is skipped to its time on the grid.
                 self.adapt_at = next_on_grid(self.adapt_at, ADAPT_EVERY, now);
             }
         }
@@ -325,7 +326,7 @@ mod tests {
         let Verdict::Early(gentle) = verdict(config(), 22.5) else {
             panic!("gentle has a probability there");
         };
-        // The value is halfway from 0.1 to 1.
+        // The probability is halfway between 0.1 and 1.
         assert!((gentle - 0.55).abs() < 1e-12);
         assert_eq!(verdict(config(), 30.0), Verdict::Drop);
     }
@@ -361,7 +362,7 @@ mod tests {
     fn an_idle_link_lets_the_average_fall_by_a_weight_a_packet_time() {
         let mut red = red(config());
         red.average = 10.0;
-        // At 8 Mbit/s a packet of 1000 bytes lasts a millisecond.
+        // At 8 Mbit/s a packet of 1000 bytes takes a millisecond to send.
         red.average(ms(500));
         assert!((red.average - 10.0 * math::pow(0.998, 500.0)).abs() < 1e-9);
         red.average(ms(500));

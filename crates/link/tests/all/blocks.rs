@@ -22,8 +22,8 @@ fn link(bits: u64, blocks: BlockConfig) -> LinkConfig {
 /// Sends packets of 40 bytes, each alone on the link. Returns the time from the start of its block
 /// to its arrival, for each packet.
 fn delays(blocks: BlockConfig, count: u64) -> Vec<f64> {
-    // A block holds a packet. The time of a second between packets is longer than nine
-    // retransmissions.
+    // Each block contains one packet. The packets are a second apart, longer than nine
+    // retransmissions take.
     let mut bench = Bench::seeded(link(3565, blocks), 5);
     for number in 0..count {
         bench.send(Time::ZERO + Span::from_secs(number), 40);
@@ -92,7 +92,7 @@ fn each_harq_round_adds_one_round_trip_with_the_block_error_rate() {
         let expected = 0.9 * math::pow(0.1, f64::from(rounds));
         let delay = 2.0 + 12.0 * f64::from(rounds);
         let share = delays.iter().filter(|d| (*d - delay).abs() < 1e-6).count() as f64;
-        // Five standard errors of a binomial share.
+        // The limit is five standard errors of a binomial share.
         let error = (expected * (1.0 - expected) / count as f64).sqrt();
         assert!((share / count as f64 - expected).abs() < 5.0 * error);
     }
@@ -120,7 +120,7 @@ fn what_harq_leaves_broken_comes_after_the_delay_of_rlc() {
         let expected = (1.0 - wrong) * math::pow(wrong, f64::from(repeats));
         let delay = 2.0 + 100.0 * f64::from(repeats);
         let share = delays.iter().filter(|d| (*d - delay).abs() < 1e-6).count() as f64;
-        // Five standard errors of a binomial share.
+        // The limit is five standard errors of a binomial share.
         let error = (expected * (1.0 - expected) / count as f64).sqrt();
         assert!((share / count as f64 - expected).abs() < 5.0 * error);
     }
@@ -158,7 +158,8 @@ fn a_backlog_goes_at_the_rate_less_what_is_repeated() {
 
 #[test]
 fn what_follows_a_broken_block_waits_for_it_and_is_there_at_once() {
-    // Half of the blocks are broken once. Each interval has one packet, in a block of its own.
+    // Half of the transmissions of blocks fail. Each interval has one packet, in a block of its
+    // own.
     let blocks = BlockConfig {
         error: 0.5,
         transmissions: 64,
@@ -182,7 +183,7 @@ fn what_follows_a_broken_block_waits_for_it_and_is_there_at_once() {
 
 #[test]
 fn a_packet_counts_against_the_limit_until_it_is_through() {
-    // Every block is broken at first.
+    // Almost every block fails at first, and waits for its retransmission.
     let blocks = BlockConfig {
         residual_error: 0.9,
         ..BlockConfig::default()
@@ -289,7 +290,7 @@ fn errors_have_streams_of_their_own() {
         bench.drain();
         bench.arrived
     };
-    // The same packets are late with any draw of the jitter.
+    // The same packets are late with and without jitter, because the draws are independent.
     let (plain, jittered) = (times(0.1, 0), times(0.1, 900));
     for ((one, _), (other, _)) in plain.iter().zip(&jittered) {
         assert!(other.since(*one) <= Span::from_micros(900));

@@ -326,7 +326,8 @@ fn small_packets_share_an_opportunity_of_a_trace() {
         bench.arrived,
         [(ms(2), 0), (ms(2), 1), (ms(5), 2), (ms(9), 3)]
     );
-    // The remainder of the opportunity at 9 ms is lost for a packet that arrives at that instant.
+    // The packet arrives when the opportunity at 9 ms has passed, so the remainder of that
+    // opportunity is lost.
     bench.send(ms(9), 1500);
     bench.drain();
     assert_eq!(bench.arrived.last(), Some(&(ms(10), 4)));
