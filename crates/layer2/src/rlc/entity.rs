@@ -408,9 +408,9 @@ impl Entity {
         }
     }
 
-    /// Freezes COUNT values until re-establishment: A dropped SDU then no longer shifts the COUNTs
-    /// of later SDUs, because the peer already stores them under their present COUNT. Returns the
-    /// number of COUNTs by which unsent SDUs were shifted before.
+    /// Freezes COUNT values until re-establishment. A dropped SDU then no longer shifts later
+    /// COUNTs, because the peer already stores these SDUs under their COUNTs. Returns the number of
+    /// COUNTs by which unsent SDUs were shifted before.
     pub fn settle_counts(&mut self) -> u32 {
         self.machine_mut().buffer_mut().settle_counts()
     }

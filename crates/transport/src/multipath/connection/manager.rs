@@ -344,7 +344,7 @@ impl PathManager {
             Stage::Usable => has_join,
             Stage::Opening if !self.is_opener => {
                 path.stage = Stage::Usable;
-                // The segment is the fourth packet of MP_JOIN, after which the opener may send data on the
+                // The segment is the fourth packet of MP_JOIN. The opener may now send data on the
                 // path.
                 index > 0
             }

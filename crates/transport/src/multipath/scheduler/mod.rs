@@ -129,8 +129,8 @@ pub trait PathScheduler {
         false
     }
     /// Returns true if the scheduler belongs to present Linux, which binds data to paths ahead of
-    /// their windows. False for the stack of the MPTCP papers. That stack binds data at departure,
-    /// reinjects at a subflow's timeout and retransmits opportunistically.
+    /// their windows. False for the stack of the MPTCP papers. The papers' stack binds data at
+    /// departure, reinjects at a subflow's timeout and retransmits opportunistically.
     fn is_upstream(&self) -> bool {
         false
     }

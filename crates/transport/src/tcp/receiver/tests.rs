@@ -195,7 +195,7 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
     assert_eq!(b.ack().sack.as_slice(), []);
     assert!(b.receiver.answers_outdated(b.now, &data(2001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
-    // Of segments without data, a second one within half a second is not answered.
+    // A second segment without data within half a second is not answered.
     let answers = [0, 100, 600].map(|after| {
         let now = b.now + Span::from_millis(after);
         b.receiver.answers_outdated(now, &data(501, 0))

@@ -306,7 +306,7 @@ mod tests {
     fn what_fills_a_burst_or_a_third_of_the_window_does_not_wait() {
         let waits = |quota, burst| waiting(60).sender.defers(waiting(60).now, quota, burst);
         assert_eq!((waits(3, 4), waits(4, 4)), (Some(true), None));
-        // A burst of more than a third of the window of 20,000 bytes does not wait.
+        // A burst does not wait if it exceeds a third of the window of 20,000 bytes.
         assert_eq!((waits(6, 10), waits(7, 10)), (Some(true), None));
         // The last data of the stream is one segment and never waits. One byte more does.
         let mut b = waiting(11);

@@ -152,8 +152,8 @@ fn a_record_ends_a_piece() {
 
 #[test]
 fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
-    // The ACK of the first segment is due in a millisecond, and the nine segments that may leave
-    // are less than a third of the window. So the burst waits for more data (Linux
+    // The ACK of the first segment is due in a millisecond. The nine segments that may leave are
+    // less than a third of the window. So the burst waits for more data (Linux
     // `tcp_tso_should_defer`). A single pushed sk_buff would leave at once.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
