@@ -21,8 +21,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// Returns the allocations in the last of `seconds` seconds. Asserts that the cell carries all
 /// offered packets.
 fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
-    // 10,000 downlink packets per second and bearer, less those that retransmissions hold up at the
-    // end.
+    // Each bearer gets 10,000 downlink packets per second. Packets that retransmissions delay at
+    // the end are not required.
     let offered = seconds * 10_000 * config.bearers.len() as u64;
     let (allocations, carried) = feed(config, seconds);
     assert!(carried + 4000 > offered, "{carried} of {offered}");
@@ -100,7 +100,8 @@ fn the_steady_state_of_a_busy_cell_allocates_nothing() {
 
 #[test]
 fn queue_management_that_drops_allocates_nothing() {
-    // The unresponsive source offers more than the cell carries.
+    // The source without congestion control offers more than the cell carries, so queue management
+    // drops or marks packets.
     let laws = [
         AqmConfig::CoDel(CoDelConfig::default()),
         AqmConfig::Pie(PieConfig::default()),

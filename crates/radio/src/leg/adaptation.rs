@@ -147,8 +147,8 @@ impl Leg {
         Some(choice)
     }
 
-    /// Returns the bytes of the largest uplink transport block whose MCS is supported by the UE's
-    /// power.
+    /// Returns the bytes of the largest uplink transport block with MCS number `scheme` for which
+    /// the UE's power suffices.
     pub(crate) fn most_uplink_bytes(
         &self,
         plan: &CellPlan,

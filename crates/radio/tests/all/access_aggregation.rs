@@ -82,7 +82,7 @@ fn with_uplink(ue: UeConfig) -> UeConfig {
 }
 
 /// Returns the downlink bytes per second delivered to a UE in `count` cells with a full buffer. The
-/// first second does not count.
+/// first second is excluded.
 fn rate(cells: (u32, bool), sinr_db: Option<f64>) -> f64 {
     rate_at(150.0, cells, Direction::Downlink, sinr_db)
 }

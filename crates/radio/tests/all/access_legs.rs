@@ -7,7 +7,7 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
-/// Puts all UEs of a cell in line of sight.
+/// Sets the line-of-sight state of all UEs of a cell.
 fn in_sight(cell: CellConfig) -> CellConfig {
     CellConfig {
         channel: ChannelConfig {

@@ -311,7 +311,8 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
 
 #[test]
 fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_failed() {
-    // Neither end receives the other. The power is too low, on a path that might change.
+    // Neither end receives the other, because the power is too low. The path's gain may change
+    // later.
     let power = Dbm(-150.0);
     let config = |bearer| RadioConfig {
         cells: vec![CellConfig {
@@ -473,7 +474,8 @@ fn at_a_given_sinr_that_is_out_of_range_nothing_waits_for_ever() {
 
 #[test]
 fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
-    // Neither end receives the other. The power is too low, on a path that might change.
+    // Neither end receives the other, because the power is too low. The path's gain may change
+    // later.
     let power = Dbm(-150.0);
     for direction in [Direction::Downlink, Direction::Uplink] {
         let config = RadioConfig {

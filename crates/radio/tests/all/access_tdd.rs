@@ -85,8 +85,8 @@ impl Slots {
         self.kind(slot) == 'U' || self.mu.is_some() && self.kind(slot) == 'S'
     }
 
-    /// Returns the duration of `count` symbols in ns: 2192 samples at 30.72 MHz each, in slots of 1
-    /// ms / 2^mu.
+    /// Returns the duration of `count` symbols in ns. A symbol has 2192 samples at 30.72 MHz, in
+    /// slots of 1 ms / 2^mu.
     fn symbols(count: u64, mu: usize) -> u64 {
         (count * 2192 * 15_625 / 480) >> mu
     }
@@ -494,7 +494,7 @@ fn a_period_that_the_pattern_stretches_is_named_with_what_is_left_of_it() {
         let found = StretchedPeriod::find_all(&cell);
         let is_multiple = period % 5 == 0;
         assert_eq!(found.is_empty(), is_multiple, "{period}");
-        // Two of five slots have PUCCH.
+        // Two of five slots have PUCCH, so the mean period is stretched.
         let means = found.iter().map(|it| it.mean_slots);
         assert!(means.eq(found.iter().map(|_| f64::from(period) * 2.5)));
     }

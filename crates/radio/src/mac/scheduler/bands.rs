@@ -332,8 +332,7 @@ mod tests {
         let blind = BANDS as f64 * 1e6;
         assert!(all > 1.5 * blind && all < oracle);
         for one in &carried {
-            // Each UE has two units in every slot, so it gets the rates of a UE that competes with
-            // three others.
+            // Each UE has two units in every slot, so all UEs carry equal shares.
             assert!((one * 4.0 / all - 1.0).abs() < 0.02);
         }
     }

@@ -1,7 +1,7 @@
 //! MAC schedulers, which divide a slot among UEs.
 //!
-//! A slot is divided into *units*. A unit is a resource block group if UEs share the band in
-//! frequency, and a symbol if an analog beam serves one UE at a time. With a CQI for the whole
+//! A slot is divided into *units*. If UEs share the band in frequency, a unit is a resource block
+//! group. If an analog beam serves one UE at a time, a unit is a symbol. With a CQI for the whole
 //! band, a scheduler decides only the number of units of each UE. With CQIs of sub-bands,
 //! [`BandShares`] also decides the sub-bands of these units. Retransmissions are scheduled earlier,
 //! so a scheduler divides only the remaining units.

@@ -12,7 +12,7 @@ use fadeout_core::{
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
 
-/// Nodes at rest. Node n is at the n-th place.
+/// Nodes at rest. Node n is at the n-th position.
 pub struct AtRest(pub Vec<Point>);
 
 impl Motion for AtRest {

@@ -17,7 +17,7 @@ fn a6(event: &MeasurementEvent, offset: f64) -> MeasurementEvent {
     }
 }
 
-/// Returns the cell on another carrier, at another place and with another power.
+/// Returns the same cell on another carrier, with another position and another power.
 fn on_other_carrier(
     cell: &CellConfig,
     (number, shift_m, power_dbm): (u32, f64, f64),

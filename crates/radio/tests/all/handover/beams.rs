@@ -20,7 +20,7 @@ fn behind_a_wall(lasts: Span, reflected_db: Option<f64>) -> Case {
     };
     let mut cell = cell(true, 0.0, 30.0);
     cell.channel.path_loss = PathLoss::FreeSpace(FreeSpace);
-    // Clusters would reach the UE past the wall.
+    // Clusters of the fading model would reach the UE around the wall, so fading is off.
     cell.channel.los_fading = Fading::None;
     cell.channel.blockages = vec![Blockage::Scripted(Scripted {
         intervals: [wall].into(),
@@ -115,7 +115,8 @@ fn a_dedicated_preamble_is_answered_at_once_where_the_candidate_is_above_the_thr
 
 #[test]
 fn a_short_wall_is_no_failure_as_the_count_begins_anew() {
-    // Two instances occur, and none in the four periods after them.
+    // Two beam failure instances occur, and none in the next four periods. So no beam failure is
+    // declared.
     let (steps, _) = steps(behind_a_wall(Span::from_millis(40), Some(15.0)));
     assert_eq!(steps, []);
 }

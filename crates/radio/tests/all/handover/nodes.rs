@@ -64,7 +64,7 @@ fn nodes(random: &mut Stream) -> Case {
     };
     let lower = threshold - random.uniform_in(0.0, 6.0);
     let mut pscell_events = Vec::new();
-    // Without event A2 the secondary node is released when its link fails.
+    // Without event A2 the secondary node is released only when its link fails.
     if random.chance(0.6) {
         pscell_events.push(event(EventKind::A2 { threshold: lower }, random));
     }
@@ -97,8 +97,8 @@ fn nodes(random: &mut Stream) -> Case {
     case
 }
 
-/// Returns a blockage of a cell with random interruptions. Short ones end when the leg has just
-/// failed, so that the cell can be entered again.
+/// Returns a blockage of a cell with random interruptions. Short interruptions end just after the
+/// leg has failed, so that the UE can enter the cell again.
 fn cuts(random: &mut Stream) -> Blockage {
     let mut intervals = Vec::new();
     let mut from = Time::ZERO;
