@@ -15,8 +15,8 @@ use fadeout_core::{
 };
 use std::collections::BTreeMap;
 
-/// Time from the last step of a handover to its result row. Until then, forwarded packets that waited
-/// at the target have reached the phone.
+/// Time from the last step of a handover to its result row. Forwarded packets that waited at the
+/// target have reached the phone before the row is written.
 pub(crate) const ROW_DELAY: Span = Span::from_secs(1);
 
 /// A message of a handover between links, or an end marker of the user plane.

@@ -193,8 +193,8 @@ impl Directory {
         (sender, receiver)
     }
 
-    /// Returns the numbers of the two directions of link number `link` of the scenario file, the
-    /// forward direction first.
+    /// Returns both directions of a link, the forward direction first. `link` is the link's number
+    /// in the scenario file.
     pub(crate) fn link(&self, link: usize) -> [LinkId; 2] {
         let first = 2 * link as u32;
         [LinkId(first), LinkId(first + 1)]

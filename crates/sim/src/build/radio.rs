@@ -48,7 +48,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     Ok(Some(radio))
 }
 
-/// Adds the bearers of those UEs that the radio access contains.
+/// Adds the bearers whose UEs are in the radio access.
 fn establish(
     scenario: &Scenario,
     generations: &[Generation],

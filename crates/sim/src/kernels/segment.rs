@@ -23,8 +23,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the stream offset of a sequence number. Of all offsets with this number, it is the
-    /// one nearest to the highest offset so far.
+    /// Returns the stream offset of a sequence number. Several offsets have the same number, and
+    /// the result is the offset nearest to the highest one so far.
     fn offset(&self, seq: u32) -> u64 {
         let near = self.first.wrapping_add(self.highest as u32);
         let distance = i64::from(seq.wrapping_sub(near) as i32);

@@ -38,8 +38,8 @@ struct Rider {
     flows: Vec<FlowId>,
     delay: Span,
     is_notified_of_cut: bool,
-    /// Cell and predicted end of the latest blockage that flows have a notice of, until its end is
-    /// notified. `None` if there is none.
+    /// Cell and predicted end of the last blockage that flows know from a notice. `None` if flows
+    /// have been notified of its end.
     said: Option<(CellId, Time)>,
     rate: Option<f64>,
 }
@@ -157,8 +157,8 @@ impl Forecast {
         }
     }
 
-    /// Appends notices to `out` in three cases: the base station no longer receives the UE,
-    /// receives it again, or has predicted a blockage that did not occur.
+    /// Appends notices to `out` if the base station no longer receives the UE or receives it again.
+    /// Also appends a notice if a predicted blockage did not occur.
     fn tell_what_is(
         &mut self,
         ue: UeId,
@@ -337,9 +337,8 @@ fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
     }
 }
 
-/// Returns the next actual blockage within the horizon. `None` if there is none. Its start is
-/// shifted by the errors of the vehicle's report: an error of position or speed makes the predicted
-/// start too early or too late.
+/// Returns the next actual blockage within the horizon. `None` if there is none. An error of
+/// position or speed in the vehicle's report makes the predicted start too early or too late.
 fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahead> {
     let now = seen.report.at;
     let next = known.partition_point(|&(began, _)| began <= now);

@@ -69,7 +69,7 @@ fn carry_out_requests<P: Probe>(world: &mut World<P>, id: FlowId) {
 }
 
 impl Flow {
-    /// Hands the results of a connection's step to the flow: bytes in order, and events. `at` is
+    /// Hands the results of a connection's event to the flow: in-order bytes and events. `at` is
     /// the endpoint that acts for the connection.
     #[inline]
     pub(super) fn on_endpoint_output(
@@ -144,7 +144,7 @@ impl Flow {
                 self.established_at.get_or_insert(agenda.now());
             }
             AppEvent::PeerClosed => {
-                // The sender will send no more data, so the receiver closes its direction too.
+                // The sender will send no more data, so the receiver closes its own direction, too.
                 let close = Event::Close {
                     endpoint: self.receiver,
                 };

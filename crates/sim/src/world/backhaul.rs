@@ -37,7 +37,7 @@ impl Interfaces {
     ) -> Result<Interfaces, NodeId> {
         let mut strangers = BTreeSet::new();
         for &base in bases {
-            // Each hop has a reverse hop, so one direction is enough.
+            // Each hop has a reverse hop, so a check of one direction is enough.
             if topology.wired((base, core)).is_none() {
                 return Err(base);
             }
@@ -98,7 +98,8 @@ impl Interfaces {
         }
     }
 
-    /// Returns the route from one place to another. `what` is the purpose of the packet at its end.
+    /// Returns the route between two network nodes. `what` is the purpose of the packet at the end
+    /// of its route.
     #[inline]
     pub(super) fn route(
         &mut self,

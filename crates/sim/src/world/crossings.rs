@@ -161,7 +161,7 @@ impl<P: Probe> Crossed<'_, P> {
             });
     }
 
-    /// True if some flow still uses the route that the handover leaves.
+    /// True if at least one flow still uses a route over the handover's source.
     fn is_there(&mut self, index: u16) -> bool {
         let crossing = &self.crossings.list[usize::from(index)];
         let mut changes = crossing.downlinks.iter().chain(&crossing.uplinks);
@@ -226,8 +226,8 @@ impl<P: Probe> Crossed<'_, P> {
                     crossing.row.end_marker_s = seconds(now);
                 }
             }
-            // The message comes after the end of the handover, or at a stage that does not expect
-            // it.
+            // The message arrives after the end of the handover, or at a stage in which no such
+            // message is expected. So it has no effect.
             _ => {}
         }
         self.arm(index);

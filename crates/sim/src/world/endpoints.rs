@@ -33,7 +33,8 @@ impl<P: Probe> World<P> {
             }
             Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => {}
             Transport::Udp(_) => {
-                // A UDP flow has no connection to open or to close.
+                // UDP flows have no connection. Only `Write` has an effect, and commands to open or
+                // close are ignored.
                 if let AppCommand::Write(bytes) = command {
                     self.send_datagram(endpoint, bytes);
                 }

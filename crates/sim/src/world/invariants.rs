@@ -4,7 +4,7 @@ use super::World;
 use fadeout_core::Probe;
 
 impl<P: Probe> World<P> {
-    /// Asserts that an event has left no unfinished work.
+    /// Asserts that the last event has left no unfinished work.
     #[inline]
     pub(super) fn assert_settled(&self) {
         debug_assert!(

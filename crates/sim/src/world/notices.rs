@@ -5,8 +5,8 @@ use super::{Event, Flow, Transport, World};
 use crate::notices::Notices;
 use fadeout_core::{FlowId, LinkInfo, Probe, Time};
 
-/// Sends a notice that was not known in advance to the ends of a flow. A prediction gets errors.
-/// Does nothing if the flow takes no notices.
+/// Sends a notice that was not known in advance to the ends of a flow. A prediction gets random
+/// errors. Does nothing if the flow uses no notices.
 pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
     schedule_notice(all, agenda, flow, |notices, now| {
         notices.add_with_error(now, info)

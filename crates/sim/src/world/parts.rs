@@ -24,7 +24,7 @@ pub(crate) enum Transport {
     /// A single TCP connection after the start of its flow. It is boxed, because it takes some
     /// kilobytes that other variants do not need.
     Tcp(Box<TcpEndpoint>),
-    /// A single TCP connection after its end. It neither sends nor responds any more.
+    /// A single TCP connection after its end. It neither sends nor responds to packets.
     Over(Box<Account>),
     /// A subflow of a multipath connection (RFC 8684 section 1.3).
     Subflow {

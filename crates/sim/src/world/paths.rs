@@ -183,8 +183,8 @@ impl UePaths {
 
     #[inline(never)]
     fn follow_all<P: Probe>(world: &mut World<P>) {
-        // Actions that arise during this loop, between two base stations on one node, are read by
-        // its next turn.
+        // Between two base stations on one node, an action may cause further actions at once. The
+        // next iteration of the loop handles them.
         let Some(mut paths) = world.paths.take() else {
             return;
         };

@@ -98,7 +98,8 @@ impl Tunnels {
         one == other && !ends.iter().any(|node| self.of_utra.contains(node))
     }
 
-    /// Records that a packet is forwarded. `None` as the number removes an older entry.
+    /// Records that a packet is forwarded. If `number` is `None`, an older entry of the packet is
+    /// removed.
     pub(super) fn set_forwarded(&mut self, packet: PacketId, number: Option<PdcpNumber>) {
         match number {
             Some(number) => self.numbers.insert(packet, number),
@@ -173,7 +174,7 @@ impl Tunnels {
                 Signal::ForwardingEnd => marker(tunnel(kind::BETWEEN_LINKS, handover.into())),
                 _ => None,
             },
-            // The last of these links leads to the phone and has no tunnel.
+            // The last link of the section leads to the phone. Packets on it are in no tunnel.
             Some(Hop::Target { handover }) if section.at < section.links.len() => {
                 inside(tunnel(kind::BETWEEN_LINKS, handover.into()), None)
             }
@@ -196,8 +197,8 @@ impl Tunnels {
         }
     }
 
-    /// Returns the tunnel of a bearer before or behind these links. `None` if the current link is
-    /// not in it.
+    /// Returns the tunnel of a bearer at the start or at the end of the section of links. `None` if
+    /// the current link is outside the tunnel.
     fn of_bearer(
         &self,
         hop: Hop,

@@ -52,8 +52,8 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
         of(RrcEvent::SecondaryAdded),
     );
     assert!((at(&old) - first.left_s).abs() < 1e-9 && (at(&new) - first.entered_s).abs() < 1e-9);
-    // The second cell of each site has a number three above its first cell, and each is the other's
-    // secondary cell.
+    // The number of a site's second cell is three above that of its first cell. Each of the two
+    // cells is the secondary cell of the other.
     let beside = |cell: CellId| CellId((cell.0 + 3) % 6);
     assert_eq!(
         (old.cell, new.cell),

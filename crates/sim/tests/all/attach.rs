@@ -83,7 +83,8 @@ fn messages_take_the_times_of_the_links() {
         assert!(row.procedure == Procedure::Attach && is_well, "{row:?}");
         near(row.triggered_s, 1.0);
         near(row.switched_s, first(RrcEvent::PathSwitched));
-        // Packets that the UE sent before its bearer existed waited for the bearer.
+        // Packets that the UE sent before its bearer existed waited for the bearer, so no packet
+        // was dropped.
         assert!(rows.drops.is_empty(), "{:?}", rows.drops[0]);
     }
 }
@@ -180,7 +181,7 @@ fn ues_that_never_attach_are_named_with_the_reason() {
             "the strongest, \"west\", whose downlink is below `q-in`",
         ],
     );
-    // No retransmission of the core's request arrives, and T3410 ends after 15 s.
+    // Neither the core's request nor a retransmission arrives, so T3410 expires after 15 s.
     let lost = said(
         PHONE,
         &["link.s1-west.loss={ probability = 1 }", "duration=\"20 s\""],

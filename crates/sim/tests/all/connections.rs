@@ -48,7 +48,7 @@ fn a_connection_that_nothing_answers_is_told_with_its_syns() {
         under_way,
         ["flow \"file\": never connected: no answer to 2 SYNs from 0.000 to 1.024 s"]
     );
-    // The run may end before any answer can arrive.
+    // If the run ends before any answer can arrive, there is no remark.
     assert!(said(&scenario("10 ms", ["0", "0"], TCP)).is_empty());
     assert!(said(&scenario("2 s", ["0", "0"], TCP)).is_empty());
 }
@@ -123,7 +123,7 @@ fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
     );
     let of_up = "in the uplink: its SINR is -12.0 dB with all its power in one resource block, and the lowest CQI takes -";
     let of_down = "in the downlink: its SINR is -12.0 dB, and the lowest CQI takes -";
-    // Either the SYN itself is not sent, or its answer is not.
+    // Depending on the case, either the SYN itself is lost or the answer to it.
     for (sinrs, flow, part) in [
         ([20.0, -12.0], up, of_up),
         ([-12.0, 20.0], up, of_down),

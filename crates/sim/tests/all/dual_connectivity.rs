@@ -74,7 +74,7 @@ fn a_secondary_node_with_more_than_t_reordering_waits_for_is_pointed_out() {
         Vec::<String>::new()
     );
     assert_eq!(advice("desired-buffer = \"10 MB\"", "").len(), 1);
-    // With a copy on each leg, the receiver waits for neither.
+    // With a copy on each leg, the receiver never waits for the slower leg.
     let doubled = "desired-buffer = \"10 MB\", duplication = \"downlink\"";
     assert_eq!(advice(doubled, ""), Vec::<String>::new());
 }
@@ -112,7 +112,7 @@ fn a_split_bearer_that_uses_one_leg_is_bit_by_bit_one_of_a_single_connection() {
             );
             assert_eq!(split["fingerprint"], single["fingerprint"]);
             assert_eq!(split["datagram_flows"], single["datagram_flows"]);
-            // A second leg that no bearer uses has no effect.
+            // A second leg that no bearer uses does not change the results.
             let idle = run(
                 &format!("{NETWORK}pscell = \"other\"\n{flow}"),
                 &[stream, &mode],
@@ -141,7 +141,8 @@ fn what_a_link_between_base_stations_drops_is_sent_again() {
     assert_eq!(of(&lossy, "lost_datagrams"), Some(0.0));
     assert_eq!(of(&lossy, "reordered_datagrams"), Some(0.0));
     assert!(lossy["links"][4]["dropped_random"].as_u64() > Some(100));
-    // Its own leg carries 54 Mbit/s and the link 5, but 60 Mbit/s are sent. The queue fills up.
+    // The UE's own leg carries 54 Mbit/s and the link to the other leg 5 Mbit/s. The sender sends
+    // 60 Mbit/s, so the queue of the link fills up.
     let slow = run(
         &text,
         &[

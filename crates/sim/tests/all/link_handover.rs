@@ -315,7 +315,8 @@ fn a_limit_in_round_trips_of_no_flow_is_refused() {
         let built = build(&scenario, Seen::default()).map(|_| ());
         built.err().map(|error| error.to_string())
     };
-    // The flow begins on the other link, so its round trip over this link is not known.
+    // The flow begins on the other link, so its round-trip time over this link is unknown and the
+    // scenario is refused.
     let beside = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
     let error = limited(beside).expect("no flow uses the link");
     assert!(error.contains("lte"), "{error}");

@@ -218,7 +218,8 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
         let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
         fadeout_sim::advice(&parse(&text, ".".into(), &[]))
     };
-    // The product of 80 Mbit/s by TS 38.306 and 10 ms of links in both directions is 100 kB.
+    // The product of 80 Mbit/s (TS 38.306) and 10 ms of links in both directions is 100 kB. A
+    // buffer of 200 kB is larger, so there is no warning.
     assert_eq!(advice("200 kB"), Vec::<String>::new());
     let sentences = advice("10 kB");
     assert_eq!(sentences.len(), 1);

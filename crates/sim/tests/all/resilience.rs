@@ -160,8 +160,8 @@ fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
         blockage: LOST,
         ..CUBIC
     };
-    // The blockage is longer than the timeout. The reductions are the same, so the runs are the
-    // same.
+    // The blockage is longer than the timeout. With and without the scheme, the window reductions
+    // are the same, so the rates are the same.
     assert!((rtw(&long) / long.goodput() - 1.0).abs() < 0.01);
 }
 

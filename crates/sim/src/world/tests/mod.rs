@@ -290,7 +290,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     world.run(ms(12), u64::MAX);
     assert_eq!([SENDER, RECEIVER].map(|id| stage(&world, id)), ["open"; 2]);
     world.run(ms(9_000), u64::MAX);
-    // The end that closed first is kept, because its peer may retransmit.
+    // The endpoint of the end that closed first is kept, because its peer may retransmit the FIN.
     assert_eq!(
         [SENDER, RECEIVER].map(|id| stage(&world, id)),
         ["open", "over"]
@@ -299,7 +299,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     let (sender, receiver) = (sender.expect("it is TCP"), receiver.expect("it is TCP"));
     assert_eq!(sender.statistics.sent_segments, 14, "20 kB");
     assert!(receiver.is_closed && receiver.calls.is_some_and(|calls| calls.count == 1));
-    // The closed end does not respond any more.
+    // A closed endpoint ignores packets, so it causes no events.
     let events = world.agenda.drain().count();
     let late = under_way(&mut world, 1);
     world.receive(late);
