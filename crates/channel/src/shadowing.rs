@@ -1,11 +1,12 @@
-//! Shadowing and the line-of-sight state as functions of the UE's place.
+//! Shadowing and the line-of-sight state as functions of the UE's position.
 //!
 //! Each site has its maps, which are Gaussian fields: shadowing in LOS, shadowing in NLOS, and the
 //! line-of-sight state. K factor and delay spread have maps if they are drawn.
 //!
-//! The value at a place depends on the map alone. So two UEs side by side see about the same value,
-//! and a UE that returns finds the old one. A UE whose path becomes blocked or clear changes to the
-//! other shadowing map. All sites share one more field, which makes their shadowing correlated.
+//! The value at a position depends on the map alone. Two UEs side by side therefore have about the
+//! same value. A UE that returns has the old value again. When its path becomes blocked or clear, a
+//! UE changes to the other shadowing map. All sites share one more field, which correlates their
+//! shadowing.
 
 use super::field::{Lattice, Map};
 use super::path_loss::Condition;
@@ -14,7 +15,7 @@ use fadeout_core::random::Stream;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Returns the correlation of the shadowing at two places: `exp(-displacement / distance)`.
+/// Returns the correlation of the shadowing at two positions: `exp(-displacement / distance)`.
 ///
 /// Standard: TR 38.901 §7.4.4, equation 7.4-5.
 pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
@@ -41,9 +42,10 @@ pub fn next_db(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) 
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
     pub(crate) shadowing_m: [f64; 2],
-    /// Correlation distance of the K factor in LOS, metres. `None` if it has no map.
+    /// Correlation distance of the K factor in LOS, metres. `None` if the K factor has no map.
     pub(crate) k_factor_m: Option<f64>,
-    /// Correlation distances of the delay spread in LOS and NLOS, metres. `None` if it has no map.
+    /// Correlation distances of the delay spread in LOS and NLOS, metres. `None` if the delay
+    /// spread has no map.
     pub(crate) delay_spread_m: [Option<f64>; 2],
     /// Correlation distance of the line-of-sight state, metres.
     pub(crate) state_m: f64,
@@ -151,7 +153,7 @@ pub(crate) struct MapReader {
     others: Option<Box<Others>>,
 }
 
-/// Lattices of maps that are not read if only one condition exists.
+/// Lattices of maps that are never read if the channel is always in the same LOS state.
 #[derive(Debug, Default)]
 struct Others {
     state: Lattice,
@@ -159,11 +161,11 @@ struct Others {
     rare: Option<Box<Rare>>,
 }
 
-/// Lattices of maps for drawn K factors and delay spreads, and for the shadowing of the second
-/// condition.
+/// Lattices of three kinds of maps: drawn K factors, drawn delay spreads, and the shadowing of the
+/// second LOS state.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Lattice of the other condition's shadowing.
+    /// Lattice for the shadowing of the other LOS state.
     shadowing: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
@@ -189,8 +191,8 @@ impl MapReader {
         Arc::as_ptr(&self.map.common)
     }
 
-    /// Returns the shared part of the shadowing, in standard deviations. The caller must use one
-    /// `lattice` for the common map of one condition only.
+    /// Returns the shared part of the shadowing, in standard deviations. The caller must use
+    /// `lattice` only for the common map of one LOS state.
     pub(crate) fn common_by(
         &self,
         lattice: &mut Lattice,
@@ -202,15 +204,15 @@ impl MapReader {
             * common.shadowing[number(condition)].read(lattice, place)
     }
 
-    /// Returns close bounds of the site's own part of the shadowing at a place, in standard
-    /// deviations.
+    /// Returns lower and upper bound of the site's own part of the shadowing at a position, in
+    /// standard deviations.
     pub(crate) fn own_within(&self, condition: Condition, place: (f64, f64)) -> [f64; 2] {
         let share = (1.0 - self.map.common.scales.between_sites).sqrt();
         let within = self.map.shadowing[number(condition)].within(place);
         within.map(|bound| share * bound)
     }
 
-    /// Returns the shadowing at a place, in standard deviations.
+    /// Returns the shadowing at a position, in standard deviations.
     pub(crate) fn shadowing(&mut self, condition: Condition, place: (f64, f64)) -> f64 {
         let n = number(condition);
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
@@ -233,23 +235,23 @@ impl MapReader {
         })
     }
 
-    /// Returns the standard normal number at a place that decides the line-of-sight state. Its
+    /// Returns the standard normal number at a position that decides the line-of-sight state. Its
     /// quantile is compared with the probability of LOS.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         read(&mut others.state, Some(&self.map.state), place)
     }
 
-    /// Returns the K factor at a place, in standard deviations from its mean. Zero if it is not
-    /// drawn.
+    /// Returns the K factor at a position, in standard deviations from its mean. Zero if the K
+    /// factor is not drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         let rare = others.rare.get_or_insert_default();
         read(&mut rare.k_factor, self.map.k_factor.as_ref(), place)
     }
 
-    /// Returns the delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its
-    /// logarithm. Zero if it is not drawn.
+    /// Returns the delay spread at a position in LOS (0) or NLOS (1), in standard deviations of its
+    /// logarithm. Zero if the delay spread is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
         let rare = others.rare.get_or_insert_default();

@@ -1,5 +1,5 @@
-//! Small-scale fading of one link. During a transition between LOS and NLOS it mixes both
-//! conditions. It also sums over the antennas of the receiver.
+//! Small-scale fading of one link. During a transition between LOS and NLOS, the fading of both
+//! states is mixed. The powers at all antennas of the receiver are added.
 
 use super::fading::rays::{Place, Rays};
 use super::fading::{MAX_SUB_BANDS, Plan, power};
@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 pub(super) const LOS: usize = 0;
 pub(super) const NLOS: usize = 1;
 
-/// Smallest share of the mean power at which a condition is included. The error is 0.0004 dB.
+/// A LOS state is ignored if it contributes less than this share of the mean power. The error of
+/// the mean power is then at most 0.0004 dB.
 const NEGLIGIBLE: f64 = 1e-4;
 
 /// Fading data that all links of a carrier share.
@@ -25,14 +26,14 @@ pub(super) struct Fadings {
     pub(super) antennas: u32,
 }
 
-/// Fading of a link in both conditions, and their shares of the power.
+/// Fading of a link in LOS and in NLOS, and the shares of both in the power.
 #[derive(Debug)]
 pub(super) struct SmallScale {
     /// Waves in LOS and NLOS at each antenna of the receiver, independent of each other. `None` for
     /// a condition without fading. They are drawn on first use, because interfering links mostly
     /// need the mean power only.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
-    /// Plans of this link alone, used if K factor or delay spread depend on the place.
+    /// Plans of this link alone, used if K factor or delay spread depend on the position.
     own: [Option<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
@@ -58,7 +59,7 @@ impl SmallScale {
         }
     }
 
-    /// Returns the waves of a condition at an antenna. `None` if the condition does not fade.
+    /// Returns the waves in a LOS state at an antenna. `None` if this state has no fading.
     #[inline]
     fn rays(&self, shared: &Fadings, (condition, antenna): (usize, usize)) -> Option<&Rays> {
         let drawn = self.drawn[condition].get_or_init(|| self.draw(shared, condition));
@@ -85,7 +86,7 @@ impl SmallScale {
         self.los_share = share;
     }
 
-    /// Returns true if a condition contributes to the channel.
+    /// Returns true if a LOS state contributes to the channel.
     #[inline]
     pub(super) fn involves(&self, condition: usize) -> bool {
         match condition {
@@ -94,7 +95,7 @@ impl SmallScale {
         }
     }
 
-    /// Returns the slot of the link's own plan of a condition.
+    /// Returns the link's own plan for a LOS state, to be replaced.
     pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Box<Plan>> {
         &mut self.own[condition]
     }

@@ -41,12 +41,12 @@ pub(super) fn lead_db(los_weight: f64) -> f64 {
 pub(super) struct Transition {
     /// Share of LOS in the power.
     pub(super) los_share: f64,
-    /// Power of the mixed channel relative to that of its main condition alone, dB.
+    /// Power of the mixed channel relative to that of its main LOS state alone, dB.
     pub(super) gain_db: f64,
 }
 
 impl Transition {
-    /// Returns a channel of one condition alone.
+    /// Returns a channel in one LOS state without a transition.
     pub(super) fn none(condition: Condition) -> Transition {
         Transition {
             los_share: match condition {
@@ -89,7 +89,8 @@ mod tests {
     fn the_mix_is_the_same_from_either_side() {
         let los = Transition::new(Condition::Los, 0.6, 20.0);
         let nlos = Transition::new(Condition::Nlos, 0.6, -20.0);
-        // The power is 0.36 of LOS and 0.64 of NLOS, whose level is a hundredth.
+        // LOS contributes a power of 0.36. NLOS contributes 0.64 times a level of a hundredth. The
+        // sum is 0.3664.
         assert!((los.gain_db - to_db(0.3664)).abs() < 1e-12, "{los:?}");
         assert!(
             (nlos.gain_db - los.gain_db - 20.0).abs() < 1e-12,

@@ -22,7 +22,7 @@ use crate::error::ConfigError;
 use fadeout_core::math::hypot;
 use fadeout_core::{Hertz, Point};
 
-/// Condition of the direct path.
+/// State of the direct path for which losses are defined: LOS or NLOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// Line of sight.
@@ -50,7 +50,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Returns the geometry of two places at a carrier, with the environment height of a low UE.
+    /// Returns the geometry of two positions at a carrier, with the environment height of a low UE.
     pub fn new(base: Point, ue: Point, carrier: Hertz) -> Ends {
         debug_assert!(carrier.0 > 0.0, "a carrier of {carrier:?}");
         Ends {
@@ -77,7 +77,7 @@ impl Ends {
     }
 }
 
-/// Probabilities of the three line-of-sight states of a place. The remainder is NLOS.
+/// Probabilities of the LOS states at a position. The remaining probability is that of NLOS.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StateProbabilities {
     /// Probability of LOS.
@@ -222,7 +222,7 @@ impl PathLoss {
         path_losses!(self, model => model.steepest_db(condition))
     }
 
-    /// Returns the condition of all places. `None` if the model has more than one.
+    /// Returns the LOS state at all positions. `None` if the model has both LOS and NLOS.
     pub(crate) fn sole_condition(&self) -> Option<Condition> {
         match self {
             PathLoss::FreeSpace(_) => Some(Condition::Los),

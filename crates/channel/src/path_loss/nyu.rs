@@ -56,7 +56,7 @@ pub enum Band {
     Ghz73,
 }
 
-/// Returns the fit for a band and a condition.
+/// Returns the fit for a band and a LOS state.
 pub fn fit(band: Band, condition: Condition) -> Fit {
     match (band, condition) {
         (Band::Ghz28, Condition::Los) => LOS_28,

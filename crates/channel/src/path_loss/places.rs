@@ -12,7 +12,7 @@ pub(super) const fn deviation_db(row: &str) -> f64 {
     number(DEVIATIONS, row, 2)
 }
 
-/// Number for each condition.
+/// Two numbers, one for LOS and one for NLOS.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByCondition {
     /// Number for LOS.
@@ -22,7 +22,7 @@ pub struct ByCondition {
 }
 
 impl ByCondition {
-    /// Returns the number for a condition.
+    /// Returns the number for a LOS state.
     pub fn for_condition(&self, condition: Condition) -> f64 {
         match condition {
             Condition::Los => self.los,

@@ -43,7 +43,7 @@ fn shadowing_has_the_deviation_and_the_distances_of_its_source() {
         ("v2x-urban", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
         ("v2x-highway", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
     ];
-    // Models that are not listed here have a test in their own file.
+    // The test covers the models listed above. The other models have a test in their own file.
     for entry in PATH_LOSS_MODELS {
         let (model, ends) = (model(entry.name), near());
         let sigma_db =
@@ -294,7 +294,8 @@ fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
         assert_eq!(height(22.5, at(1e-9)), expected);
         assert_eq!(height(22.5, at(1.0 - 1e-9)), expected);
     }
-    // A UE of 13.5 m has one choice, and a UE of 13.4 m has none.
+    // For a UE of 13.5 m one other height can be drawn. For a UE of 13.4 m there is none, so its
+    // height is 1 m.
     assert_eq!(height(13.5, 1.0 - 1e-9), 12.0);
     assert_eq!(height(13.4, 1.0 - 1e-9), 1.0);
 }
