@@ -142,8 +142,8 @@ pub(crate) struct PeriodicProcess {
 impl PeriodicProcess {
     pub(crate) fn loss_db(&self, now: Time) -> f64 {
         let duration = self.model.duration.as_nanos();
-        // Time since the start of the first blockage. That start may be before time zero, so the
-        // sum is formed first.
+        // Time since the start of the first blockage. The sum is formed first, because the start
+        // may be before time zero.
         let since = (now.as_nanos() + duration / 2).checked_sub(self.middle_at.as_nanos());
         if since.is_some_and(|since| since % self.model.period.as_nanos() < duration) {
             self.model.loss_db

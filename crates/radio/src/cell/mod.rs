@@ -1,6 +1,6 @@
 //! A cell. It decides which slots to schedule, and which UEs to serve in each slot.
 //!
-//! A cell schedules a slot only if it may have work: waiting data, a retransmission, an
+//! A cell schedules a slot only if it may have work. Work is waiting data, a retransmission, an
 //! uplink grant, or an uplink slot that can be granted. A cell whose UEs have nothing to send
 //! therefore has no events.
 //!
