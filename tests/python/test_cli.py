@@ -202,7 +202,8 @@ def test_the_version_tells_version_and_build(cli: CliRunner):
 
 
 def test_the_mean_round_trip_is_that_of_the_samples(cli: CliRunner, scenario: Path):
-    result = cli.invoke(app, ["run", str(scenario), "--no-figures", "--out", "out"])
+    command = ["run", str(scenario), "--no-figures", "--out", "out"]
+    result = cli.invoke(app, command, env={"COLUMNS": "200"})
     (flow,) = fadeout.Results.open("out").flows.iter_rows(named=True)
     lines = result.stdout.splitlines()
     head = next(line for line in lines if "mean RTT" in line)

@@ -390,8 +390,7 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_report(wish, step));
     }
 
-    /// Handles a message that links have carried. Returns true if the message is about the
-    /// secondary node.
+    /// Handles a message from a link. Returns true if the message is about the secondary node.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let is_it = self.with_node(env, |network, step| network.on_message(number, step));
         is_it == Some(true)

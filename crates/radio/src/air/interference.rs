@@ -2,9 +2,8 @@
 //! interference arises where cells switch from downlink to uplink at different symbols.
 //!
 //! Between base stations, the path loss is the line-of-sight path loss of the disturbed cell's
-//! model. Between UEs, the path loss is the mean over line of sight and NLOS, weighted by their
-//! probabilities. Neither path loss includes shadowing or fading. Each beam keeps the direction of
-//! its last use.
+//! model. Between UEs, it is the mean over line of sight and NLOS, weighted by probability. Neither
+//! path loss includes shadowing or fading. Each beam keeps the direction of its last use.
 
 use super::history::{Histories, History, Means};
 use super::{Air, AirCell, AirLeg, SinrPurpose};
@@ -24,8 +23,7 @@ pub(super) struct CrossLink {
     sent: Vec<History>,
 }
 
-/// Downlinks of all cells as sources of interference. Every channel report reads the values of all
-/// cells on a carrier.
+/// Downlinks of all cells as sources of interference. Every report reads all cells of a carrier.
 #[derive(Debug)]
 pub(super) struct Downlinks {
     cells: Vec<Downlink>,
@@ -277,8 +275,8 @@ impl Air {
         sum_mw
     }
 
-    /// Returns the interference power in mW from base stations on the carrier, in an uplink
-    /// resource block of a cell. The power is averaged over band and symbols.
+    /// Returns the interference power in mW from base stations on the carrier in an uplink
+    /// resource block of a cell, averaged over band and symbols.
     pub(super) fn cross_link_mw(&self, cell: CellId, slot: u64, purpose: SinrPurpose) -> f64 {
         let own = &self.cells[cell.index()];
         match &self.cross_link {
@@ -325,8 +323,7 @@ impl Air {
             if share <= 0.0 {
                 return 0.0;
             }
-            // The recorded power is a mean over the slot. The UEs send it in their part of the slot
-            // only.
+            // The recorded power is a mean over the slot, but lies within the UEs' part.
             let of_part = other.density(share) / share;
             let hit = part.share_within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
@@ -392,8 +389,7 @@ fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
         * antenna_gain(from_antenna, (there, here), from.beam_at)
 }
 
-/// Returns the gain of an antenna at `here` toward `there`, if its beam points at `beam_at`. If
-/// `beam_at` is `None`, the beam points at `there`.
+/// Returns the gain of an antenna at `here` toward `there`, with its beam at `beam_at` or `there`.
 fn antenna_gain(antenna: &Antenna, (here, there): (Point, Point), beam_at: Option<Point>) -> f64 {
     let toward = Angles::between(here, there);
     let beam = beam_at.map_or(toward, |at| Angles::between(here, at));
@@ -533,8 +529,7 @@ mod tests {
             let found = found(&air, 500, block_power_dbm);
             for n in [0, 1] {
                 let m = 1 - n;
-                // `ue_mw` is UE m's power over the whole band. `base_mw` is base station m's power
-                // in one resource block.
+                // UE m's power is over the whole band, base station m's in one resource block.
                 let ue_mw = from_db(block_power_dbm) * f64::from(BLOCKS);
                 let base_mw = levels.power_mw / f64::from(BLOCKS);
                 let mean = |mine: &dyn Fn(u64) -> bool, hit: &dyn Fn(u64) -> f64| {
