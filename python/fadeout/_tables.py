@@ -10,7 +10,7 @@ class TableAttributes:
     """Each table of `Results`."""
 
     def table(self, name: str) -> "pl.DataFrame":
-        """Returns the table called `name`."""
+        """The table called `name`."""
         raise NotImplementedError
 
     @property
