@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(Lattice::new((0.0, 0.0), (2.0, 4.0)), None);
     }
 
-    /// Compares the result with a search of all images within five shifts.
+    /// Compares the nearest image with the nearest one of all images within five lattice shifts.
     #[test]
     fn the_image_is_the_nearest_of_all() {
         let hexagon = ((3.5, 0.866), (1.0, 3.464));

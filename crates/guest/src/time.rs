@@ -11,9 +11,10 @@ use crate::Fault;
 pub const MESSAGE_LEN: usize = 16;
 /// Length of the shared memory, bytes.
 pub const PAGE_LEN: usize = HEADER_LEN + 2 * SLOT_LEN;
-/// Offset of the times, and of the number of the running side, in shared memory.
+/// Offset in shared memory of the clocks of both sides, and of the number of the side whose turn
+/// it is.
 pub const TIMES_AT: u64 = 8;
-/// Length in bytes of the times and the number of the running side in shared memory.
+/// Length in bytes of the clocks and that number in shared memory.
 pub const TIMES_LEN: usize = 18;
 /// Offset of the guest's slot.
 pub const GUEST_AT: u64 = (HEADER_LEN + SLOT_LEN) as u64;

@@ -396,7 +396,7 @@ fn lte_status_pdus_are_a_string_of_bits() {
     };
     // TS 36.322 Figure 6.2.1.6-1. 0 000 0000000111 0, one bit of padding.
     assert_eq!(status(RlcConfig::LTE_AM, 2, 7, &[]), [0, 0b0001_1100]);
-    // 0 000 | 0000000111 | 1 || 0000000011 1 0 || 0000000100 0 1 | 15 bits of 1 | 15 of ones.
+    // 0 000 | 0000000111 | 1 || 0000000011 1 0 || 0000000100 0 1 | SOstart of 1 | SOend of 15 ones.
     let nacks = [nack(3, None), nack(4, Some((1, Nack::TO_THE_END)))];
     assert_eq!(
         status(

@@ -40,7 +40,7 @@ pub(crate) fn round_trip<M: Motion>(
 
 impl Air {
     /// Measures the RSRP in dBm of every cell to which a UE has a path. Fading is ignored, because
-    /// the measurement averages over fading. Each gain is that of the cell's latest gain period.
+    /// the measurement averages over fading. Gains are those of the cell's latest periodic update.
     /// The beams point at the UE.
     ///
     /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.

@@ -275,7 +275,7 @@ impl<P: Probe + Send> Windows<P> {
         self.worlds.iter().for_each(|world| visit(&mut lock(world)));
     }
 
-    /// Returns the worlds at the end of a run.
+    /// Returns the parts of the simulation ([`World`]) at the end of a run.
     pub(super) fn into_worlds(self) -> Vec<World<P>> {
         let worlds = self.worlds.into_iter();
         let inner = worlds.map(|world| world.into_inner().unwrap_or_else(PoisonError::into_inner));
