@@ -85,3 +85,20 @@ def bits_per_second(rate: str) -> float | None:
 
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+_BASES: dict[str, dict[str, float]] = {
+    "s": _UNITS,
+    "B": _BYTES,
+    "m": _METERS,
+    "bit/s": {f"{prefix}bit/s": factor for prefix, factor in _DECIMAL.items()},
+    "Hz": {f"{prefix}Hz": factor for prefix, factor in _DECIMAL.items()},
+}
+"""Units of a quantity by their base unit."""
+
+
+def in_base_unit(number: float, unit: str) -> tuple[float, str]:
+    """Returns a number in the base unit: (0.01, "s") of 10 and "ms". Others stay as they are."""
+    for base, units in _BASES.items():
+        if unit in units:
+            return float(f"{number * units[unit]:.12g}"), base
+    return number, unit

@@ -57,7 +57,7 @@ def _one(flow: Row, scenario: Row, duration_s: float) -> str:
         text = f"The flow {flow['flow']} delivered {size} in {time_s:.3g} s ({rate})"
     else:
         text = f"In {duration_s:g} s the flow {flow['flow']} got {rate}"
-        link_mbps = bottleneck_mbps(scenario)
+        link_mbps = bottleneck_mbps(scenario, flow["flow"])
         if link_mbps:
             share = 100 * flow["goodput_mbps"] / link_mbps
             text += f", {share:.0f} % of the link's {link_mbps:g} Mbit/s"
@@ -68,14 +68,14 @@ def _one(flow: Row, scenario: Row, duration_s: float) -> str:
     return f"{text}."
 
 
-def bottleneck_mbps(scenario: Row) -> float | None:
-    """Returns the rate of the one link of a scenario. None if it has more links, cells or bearers,
-    or if the rate varies.
+def bottleneck_mbps(scenario: Row, name: str) -> float | None:
+    """Returns the rate that a flow finds on the one link of a scenario. None if the scenario has
+    more links, cells or bearers, or if the rate varies.
     """
     links = list(scenario.get("link", {}).values())
-    if len(links) != 1 or scenario.get("cell") or scenario.get("rab"):
+    flow = scenario.get("flow", {}).get(name)
+    if flow is None or len(links) != 1 or scenario.get("cell") or scenario.get("rab"):
         return None
-    (flow, *_others) = scenario.get("flow", {}).values()
     link = links[0]
     end = link if flow.get("from") == link.get("from") else link.get("reverse", {})
     rate = end.get("rate")

@@ -119,15 +119,16 @@ def test_there_are_two_sentences_for_every_kind_of_flow(flows: str, expected: st
 def test_a_share_is_given_of_one_constant_rate_alone():
     link = {"from": "x", "to": "y", "rate": "20 Mbit/s", "reverse": {"rate": "unlimited"}}
     flow = {"f": {"from": "x", "to": "y"}}
-    assert _sentences.bottleneck_mbps({"link": {"a": link}, "flow": flow}) == 20
+    assert _sentences.bottleneck_mbps({"link": {"a": link}, "flow": flow}, "f") == 20
     back = {"f": {"from": "y", "to": "x"}}
-    assert _sentences.bottleneck_mbps({"link": {"a": link}, "flow": back}) is None
-    assert _sentences.bottleneck_mbps({"link": {"a": link, "b": link}, "flow": flow}) is None
-    assert (
-        _sentences.bottleneck_mbps({"link": {"a": link}, "cell": {"c": {}}, "flow": flow}) is None
-    )
+    assert _sentences.bottleneck_mbps({"link": {"a": link}, "flow": back}, "f") is None
+    assert _sentences.bottleneck_mbps({"link": {"a": link, "b": link}, "flow": flow}, "f") is None
+    radio = {"link": {"a": link}, "cell": {"c": {}}, "flow": flow}
+    assert _sentences.bottleneck_mbps(radio, "f") is None
     varying = {**link, "rate": {"steps": []}}
-    assert _sentences.bottleneck_mbps({"link": {"a": varying}, "flow": flow}) is None
+    assert _sentences.bottleneck_mbps({"link": {"a": varying}, "flow": flow}, "f") is None
+    beside = {"g": back["f"], "f": flow["f"]}
+    assert _sentences.bottleneck_mbps({"link": {"a": link}, "flow": beside}, "f") == 20
 
 
 @pytest.mark.parametrize(

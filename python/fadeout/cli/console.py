@@ -2,7 +2,6 @@
 
 import os
 import sys
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from fadeout.cli.wrapping import wrap
 
 PIPE_WIDTH = 100_000
 """The width without a terminal, so that nothing is wrapped or cut."""
@@ -93,7 +94,7 @@ def print_paragraph(text: str) -> None:
         console.print(Text(text), width=min(console.width, WIDEST))
     else:
         if pipe_width() < PIPE_WIDTH:
-            text = textwrap.fill(text, pipe_width(), break_long_words=False, break_on_hyphens=False)
+            text = "\n".join(wrap(text, pipe_width()))
         console.print(text, markup=False, highlight=False)
 
 

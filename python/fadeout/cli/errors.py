@@ -3,7 +3,6 @@
 import functools
 import re
 import sys
-import textwrap
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +14,7 @@ from rich.text import Text
 from fadeout import EngineBug, FadeoutError, ScenarioError
 from fadeout.cli import reason, signals, streams
 from fadeout.cli.console import err, print_error
+from fadeout.cli.wrapping import wrap
 
 ENVIRONMENT = 1
 """A file or folder cannot be read or written."""
@@ -108,13 +108,7 @@ def wrapped(rendered: str, width: int) -> str:
         if match is None:
             lines.append(line)
             continue
-        lines += textwrap.wrap(
-            line,
-            max(width, 1),
-            subsequent_indent=" " * match.end(),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += wrap(line, width, match.end())
     return "\n".join(lines)
 
 

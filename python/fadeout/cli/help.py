@@ -3,11 +3,12 @@
 import os
 import re
 import shutil
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import typer
+
+from fadeout.cli.wrapping import wrap
 
 WIDEST = 100
 """Longest line of the help, also on wider terminals."""
@@ -40,7 +41,7 @@ class Formatter(typer.Context.formatter_class):
             if paragraph.startswith(COMMAND):
                 self._write_lines(wrap_command(paragraph, self.width - self.current_indent - 2))
             else:
-                self._write_lines(_wrap(paragraph, self.width - self.current_indent))
+                self._write_lines(wrap(_on_one_line(paragraph), self.width - self.current_indent))
 
     def write_dl(
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
@@ -50,13 +51,13 @@ class Formatter(typer.Context.formatter_class):
         widest = max((len(name) for name, _ in rows), default=0)
         first = 4 if is_narrow else min(widest, col_max) + col_spacing
         for name, text in rows:
-            lines = _wrap(text, self.width - self.current_indent - first)
+            lines = wrap(_on_one_line(text), self.width - self.current_indent - first)
             if len(name) + col_spacing <= first:
                 head = f"{_styled(name, CYAN)}{'':{first - len(name)}}"
                 self._write_lines([head + (lines[0] if lines else "")])
                 lines = lines[1:]
             else:
-                names = _wrap(name, self.width - self.current_indent, hang=first)
+                names = wrap(name, self.width - self.current_indent, first)
                 self._write_lines([_styled(line, CYAN) for line in names])
             self._write_lines([f"{'':{first}}{line}" for line in lines])
 
@@ -65,15 +66,8 @@ class Formatter(typer.Context.formatter_class):
             self.write(f"{'':{self.current_indent}}{line}".rstrip() + "\n")
 
 
-def _wrap(text: str, width: int, hang: int = 0) -> list[str]:
-    """Returns a paragraph in lines. No name is broken at its hyphens."""
-    return textwrap.wrap(
-        " ".join(text.split()),
-        max(width, 1),
-        subsequent_indent=" " * hang,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")

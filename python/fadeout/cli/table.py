@@ -1,6 +1,5 @@
 """Tables that fit the terminal. No name and no number is ever cut."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from fadeout.cli.console import PIPE_WIDTH, out, pipe_width
+from fadeout.cli.wrapping import wrap
 
 SHORT = {"congestion": "cong.", "retransmissions": "retx", "retransmitted": "retx"}
 """Shorter words for headings, used if a table does not fit with the long ones."""
@@ -86,14 +86,10 @@ def wrapped(table: Table, headings: Sequence[str], most: int) -> list[str]:
         cells = max((len(row[index]) for row in table.rows), default=0)
         words = max((len(word) for word in heading.split()), default=0)
         width = max(cells, words, 1)
-        while len(lines := _lines(heading, width)) > most:
+        while len(lines := wrap(heading, width)) > most:
             width += 1
         found.append("\n".join(lines))
     return found
-
-
-def _lines(heading: str, width: int) -> list[str]:
-    return textwrap.wrap(heading, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _shorter(heading: str) -> str:

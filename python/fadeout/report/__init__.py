@@ -4,6 +4,7 @@ A report has the scenario against its defaults, the commands that make the run a
 tables, and series and a map that play together.
 """
 
+import contextlib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -65,11 +66,13 @@ def write(
         files = None if base is None else Path(base)
         text = run_page(Results.open(folder), size, remarks, files)
     path = folder / "report.html" if out is None else Path(out)
+    partial = path.with_name(f".{path.name}.partial")
     try:
-        # A full disk leaves the report that was there.
-        partial = path.with_name(f".{path.name}.partial")
+        # A full disk leaves the report that was there, and no part of the new one.
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise ResultError(f"cannot write {path}: {error.strerror or error}") from error
     return path

@@ -10,6 +10,7 @@ import polars as pl
 
 from fadeout import drives
 from fadeout._native import ResultError
+from fadeout.plot.panels import merged_intervals
 from fadeout.report.blob import Blob
 from fadeout.report.scene import Movement, state_of
 from fadeout.report.series import natural, read
@@ -127,9 +128,8 @@ def _cells(results: Results) -> Iterator[Lane]:
     if not results.manifest.get("scenario", {}).get("ue"):
         return
     for ue, steps in drives.serving(results).items():
-        closed = [*steps, (results.duration_s, None)]
-        spans = [(start, end, cell or "no cell") for (start, cell), (end, _) in pairwise(closed)]
-        yield Lane("Serving cell", ue, [span for span in spans if span[1] > span[0]])
+        named = [(start, cell or "no cell") for start, cell in steps]
+        yield Lane("Serving cell", ue, _spans(named, results.duration_s))
 
 
 def _secondary(results: Results) -> Iterator[Lane]:
@@ -147,9 +147,14 @@ def _secondary(results: Results) -> Iterator[Lane]:
                 steps.append((time, "none"))
             elif outcome == "success" and target:
                 steps.append((time, target))
-        closed = [*steps, (results.duration_s, "none")]
-        spans = [(start, end, cell) for (start, cell), (end, _) in pairwise(closed)]
-        yield Lane("Secondary cell", str(ue), [span for span in spans if span[1] > span[0]])
+        yield Lane("Secondary cell", str(ue), _spans(steps, results.duration_s))
+
+
+def _spans(steps: list[tuple[float, str]], end_s: float) -> list[Span]:
+    """Returns the intervals between steps, each a start and a state. Empty ones are left out."""
+    closed = [*steps, (end_s, "")]
+    spans = [(start, end, state) for (start, state), (end, _) in pairwise(closed)]
+    return [span for span in spans if span[1] > span[0]]
 
 
 def _paths(moving: Movement) -> Iterator[Lane]:
@@ -172,17 +177,11 @@ def shades(results: Results) -> list[tuple[float, float]]:
     """Returns the times in which any link is blocked, as disjoint intervals."""
     if not results.has_table("blockages"):
         return []
-    merged: list[tuple[float, float]] = []
     try:
-        rows = read(results, "blockages", "start_s", "end_s").sort("start_s")
+        rows = read(results, "blockages", "start_s", "end_s")
     except ResultError:
         return []
-    for start, end in rows.iter_rows():
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged[:MOST_SPANS]
+    return merged_intervals(rows)[:MOST_SPANS]
 
 
 def events(results: Results) -> list[tuple[float, str]]:

@@ -76,45 +76,47 @@ def run_page(
 
     `base` is the folder of the scenario's relative paths.
     """
-    levels = LEVELS if largest >= LARGE else LEVELS[2:]
-    text = ""
-    warnings = parts.troubles(results, remarks, base)
     moving = movement(results, base)
-    for detail in levels:
-        text = _page(results, moving, detail, warnings)
+    marks = events(results)
+    heading = results.title or "Results of a run"
+    before = "\n".join(
+        [
+            "<header>",
+            parts.header(results, heading),
+            "</header><main>",
+            *map(html.warning, parts.troubles(results, remarks, base)),
+            '<section id="summary"><h2>Summary</h2>',
+            parts.summary(results),
+            "</section>",
+        ]
+    )
+    after = "\n".join(
+        [
+            '<section id="events"><h2>Events</h2>',
+            html.details(f"{len(marks):,} events", parts.events(marks), is_open=len(marks) <= 12),
+            '</section><section id="again"><h2>Make it again</h2>',
+            parts.again(results),
+            '</section><section id="scenario"><h2>Scenario against defaults</h2>',
+            parts.scenario(results),
+            '</section><section id="tables"><h2>All numbers of the summary</h2>',
+            parts.tables(results),
+            "</section></main>",
+        ]
+    )
+    text = ""
+    made = Panels(results)
+    # Only series and map depend on the level of detail.
+    for detail in LEVELS if largest >= LARGE else LEVELS[2:]:
+        blob = Blob()
+        panels = list(made.all(detail.points))
+        found = scene(results, moving, blob, detail.places)
+        data = _data(results, moving, panels, found.document, marks, blob)
+        has_play = bool(data["panels"] or data["lanes"] or found.document)
+        body = "\n".join([before, _player(panels, found, has_play=has_play), after])
+        text = page(heading, body, data, blob.text())
         if len(text.encode("utf-8")) <= largest:
             break
     return text
-
-
-def _page(results: Results, moving: Movement, detail: Detail, warnings: Sequence[str]) -> str:
-    blob = Blob()
-    panels = list(Panels(results, detail.points).all())
-    found = scene(results, moving, blob, detail.places)
-    marks = events(results)
-    heading = results.title or "Results of a run"
-    data = _data(results, moving, panels, found.document, marks, blob)
-    has_play = bool(data["panels"] or data["lanes"] or found.document)
-    body = [
-        "<header>",
-        parts.header(results, heading),
-        "</header><main>",
-        *map(html.warning, warnings),
-        '<section id="summary"><h2>Summary</h2>',
-        parts.summary(results),
-        "</section>",
-        _player(panels, found, has_play=has_play),
-        '<section id="events"><h2>Events</h2>',
-        html.details(f"{len(marks):,} events", parts.events(marks), is_open=len(marks) <= 12),
-        '</section><section id="again"><h2>Make it again</h2>',
-        parts.again(results),
-        '</section><section id="scenario"><h2>Scenario against defaults</h2>',
-        parts.scenario(results),
-        '</section><section id="tables"><h2>All numbers of the summary</h2>',
-        parts.tables(results),
-        "</section></main>",
-    ]
-    return page(heading, "\n".join(body), data, blob.text())
 
 
 def _data(

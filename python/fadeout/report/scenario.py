@@ -8,32 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fadeout import _schema, _toml
+from fadeout._quantities import in_base_unit
 from fadeout._run import ScenarioText
 from fadeout.campaign.axes import quantity
-
-FACTORS: Mapping[str, tuple[str, float]] = {
-    "ns": ("s", 1e-9),
-    "us": ("s", 1e-6),
-    "µs": ("s", 1e-6),
-    "ms": ("s", 1e-3),
-    "s": ("s", 1.0),
-    "min": ("s", 60.0),
-    "bit/s": ("bit/s", 1.0),
-    "kbit/s": ("bit/s", 1e3),
-    "Mbit/s": ("bit/s", 1e6),
-    "Gbit/s": ("bit/s", 1e9),
-    "B": ("B", 1.0),
-    "kB": ("B", 1e3),
-    "MB": ("B", 1e6),
-    "GB": ("B", 1e9),
-    "m": ("m", 1.0),
-    "km": ("m", 1e3),
-    "Hz": ("Hz", 1.0),
-    "kHz": ("Hz", 1e3),
-    "MHz": ("Hz", 1e6),
-    "GHz": ("Hz", 1e9),
-}
-"""Base unit and factor of the units in which a value and its default may differ."""
 
 NAMING = ("name", "kind", "model", "mode")
 """Keys that hold the name of a registered entry, in its table form."""
@@ -166,8 +143,4 @@ def _amount(value: Any) -> tuple[float, str] | None:  # noqa: ANN401 - a value o
         if not isinstance(value, Mapping | Sequence) or isinstance(value, str)
         else None
     )
-    if found is None:
-        return None
-    number, unit = found
-    base, factor = FACTORS.get(unit, (unit, 1.0))
-    return float(f"{number * factor:.12g}"), base
+    return None if found is None else in_base_unit(*found)

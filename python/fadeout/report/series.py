@@ -114,11 +114,12 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 class Panels:
-    """Makes the panels of one run."""
+    """Makes the panels of one run. Each table is read once for all levels of detail."""
 
-    def __init__(self, results: Results, points: int) -> None:
+    def __init__(self, results: Results) -> None:
         self._results = results
-        self._points = points
+        self._points = 0
+        self._frames: dict[tuple[str, ...], pl.DataFrame] = {}
         self._colors: dict[tuple[str, str], int] = {}
         scenario = results.manifest.get("scenario", {})
         self._has_radio = bool(scenario.get("ue"))
@@ -131,8 +132,12 @@ class Panels:
             if row["congestion_control"]
         ]
 
-    def all(self) -> Iterator[Panel]:
-        """Yields the panels in the order of the page, with a reason where one has no lines."""
+    def all(self, points: int) -> Iterator[Panel]:
+        """Yields the panels in the order of the page, with a reason where one has no lines.
+
+        A line has at most about `points` points.
+        """
+        self._points = points
         makers: list[tuple[Panel, Callable[[Panel], None], bool]] = [
             (Panel("sinr", "SINR, downlink", "dB", "transport_blocks"), self._sinr, True),
             (Panel("rsrp", "RSRP, filtered", "dBm", "measurements"), self._rsrp, True),
@@ -157,6 +162,12 @@ class Panels:
                     panel.missing = str(error)
             if panel.lines or panel.missing:
                 yield panel
+
+    def _read(self, table: str, *columns: str) -> pl.DataFrame:
+        key = (table, *columns)
+        if key not in self._frames:
+            self._frames[key] = read(self._results, table, *columns)
+        return self._frames[key]
 
     def _is_of_interest(self, panel: str, *, is_radio: bool) -> bool:
         scenario = self._results.manifest.get("scenario", {})
@@ -215,13 +226,11 @@ class Panels:
                 panel.lines.append(Line(name, rows, self._color(kind, name), **more))
 
     def _rate(self, panel: Panel) -> None:
-        frame = read(self._results, "throughput", "time_s", "flow", "rate_mbps")
+        frame = self._read("throughput", "time_s", "flow", "rate_mbps")
         self._add(panel, "flow", frame, "flow", "rate_mbps", mode="before")
 
     def _cwnd(self, panel: Panel) -> None:
-        frame = read(
-            self._results, "congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments"
-        )
+        frame = self._read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
         self._add(panel, "flow", frame, "flow", "cwnd_segments")
         if len(panel.lines) == 1:
             rows = thin(frame, "ssthresh_segments", self._points)
@@ -229,13 +238,13 @@ class Panels:
                 panel.lines.append(Line("ssthresh", rows, 1, dashed=True))
 
     def _rtt(self, panel: Panel) -> None:
-        frame = read(self._results, "congestion", "time_s", "flow", "srtt_s")
+        frame = self._read("congestion", "time_s", "flow", "srtt_s")
         frame = frame.filter(pl.col("srtt_s") > 0)
         frame = frame.with_columns((pl.col("srtt_s") * 1e3).alias("srtt_ms"))
         self._add(panel, "flow", frame, "flow", "srtt_ms")
 
     def _queue(self, panel: Panel) -> None:
-        frame = read(self._results, "queues", "time_s", "link", "queued_packets")
+        frame = self._read("queues", "time_s", "link", "queued_packets")
         busy = (
             frame.group_by("link")
             .agg(pl.col("queued_packets").max())
@@ -248,7 +257,7 @@ class Panels:
 
     def _buffer(self, panel: Panel) -> None:
         parts = ("rlc_new_bytes", "rlc_retransmission_bytes")
-        frame = read(self._results, "bearers", "time_s", "bearer", "direction", *parts)
+        frame = self._read("bearers", "time_s", "bearer", "direction", *parts)
         frame = frame.filter(pl.col("direction") == "downlink")
         waiting = (pl.col(parts[0]) + pl.col(parts[1])) / 1000
         frame = frame.with_columns(waiting.alias("waiting_kb"))
@@ -257,7 +266,7 @@ class Panels:
     def _blocks(self, *columns: str) -> pl.DataFrame:
         """Returns downlink transport blocks. With few UEs, `name` is UE and cell."""
         names = ("time_s", "ue", "cell", "direction", *columns)
-        frame = read(self._results, "transport_blocks", *names)
+        frame = self._read("transport_blocks", *names)
         frame = frame.filter(pl.col("direction") == "downlink")
         name = pl.col("ue").cast(pl.String)
         pairs = frame.select("ue", "cell").unique()
@@ -297,7 +306,7 @@ class Panels:
         panel.note = "; ".join(filter(None, (panel.note, f"share in each {width * 1e3:.4g} ms")))
 
     def _rsrp(self, panel: Panel) -> None:
-        frame = read(self._results, "measurements", "time_s", "ue", "cell", "filtered_dbm")
+        frame = self._read("measurements", "time_s", "ue", "cell", "filtered_dbm")
         several = frame["ue"].n_unique() > 1
         name = pl.col("cell").cast(pl.String)
         if several:
@@ -306,6 +315,6 @@ class Panels:
         self._add(panel, "cell", frame, "pair", "filtered_dbm", mode="line", gap=LONGEST_GAP_S)
 
     def _datagrams(self, panel: Panel) -> None:
-        frame = read(self._results, "datagrams", "time_s", "flow", "delay_s")
+        frame = self._read("datagrams", "time_s", "flow", "delay_s")
         frame = frame.with_columns((pl.col("delay_s") * 1e3).alias("delay_ms"))
         self._add(panel, "flow", frame, "flow", "delay_ms", mode="line", gap=LONGEST_GAP_S)
