@@ -71,6 +71,8 @@ struct Before {
     /// End of the highest segment SACKed before this ACK. Data below this number that the ACK newly
     /// reports arrived late, by reordering.
     fack: u64,
+    /// True if data was outstanding.
+    had_outstanding: bool,
 }
 
 impl Sender {
@@ -90,6 +92,7 @@ impl Sender {
             delivered: self.rate.delivered,
             lost: self.rate.lost,
             fack: self.fack_or_una(),
+            had_outstanding: !self.board.is_empty(),
         };
         let (ece, marked) = self.marks.take(segment);
         let mut flags = AckFlags {
@@ -99,7 +102,6 @@ impl Sender {
         };
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
-        let had_outstanding = !self.board.is_empty();
         let acked = self.take_acknowledgment(cx.now, segment, &before, &mut flags);
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
@@ -112,7 +114,7 @@ impl Sender {
         if segment.ack >= before.una {
             self.tell_of_arrival(cx.now, segment, &before, &flags);
         }
-        if !had_outstanding {
+        if !before.had_outstanding {
             self.answer_with_nothing_outstanding(cx, segment, before.una, flags);
             return;
         }
@@ -159,7 +161,6 @@ impl Sender {
             }
             self.update_window(now, segment, flags);
         }
-        let had_outstanding = !self.board.is_empty();
         let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
             self.take_sacks(now, segment, flags)
         } else {
@@ -167,7 +168,7 @@ impl Sender {
         };
         if is_old {
             0
-        } else if had_outstanding {
+        } else if before.had_outstanding {
             self.take_cumulative_ack(now, segment, flags, before.fack, news.times)
         } else {
             self.usage.rtt_is_fresh = false;
