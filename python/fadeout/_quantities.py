@@ -1,6 +1,7 @@
 """Quantities in the form of a scenario."""
 
 import re
+from collections.abc import Mapping
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-zµ]+)\s*")
@@ -86,7 +87,7 @@ def bits_per_second(rate: str) -> float | None:
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
-_BASES: dict[str, dict[str, float]] = {
+_BASES: Mapping[str, Mapping[str, float]] = {
     "s": _UNITS,
     "B": _BYTES,
     "m": _METERS,
