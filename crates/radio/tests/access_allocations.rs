@@ -21,8 +21,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// Returns the allocations in the last of `seconds` seconds. Asserts that the cell carries all
 /// offered packets.
 fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
-    // Each bearer gets 10,000 downlink packets per second. Packets that retransmissions delay at
-    // the end are not required.
+    // Each bearer gets 10,000 downlink packets per second. Up to 4,000 packets may arrive after the
+    // end of the run, because retransmissions delay them.
     let offered = seconds * 10_000 * config.bearers.len() as u64;
     let (allocations, carried) = feed(config, seconds);
     assert!(carried + 4000 > offered, "{carried} of {offered}");

@@ -123,8 +123,8 @@ fn equal_carriers_carry_the_sum_of_their_rates() {
         let one = rate((1, is_nr), Some(18.0));
         for count in [2, 3, 5] {
             let ratio = rate((count, is_nr), Some(18.0)) / (one * f64::from(count));
-            // The limit allows for different segmentation, and for different random draws of the
-            // outer loops.
+            // The ratio may differ from 1 by 3 %, because segmentation and the random draws of the
+            // outer loops differ.
             assert!((ratio - 1.0).abs() < 0.03, "NR {is_nr}, {count}: {ratio}");
         }
     }
@@ -155,7 +155,7 @@ fn the_power_of_a_ue_is_divided_among_the_carriers_of_its_uplink() {
 
 #[test]
 fn carriers_that_fade_apart_carry_the_sum_too() {
-    // Each carrier has independent fading, so two carry about twice as much as one.
+    // The carriers fade independently, so two carriers carry about twice as much as one carrier.
     let one = rate((1, true), None);
     let two = rate((2, true), None);
     assert!(two > 1.6 * one && two < 2.4 * one, "{one}, {two}");
@@ -222,7 +222,7 @@ fn uplink_packets_leave_in_order_and_once_whatever_carries_them() {
         let mut rig = Rig::new(config, 7);
         let mut number = 0;
         for burst in 0..400 {
-            // After some bursts there is a pause, and the UE must send a scheduling request again.
+            // After a burst without packets, the UE must send a scheduling request again.
             for _ in 0..(burst % 40).min(12) {
                 rig.send_packet(0, Direction::Uplink, 1500, number);
                 number += 1;
@@ -287,8 +287,8 @@ const DRX: DrxConfig = DrxConfig {
     inactivity: Span::from_millis(10),
 };
 
-/// Returns a UE under DRX in three cells. Without STATUS PDUs, the UE never wakes for its own
-/// requests.
+/// Returns a UE with DRX and three cells. RLC sends no STATUS PDUs, so the UE never wakes up to
+/// send a scheduling request.
 fn sleeping(is_nr: bool, seed: u64) -> Rig {
     let mut cells = cells(3, is_nr);
     for cell in &mut cells {
@@ -315,7 +315,7 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
         let mut draw = Stream::new(seed, "aggregation.drx", 0);
         let mut count = 0;
         for _ in 0..300 {
-            // Some bursts fit into the on-duration, others last long.
+            // A small burst fits into the on-duration. A large burst lasts longer.
             let most = if draw.chance(0.2) { 600 } else { 20 };
             for _ in 0..=draw.below(most) {
                 rig.send_packet(0, Direction::Downlink, 1500, count);
@@ -326,8 +326,8 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
         rig.run_for(Span::from_secs(1));
         let numbers = rig.arrivals.iter().map(|arrival| arrival.number);
         assert!(numbers.eq(0..count), "NR {is_nr}");
-        // After a long pause the first block must lie in an on-duration. All on-durations have one
-        // phase.
+        // The first block after a long pause must lie in an on-duration. The on-durations of all
+        // carriers begin at the same time in a cycle.
         let mut blocks = rig.rows.blocks.clone();
         blocks.sort_by_key(|row| row.time_s);
         let mut awake_until = Time::ZERO;
@@ -363,7 +363,8 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
 fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     let mut cells = cells(2, true);
     for cell in &mut cells {
-        // No block is decoded any more, so RLC reaches its retransmission limit.
+        // No transport block is decoded from now on, so RLC reaches its maximum number of
+        // retransmissions.
         cell.fixed_errors = Some(fadeout_radio::phy::harq::FixedErrors {
             first: 1.0,
             retransmission: 1.0,
@@ -385,8 +386,8 @@ fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     assert_eq!(rig.rows.drops.len() + rig.pool.len(), 50);
 }
 
-/// Returns the link failures of a UE with a full buffer in ten seconds, and the blocks that each
-/// cell sent. The distances are those to the primary and the secondary cell.
+/// Returns the link failures of a UE with a full buffer in ten seconds, and the number of blocks
+/// that each cell sent. `distances_m` are the distances to the primary and the secondary cell.
 fn failures_at(distances_m: [f64; 2]) -> (u64, [usize; 2]) {
     let mut cells = cells(2, true);
     for (cell, distance_m) in cells.iter_mut().zip(distances_m) {
@@ -425,7 +426,8 @@ fn a_link_fails_with_its_primary_cell_and_not_with_a_secondary_one() {
     assert_eq!(failures, 0, "the secondary cell is out of range");
     assert!(first > 10_000 && second == 0, "{first} {second}");
     let (failures, [first, second]) = failures_at([far, near]);
-    // T310 and T311 together are 4 s. Meanwhile the secondary cell continues.
+    // T310 and T311 last 4 s together, so the primary cell's link fails twice in ten seconds. The
+    // secondary cell continues to send.
     assert_eq!(failures, 2, "the primary cell is out of range");
     assert!(first == 0 && second > 10_000, "{first} {second}");
 }

@@ -11,7 +11,7 @@ use fadeout_radio::phy::frame::Duplex;
 use fadeout_radio::phy::tdd::{SpecialSlot, TddPattern};
 
 /// Returns two cells 200 m apart, with their UEs between them. The UE of the first cell sends, and
-/// that of the second receives.
+/// the UE of the second cell receives.
 fn cells(cross_link: bool, patterns: Option<[&str; 2]>) -> Vec<CellConfig> {
     let cell = |n: usize| {
         let site = Point::new(200.0 * n as f64, 0.0, 10.0);
@@ -38,7 +38,7 @@ fn cells(cross_link: bool, patterns: Option<[&str; 2]>) -> Vec<CellConfig> {
     vec![cell(0), cell(1)]
 }
 
-/// Returns the uplink bytes of the first cell and the downlink bytes of the second, delivered
+/// Returns the uplink bytes of the first cell and the downlink bytes of the second cell, delivered
 /// within two seconds.
 fn delivered(cells: Vec<CellConfig>) -> [u64; 2] {
     let ue = |n: u32| UeConfig {

@@ -46,7 +46,7 @@ fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
     let end = warm_up + Span::from_secs(1);
     while rig.now < end {
         for bearer in 0..bearers {
-            // With a full buffer, 1.5 MB always wait.
+            // The full buffer always contains 1.5 MB.
             while inside[bearer as usize] < 1_500_000 / size {
                 rig.send_packet(bearer, direction, size, bearer);
                 inside[bearer as usize] += 1;
@@ -77,11 +77,11 @@ fn one_ue_at_a_fixed_sinr_gets_the_block_sizes_less_headers() {
         adaptation: scheme(15),
         ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
     };
-    // A PDU with a whole packet has 3 header bytes of PDCP, 1 of RLC and 3 of MAC.
+    // A PDU with a complete packet has 3 header bytes of PDCP, 1 of RLC and 3 of MAC.
     let size = 1500;
     let whole = 1507.0;
-    // NR, 106 resource blocks at 30 kHz: 13 symbols less the DM-RS, MCS 20. Other tests check
-    // nr_transport_block itself.
+    // The NR cell has 106 resource blocks at 30 kHz and MCS 20. A slot has 13 data symbols, minus
+    // the DM-RS. Other tests check nr_transport_block itself.
     for (cell, direction, block_bytes, slots) in [
         (fr1.clone(), Direction::Downlink, block(106, 13, 20), 2000.0),
         (fr1, Direction::Uplink, block(106, 12, 20), 2000.0),
@@ -93,8 +93,8 @@ fn one_ue_at_a_fixed_sinr_gets_the_block_sizes_less_headers() {
         } else {
             0.0
         };
-        // Each block begins and ends with a segment. The RLC header grows from 1 byte to 2 and to 4
-        // bytes (segment offset), and there is one more MAC subheader.
+        // Each block begins and ends with a segment. The RLC headers of these segments have 2 and 4
+        // bytes instead of 1, and the block has one more MAC subheader.
         let more = 1.0 + 3.0 + 3.0;
         let room = f64::from(block_bytes) - status - more;
         let expected = slots * room * f64::from(size) / whole;
@@ -128,7 +128,7 @@ fn lte_carries_the_tables_sizes() {
         },
         ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
     };
-    // I_TBS 18 with 100 resource blocks: 39,232 bits.
+    // With I_TBS 18 and 100 resource blocks, a transport block has 39,232 bits.
     let expected = 1000.0 * (39_232.0 / 8.0 - 7.0) * 1500.0 / 1507.0;
     let found = goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
     assert!(
@@ -150,7 +150,8 @@ fn round_robin_gives_equal_ues_equal_shares() {
             let found = goodput(with_ues(cell, 3, 12.0), direction, 1000);
             let mean = found.iter().sum::<u64>() as f64 / 3.0;
             for share in &found {
-                // Block sizes differ by one unit where the units do not divide evenly: 1 %.
+                // Resource blocks cannot always be divided equally. The block sizes of the UEs then
+                // differ by up to 1 %.
                 assert!(
                     (*share as f64 / mean - 1.0).abs() < 0.01,
                     "{direction:?} {found:?}"
@@ -178,8 +179,8 @@ fn ten_percent_errors_cost_ten_percent_and_lose_nothing() {
     };
     let rate = |cell| goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
     let ratio = rate(lossy) / rate(clean);
-    // Every tenth slot is a retransmission: a factor of 1 / 1.1. With 8,800 draws, the standard
-    // error is 0.3 %.
+    // Every tenth slot is a retransmission, so goodput falls by a factor of 1 / 1.1. With 8,800
+    // draws, the standard error is 0.3 %.
     assert!((ratio - 1.0 / 1.1).abs() < 0.01, "{ratio}");
 }
 
@@ -217,8 +218,8 @@ fn lte_tdd_fills_every_subframe_with_the_processes_of_its_configuration() {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
         };
         (cell.harq.downlink_processes, cell.harq.uplink_processes) = tdd.processes();
-        // Bytes of a 10 ms frame. Each block loses 7 bytes to the headers of segments, and in the
-        // uplink 2 more to the buffer status report.
+        // Each block loses 7 bytes to the headers of segments. An uplink block loses 2 more bytes
+        // to the buffer status report. `frame` is the number of bytes in a 10 ms frame.
         let (down, less) = (Direction::Downlink, 7.0);
         let of_special = bytes(down, 75) - less;
         for (direction, frame) in [
@@ -246,8 +247,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
     use fadeout_radio::phy::frame::Duplex;
     use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
     use fadeout_radio::phy::tdd::{Flexible, TddPattern, UlDlPattern};
-    // Two slots and four symbols of downlink, one slot and two symbols of uplink, and 22 flexible
-    // symbols in 5 slots.
+    // In 5 slots, the pattern has two slots and four symbols of downlink, and one slot and two
+    // symbols of uplink. The other 22 symbols are flexible.
     let counts = UlDlPattern {
         period: Span::from_micros(625),
         downlink_slots: 2,
@@ -268,8 +269,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
         };
         goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
     };
-    // Control takes one symbol of every slot with downlink. Feedback takes two symbols of every
-    // slot with uplink. Each block has a DM-RS.
+    // The control channel takes one symbol of every slot with downlink. Feedback takes two symbols
+    // of every slot with uplink. Each block contains a DM-RS.
     let expected = |direction, blocks: &[u8]| {
         let status = if direction == Direction::Uplink {
             4.0
@@ -284,8 +285,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
         (Flexible::Guard, Direction::Uplink, &[12]),
         (Flexible::Downlink(2), Direction::Downlink, &[13, 13, 13, 9]),
         (Flexible::Uplink(2), Direction::Uplink, &[6, 12, 12]),
-        // Shared symbols are divided between the directions. If one direction is idle, the other
-        // gets all of them, except the symbols of feedback.
+        // Shared symbols are divided between downlink and uplink. If one direction is idle, the
+        // other direction gets all shared symbols, except the symbols of feedback.
         (Flexible::Shared(2), Direction::Downlink, &[13, 13, 9, 9]),
         (Flexible::Shared(2), Direction::Uplink, &[6, 9, 12]),
     ] {
@@ -332,8 +333,8 @@ fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
 
 #[test]
 fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
-    // At 30 dB each of two layers has 27 dB. The highest MCS needs 6 dB less than that, so two
-    // layers carry twice the bytes of one, in the uplink too.
+    // At a total SINR of 30 dB, each of two layers has 27 dB. The highest MCS needs 21 dB, so two
+    // layers carry twice the bytes of one layer in both directions.
     let cell = |layers| CellConfig {
         layers,
         uplink_layers: layers,
@@ -346,8 +347,8 @@ fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
         };
         let ratio = rate(2, 30.0) / rate(1, 30.0);
         assert!((ratio - 2.0).abs() < 0.02, "{direction:?}: {ratio}");
-        // At 3 dB four layers of -3 dB carry 4 lg(1.5) / lg(3) = 1.48 times as much as one. The CQI
-        // steps change this by up to a fifth.
+        // At a total SINR of 3 dB, each of four layers has -3 dB. Four layers then carry 4 lg(1.5)
+        // / lg(3) = 1.48 times as much as one layer. The CQI steps change this ratio by up to 20 %.
         let ratio = rate(4, 3.0) / rate(1, 3.0);
         assert!((1.18..1.78).contains(&ratio), "{direction:?}: {ratio}");
     }
@@ -382,8 +383,8 @@ fn reference_signals_take_their_airtime() {
             "{found} beside {expected}"
         );
     };
-    // 28 GHz, one beam at a time: 64 SS/PBCH blocks occupy 32 of 160 slots, each with eight of the
-    // eleven data symbols.
+    // At 28 GHz, each of 64 SS/PBCH blocks is sent in one beam. The blocks occupy 32 of 160 slots,
+    // with eight of the eleven data symbols of each.
     let fr2 = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
     let swept = Overhead {
         ssb: sweep(64),
@@ -401,8 +402,8 @@ fn reference_signals_take_their_airtime() {
     };
     let slots = [(6000.0, block(66, 11, 15)), (2000.0, block(66, 10, 15))];
     check(rate(&fr2, csi, Direction::Downlink), &slots);
-    // 3.5 GHz: eight SS/PBCH blocks lie in four of forty slots. Each occupies three groups of eight
-    // resource blocks, of 106.
+    // At 3.5 GHz, eight SS/PBCH blocks lie in four of forty slots. In these slots the blocks occupy
+    // three groups of eight resource blocks, out of 106.
     let fr1 = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
     let swept = Overhead {
         ssb: sweep(8),
@@ -410,7 +411,7 @@ fn reference_signals_take_their_airtime() {
     };
     let slots = [(1800.0, block(106, 13, 15)), (200.0, block(88, 13, 15))];
     check(rate(&fr1, swept, Direction::Downlink), &slots);
-    // The uplink of FDD does not lose resources to SS/PBCH blocks.
+    // In FDD, SS/PBCH blocks take no resources of the uplink.
     let up = |overhead| rate(&fr1, overhead, Direction::Uplink);
     assert_eq!(up(swept), up(Overhead::default()));
 }
@@ -419,7 +420,8 @@ fn reference_signals_take_their_airtime() {
 fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     use fadeout_radio::access::Division;
     // Returns the downlink and uplink bytes in one second. The uplink has a full buffer. The
-    // downlink has a full buffer too, or 80 bytes per millisecond.
+    // downlink has a full buffer if `is_full` is true. Otherwise 80 downlink bytes arrive per
+    // millisecond.
     let carried = |division, is_full: bool| {
         let cell = CellConfig {
             division,
@@ -457,9 +459,9 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
         bytes.map(|bytes| bytes as f64)
     };
     let of = |symbols| 8000.0 * (f64::from(block(66, symbols, 15)) - 11.0) * 1500.0 / 1507.0;
-    // With halves, the uplink has five of eleven symbols in most slots, because the downlink may
-    // want them. Division by demand leaves it all symbols but two, the least for the downlink: a
-    // DM-RS symbol and one more.
+    // With `Division::Halves`, the uplink gets five of eleven symbols in most slots, because the
+    // downlink may need the others. With `Division::Demand`, the uplink gets all symbols but two.
+    // The downlink needs at least two symbols: a DM-RS symbol and a data symbol.
     let [down, up] = carried(Division::Demand, false);
     assert!(up > 0.995 * of(9), "{up} beside {}", of(9));
     assert!((down / 80_000.0 - 1.0).abs() < 0.01, "{down}");
@@ -467,7 +469,7 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     assert!(up > halves, "{up} beside {halves}");
     let default = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
     assert_eq!(default.division, Division::Demand);
-    // With full buffers in both directions, each gets its half under both rules.
+    // With full buffers in both directions, each direction gets its half under both rules.
     for division in [Division::Halves, Division::Demand] {
         let [down, up] = carried(division, true);
         for (found, symbols) in [(down, 6), (up, 5)] {
@@ -480,8 +482,8 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     }
 }
 
-/// Checks that a UE that chooses its rank loses little against the best fixed rank. At these SINRs,
-/// the CQI steps mislead the choice.
+/// Checks that a UE that chooses its rank achieves at least 95 % of the rate of the best fixed
+/// rank. At the tested SINRs, the CQI steps mislead the choice of the rank.
 #[test]
 fn the_chosen_rank_carries_nearly_what_the_best_fixed_one_does() {
     use fadeout_radio::access::{Rank, ReportedAdaptation};
@@ -517,14 +519,15 @@ fn the_chosen_rank_carries_nearly_what_the_best_fixed_one_does() {
         let chosen = rate(sinr_db, tables, (Rank::Adaptive, 4));
         let fixed = (1..=4).map(|layers| rate(sinr_db, tables, (Rank::Fixed, layers)));
         let best = fixed.fold(0.0, f64::max);
-        // The efficiency between two MCS is interpolated. The outer loop exceeds it by up to 5 % at
-        // some SINRs (10 dB with 256QAM). So ranks within 5 % count as equal.
+        // The efficiency between two MCS is interpolated. At some SINRs (10 dB with 256QAM), the
+        // outer loop exceeds the interpolated value by up to 5 %. So rates within 5 % count as
+        // equal.
         assert!(chosen > 0.95 * best, "{sinr_db} dB: {chosen} beside {best}");
     }
 }
 
-/// Checks that UEs with the same channel get equal shares under max-ci. Reports have steps, so
-/// their rates tie.
+/// Checks that UEs with the same channel get equal shares under max-ci. Reported CQIs have steps,
+/// so the UEs' rates are equal.
 #[test]
 fn max_ci_gives_equal_ues_equal_shares_and_nothing_to_a_worse_one() {
     use fadeout_radio::mac::scheduler::MaxCiConfig;
@@ -539,7 +542,8 @@ fn max_ci_gives_equal_ues_equal_shares_and_nothing_to_a_worse_one() {
         let found = goodput(config, direction, 1000);
         let mean = found[..3].iter().sum::<u64>() as f64 / 3.0;
         for share in &found[..3] {
-            // Each UE has its own block errors: 10 % of 670 blocks, with a standard error of 1.2 %.
+            // Block errors differ between UEs. 10 % of 670 blocks fail, with a standard error of
+            // 1.2 %.
             let apart = *share as f64 / mean - 1.0;
             assert!(apart.abs() < 0.04, "{direction:?} {found:?}");
         }

@@ -92,7 +92,8 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
         assert_eq!((lte.len(), nr.len()), (200, 200));
         lte.sort_unstable();
         nr.sort_unstable();
-        // An LTE packet takes whole subframes, an NR packet takes slots of 250 us.
+        // An LTE transmission takes subframes of 1 ms. An NR transmission takes slots of 250 us, so
+        // its delay is less than half.
         assert!(nr[100] * 2 < lte[100], "{:?}, {:?}", nr[100], lte[100]);
     }
     // The blocks of each bearer lie in the cell of its own leg.

@@ -33,7 +33,8 @@ fn lte_tdd(random: &mut Stream) -> CellConfig {
     }
 }
 
-/// Returns any pattern of 2.5 ms in which both directions have a slot with room for data.
+/// Returns a random TDD pattern of 2.5 ms. Both directions have a slot with enough symbols for
+/// data.
 fn by_counts(random: &mut Stream) -> CellConfig {
     let mu = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
     let down = 1 + random.below(17) as u32;
@@ -143,7 +144,7 @@ fn rlc(random: &mut Stream) -> RlcConfig {
     }
 }
 
-/// Returns a queue management that acts within the few seconds of a case.
+/// Returns a random queue management that drops or marks within the few seconds of a case.
 fn aqm(random: &mut Stream) -> AqmConfig {
     let target = Span::from_millis(2);
     match random.below(4) {
@@ -229,8 +230,8 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             rig.send_packet(bearer, direction, 40 + random.below(1460) as u32, number);
             rig.run_for(Span::from_nanos(random.exponential(1e6) as u64));
         }
-        // One minute is nearly always enough. The last packets take longer if two of five blocks
-        // fail and a pattern has one HARQ process and few downlink slots.
+        // The queues are nearly always empty after one minute. The last packets take longer if two
+        // of five blocks fail and the pattern has few downlink slots and one HARQ process.
         for _ in 0..60 {
             rig.run_for(Span::from_secs(60));
             if rig.pool.is_empty() {
@@ -257,7 +258,8 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             );
         }
         assert!(rig.pool.is_empty(), "seed {seed}: the pool leaks");
-        // The parts of a delay add up to at most the duration of the run.
+        // Every arrived packet has a delay row. The parts of a delay add up to at most the duration
+        // of the run.
         assert_eq!(rig.rows.delays.len(), rig.arrivals.len());
         losses += rig.rows.drops.len();
         let is_aqm = |row: &&RadioDropRow| row.cause == RadioDropCause::Aqm;
@@ -301,7 +303,7 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
     assert_eq!(attached, 1000, "each UE looked for its cell once");
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.access.counters().events, attached);
-    // One packet for one UE needs a slot, its decoding and its status report.
+    // One packet for one UE takes less than 40 events: a slot, its decoding and its status report.
     rig.send_packet(500, Direction::Downlink, 1000, 0);
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.arrivals.len(), 1);
@@ -311,8 +313,8 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
 
 #[test]
 fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_failed() {
-    // Neither end receives the other, because the power is too low. The path's gain may change
-    // later.
+    // The power is so low that neither the UE nor the base station receives anything. The path gain
+    // may still change.
     let power = Dbm(-150.0);
     let config = |bearer| RadioConfig {
         cells: vec![CellConfig {
@@ -329,8 +331,9 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_fa
         rlc: RlcConfig::NR_UM,
         ..BearerConfig::nr(UeId(0))
     };
-    // Downlink: T310 and T311, with a check every 40 ms. Uplink: sr-TransMax of 64 requests, 100 ms
-    // each plus the wait for an opportunity, and a check per request.
+    // In the downlink, the link fails after T310 and T311. It is evaluated every 40 ms. In the
+    // uplink, the link fails after 64 requests (sr-TransMax). The UE sends a request every 100 ms,
+    // and each request causes an evaluation.
     let cases = [
         (Direction::Downlink, 3_900, 200, 90..=110),
         (Direction::Uplink, 6_000, 2_000, 150..=360),
@@ -474,8 +477,8 @@ fn at_a_given_sinr_that_is_out_of_range_nothing_waits_for_ever() {
 
 #[test]
 fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
-    // Neither end receives the other, because the power is too low. The path's gain may change
-    // later.
+    // The power is so low that neither the UE nor the base station receives anything. The path gain
+    // may still change.
     let power = Dbm(-150.0);
     for direction in [Direction::Downlink, Direction::Uplink] {
         let config = RadioConfig {
@@ -503,7 +506,8 @@ fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
             panic!("{:?}", rig.rows.drops);
         };
         assert_eq!(drop.cause, RadioDropCause::DiscardTimer);
-        // The base station takes up to a millisecond before PDCP has the packet.
+        // The base station needs up to a millisecond to process the packet before PDCP starts the
+        // discard timer.
         let late = drop.time_s.since(Time::ZERO + Span::from_millis(50));
         assert!(late <= Span::from_millis(1), "{direction:?}: {late:?}");
         assert!(drop.time_s >= Time::ZERO + Span::from_millis(50));

@@ -26,8 +26,9 @@ const LTE: [&str; 7] = [
     "DSUUUDSUUD",
 ];
 
-/// Subframes in which a grant can be sent, and the distance to its data (TS 36.213 Table 8-2). In
-/// configuration 0, the UL index lets subframes 1 and 6 grant the subframe after that of the table.
+/// Subframes in which a grant can be sent, and the number of subframes from the grant to its data
+/// (TS 36.213 Table 8-2). In configuration 0, the UL index lets subframes 1 and 6 grant the
+/// subframe after the one in the table.
 const GRANTS: [&[(u64, u64)]; 7] = [
     &[(0, 4), (1, 7), (5, 4), (6, 7)],
     &[(1, 6), (4, 4), (6, 6), (9, 4)],
@@ -38,12 +39,13 @@ const GRANTS: [&[(u64, u64)]; 7] = [
     &[(0, 7), (1, 7), (5, 7), (6, 7), (9, 5)],
 ];
 
-/// Patterns of NR, and symbols of N1 and N2 by numerology (TS 38.214 Tables 5.3-1 and 6.4-1).
+/// TDD patterns of NR, and the symbols of N1 and N2 for each numerology (TS 38.214 Tables 5.3-1 and
+/// 6.4-1).
 const NR: [&str; 4] = ["DDDSU", "DDSU", "DDDDDDDSUU", "DSUUD"];
 const N1: [u64; 4] = [8, 10, 17, 20];
 const N2: [u64; 4] = [10, 12, 23, 36];
 
-/// Slots of a cell, as the standard defines them.
+/// Pattern and slot length of a cell, as the standard defines them.
 #[derive(Clone, Copy)]
 struct Slots {
     pattern: &'static str,
@@ -91,7 +93,8 @@ impl Slots {
         (count * 2192 * 15_625 / 480) >> mu
     }
 
-    /// Returns the first occasion from `slot` on for which `is_there` returns true.
+    /// Returns the first slot from `slot` on that has the given offset in the period and for which
+    /// `is_there` returns true.
     fn occasion(slot: u64, offset: u64, period: u64, is_there: impl Fn(u64) -> bool) -> u64 {
         let at_offset = |slot: &u64| slot % period == offset % period && is_there(*slot);
         (slot..).find(at_offset).expect("numbers do not end")
@@ -101,7 +104,7 @@ impl Slots {
     fn data(&self, slot: u64) -> u64 {
         let Some(mu) = self.mu else {
             // The base station takes three subframes to decode the request (TR 36.912 clause B.2).
-            // The table gives the rest.
+            // The table gives the time from the grant to the data.
             let entry = |from: u64| {
                 let grants = GRANTS[self.configuration].iter();
                 let of = grants.filter(|(subframe, _)| from % 10 == *subframe);
@@ -109,8 +112,8 @@ impl Slots {
             };
             return (slot + 4..).find_map(entry).expect("some subframe grants");
         };
-        // The base station needs N1 and a slot to decode the request, and then a slot with PDCCH.
-        // N2 runs from the end of that slot, and then an uplink slot follows.
+        // The base station needs N1 and one slot to decode the request. It sends the grant in the
+        // next slot with PDCCH. The UE needs N2 after the PDCCH, and sends in the next uplink slot.
         let read_at = (slot + 1) * self.length + Slots::symbols(N1[mu], mu) + self.length;
         let is_down = |slot: &u64| self.kind(*slot) != 'U';
         let grant = (read_at.div_ceil(self.length)..).find(is_down);
@@ -120,8 +123,8 @@ impl Slots {
         (grant + 1..).find(is_up).expect("there is uplink")
     }
 
-    /// Returns the delay in ns of a packet that arrives at `at` and is sent in `slot`, decoding
-    /// included.
+    /// Returns the delay in ns of a packet that arrives at time `at` and is sent in `slot`. The
+    /// delay includes decoding.
     fn delay(&self, at: u64, slot: u64) -> u64 {
         let decoding = match self.mu {
             Some(mu) => Slots::symbols(N1[mu], mu),
@@ -130,23 +133,23 @@ impl Slots {
         (slot + 1) * self.length + decoding - at
     }
 
-    /// Returns the delay in ns of a single packet that arrives at `at`, for which the UE sends a
-    /// scheduling request.
+    /// Returns the delay in ns of a single packet that arrives at time `at`. The UE sends a
+    /// scheduling request for the packet.
     fn asked(&self, at: u64, offset: u64, period: u64) -> u64 {
         let first = at.div_ceil(self.length);
         let request = Slots::occasion(first, offset, period, |slot| self.has_pucch(slot));
         self.delay(at, self.data(request))
     }
 
-    /// Returns the delay in ns of a packet that arrives at `at` and uses a configured grant.
+    /// Returns the delay in ns of a packet that arrives at time `at` and uses a configured grant.
     fn granted(&self, at: u64, offset: u64, period: u64) -> u64 {
         let first = at.div_ceil(self.length);
         let is_up = |slot| self.kind(slot) == 'U';
         self.delay(at, Slots::occasion(first, offset, period, is_up))
     }
 
-    /// Returns the offsets at which each period has a request opportunity. If there are none,
-    /// returns the offsets with the most opportunities.
+    /// Returns the offsets at which every period has a request opportunity. If no offset has one in
+    /// every period, returns the offsets with the most opportunities.
     fn offsets(&self, period: u64, is_there: impl Fn(u64) -> bool) -> Vec<u64> {
         let all = period * self.pattern.len() as u64;
         let count = |offset: u64| {
@@ -159,8 +162,8 @@ impl Slots {
             .collect()
     }
 
-    /// Returns the mean delay in ms over evenly spread arrival times, in all phases of pattern and
-    /// period.
+    /// Returns the mean delay in ms over evenly spread arrival times. The arrivals cover all phases
+    /// of the pattern and of the period.
     fn mean_ms(&self, period: u64, delay: impl Fn(u64) -> u64) -> f64 {
         let all = period * self.pattern.len() as u64 * self.length;
         let count = 10_007;
@@ -202,7 +205,7 @@ impl Slots {
     }
 }
 
-/// Returns a cell with `ues` UEs.
+/// Returns a test bench of a cell with `ues` UEs.
 fn rig(cell: CellConfig, ues: u32, seed: u64) -> Rig {
     let sinr = FixedSinr {
         downlink: Decibel(20.0),
@@ -229,13 +232,13 @@ fn rig(cell: CellConfig, ues: u32, seed: u64) -> Rig {
     rig
 }
 
-/// Number of packets of each UE in a run. Their distance is large enough that the UE has nothing
-/// else to send.
+/// Number of packets of each UE in a run. The packets are so far apart that the UE has no other
+/// data when it sends one.
 const PACKETS: u32 = 12;
 const APART_NS: u64 = 300_000_000;
 
-/// Returns arrival times in ns and delays of all packets of each UE. With `load` the first UE
-/// instead sends 12 Mbit/s, more than its grants allow.
+/// Returns arrival times in ns and delays of all packets of each UE. With `load`, the first UE
+/// instead sends 12 Mbit/s, which is more than its grants allow.
 fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     let mut at = Vec::new();
     for number in 0..PACKETS {
@@ -267,14 +270,14 @@ fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     found
 }
 
-/// Returns the mean delay in ms.
+/// Returns the mean in ms of delays given in ns.
 fn mean_ms(delays: &[(u64, u64)]) -> f64 {
     let total: u64 = delays.iter().map(|(_, delay)| delay).sum();
     total as f64 / delays.len() as f64 / 1e6
 }
 
-/// Returns the offset for which all packets of a UE have the delay of the closed form. `None` if
-/// there is none.
+/// Returns the offset with which all packets of a UE have the delay of the closed form. `None` if
+/// there is no such offset.
 fn offset_of(
     delays: &[(u64, u64)],
     offsets: &[u64],
@@ -282,15 +285,16 @@ fn offset_of(
 ) -> Option<u64> {
     let fits = |offset: u64| {
         let mut all = delays.iter();
-        // Symbols of the processing times are rounded once here and once in the stack.
+        // Processing times in symbols are rounded once in this test and once in the stack, so
+        // delays may differ by 2 ns.
         all.all(|&(at, delay)| expected(at, offset).abs_diff(delay) <= 2)
     };
     offsets.iter().copied().find(|&offset| fits(offset))
 }
 
-/// Asserts that every packet of 20 UEs has the delay of the closed form, to the nanosecond, at an
-/// offset that the network may choose. All offsets must come up. So mean and distribution match the
-/// closed form too.
+/// Asserts that every packet of 20 UEs has the delay of the closed form, to the nanosecond. The
+/// offset of a UE may be any that the network may choose, and all of these must be used. So mean
+/// and distribution of the delay match the closed form too.
 fn assert_asked(slots: Slots, period: u32, seeds: std::ops::Range<u64>) {
     const UES: u32 = 20;
     let offsets = slots.offsets(u64::from(period), |slot| slots.has_pucch(slot));
@@ -312,7 +316,7 @@ fn assert_asked(slots: Slots, period: u32, seeds: std::ops::Range<u64>) {
     }
     used.sort_unstable();
     used.dedup();
-    // 40 draws miss one of four offsets with a probability of 4 (3/4)^40, one in 25,000.
+    // The probability that 40 draws miss one of four offsets is 4 (3/4)^40, or one in 25,000.
     let is_drawn = used.len() == offsets.len() || offsets.len() > 4;
     assert!(is_drawn, "{} of {offsets:?} are {used:?}", slots.pattern);
 }
@@ -344,10 +348,11 @@ fn slots_of_other_lengths_keep_to_the_same_arithmetic() {
     }
 }
 
-/// Compares means in ms with values computed by hand. In configuration 1 with a period of 10, each
-/// UE waits 5 ms on average. Ten subframes pass from the request to its data, and the end takes 2.5
-/// ms: 17.5 ms. In DDDSU at 30 kHz with a period of 10, the wait is 2.5 ms. From requests in slots
-/// 3 and 4 of five to their data, 3 and 2.5 ms pass. The end takes a slot and N1, 857 us.
+/// Compares mean delays with values computed by hand. In LTE's configuration 1 with a period of 10,
+/// a packet waits 5 ms on average for a request. Ten subframes pass from the request to its data,
+/// and transmission with decoding takes 2.5 ms. The sum is 17.5 ms. In DDDSU at 30 kHz with a
+/// period of 10, the wait is 2.5 ms. From a request in slot 3 or 4 of five to its data, 3 or 2.5 ms
+/// pass. Transmission with decoding takes a slot and N1, together 857 us.
 #[test]
 fn means_are_those_by_hand() {
     let asked = |slots: Slots, period: u64, offset| {
@@ -361,14 +366,15 @@ fn means_are_those_by_hand() {
         let mean = asked(Slots::nr("DDDSU", 1), 10, offset);
         assert!((mean - expected).abs() < 0.01, "{mean} ms at {offset}");
     }
-    // With a configured grant in each uplink slot, the wait is half of the pattern.
+    // With a configured grant in each uplink slot, the mean wait is half of the pattern's length.
     let slots = Slots::nr("DDDSU", 1);
     let mean = slots.mean_ms(1, |at| slots.granted(at, 0, 1));
     assert!((mean - (1.25 + 0.857)).abs() < 0.01, "{mean} ms");
 }
 
-/// Checks delays next to a UE that is never idle and takes the rest of each slot. Round robin gives
-/// each UE its demand up to an equal share, so the other UEs get their first grant as without it.
+/// Checks delays while another UE always has data and uses all remaining resources of each slot.
+/// Round robin gives each UE its demand up to an equal share. So the other UEs get their first
+/// grant at the same time as without the busy UE.
 #[test]
 fn beside_a_greedy_ue_the_others_have_the_same_delay() {
     const UES: u32 = 20;
@@ -394,13 +400,14 @@ fn a_configured_grant_waits_for_its_next_uplink_slot_and_asks_for_nothing() {
     for pattern in NR {
         let slots = Slots::nr(pattern, 1);
         for period in [1_u32, 2, 4, 5, 8, 10, 20, 40] {
-            // Scheduling requests would take up to 80 ms.
+            // With scheduling requests alone, a packet would wait up to 80 ms for a request
+            // opportunity.
             let cell = slots.config(RequestConfig::every(160), Some(period));
             let found = delays(rig(cell, UES, 1), UES, false);
             let is_up = |slot| slots.kind(slot) == 'U';
             let offsets = slots.offsets(u64::from(period), is_up);
             for (ue, delays) in found.iter().enumerate() {
-                // The base station spreads UEs over the offsets by their ids.
+                // The base station assigns offsets to UEs in turn, in the order of their ids.
                 let own = [offsets[ue % offsets.len()]];
                 let granted = |at, offset| slots.granted(at, offset, u64::from(period));
                 let offset = offset_of(delays, &own, granted);
@@ -430,7 +437,8 @@ fn an_offset_of_zero_is_the_first_slot_with_pucch() {
     }
 }
 
-/// Returns the sorted delays in ms of one UE's packets, sent each `every_us` for a second.
+/// Returns the sorted delays in ms of one UE's packets. The UE sends a packet every `every_us` for
+/// a second.
 fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
     let mut rig = rig(cell, 1, 3);
     let count = 1_000_000 / every_us as u32;
@@ -450,9 +458,9 @@ fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
     delays
 }
 
-/// Checks sr-ProhibitTimer, which starts when a request is sent (TS 38.321 clause 5.4.4). A timer
-/// shorter than the opportunities' period delays none of them. A longer timer costs at most its own
-/// length.
+/// Checks sr-ProhibitTimer, which starts when a scheduling request is sent (TS 38.321 clause
+/// 5.4.4). A timer shorter than the period of request opportunities delays no packet. A longer
+/// timer delays a packet by at most the timer's length.
 #[test]
 fn a_prohibit_timer_delays_by_what_it_lasts_at_most() {
     let fdd = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
@@ -494,7 +502,7 @@ fn a_period_that_the_pattern_stretches_is_named_with_what_is_left_of_it() {
         let found = StretchedPeriod::find_all(&cell);
         let is_multiple = period % 5 == 0;
         assert_eq!(found.is_empty(), is_multiple, "{period}");
-        // Two of five slots have PUCCH, so the mean period is stretched.
+        // Two of five slots have PUCCH, so the mean period is stretched by a factor of 2.5.
         let means = found.iter().map(|it| it.mean_slots);
         assert!(means.eq(found.iter().map(|_| f64::from(period) * 2.5)));
     }

@@ -45,7 +45,8 @@ fn lte(tti: Span, sr_period: u32, first_error: f64) -> RadioConfig {
     }
 }
 
-/// Returns the mean delay, in TTIs, of `packets` single small packets at uniform phases.
+/// Returns the mean delay in TTIs of `packets` small packets. The packets arrive one at a time, at
+/// all phases of a TTI.
 fn mean_delay(config: RadioConfig, tti: Span, direction: Direction, packets: u32) -> f64 {
     let mut rig = Rig::new(config, 11);
     let mut total = 0.0;
@@ -118,12 +119,12 @@ fn a_sleeping_ue_delays_the_downlink_by_its_cycle() {
         cells: vec![cell],
         ..base
     };
-    // Packets are 64 TTIs apart with phases over ten TTIs, so all phases of a cycle of 20 TTIs are
-    // equally frequent.
+    // Packets are 64 TTIs apart, with phases over ten TTIs. So all phases of a cycle of 20 TTIs
+    // occur equally often.
     let mean = mean_delay(config, tti, Direction::Downlink, 4000);
-    // The UE listens in slots that begin at 0, 1, 2 and 3 of a cycle of 20. From a phase above 3,
-    // in 17 of 20 cases, the mean wait is 8.5 TTIs. Otherwise it is half a TTI. Processing,
-    // transmission and decoding take 3.5 TTIs.
+    // The UE listens in the slots that begin at TTI 0, 1, 2 and 3 of a cycle of 20. In 17 of 20
+    // cases the packet arrives after TTI 3 and waits 8.5 TTIs on average. Otherwise the packet
+    // waits half a TTI. Processing, transmission and decoding take 3.5 TTIs.
     let expected = 3.5 + (17.0 * 8.5 + 3.0 * 0.5) / 20.0;
     assert!(
         (mean / expected - 1.0).abs() < 0.01,
@@ -156,14 +157,16 @@ fn the_parts_of_a_delay_add_up_and_name_its_causes() {
         let of_direction = |row: &&fadeout_core::RadioDelayRow| row.direction == direction;
         *rig.rows.delays.iter().find(of_direction).expect("a row")
     };
-    // Request in subframe 22, grant in 26, transmission in 30, decoded at 32.5.
+    // The request is sent in subframe 22, its grant in 26, and the data in 30. The data is decoded
+    // at 32.5 ms.
     let up = row(Direction::Uplink);
     assert_eq!((millis(up.sr_wait_s), millis(up.grant_wait_s)), (1.6, 8.0));
     assert_eq!(millis(up.transmission_s), 2.5);
     let rest = [up.queue_s, up.harq_s, up.rlc_s, up.reordering_s];
     assert!(rest.iter().all(|part| part.is_zero()), "{up:?}");
     assert_eq!(up.time_s, Time::from_nanos(32_500_000));
-    // Processing until 21.4, transmission in subframe 22, decoded at 24.5.
+    // The base station processes the packet until 21.4 ms and sends it in subframe 22. The UE has
+    // decoded it at 24.5 ms.
     let down = row(Direction::Downlink);
     assert_eq!(
         (millis(down.queue_s), millis(down.transmission_s)),
@@ -197,9 +200,9 @@ fn nr_delays_are_the_arithmetic_of_slots_and_processing() {
     rig.run_until(Time::from_nanos(10_050_000));
     rig.send_packet(0, Direction::Downlink, 100, 0);
     rig.run_for(Span::from_millis(5));
-    // Processing of one slot ends at 10.175 ms. The block is sent in the slot at 10.25 ms, after
-    // one control symbol, in two symbols, the smallest number. Decoding and the higher layers take
-    // T_proc,1 = 178.385 us.
+    // The base station processes the packet for one slot, until 10.175 ms. The block is sent in the
+    // slot at 10.25 ms. One control symbol precedes the block's two symbols, the smallest number.
+    // Decoding and the higher layers take T_proc,1 = 178.385 us.
     let symbol = 125_000.0 / 14.0;
     let expected = 10_250_000.0 + 3.0 * symbol + 178_385.0;
     let found = rig.arrivals[0].at.as_nanos() as f64;
@@ -208,9 +211,9 @@ fn nr_delays_are_the_arithmetic_of_slots_and_processing() {
     rig.run_until(Time::from_nanos(20_050_000));
     rig.send_packet(0, Direction::Uplink, 100, 1);
     rig.run_for(Span::from_millis(5));
-    // The request is sent in the slot at 21 ms and received at 21.125. The base station takes
-    // T_proc,1 and a slot, and sends the grant at 21.5. K2 is 3 because of T_proc,2. The data is
-    // sent at 21.875, and decoded T_proc,1 after its end.
+    // The UE sends the request in the slot at 21 ms, and the slot ends at 21.125. The base station
+    // needs T_proc,1 and a slot, and sends the grant at 21.5. K2 is 3 because of T_proc,2. The data
+    // is sent at 21.875 and decoded T_proc,1 after its end.
     let expected = 21_875_000 + 125_000 + 178_385;
     let found = rig.arrivals[1].at.as_nanos();
     assert!(found.abs_diff(expected) <= 1, "{found} beside {expected}");

@@ -14,7 +14,7 @@ use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
 
 /// Returns the share of first transmissions that fail in each direction. Twenty UEs at rest have
-/// nearly constant channels, and there is no outer loop.
+/// nearly constant channels, and the outer loop is off.
 fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
     let (mut failed, mut sent) = ([0_u32; 2], [0_u32; 2]);
     // One run has some tens of thousands of blocks.
@@ -82,9 +82,9 @@ fn without_an_outer_loop_first_transmissions_keep_the_target_over_a_selective_ba
         (selective, EffectiveSinr::Eesm),
     ] {
         for errors in first_errors(fading, method) {
-            // The target is 10 % for a channel at the threshold of its CQI. The channel lies up to
-            // 2 dB above the threshold, which leaves 2 to 4 % on average, as on a flat channel.
-            // With reports of the mean over the band, 83 to 89 % of the blocks would fail.
+            // The target error rate is 10 % at the SINR threshold of a CQI. The SINR is up to 2 dB
+            // above the threshold, so 2 to 4 % of the blocks fail, as on a flat channel. If UEs
+            // reported the mean SINR of the band, 83 to 89 % of the blocks would fail.
             assert!(
                 errors > 0.01 && errors < 0.06,
                 "{fading:?} {method:?}: {errors}"

@@ -1,5 +1,5 @@
-//! All integration tests of this crate in one binary, so that shared code is compiled and linked
-//! once.
+//! All integration tests of this crate. They form one binary, so that shared code is compiled and
+//! linked once.
 
 mod access_aggregation;
 mod access_cross_link;

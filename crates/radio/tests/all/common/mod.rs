@@ -1,4 +1,4 @@
-//! A radio access alone, fed with packets by the test.
+//! Test bench: a radio access without a core or transport, to which the test sends packets.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -12,7 +12,7 @@ use fadeout_core::{
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
 
-/// Nodes at rest. Node n is at the n-th position.
+/// Positions of nodes at rest. Node n is at the n-th position.
 pub struct AtRest(pub Vec<Point>);
 
 impl Motion for AtRest {
@@ -21,8 +21,8 @@ impl Motion for AtRest {
     }
 }
 
-/// Motion of any type. The radio access is compiled for each type of motion. With this one the
-/// tests compile it once.
+/// Motion of any type. The radio access is compiled once for each type of motion. All tests use
+/// this type, so the radio access is compiled once.
 pub struct AnyMotion<'a>(pub &'a mut dyn Motion);
 
 impl Motion for AnyMotion<'_> {
@@ -112,8 +112,8 @@ impl Rig {
         }
     }
 
-    /// Puts a packet of `size` bytes in total into a bearer. The packet carries `number` as its
-    /// flow.
+    /// Puts a packet of `size` bytes, including headers, into a bearer. `number` becomes the flow
+    /// number of the packet.
     pub fn send_packet(&mut self, bearer: u32, direction: Direction, size: u32, number: u32) {
         let segment = Segment {
             len: size - Segment::default().wire_len(),

@@ -17,7 +17,7 @@ fn a6(event: &MeasurementEvent, offset: f64) -> MeasurementEvent {
     }
 }
 
-/// Returns the same cell on another carrier, with another position and another power.
+/// Returns a copy of a cell on another carrier, with another position and another power.
 fn on_other_carrier(
     cell: &CellConfig,
     (number, shift_m, power_dbm): (u32, f64, f64),
@@ -32,8 +32,8 @@ fn on_other_carrier(
     }
 }
 
-/// Returns a case as `case` does, with one or two more cells per site on carriers of their own. The
-/// UE may use all of them.
+/// Returns a case like that of [`case`], with one or two more cells per site. Each additional cell
+/// of a site is on another carrier. The UE may use all cells of a site at once.
 fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let mut case = case(random, rlc, is_nr);
     let sites = case.config.cells.len() as u32;
@@ -56,7 +56,7 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         true => vec![7; count as usize],
         false => (0..count).collect(),
     };
-    // The offered cells of the primary cell's own site come first.
+    // In the list of each primary cell, cells of the same site come first.
     let offers = |primary: u32| -> Vec<CellId> {
         let others = (0..count).filter(|other| other / sites != primary / sites);
         let mut others: Vec<u32> = others.collect();
@@ -79,11 +79,11 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     case
 }
 
-/// Returns the numbers of secondary cells added, released and commanded, and of blocks that
-/// secondary cells carried.
+/// Returns the numbers of secondary cells added, secondary cells released, reconfigurations sent,
+/// and blocks that secondary cells carried.
 fn count_events(outcomes: &Outcomes) -> [usize; 4] {
-    // Rows do not name the primary cell of each block. So a block counts if its cell is a secondary
-    // cell by the rows so far.
+    // Rows of blocks do not name the primary cell. So a block counts if its cell is a secondary
+    // cell according to the earlier RRC rows.
     let mut secondary: Vec<CellId> = Vec::new();
     let mut steps = outcomes.rows.steps.iter().peekable();
     let mut carried = 0;
@@ -153,7 +153,8 @@ fn without_acknowledgments_every_loss_has_its_cause() {
     );
 }
 
-/// Returns a walk along one strong cell. Two weak cells of another carrier stand at its ends.
+/// Returns a walk through one strong cell. Two weak cells of another carrier are at the ends of the
+/// walk.
 fn two_ends(is_nr: bool, offset: f64) -> Case {
     let mut random = Stream::new(1, "two ends", 0);
     let mut case = case(&mut random, rlc(is_nr, true), is_nr);
@@ -172,7 +173,7 @@ fn two_ends(is_nr: bool, offset: f64) -> Case {
     case.mobility.events = vec![a3, a6(&a3, offset)];
     case.mobility.secondaries = vec![vec![CellId(1), CellId(2)]];
     case.config.ues[0].aggregation = Aggregation::new(&[CellId(1)]).expect("one");
-    // The UE does not come back.
+    // The walk is so long that the UE does not turn back.
     (case.walk.speed, case.walk.length) = (20.0, 1e5);
     case.loses_markers = false;
     case.keeps_blocks = true;
@@ -211,8 +212,8 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
             (CellId(2), CellId(1), CellId(2))
         );
         assert!(of(ReportReceived).time_s <= commanded.time_s && commanded.time_s < old.time_s);
-        // The UE must be 3 + 1 dB nearer to the other cell, thus past the middle, which it reaches
-        // at 10 s.
+        // The new cell must be 3 + 1 dB stronger than the old one. The UE passes the middle between
+        // the cells at 10 s, so the reconfiguration is sent later.
         assert!(commanded.time_s > Time::ZERO + Span::from_secs(10));
         let answer = new.time_s.since(old.time_s);
         let ms = Span::from_millis;
@@ -329,10 +330,11 @@ fn a_link_lives_without_its_secondary_cell() {
 #[test]
 fn after_a_failure_the_ue_is_told_of_secondary_cells() {
     let mut case = two_ends(true, 3.0);
-    // In every cell, the UE is offered a secondary cell after its return.
+    // Every cell, as primary cell, has a list of secondary cells for the UE.
     let others = [[1, 2], [0, 0], [0, 0]];
     case.mobility.secondaries = others.map(|it| it.map(CellId).to_vec()).to_vec();
-    // No event is reported, and the UE walks out of the cell and back.
+    // No measurement event is configured, and the UE walks out of the cell and back. So its link
+    // fails, and the UE re-establishes the connection.
     case.mobility.events.clear();
     case.config.cells[0].power = Dbm(-30.0);
     case.config.cells[0].site.x = 0.0;

@@ -102,9 +102,10 @@ fn between(rows: &Rows, one: RrcEvent, other: RrcEvent) -> Span {
     first(rows, other).since(first(rows, one))
 }
 
-/// Checks the duration of each attach step. Cell selection takes 200 ms, the wait for the next
-/// occasion up to 10 ms, and random access 3 + 6 + 6 ms. Each other step has a known part. A
-/// message over the air takes at least a subframe, and at most the time of a scheduling request.
+/// Checks the duration of each attach step. Cell selection takes 200 ms. The wait for the next RACH
+/// occasion takes up to 10 ms, and random access 3 + 6 + 6 ms. Each other step takes a known time
+/// and the time of its messages over the air. A message takes at least a subframe, and at most 25
+/// ms with its scheduling request.
 #[test]
 fn attaching_takes_the_sum_of_its_parts() {
     use RrcEvent::{
@@ -121,8 +122,8 @@ fn attaching_takes_the_sum_of_its_parts() {
         assert_eq!(between(&rows, CellSelected, PreambleSent), ms(6));
         assert_eq!(between(&rows, PreambleSent, AccessDone), ms(15));
         let (setup, security, bearers) = if is_nr { (10, 5, 10) } else { (15, 10, 15) };
-        // Each entry has a step, the next step, the known time between them, and the number of
-        // messages over the air.
+        // Each entry contains a step, the next step, the known time between these steps, and the
+        // number of messages over the air.
         let core = 7;
         let mut parts = vec![
             (AccessDone, SetupComplete, setup, 1),
@@ -157,8 +158,8 @@ fn attaching_takes_the_sum_of_its_parts() {
             known += part;
             messages += over_air;
         }
-        // The sum has seven transmissions between base station and core, and two more for the
-        // session in NR.
+        // Base station and core exchange seven messages. In NR they exchange two more messages for
+        // the session.
         let sums = if is_nr {
             (221 + 25 + 9 * core, 11)
         } else {
@@ -222,7 +223,8 @@ fn t3410_ends_an_attempt_that_the_core_does_not_hear_of() {
     let (rows, messages) = site.run(over_links);
     let lasts = between(&rows, RrcEvent::CellSelected, RrcEvent::AttachFailed);
     assert_eq!(lasts, Span::from_secs(15));
-    // The first message is sent about 50 ms later, and is repeated each second.
+    // The UE sends the first message about 50 ms later and repeats it each second. So 15 messages
+    // are sent in 15 s.
     assert_eq!(messages, 15);
 }
 
@@ -279,8 +281,8 @@ fn many_that_attach_at_once_contend_and_all_get_in() {
             (times(&rows, RrcEvent::ContentionLost).len(), last)
         };
         let (few, many) = (crowd(8), crowd(64));
-        // If 40 UEs draw from 8 preambles at one occasion, at least 32 share theirs. With 64
-        // preambles about 11 do (40 - 64 (1 - (63/64)^40)).
+        // If 40 UEs draw from 8 preambles at one occasion, at least 32 UEs draw a preamble that
+        // another UE has. With 64 preambles about 11 UEs do (40 - 64 (1 - (63/64)^40)).
         assert!(few.0 > 20 && many.0 < 25, "{few:?} {many:?}");
         assert!(few.1 > many.1, "{few:?} {many:?}");
     }
@@ -305,7 +307,8 @@ fn uplink_data_waits_for_the_bearer_and_downlink_data_is_lost() {
         let is_up = |number: u32| number.is_multiple_of(3);
         let drops = &outcomes.rows.drops;
         assert!(drops.iter().all(|row| !is_up(row.flow.0)), "{:?}", drops[0]);
-        // Two of three packets, one each 3 ms, in the 1.36 s until the UE is attached.
+        // The UE is attached after 1.36 s. Until then, two of every three packets are downlink
+        // packets and are lost. A packet is sent each 3 ms.
         assert!((290..330).contains(&drops.len()), "{}", drops.len());
         let before = outcomes.arrivals.iter().filter(|&&number| number < 300);
         assert_eq!(before.count(), 100);

@@ -20,7 +20,8 @@ fn behind_a_wall(lasts: Span, reflected_db: Option<f64>) -> Case {
     };
     let mut cell = cell(true, 0.0, 30.0);
     cell.channel.path_loss = PathLoss::FreeSpace(FreeSpace);
-    // Clusters of the fading model would reach the UE around the wall, so fading is off.
+    // With fading, clusters of the channel model would reach the UE around the wall, so fading is
+    // off.
     cell.channel.los_fading = Fading::None;
     cell.channel.blockages = vec![Blockage::Scripted(Scripted {
         intervals: [wall].into(),
@@ -84,8 +85,8 @@ const LONG: Span = Span::from_millis(900);
 #[test]
 fn the_ue_finds_the_reflected_path_with_a_drawn_preamble_and_stays() {
     let (steps, outcomes) = steps(behind_a_wall(LONG, Some(15.0)));
-    // Beam checks are at 1,020, 1,040 and 1,060 ms, followed by a RACH occasion. The response takes
-    // 3 ms, Msg3 6 ms and contention resolution 6 ms.
+    // The UE finds a beam failure instance at 1,020, 1,040 and 1,060 ms, and sends a preamble at
+    // the next RACH occasion. The response takes 3 ms, Msg3 6 ms and contention resolution 6 ms.
     let expected = [
         (1060, RrcEvent::BeamFailure),
         (1060, RrcEvent::PreambleSent),
@@ -131,8 +132,8 @@ fn without_another_path_dedicated_preambles_end_with_their_timer_and_all_of_them
         });
     }
     let (steps, outcomes) = steps(case);
-    // The UE sends a preamble each 20 ms from 1,060 ms on. The window of the tenth ends 13 ms after
-    // it. T310 has been running since 1,180 ms.
+    // The UE sends a preamble each 20 ms from 1,060 ms on. The response window of the tenth
+    // preamble ends 13 ms after it. T310 has been running since 1,180 ms.
     let preambles = steps
         .iter()
         .filter(|(_, event)| *event == RrcEvent::PreambleSent);
@@ -149,7 +150,7 @@ fn without_another_path_dedicated_preambles_end_with_their_timer_and_all_of_them
     assert_eq!(place(RrcEvent::BeamRecoveryExpired), Some(1100));
     assert_eq!(place(RrcEvent::AccessProblem), Some(1253));
     assert_eq!(place(RrcEvent::LinkFailure), Some(1253));
-    // The wall disappears at 1,910 ms.
+    // The wall disappears at 1,910 ms, and the UE re-establishes the connection later.
     assert!(place(RrcEvent::Reestablished) > Some(1910), "{others:?}");
     assert_eq!(place(RrcEvent::BeamRecovered), None);
     assert!(outcomes.rows.drops.is_empty());

@@ -8,8 +8,9 @@ use fadeout_radio::access::{BicastStart, DataForwarding};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// Checks the row's counts of packets that arrived once, twice or never. Bicasting begins at random
-/// times, over links that lose messages or with given delays.
+/// Checks the counts in the handover row of packets that arrived once, twice or never. Bicasting
+/// begins at random times. Messages have given delays, or are sent over links that lose some of
+/// them.
 #[test]
 fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
     let (mut sums, mut exact, mut ended) = ([0; 3], 0, 0);
@@ -46,10 +47,11 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
                 AccessFailure | LinkFailure | Released | SourceResumed
             )
         });
-        // A handover that is unfinished at the end of the run has no row yet.
+        // A handover that is unfinished at the end of the run has no handover row.
         let of = |event| steps.iter().filter(move |row| row.event == event).count();
         let is_smooth = is_smooth && of(RrcEvent::CommandSent) == of(RrcEvent::CompleteReceived);
-        // RLC retransmission may take longer than t-Reordering.
+        // If an RLC retransmission takes longer than t-Reordering, PDCP gives the packet up. Such a
+        // run is not compared exactly.
         let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
         let is_smooth = is_smooth
             && causes.all(|cause| {

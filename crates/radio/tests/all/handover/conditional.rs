@@ -9,8 +9,8 @@ use fadeout_radio::access::{ConditionalConfig, DataForwarding, EventKind, Measur
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// Changes a case so that candidates are prepared early, with execution conditions of one or two
-/// kinds.
+/// Changes a case so that candidate cells are prepared early, with execution conditions of one or
+/// two kinds.
 fn conditional(random: &mut Stream, mut case: Case) -> Case {
     let event = case.mobility.events[0];
     case.mobility.events[0] = MeasurementEvent {

@@ -1,5 +1,5 @@
-//! Tests of DAPS handover, in which the source continues to serve: random walks, unreached targets,
-//! and links that lose copies.
+//! Tests of DAPS handover, in which the source continues to serve the UE. The tests cover random
+//! walks, targets that the UE does not reach, and links that lose copies.
 
 use super::street::{Case, Walk, books_close, case, mobility, rlc, run};
 use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
@@ -60,7 +60,8 @@ impl DapsCounts {
     }
 }
 
-/// Returns a case as `case` does. Its interruptions and timers let some handovers miss the target.
+/// Returns a case like that of [`case`]. Some handovers fail, because T304 expires before the UE
+/// has reached the target.
 fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
     let rlc = rlc(true, is_acknowledged);
     let mut case = any_case((random, 0.5), rlc, true);
@@ -113,7 +114,7 @@ fn every_loss_has_its_cause() {
     );
 }
 
-/// Returns a walk between two good cells.
+/// Returns a walk between two cells that are both strong.
 fn steady(daps: bool) -> Case {
     let mut case = case(
         &mut Stream::new(1, "handover.daps-steady", 0),
@@ -144,7 +145,7 @@ fn while_the_source_serves_no_direction_is_interrupted() {
         books_close(&outcomes, 5);
         assert!(outcomes.rows.drops.is_empty());
         let rows = outcomes.rows.handovers.into_iter();
-        // At the end of the run packets are rare.
+        // Handovers after 39.9 s are omitted, because few packets are sent at the end of the run.
         let rows = rows.filter(|row| row.completed_s < 39.9);
         let rows = rows.filter(|row| row.outcome == HandoverOutcome::Success);
         rows.collect::<Vec<_>>()
@@ -158,9 +159,9 @@ fn while_the_source_serves_no_direction_is_interrupted() {
         );
     }
     for row in &daps {
-        // In the downlink, a packet arrives every 4 ms at most, and HARQ may retransmit it. In the
-        // uplink, a packet arrives each 6 ms. In the target it waits for a request occasion, each
-        // 10 ms, and for the grant.
+        // In the downlink, a packet arrives at least every 4 ms, and HARQ may retransmit it. In the
+        // uplink, a packet arrives each 6 ms. In the target the packet waits for a request
+        // occasion, which comes each 10 ms, and for the grant.
         assert!(
             row.downlink_gap_s < 0.012 && row.uplink_gap_s < 0.020,
             "{row:?}"
@@ -177,7 +178,8 @@ fn without_acknowledgments_counts_go_on_over_a_good_link() {
     let outcomes = run(case, 7, Span::from_millis(2), Span::from_secs(40));
     books_close(&outcomes, 7);
     let lost = outcomes.rows.drops.len();
-    // Uplink packets under way to the source are not retransmitted.
+    // Uplink packets that the UE has sent to the source and that have not arrived are lost. They
+    // are not retransmitted.
     let up = outcomes.rows.drops.iter();
     let down = up
         .filter(|row| row.direction == Direction::Downlink)

@@ -1,5 +1,5 @@
-//! Tests of walks of a UE with two legs: its master's cell changes, and the secondary leg is
-//! released.
+//! Tests of random walks of a UE with two legs. The master node's cell changes, and the secondary
+//! leg is released.
 
 use super::street::{Case, Outcomes, cell, count};
 use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
@@ -13,8 +13,8 @@ use fadeout_radio::rlc::RlcConfig;
 use fadeout_radio::user_plane::FlowControlConfig;
 use fadeout_testkit::Cases;
 
-/// Returns a case whose UE begins in the first cell and in an NR cell on another carrier, with a
-/// split bearer.
+/// Returns a case whose UE has two legs at the start: the first cell, and an NR cell on another
+/// carrier. Its bearer is split.
 fn two_legs(random: &mut Stream) -> Case {
     let is_nr = random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
@@ -34,8 +34,8 @@ fn two_legs(random: &mut Stream) -> Case {
     case
 }
 
-/// Splits the bearer of a case, in acknowledged mode, over a secondary leg with this RLC. In some
-/// cases PDCP duplicates.
+/// Splits the bearer of a case, in acknowledged mode, over two legs. `far` is the RLC configuration
+/// of the secondary leg. In some cases PDCP duplicates packets.
 pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcConfig, LegChoice)) {
     let pdcp = PdcpConfig {
         delivery: Delivery::InOrder(None),
@@ -70,7 +70,7 @@ pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcCon
     };
 }
 
-/// Sums of the copies that legs handled.
+/// Sums of the leg counters over all runs.
 #[derive(Debug, Default)]
 pub(super) struct CopyCounts {
     /// Runs in which PDCP duplicated in either direction.
@@ -81,8 +81,8 @@ pub(super) struct CopyCounts {
 }
 
 impl CopyCounts {
-    /// Adds the counters of a run. Asserts that every PDU received by PDCP was submitted to a leg.
-    /// Without duplication, no PDU goes over two legs and none is discarded.
+    /// Adds the counters of a run. Asserts that PDCP received no more PDUs than were given to the
+    /// legs. Without duplication, no PDU goes over two legs and none is discarded.
     pub(super) fn add(&mut self, outcomes: &Outcomes, duplicates: [bool; 2], seed: u64) {
         self.runs += u32::from(duplicates.contains(&true));
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -107,8 +107,8 @@ impl CopyCounts {
         }
     }
 
-    /// Returns true if enough PDUs were copied, received twice, and discarded after delivery over
-    /// the other leg.
+    /// Returns true if enough PDUs were copied, received twice, and discarded by a leg because the
+    /// other leg had delivered them.
     pub(super) fn is_rich(&self) -> bool {
         self.runs > 10 && self.copies > 10_000 && self.discarded > 100 && self.useless > 1000
     }

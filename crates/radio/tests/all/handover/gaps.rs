@@ -1,4 +1,4 @@
-//! Tests of measurement gaps: lost transmission time, and measurements in the gaps.
+//! Tests of measurement gaps: the transmission time that they take, and measurements in the gaps.
 
 use super::loses_only_with_the_connection;
 use super::street::{Case, books_close, case, cell, mobility, rlc, run};
@@ -16,7 +16,7 @@ fn gaps(period_ms: u64, length_us: u64) -> MeasurementGaps {
     }
 }
 
-/// Returns the same cell on another carrier.
+/// Returns a copy of a cell on another carrier.
 fn on_carrier(cell: &CellConfig, number: u32) -> CellConfig {
     CellConfig {
         carrier: Hertz(cell.carrier.0 + 40e6 * f64::from(number)),
@@ -24,7 +24,8 @@ fn on_carrier(cell: &CellConfig, number: u32) -> CellConfig {
     }
 }
 
-/// Returns a case with a UE at rest in a cell. Other cells have the same level at its place.
+/// Returns a case with a UE at rest in a cell. A cell on another carrier has the same level at the
+/// UE's position.
 fn at_rest(is_nr: bool, gaps: Option<MeasurementGaps>) -> Case {
     let mut random = Stream::new(1, "rest", 0);
     let mut case = case(&mut random, rlc(is_nr, true), is_nr);
@@ -80,7 +81,7 @@ fn a_full_downlink_falls_by_the_share_of_the_gaps() {
                 (left - (1.0 - share)).abs() < 0.01,
                 "NR {is_nr}, {gaps:?}: {left}"
             );
-            // No block lies in a gap. In LTE no uplink block lies in the subframe after it either.
+            // No block lies in a gap. In LTE, no uplink block lies in the subframe after a gap.
             let behind = Span::from_millis(u64::from(!is_nr));
             for row in &blocks {
                 let length = match row.direction {
@@ -94,8 +95,8 @@ fn a_full_downlink_falls_by_the_share_of_the_gaps() {
     }
 }
 
-/// Checks the loss of LTE's uplink. A grant missing in a gap is missing four subframes later. So
-/// the uplink has 24 of forty subframes left, and uses all of them.
+/// Checks the loss of LTE's uplink. A grant that a gap prevents has its data four subframes later.
+/// In this test the uplink keeps three quarters of its blocks.
 #[test]
 fn a_full_uplink_falls_by_what_cannot_be_granted_too() {
     let slots = |gaps| {
@@ -142,7 +143,8 @@ fn other_carriers_are_measured_in_gaps_alone_one_in_each() {
             "one carrier a gap"
         );
         for times in [one, other] {
-            // Two carriers take turns in the gaps.
+            // Gaps are used for two carriers in turn, so the time between measurements of a carrier
+            // doubles.
             let least = Span::from_millis(apart_ms) * 2;
             let is_apart = |pair: &[Time]| {
                 let apart = pair[1].since(pair[0]);

@@ -23,8 +23,8 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
             *of = cell(is_nr(n), of.site.x, of.power.0);
         }
         let a3 = case.mobility.events[0];
-        // Resource blocks and carriers differ, so levels do too. The thresholds are crossed on both
-        // sides of the street.
+        // LTE and NR cells differ in resource blocks and carriers, so their RSRP levels differ too.
+        // A random threshold is crossed in cells of both generations.
         let threshold = random.uniform_in(-110.0, -80.0);
         let kind = match random.chance(0.5) {
             true => EventKind::B2 {
@@ -48,7 +48,8 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
         lost += outcomes.rows.drops.len();
         let mut steps = outcomes.rows.steps.iter();
         if is_acknowledged && !steps.any(|row| row.event == RrcEvent::Released) {
-            // NR's receiver gives up packets that take longer than t-Reordering.
+            // NR's PDCP gives up packets that take longer than t-Reordering, so only that cause is
+            // allowed.
             let mut drops = outcomes.rows.drops.iter();
             let other = drops.find(|row| row.cause != RadioDropCause::Reordering);
             assert!(other.is_none(), "seed {seed}: {other:?}");

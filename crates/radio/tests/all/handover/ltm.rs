@@ -9,7 +9,8 @@ use fadeout_radio::access::{ConditionalConfig, EarlySync, EventKind, LtmConfig, 
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// Changes a case so that candidates are prepared early. The network switches at a random margin.
+/// Changes a case so that candidate cells are prepared early. The network switches cells if another
+/// cell is better by a random margin.
 fn switched(random: &mut Stream, mut case: Case) -> Case {
     let event = case.mobility.events[0];
     case.mobility.events[0] = MeasurementEvent {

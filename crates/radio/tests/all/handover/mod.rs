@@ -1,5 +1,5 @@
-//! Tests of handover from outside: random walks through cells, with failures, lost end markers and
-//! every data option. The tests feed packets and route them as the core does.
+//! Tests of handover through the public interface: random walks through cells, with failures, lost
+//! end markers and every data option. The tests send packets and route them as the core does.
 
 mod aggregated;
 mod attach;
@@ -61,8 +61,8 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
             assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
         } else {
             let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
-            // Packets that the receiver held are then delivered, so the missing ones before them
-            // are dropped.
+            // At a release, PDCP delivers the packets that it stored for reordering. The missing
+            // packets before them are dropped.
             let is_known = |cause| {
                 use RadioDropCause::{Handover, LinkFailure, Reordering};
                 matches!(cause, LinkFailure | Handover | Reordering)
@@ -111,9 +111,9 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     );
 }
 
-/// Runs a case with a packet each 3 ms for 12 s, and asserts that each packet leaves once. Returns
-/// the outcomes, and true if packets must be in order, which the run asserts unless
-/// [`may_reorder`].
+/// Runs a case with a packet each 3 ms for 12 s, and asserts that each packet leaves the bearer
+/// once. Asserts the order of packets too, unless [`may_reorder`] returns true. Returns the
+/// outcomes, and true if the order was asserted.
 fn walk(case: Case, seed: u64) -> (Outcomes, bool) {
     let loses_markers = case.loses_markers;
     let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
@@ -122,14 +122,14 @@ fn walk(case: Case, seed: u64) -> (Outcomes, bool) {
     (outcomes, is_ordered)
 }
 
-/// Runs a case as [`walk`] does, and accepts any order of packets.
+/// Runs a case as [`walk`] does, and accepts packets in any order.
 fn walk_in_any_order(case: Case, seed: u64) -> Outcomes {
     let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
     books_close_in((&outcomes, false), seed);
     outcomes
 }
 
-/// Asserts that packets are lost only with the connection.
+/// Asserts that no packet is lost unless the UE's RRC connection is released.
 fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
     if count(outcomes, RrcEvent::Released) == 0 {
         let drops = &outcomes.rows.drops;
@@ -137,7 +137,8 @@ fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
     }
 }
 
-/// Returns a case over links with probability `share`, else a case with given delays.
+/// Returns a case with given delays between base stations, or a case over links with probability
+/// `share`.
 fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) -> Case {
     match random.chance(share) {
         true => case_over_links(random, rlc, is_nr),
@@ -145,16 +146,17 @@ fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) ->
     }
 }
 
-/// Returns true if packets may overtake each other. After a failure, forwarded packets follow the
-/// UE from its old base station, perhaps to one that already has newer packets. Then no end marker
-/// shows that all have arrived.
+/// Returns true if packets may overtake each other. After a failure, the old base station forwards
+/// packets to the UE's new one, which may already have newer packets. No end marker shows that all
+/// forwarded packets have arrived.
 fn may_reorder(outcomes: &Outcomes, loses_markers: bool) -> bool {
     use RrcEvent::{AccessFailure, LinkFailure};
     let mut steps = outcomes.rows.steps.iter();
     loses_markers || steps.any(|row| matches!(row.event, LinkFailure | AccessFailure))
 }
 
-/// Returns a case as `case` does, over links.
+/// Returns a case like that of [`case`], in which messages between base stations and core are sent
+/// over links.
 fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let mut case = case(random, rlc, is_nr);
     let cells = case.mobility.stations.len() as u32;

@@ -1,5 +1,5 @@
-//! Tests of walks in which measurement events add and release the secondary node while the master's
-//! cell changes.
+//! Tests of random walks. Measurement events add and release the secondary node while the master
+//! node's cell changes.
 
 use super::dual::{CopyCounts, duplicates, split};
 use super::street::{Case, Outcomes, cell, count};
@@ -28,11 +28,11 @@ fn event(kind: EventKind, random: &mut Stream) -> MeasurementEvent {
     }
 }
 
-/// Returns a case whose UE has a split bearer. Masters are of one generation, and cells of LTE or
-/// NR on another carrier may be secondary.
+/// Returns a case whose UE has a split bearer. All master cells are of one generation. The possible
+/// secondary cells are LTE or NR cells on another carrier.
 fn nodes(random: &mut Stream) -> Case {
     let is_nr = random.chance(0.5);
-    // The generations are LTE with NR, NR with LTE, or NR with NR.
+    // The master and secondary cells are LTE and NR, NR and LTE, or NR and NR.
     let is_far_nr = !is_nr || random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
     let mut case = any_case((random, 0.6), rlc, is_nr);
@@ -44,7 +44,8 @@ fn nodes(random: &mut Stream) -> Case {
         let mut small = cell(is_far_nr, random.uniform_in(0.0, length), power);
         small.carrier = Hertz(2.6e9);
         case.config.cells.push(small);
-        // Some cells share a base station with each other or with a master's cell.
+        // Some secondary cells belong to the same base station as another secondary cell or a
+        // master cell.
         let station = match random.below(4) {
             0 => 0,
             1 => masters,
@@ -97,8 +98,8 @@ fn nodes(random: &mut Stream) -> Case {
     case
 }
 
-/// Returns a blockage of a cell with random interruptions. Short interruptions end just after the
-/// leg has failed, so that the UE can enter the cell again.
+/// Returns a blockage of a cell at random times. A short blockage ends soon after the leg has
+/// failed, so that the UE can enter the cell again.
 fn cuts(random: &mut Stream) -> Blockage {
     let mut intervals = Vec::new();
     let mut from = Time::ZERO;
@@ -117,7 +118,7 @@ fn cuts(random: &mut Stream) -> Blockage {
     })
 }
 
-/// Asserts that each added secondary node is released before another one is added.
+/// Asserts that each added secondary node is released before another secondary node is added.
 fn comes_and_goes(outcomes: &Outcomes, begins_with: bool, seed: u64) {
     let mut has_one = begins_with;
     for row in &outcomes.rows.steps {
@@ -210,8 +211,8 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
     );
 }
 
-/// Checks failures of secondary legs. UEs hardly move, in small cells whose links are blocked until
-/// the legs fail.
+/// Checks failures of secondary legs. The UE hardly moves, and the links to the small cells are
+/// blocked until their legs fail.
 #[test]
 fn legs_that_fail_come_back_and_nothing_is_lost() {
     let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);

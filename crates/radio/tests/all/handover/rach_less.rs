@@ -20,7 +20,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
             case.mobility.stations = vec![3; case.config.cells.len()];
         }
         let timing = match random.chance(0.3) {
-            // Two of three cells stand at one place.
+            // Two of the three cells are at the same position.
             true => {
                 let first = case.config.cells[0].site;
                 case.config.cells[1].site = Point::new(first.x, first.y, first.z);

@@ -1,6 +1,6 @@
-//! Tests that skipped measurements do not change results. Measuring cells only where bounds do not
-//! decide gives the same bits as measuring every cell. So does evaluating links only where earlier
-//! evaluations do not decide.
+//! Tests that skipped measurements do not change results. The RSRP of a cell need not be measured
+//! if bounds decide the event. A link need not be evaluated if an earlier evaluation is still
+//! valid. Results are bit-identical to those without skipping.
 
 use crate::common::AnyMotion;
 use crate::handover::street::{Rows, mobility};
@@ -24,20 +24,20 @@ use fadeout_testkit::Cases;
 use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex};
 
-/// UEs that go back and forth in two directions, with rests of some seconds.
+/// UEs that go back and forth in both coordinates, with pauses of some seconds.
 #[derive(Clone)]
 struct Roaming {
     /// Start, velocity and longest distance of each UE.
     routes: Vec<(Point, Vector, f64)>,
     pause_s: f64,
-    /// Time for which queries about a UE may come in any order.
+    /// Length of the intervals of time within which queries about a UE may come in any order.
     orderless: Span,
-    /// Latest query time of each UE, and the earliest time that is still allowed.
+    /// Latest query time of each UE, and the earliest time for which a query is still allowed.
     asked: Vec<(Time, Time)>,
 }
 
 impl Roaming {
-    /// Records a query, and asserts that time goes back only where that is allowed.
+    /// Records a query, and asserts that its time is not before the earliest allowed time.
     fn record_query(&mut self, node: NodeId, time: Time) {
         let until = self.until(self.asked[node.index()].0);
         let (latest, from) = &mut self.asked[node.index()];
@@ -63,7 +63,7 @@ impl Motion for Roaming {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
         self.record_query(node, time);
         let (start, velocity, most_m) = self.routes[node.index()];
-        // A UE moves for five seconds before each rest.
+        // A UE moves for five seconds before each pause.
         let round = 5.0 + self.pause_s;
         let t = time.as_secs_f64();
         let phase = t % round;
@@ -93,7 +93,7 @@ impl Motion for Roaming {
 /// Contents of a report, with levels as bits.
 type ReportContents = (Time, UeId, Vec<(CellId, u64)>);
 
-/// Policy that decides as `a3` does and keeps the reports.
+/// Handover policy that decides as `a3` does and records the reports.
 struct ReportRecorder {
     inner: Policy,
     reports: Arc<Mutex<Vec<ReportContents>>>,
@@ -122,7 +122,7 @@ fn channel(random: &mut Stream, azimuth_deg: f64, kind: u64) -> ChannelConfig {
         0 | 1 => PathLoss::LteMacro(LteMacro),
         2 => PathLoss::FreeSpace(FreeSpace),
         3 => PathLoss::CloseIn(CloseIn::default()),
-        // No bound exists for this path loss.
+        // The simulator has no bound for this path loss, so no measurement can be skipped.
         _ => PathLoss::UrbanMicro(UrbanMicro),
     };
     let sector = Antenna::Sector(Mounted {
@@ -195,7 +195,8 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         .flat_map(|site| [0.0, 120.0, 240.0].map(|azimuth| (site, azimuth)))
         .map(|((x, y), azimuth)| {
             let site = Point::new(x, y, 32.0);
-            // All cells have the same random draws.
+            // All cells draw the same channel parameters, because each cell begins the same random
+            // stream.
             let mut alike = Stream::new(sigma, "alike", 0);
             CellConfig {
                 power: Dbm(46.0),
@@ -223,7 +224,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     };
     config.monitoring.q_out = Decibel(random.uniform_in(-9.0, 0.0));
     let first = CellId(random.below(3) as u32);
-    // The same cells on another carrier may be secondary cells.
+    // Copies of these cells on another carrier are possible secondary cells.
     let count = cells.len() as u32;
     let mut aggregation = Aggregation::NONE;
     if random.chance(0.4) {
@@ -243,7 +244,8 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
             },
             ..event(random)
         });
-        // The other carrier is for secondary cells only.
+        // Cells on the other carrier are used as secondary cells only, so the first event ignores
+        // them.
         config.events[0].scope = Scope::SameCarrier;
         aggregation = Aggregation::new(&[CellId(first.0 + count)]).expect("one");
     }
@@ -272,8 +274,8 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     (radio, config, motion)
 }
 
-/// Returns all rows as text, in which different doubles differ, and the reports that the policy
-/// received.
+/// Returns all rows as text, in which different floating-point values differ. Also returns the
+/// reports that the policy received.
 fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<ReportContents>, [usize; 3]) {
     let mut random = Stream::new(seed, "sampling", 0);
     let (radio, config, mut motion) = drop_of(&mut random);
@@ -291,7 +293,8 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<ReportContents>, [usiz
     while access.wake_at() < Time::ZERO + Span::from_secs(30) {
         let now = access.wake_at();
         if now >= burst_at {
-            // The cells of the other UEs send for some time, and so cause interference.
+            // Downlink packets of other UEs make their cells send for some time, so these cells
+            // interfere.
             let (bearer, packets) = (DrbId(random.below(3) as u32), random.below(300));
             for _ in 0..packets {
                 let packet = pool.insert(Packet::message(0, 1400));

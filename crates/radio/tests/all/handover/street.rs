@@ -1,4 +1,4 @@
-//! A UE that walks along a street of cells, and the packets sent to and from it.
+//! A UE that walks along a street of cells, and the test's packets to and from the UE.
 
 use crate::common::AnyMotion;
 use fadeout_core::random::Stream;
@@ -75,13 +75,13 @@ impl Probe for Rows {
     }
 }
 
-/// Events outside the radio.
+/// Events outside the radio access.
 #[derive(Debug, Clone, Copy)]
 enum Outside {
     Packet(Direction, u32),
     /// A downlink packet reaches a base station.
     AtBase(u32, PacketId),
-    /// Another arrival over links at a base station or the core.
+    /// A message or forwarded packet reaches a base station or the core over a link.
     Backhaul(Backhaul, PacketId),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Case {
     pub(crate) core_delay: Span,
     pub(crate) loses_markers: bool,
     /// One-way delay of links between base stations and the core, and the share of messages that
-    /// they lose.
+    /// these links lose.
     pub(crate) links: (Span, f64),
     /// Share of forwarded packets that links lose.
     pub(crate) loses_forwarded: f64,
@@ -109,11 +109,11 @@ pub(crate) struct Outcomes {
     pub(crate) put: Vec<Direction>,
     /// Packets in the pool at the end.
     pub(crate) left: usize,
-    /// Forwarded packets that links dropped.
+    /// Numbers of the forwarded packets that links dropped.
     pub(crate) dropped: Vec<u32>,
     /// Numbers of messages and forwarded packets that links carried.
     pub(crate) carried: [u32; 2],
-    /// Packets that the core sent to two base stations.
+    /// Numbers of the packets that the core sent to two base stations.
     pub(crate) copied: Vec<u32>,
     /// Counters of the bearer's legs by direction. Empty unless the bearer is split.
     pub(crate) legs: [Vec<LegCounters>; 2],
@@ -125,7 +125,8 @@ pub(crate) fn count(outcomes: &Outcomes, event: RrcEvent) -> usize {
     steps.filter(|row| row.event == event).count()
 }
 
-/// Runs `case` with a packet each `every` for `length`, and continues until no packet is under way.
+/// Runs `case` with a packet each `every` for the time `length`. Continues until all packets have
+/// left.
 pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
@@ -139,8 +140,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     };
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
-    // Packets that LTE's PDCP stored at a handover wait for the next packet. A UE may also wait for
-    // a cell.
+    // Later packets follow, one each second. After a handover, LTE's PDCP delivers stored packets
+    // only when another packet arrives. A UE may also still be without a cell.
     let late = (14..60).map(|later| Time::ZERO + length + Span::from_secs(later));
     let regular = std::iter::successors(Some(Time::ZERO), |&at| Some(at + every));
     let regular = regular.take_while(|&at| at < Time::ZERO + length);
@@ -158,7 +159,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     let mut dice = Stream::new(seed, "handover.links", 0);
     let (mut dropped, mut carried) = (Vec::new(), [0; 2]);
-    // Second base station that the core sends to.
+    // Second base station to which the core sends copies, and the copied packets.
     let (mut second, mut copied) = (None, Vec::new());
     let (least, most) = (length + Span::from_secs(20), length + Span::from_secs(60));
     let mut entered = 0;
@@ -370,7 +371,8 @@ pub(crate) fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
             ..rlc
         },
         pdcp: match is_nr {
-            // The reordering timer outlasts every interruption.
+            // PDCP waits for missing packets without limit, so no interruption makes PDCP give up a
+            // packet.
             true => PdcpConfig {
                 delivery: Delivery::InOrder(None),
                 ..PdcpConfig::NR
@@ -434,13 +436,14 @@ pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     }
 }
 
-/// Asserts that every packet leaves once, delivered or dropped, and that each direction is in
-/// order.
+/// Asserts that every packet leaves the bearer once, delivered or dropped. Asserts that each
+/// direction delivers in order.
 pub(crate) fn books_close(outcomes: &Outcomes, seed: u64) {
     books_close_in((outcomes, true), seed);
 }
 
-/// Asserts the same as [`books_close`], with or without the order of packets.
+/// Asserts the same as [`books_close`]. The order of packets is asserted only if `is_ordered` is
+/// true.
 pub(crate) fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
     let mut fate = vec![0; outcomes.put.len()];
     let mut last = [None; 2];
@@ -472,6 +475,7 @@ pub(crate) fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u6
             "seed {seed}: packet {number} {direction:?} left {count} times, not {expected}"
         );
     }
-    // Reports continue until the end, so one or two may be under way.
+    // The UE sends measurement reports until the end of the run, so one or two may still be in the
+    // pool.
     assert!(outcomes.left < 3, "seed {seed}: the pool leaks");
 }

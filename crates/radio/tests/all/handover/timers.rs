@@ -14,7 +14,7 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::{LteMacro, PathLoss};
 use fadeout_radio::rlc::RlcConfig;
 
-/// UEs side by side that move away from the first of two cells, toward the second.
+/// UEs at the same position that move away from the first of two cells, toward the second cell.
 struct Away;
 
 impl Motion for Away {
@@ -26,7 +26,7 @@ impl Motion for Away {
     }
 }
 
-/// Returns the recorded rows of `ues` UEs on this walk.
+/// Returns the recorded rows of `ues` UEs that move away from the first cell.
 fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     let cell = |x| CellConfig {
         power: Dbm(20.0),
@@ -78,7 +78,7 @@ fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     rows
 }
 
-/// Disables handover, so that the link to the first cell fails.
+/// Removes all measurement events. No handover takes place, so the link to the first cell fails.
 fn stays(config: &mut MobilityConfig) {
     config.events.clear();
 }
@@ -154,7 +154,8 @@ fn of_ues_that_draw_one_preamble_one_gets_in_at_a_time() {
         })
     };
     let one = walk_of(1);
-    // All five UEs lose their links at once and use the same first occasion.
+    // The links of all five UEs fail at once, so the UEs send the same preamble at the same
+    // occasion and contend.
     assert!(
         count(&one, RrcEvent::ContentionLost) >= 4,
         "{:?}",
@@ -190,9 +191,10 @@ fn a_weak_preamble_is_followed_by_stronger_ones() {
     };
     assert_eq!(preambles(None), 1);
     assert_eq!(preambles(ramping(-90.0, 2.0)), 1);
-    // Noise in a resource block is -116.4 dBm with the receiver's noise figure of 5 dB. Signals
-    // down to 8 dB below are received. The first preamble arrives 15.6 dB below that limit: eight
-    // steps of 2 dB, or three of 6 dB.
+    // Noise in a resource block is -116.4 dBm, with the receiver's noise figure of 5 dB. The base
+    // station receives preambles down to 8 dB below the noise. The first preamble arrives 15.6 dB
+    // below that limit. So the UE needs eight more preambles in steps of 2 dB, or three in steps of
+    // 6 dB.
     let (slow, fast) = (
         preambles(ramping(-140.0, 2.0)),
         preambles(ramping(-140.0, 6.0)),
