@@ -39,8 +39,8 @@ use std::collections::BTreeSet;
 /// - A flow path that crosses a link in the reverse direction, from `to` to `from`, if no hop of
 ///   the path has a limited rate.
 /// - A queue that is shorter than one full packet, or a rate at which one packet takes longer than
-///   the run. A scenario without flows gets a sentence, too.
-///   flow.
+///   the run.
+/// - A scenario without flows.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
     let mut topology = Topology::new(scenario, &serving);

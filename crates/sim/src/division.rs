@@ -1,9 +1,9 @@
 //! Division of a scenario into worlds, which are simulations that can run in parallel.
 //!
-//! Cells on one carrier interfere with each other in every slot. A base station receives its UEs
-//! within less than a slot. So the cells of a carrier form one world, together with their base
-//! stations and UEs. All other nodes, servers and routers, form one further world. Links with a
-//! delay connect the worlds. An event in one world cannot affect another before the shortest of
+//! Cells on one carrier interfere with each other in every slot. A base station receives signals of
+//! its UEs within less than a slot. So the cells of a carrier form one world, together with their
+//! base stations and UEs. All other nodes, servers and routers, form one further world. Links with
+//! a delay connect the worlds. An event in one world cannot affect another before the shortest of
 //! these delays, the *lookahead*, has passed.
 
 use fadeout_core::{CellId, NodeId, Span};

@@ -112,7 +112,7 @@ impl Routes {
         self.list[route.index()][0]
     }
 
-    /// Returns the hop at an index of a route. `None` behind its last hop.
+    /// Returns the hop at an index of a route. `None` after the last hop.
     #[inline]
     pub(crate) fn hop_at(&self, route: RouteId, position: u8) -> Option<Hop> {
         self.list[route.index()].get(usize::from(position)).copied()

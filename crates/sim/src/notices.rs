@@ -41,8 +41,8 @@ pub(crate) struct Notices {
     next: usize,
     settings: LinkInfoSettings,
     random: Stream,
-    /// Random stream that selects the lost notices. It is not `random`, so that losses do not
-    /// change the prediction errors.
+    /// Random stream that selects the lost notices. It is separate from `random`, so that losses do
+    /// not change the prediction errors.
     losses: Stream,
 }
 

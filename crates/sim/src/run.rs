@@ -327,7 +327,7 @@ impl<P: Probe> Whole<'_, P> {
 }
 
 impl Results {
-    /// Writes the final results behind the recorded tables.
+    /// Writes the final results after the recorded tables.
     pub(crate) fn finish(self, recorder: Recorder) -> Result<RunResults, RecordError> {
         let (fingerprint, is_complete) = (self.info.fingerprint, self.info.complete);
         Ok(RunResults {

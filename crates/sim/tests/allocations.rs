@@ -83,7 +83,8 @@ fn the_steady_state_of_every_example_allocates_nothing() {
     }
 }
 
-/// Returns two carriers with two UEs. The flows to and from each UE have less than the capacity.
+/// Returns two carriers with two UEs. The flows to and from each UE send less than the capacity of
+/// its cell.
 fn two_worlds(duration: u64) -> Scenario {
     let mut text = format!("duration = \"{duration} s\"\nworlds = \"by-carrier\"\n");
     for n in 1..=2 {

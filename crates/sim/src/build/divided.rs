@@ -144,8 +144,8 @@ impl Parting<'_> {
         [directory.start_of(link), directory.end_of(link)].map(|node| self.division.world_of(node))
     }
 
-    /// Moves each link into the world where the link starts. The world where the link ends has its
-    /// far end. All other worlds have an empty link under the same number.
+    /// Moves each link into the world where the link starts. The world where the link ends contains
+    /// the receiving end of the link. All other worlds have an empty link under the same number.
     fn links(&mut self) {
         for (index, link) in std::mem::take(&mut self.whole.links)
             .into_iter()

@@ -16,7 +16,7 @@ impl BuildError {
         let (table, name, key) = self.subject();
         let message = self.to_string();
         // The message begins with a name that may look like a key. So the search for a key begins
-        // behind the name.
+        // after the name.
         let reason = message.split_once("\": ").map_or(&*message, |it| it.1);
         Finding {
             table,

@@ -37,8 +37,8 @@ pub(super) struct Flows<'a> {
     /// Future outages of the radio channels. Computed for the first flow that uses notices of
     /// outages.
     pub(super) outlook: Option<RadioOutlook<'a>>,
-    /// The last added flow with one path, and the recipe for its ends. `None` before the first such
-    /// flow.
+    /// The last added flow with one path, and the settings from which its endpoints are built.
+    /// `None` before the first such flow.
     pub(super) latest: Option<(&'a scenario::Flow, Arc<Recipe>)>,
 }
 
@@ -196,8 +196,8 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Returns the recipe for the ends of a flow with one path. All flows that one `count` creates
-    /// share a recipe, because they follow each other.
+    /// Returns the settings from which the endpoints of a flow with one path are built. Consecutive
+    /// flows with equal settings share one recipe, such as all flows that one `count` creates.
     fn recipe(&mut self, flow: &'a scenario::Flow) -> Result<Arc<Recipe>, BuildError> {
         let is_alike = |other: &scenario::Flow| {
             (&other.profile, &other.tcp, &other.congestion_control)

@@ -13,7 +13,8 @@ use fadeout_scenario::{
     self as scenario, HandoverFate, HandoverSignalling, Medium, Scenario, TargetOrder,
 };
 
-/// Default of `bicast-before`. The paper has two times, and the default is the shorter one.
+/// Default of `bicast-before`. The paper behind this procedure has two times, and the default is
+/// the shorter one.
 const BICAST_BEFORE: Span = Span::from_millis(10);
 
 /// Maximum number of handovers, because a hop stores the number of its handover in two bytes.

@@ -63,7 +63,7 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Returns the UE whose notices a flow receives. If the flow's source of notices is a cell, it is
+/// Returns the UE whose notices a flow receives. If the flow's source of notices is a cell, this is
 /// the first UE on the route of the flow's data. `None` if there is no such UE.
 fn rider(scenario: &Scenario, parts: &Parts, flow: fadeout_core::FlowId) -> Option<UeId> {
     let info = scenario.flows[flow.index()].link_info?;

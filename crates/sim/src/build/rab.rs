@@ -53,8 +53,8 @@ fn is_trace(side: &scenario::RabDirection) -> bool {
     matches!(side.rate, Some(scenario::RateModel::Trace { .. }))
 }
 
-/// Returns the defaults of a direction in this technology, with the values that the scenario
-/// overrides.
+/// Returns the configuration of one direction: the values of the scenario, and the defaults of the
+/// technology for all other values.
 fn specialised(
     technology: LinkConfig,
     special: &scenario::RabDirection,

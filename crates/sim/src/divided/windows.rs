@@ -52,9 +52,10 @@ struct Window {
     number: AtomicU64,
     /// Last instant of the window, nanoseconds.
     until: AtomicU64,
-    /// The worlds in the order in which threads take them. The world with the most work is first.
+    /// The worlds in the order in which threads start to simulate them. The world with the most
+    /// work is first.
     order: Vec<AtomicUsize>,
-    /// Number of worlds that threads have taken.
+    /// Number of worlds that threads have started to simulate in the current window.
     taken: AtomicUsize,
     /// Number of windows opened so far.
     opened: Gate,
@@ -69,7 +70,7 @@ struct Window {
 struct Latest {
     index: usize,
     cost: u64,
-    /// Total work of the world so far.
+    /// Total number of events that the world has processed so far.
     work: u64,
 }
 
@@ -231,8 +232,8 @@ impl<P: Probe + Send> Windows<P> {
         });
         let report = &self.reports[index];
         let own = world.next_at().unwrap_or(Time::NEVER).min(arrives_at);
-        // A packet that was not handed over must be handed over in a window that ends before its
-        // arrival.
+        // The next packet that has not been handed over limits the next window. The packet must be
+        // handed over in a window that ends before the packet arrives.
         let later = match later_at.is_never() {
             true => later_at,
             false => later_at.saturating_sub(self.lookahead),

@@ -422,9 +422,10 @@ impl Kernels {
         kept.bytes.extend_from_slice(frame);
     }
 
-    /// Returns the endpoint that sends a packet, found by the packet's port. For a packet of a
-    /// program, returns the endpoint of a flow to the same destination. The second value is true
-    /// for packets of programs. `None` if there is no such endpoint.
+    /// Returns the endpoint whose route a packet from the kernel of `machine` uses. A packet of a
+    /// flow uses the route of its own endpoint, found by addresses and port. A packet of a program
+    /// uses the route of a flow to the same destination address. The second value is true for
+    /// packets of programs. `None` if there is no such endpoint.
     pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<(EndpointId, bool)> {
         let ends = [ip.source, ip.destination];
         let ports = ip.tcp.map(|tcp| [tcp.source_port, tcp.destination_port]);

@@ -1,13 +1,11 @@
 //! Prediction of the time and duration of blockages, from the vehicles' reports of earlier
 //! positions.
-//!
 //! Each base station has a map that is divided into regions. A region is a square of the ground or
 //! a beam. For each region the map contains the share of reports that found the path blocked. A
 //! report contains the position and the speed of a vehicle. The base station extends the vehicle's
 //! path in a straight line over the map. The predicted blockage begins at the first region in which
-//! most reports were blocked, and ends behind the last such region in a row. The base station uses
-//! only past reports, in the order of their arrival.
-//!
+//! most reports were blocked. It ends after the last adjoining region with this property. The base
+//! station uses only past reports, in the order of their arrival.
 //! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
 //! vehicular networks", section 3.2.5. The paper describes its map of channel quality in words.
 

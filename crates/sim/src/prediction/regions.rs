@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 pub enum Division {
     /// A square of the ground. Its side is the resolution.
     Squares,
-    /// A beam of the base station. The region is the sector behind the antenna in the beam's
-    /// direction, at any distance.
+    /// A beam of the base station. The region is the sector in the beam's direction, at any
+    /// distance from the antenna.
     Beams {
         /// Width of the beam, degrees.
         width_deg: f64,

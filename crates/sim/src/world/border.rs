@@ -8,9 +8,9 @@ use fadeout_radio::access::events_handled;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mail {
     packet: Packet,
-    /// The link, whose far end is in the other world.
+    /// The link, whose receiving end is in the other world.
     link: LinkId,
-    /// Time of arrival at the far end.
+    /// Time of arrival at the receiving end.
     arrives_at: Time,
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn hand_over<P: Probe>(
     (earliest, next)
 }
 
-/// Accepts packets from other worlds. Each continues from the far end of its link at its time of
-/// arrival.
+/// Accepts packets from other worlds. Each packet continues at the receiving end of its link, at
+/// its time of arrival.
 pub(crate) fn take_over<P: Probe>(world: &mut World<P>, mail: &mut Vec<Mail>) {
     for Mail {
         packet,

@@ -86,8 +86,8 @@ pub(super) struct Crossed<'a, P> {
 }
 
 impl<P: Probe> World<P> {
-    /// Lets the handovers act, if there are any. Packets that they send to a UE then enter the
-    /// radio access.
+    /// Calls `action` with the handovers between links, if the scenario has any. Packets that
+    /// `action` sends to a UE then enter the radio access.
     #[cold]
     pub(super) fn cross(&mut self, action: impl FnOnce(&mut Crossed<'_, P>)) {
         let Some(crossings) = &mut self.crossings else {

@@ -23,7 +23,7 @@ struct LinkHop {
     wake: Wake,
     /// Index of the radio states of a 2G or 3G bearer. `None` for other links.
     states: Option<u32>,
-    /// True if the far end is in another world, so that no packet arrives in this one.
+    /// True if the receiving end is in another world, so that no packet arrives in this one.
     leads_out: bool,
 }
 
@@ -100,7 +100,7 @@ impl Links {
         hop.arm(id, agenda);
     }
 
-    /// Records that the far end of a link is in another world.
+    /// Records that the receiving end of a link is in another world.
     pub(super) fn lead_out(&mut self, id: LinkId) {
         self.hops[id.index()].leads_out = true;
     }

@@ -151,8 +151,8 @@ impl Endpoints {
         }
     }
 
-    /// Returns a socket of the kernel `machine`, and its flow. `None` if the id is of another
-    /// endpoint, because ids from a guest are checked.
+    /// Returns the socket with number `id` of the kernel `machine`, and its flow. The id comes from
+    /// the guest, so it is checked. `None` if the id belongs to another endpoint.
     pub(super) fn socket_of(
         &mut self,
         machine: u32,

@@ -45,8 +45,9 @@ fn times(rows: &Rows, event: RrcEvent) -> Vec<f64> {
 
 const PHONE: &str = "[ue.phone]\nposition = [\"60 m\", \"40 m\"]\nattach-at = \"1 s\"\n";
 
-/// S1 has 1 Gbit/s and 5 ms. A message of 150 bytes takes 1.2 us more, and one of 350 bytes 2.8 us.
-/// The direction towards the core has no rate.
+/// Link S1 has a delay of 5 ms and a rate of 1 Gbit/s towards the base station. A message of 150
+/// bytes takes 1.2 us more than the delay, and a message of 350 bytes 2.8 us more. The direction
+/// towards the core has no rate limit.
 #[test]
 fn messages_take_the_times_of_the_links() {
     let flow = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
@@ -98,7 +99,7 @@ fn the_core_drops_what_comes_for_a_ue_that_has_not_attached() {
     let switched = times(&rows, RrcEvent::PathSwitched)[0];
     let is_of_core = |row: &RadioDropRow| row.cause == RadioDropCause::NotAttached;
     assert!(rows.drops.iter().all(is_of_core));
-    // The server sends 128.6 packets a second, 10 ms from the core. Those that passed the core
+    // The server sends 128.6 packets a second, 10 ms from the core. Packets that reached the core
     // before the path existed were lost.
     let expected = (switched - 0.010) * 1e6 / 8.0 / 972.0;
     assert!(
@@ -123,7 +124,8 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
     assert_eq!(delivered % 30, 0, "each whole: {delivered}");
     let (again, _) = run(&text);
     assert_eq!(rows.steps, again.steps);
-    // UEs that attach at different times hardly collide in random access.
+    // UEs that attach at different times have fewer collisions in random access than UEs that
+    // attach at once.
     let (apart, _) = run(&text.replace(
         "attach-at = \"1 s\"",
         "attach-at = \"1 s\"\nattach-within = \"4 s\"",
@@ -141,7 +143,7 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
 
 const UP: &str = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
 
-/// Returns the warnings before the run and those at its end.
+/// Returns the warnings before the run, and the warnings at its end.
 fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
     let flow = match ues.contains("count") {
         true => UP.replace("\"phone\"", "\"phone-0\""),

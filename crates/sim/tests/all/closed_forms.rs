@@ -26,7 +26,7 @@ fn number(flow: &Value, key: &str) -> f64 {
         .unwrap_or_else(|| panic!("{key} is a number in {flow}"))
 }
 
-/// Time of a byte at 100 Mbit/s in nanoseconds, followed by the delay of the link.
+/// Transmission time of a byte at 100 Mbit/s in nanoseconds, followed by the delay of the link.
 const BYTE: u64 = 80;
 const DELAY: u64 = 20_000_000;
 /// Packet sizes: SYN and SYN-ACK with their options, a bare ACK, and a full segment.
@@ -102,9 +102,9 @@ fn newreno_under_random_loss_keeps_to_the_square_root_law() {
 #[test]
 fn timeouts_take_less_than_padhye_says_and_more_than_nothing() {
     // Padhye et al. 1998, equation 30, with an ACK for each segment (b = 1) and the smallest
-    // timeout T0 = 1 s. The model assumes that a loss takes the rest of its round trip along. Here
-    // losses are independent, so more ACKs return and fewer recoveries time out. The square-root
-    // law has no timeouts at all.
+    // timeout T0 = 1 s. The model assumes that all segments after a loss in the same round trip are
+    // lost, too. Here losses are independent, so more ACKs return and fewer recoveries time out.
+    // The square-root law has no timeouts at all. So the measured window lies between both models.
     let loss: f64 = 0.03;
     let fast = 0.1 * (2.0 * loss / 3.0).sqrt();
     let timeouts = (3.0 * (3.0 * loss / 8.0).sqrt()).min(1.0) * loss * (1.0 + 32.0 * loss * loss);
@@ -119,8 +119,8 @@ fn timeouts_take_less_than_padhye_says_and_more_than_nothing() {
 }
 
 /// Returns the mean window of CUBIC as a fluid (RFC 9438 sections 4.2, 4.6 and 4.7), with round
-/// trips of 100 ms and independent losses. Section 5.1 has the response function for even distances
-/// between losses. For random distances there is no closed form.
+/// trips of 100 ms and independent losses. Section 5.1 gives the response function for equal
+/// distances between losses. For random distances there is no closed form.
 fn fluid_cubic(loss: f64) -> f64 {
     const C: f64 = 0.4;
     const BETA: f64 = 0.7;

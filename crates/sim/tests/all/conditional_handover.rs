@@ -6,8 +6,8 @@ use fadeout_core::{
     HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent,
 };
 
-/// Cells are prepared as candidates when they are 6 dB worse than the serving cell. The UE leaves
-/// for one that is 3 dB better.
+/// Cells are prepared as candidates when they are 6 dB worse than the serving cell. The UE changes
+/// to a candidate that is 3 dB better than the serving cell.
 const CONDITIONAL: [&str; 2] = [
     "mobility-management.procedure=\"conditional\"",
     "mobility-management.events=[{ kind = \"a3\", offset = \"-6 dB\" }]",
@@ -42,7 +42,8 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
             (0.038 - 1e-9..=0.048 + 1e-9).contains(&outside_s),
             "{row:?}"
         );
-        // The message takes 5 ms to the source, and the first forwarded packet 5 ms back.
+        // The message to the source takes 5 ms, and the first forwarded packet takes 5 ms to the
+        // target.
         let least_s = row.completed_s - row.left_s + 0.010;
         assert!(
             (least_s..least_s + 0.02).contains(&row.downlink_gap_s),
@@ -71,7 +72,8 @@ fn over_links_the_same_steps_are_messages() {
     assert!(delivered > 100_000, "{delivered}");
 }
 
-/// A candidate whose time is over is prepared again by the next report. The UE is informed of both.
+/// A candidate whose timeout has passed is cancelled, and the next report prepares it again. The UE
+/// is informed of the cancellation and of the new preparation.
 #[test]
 fn a_candidate_holds_room_for_its_time_alone() {
     let (rows, _) = run(&[BETTER, "mobility-management.candidate-timeout=\"300 ms\""]);

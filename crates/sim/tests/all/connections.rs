@@ -34,8 +34,8 @@ fn said(text: &str) -> Vec<String> {
 
 #[test]
 fn a_connection_that_nothing_answers_is_told_with_its_syns() {
-    // In Linux the first four timeouts are one second each (tcp_syn_linear_timeouts), and six more
-    // double (tcp_syn_retries).
+    // In Linux the first four timeouts are one second each (tcp_syn_linear_timeouts). Each of the
+    // six further timeouts is twice as long as the one before (tcp_syn_retries).
     let given_up = said(&scenario("200 s", ["1", "0"], TCP));
     assert_eq!(
         given_up,

@@ -52,7 +52,8 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
         "p99_delay_s",
         "max_delay_s",
     ] {
-        // A packet takes 8 ms and 20 ms. The percentiles are limited to the range of the samples.
+        // A packet takes 8 ms of transmission and 20 ms of delay. The percentiles are limited to
+        // the range of the samples.
         assert!((value_of(&summary, 0, key) - 0.028).abs() < 1e-6, "{key}");
     }
     assert!(value_of(&summary, 0, "jitter_s") < 1e-6);
@@ -72,14 +73,15 @@ fn losses_are_those_of_the_link_and_a_blockage_is_an_interruption() {
     let summary = run(&lossy, stream);
     let lost = value_of(&summary, 0, "lost_datagrams");
     assert_eq!(summary["links"][0]["dropped_packets"].as_f64(), Some(lost));
-    // The mean is 5000 packets at 2 %, and five standard deviations are 50.
+    // The link loses 2 % of 5000 packets. So the mean is 100, and five standard deviations are 50.
     assert!((lost - 100.0).abs() < 50.0, "{lost}");
     let blocked = format!(
         "{LINK}[blockage.wall]\nlink = \"path\"\neffect = \"lost\"\n\
          schedule = {{ period = \"10 s\", duration = \"1.5 s\", phase = \"3 s\" }}\n"
     );
     let summary = run(&blocked, stream);
-    // The flow sends one packet every 2 ms.
+    // The longest gap is the blockage of 1.5 s. The tolerance covers the interval of 2 ms between
+    // packets.
     let gap = value_of(&summary, 0, "longest_gap_s");
     assert!((gap - 1.5).abs() < 0.005, "{gap}");
     let began = value_of(&summary, 0, "longest_gap_start_s");
@@ -101,7 +103,8 @@ fn an_echo_takes_both_ways() {
         summary["datagram_flows"][0]["mean_round_trip_s"],
         Value::Null
     );
-    // A packet takes 20 ms on the direction without a rate, and 2 ms and 20 ms back.
+    // In the direction without a rate limit, a packet takes the delay of 20 ms. In the other
+    // direction, the transmission takes 2 ms in addition.
     assert!((value_of(&summary, 0, "mean_delay_s") - 0.020).abs() < 1e-6);
     assert!((value_of(&summary, 1, "mean_delay_s") - 0.022).abs() < 1e-6);
     assert!((value_of(&summary, 1, "mean_round_trip_s") - 0.042).abs() < 1e-6);
@@ -126,7 +129,8 @@ fn what_crosses_a_radio_bearer_arrives_in_full() {
             );
             assert_eq!(value_of(&summary, row, "lost_datagrams"), 0.0, "{from}");
         }
-        // The link takes 2 ms, and the uplink has to request a grant first.
+        // The link takes 2 ms in each direction. The uplink takes longer, because the UE must
+        // request a grant first.
         let trip = value_of(&summary, 1, "mean_round_trip_s");
         assert!((0.008..0.05).contains(&trip), "{trip}");
     }

@@ -68,7 +68,7 @@ fn a_secondary_node_with_more_than_t_reordering_waits_for_is_pointed_out() {
         advice("buffer-time = \"200 ms\"", pdcp),
         Vec::<String>::new()
     );
-    // The leg has some 100 Mbit/s: 100 kB last for 8 ms, and 10 MB for most of a second.
+    // At 100 Mbit/s of the leg, 100 kB last for 8 ms. 10 MB last for most of a second: a warning.
     assert_eq!(
         advice("desired-buffer = \"100 kB\"", ""),
         Vec::<String>::new()
@@ -437,7 +437,7 @@ fn copies_over_up_to_four_legs_arrive_once() {
     }
 }
 
-/// Copies use as much of each carrier as one leg would. The fastest carrier decides the delay.
+/// Copies use as much of each carrier as a single leg would. The fastest carrier decides the delay.
 #[test]
 fn each_leg_over_a_carrier_takes_the_air_that_it_would_alone() {
     let split = "split = { duplication = \"downlink\", carriers = [\"second\", \"third\"] }\n";

@@ -29,8 +29,8 @@ fn a_handover_takes_the_times_of_its_steps() {
     takes_its_times(&[GIVEN], [0.020, 0.005], 0.0);
 }
 
-/// X2 has 1 Gbit/s, so that the messages of 600 and 300 bytes take 7.2 us more. S1 has no rate
-/// towards the core.
+/// Link X2 has a rate of 1 Gbit/s, so the messages of 600 and 300 bytes take 7.2 us more. Link S1
+/// has no rate limit towards the core.
 #[test]
 fn over_links_it_takes_those_of_the_links() {
     takes_its_times(&[], [0.020_007_2, 0.005], 0.0);
@@ -39,7 +39,8 @@ fn over_links_it_takes_those_of_the_links() {
     takes_its_times(&[s1], [0.030_007_2, 0.005], 1e-4);
 }
 
-/// X2 has 100 kbit/s, so that a message of 600 bytes takes 48 ms and one of 300 bytes 24 ms.
+/// Link X2 has a rate of 100 kbit/s, so a message of 600 bytes takes 48 ms and one of 300 bytes 24
+/// ms.
 #[test]
 fn a_slow_x2_delays_the_command() {
     let slow = ["rate", "reverse.rate"].map(|key| format!("link.x2-west.{key}=\"100 kbit/s\""));
@@ -242,7 +243,7 @@ fn what_is_hardly_meant_is_said() {
 
 const BICASTING: &str = "mobility-management.data=\"bicasting\"";
 
-/// The core is informed 5 ms after the target's answer. The command waits 10 ms.
+/// The core is informed 5 ms after the target's answer. The command is sent 10 ms after the answer.
 #[test]
 fn with_bicasting_the_target_has_what_the_source_drops() {
     let before = "mobility-management.bicast-before=\"10 ms\"";
@@ -257,8 +258,8 @@ fn with_bicasting_the_target_has_what_the_source_drops() {
         assert!(row.doubled_packets < row.bicast_packets, "{row:?}");
         assert_eq!(row.forwarded_numbered + row.forwarded_fresh, 0);
     }
-    // Only the first handover is compared. Until then the runs differ only by the 10 ms, while
-    // later handovers find other TCP data.
+    // Only the first handover is compared. Until then the only difference between the runs is the
+    // wait of 10 ms. Later handovers happen with different TCP data in the network.
     let lost = |rows: &Rows| rows.handovers.first().map(|row| row.lost_packets);
     let (dropped, _) = run(&[GIVEN, "mobility-management.data=\"none\""]);
     let (with, without) = (lost(&rows), lost(&dropped));

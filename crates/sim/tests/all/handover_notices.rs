@@ -254,7 +254,7 @@ fn multipath_tcp_keeps_its_paths_through_a_handover() {
     };
     assert!(row.switched_s < 17.0 && row.downlink_gap_s < 0.2, "{row:?}");
     // Wi-Fi alone would carry 5 Mbit/s, which are some 1,300 packets and half as many
-    // acknowledgments in 3 s.
+    // acknowledgments in 3 s. More packets arrive, so the path over the cell carries data, too.
     assert!(at[1] - at[0] > 6_000, "{at:?}");
 }
 

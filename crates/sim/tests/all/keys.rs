@@ -176,7 +176,7 @@ struct Change {
     value: Value,
 }
 
-/// Returns the scenario with another value at one place. `None` if the place does not exist.
+/// Returns the scenario with another value at one position. `None` if the position does not exist.
 fn put(whole: &Value, pointer: &str, value: Value) -> Option<Value> {
     let mut scenario = whole.clone();
     let (table, name) = pointer.rsplit_once('/')?;

@@ -175,8 +175,8 @@ fn without_either_what_is_there_and_what_comes_until_the_switch_is_lost() {
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    // S1 has the rate of the radio, so the window waits behind the anchor. All its packets reach
-    // the source after the command.
+    // Link S1 has the same rate as the radio, so the segments of the window wait for S1 at the
+    // anchor. All of them reach the source after the command.
     assert!(row.lost_waiting <= 2, "{row:?}");
     assert!((40..=44).contains(&row.lost_later), "{row:?}");
     assert_eq!(by_handover(&seen) as u32, row.lost_waiting + row.lost_later);
@@ -198,7 +198,8 @@ fn a_full_link_between_the_base_stations_loses_forwarded_packets_and_they_are_co
 
 #[test]
 fn in_one_queue_forwarded_packets_come_after_those_of_the_anchor() {
-    // The route between the base stations takes longer than the new path.
+    // The route between the base stations takes longer than the new path. So forwarded packets
+    // reach the target after packets from the anchor.
     let text = network(
         155,
         10,

@@ -48,8 +48,8 @@ fn goodput(flow: &Value) -> f64 {
     flow["goodput_mbps"].as_f64().expect("a number")
 }
 
-/// Returns the received rate of a bulk transfer with the settings of the recordings, Mbit/s. They
-/// have jiffies of 10 ms, and buffers up to 64 MiB.
+/// Returns the received rate of a bulk transfer with the settings of the recordings, Mbit/s. The
+/// recorded kernels have jiffies of 10 ms, and buffers up to 64 MiB.
 fn recorded(paths: [Path; 2], blockage: &str) -> f64 {
     let text = two_paths(paths)
         + &multipath(", maximum-send-buffer = \"64 MiB\"")
@@ -61,8 +61,8 @@ fn recorded(paths: [Path; 2], blockage: &str) -> f64 {
 
 #[test]
 fn received_rates_are_near_the_kernels() {
-    // Linux 6.12 with upstream Multipath TCP and CUBIC on each subflow, over 40 s. The rest of the
-    // deviation is below half a percent.
+    // Linux 6.12 with upstream Multipath TCP and CUBIC on each subflow, over 40 s. The deviation
+    // from Linux is below half a percent.
     const UNEQUAL: [Path; 2] = [(50, 10, 300), (10, 30, 100)];
     for (paths, kernel_mbps) in [([(20, 25, 200); 2], 37.37), (UNEQUAL, 56.27)] {
         let ours = recorded(paths, "");

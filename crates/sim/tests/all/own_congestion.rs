@@ -99,7 +99,8 @@ fn a_run_stops_after_the_event_in_which_it_is_halted() {
     assert_eq!(run.made, 2);
     assert!(!run.is_complete);
     let duration_s = run.summary["duration_s"].as_f64().expect("a duration");
-    // A window of ten segments has a round trip of about 21 ms.
+    // The congestion control fails at the first ACK after one second. The run stops at this ACK,
+    // because a window of ten segments has a round trip of about 21 ms.
     assert!((1.0..1.05).contains(&duration_s), "{duration_s}");
     let counted = &run.summary["flows"][0]["sent_segments"];
     assert_eq!(counted.as_u64(), Some(run.sent));

@@ -306,7 +306,8 @@ fn what_is_told_of_the_future_is_what_the_radio_then_meets_to_the_slot() {
         let (starts, ends) = (time(starts), time(starts + lasts));
         let (mut inside, mut outside, mut unknown) = (0, 0, 0);
         for (begins, sinr_db) in world.into_probe().0 {
-            // Later the car leaves the cell.
+            // Blocks more than a second after the blockage are ignored, because the car leaves the
+            // cell.
             if time(begins) > ends.saturating_add(Span::from_secs(1)) {
                 break;
             }

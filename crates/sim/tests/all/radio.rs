@@ -332,7 +332,8 @@ fn advice_on_a_ue_that_names_no_cell_is_about_the_one_it_hears_best() {
         );
         fadeout_sim::advice(&parse(&scenario(LTE, &rest), ".".into(), &[]))
     };
-    // The 20 MHz cell needs 100 kB as above, and the other cell with 5 MHz a quarter of it.
+    // The buffer of 50 kB is too small for the 20 MHz cell, which needs 100 kB as above. The other
+    // cell with 5 MHz needs a quarter of this, so there is no warning.
     assert_eq!(advice("10 m").len(), 1);
     assert_eq!(advice("1990 m"), Vec::<String>::new());
 }
@@ -345,7 +346,8 @@ fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
         let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
         fadeout_sim::advice(&parse(&text, ".".into(), &[]))
     };
-    // 512 PDUs, one in each TTI, last 51 ms. Status reports come every 60 ms.
+    // The window of 512 PDUs, one in each TTI, is full after 51 ms. Status reports come only every
+    // 60 ms, so there is a warning.
     let sentences = advice("0.1 ms", "\"am\"");
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     assert!(
@@ -371,7 +373,8 @@ fn a_short_queue_of_the_senders_interface_is_pointed_out() {
         let set = format!("link.core.queue.limit={limit}");
         fadeout_sim::advice(&parse(&text, ".".into(), &[&set]))
     };
-    // As above, 100 kB may wait for acknowledgments, and 67 packets are 100.5 kB.
+    // As above, 100 kB may wait for acknowledgments. A queue of 67 packets, which are 100.5 kB, is
+    // long enough.
     assert_eq!(advice("67 packets"), Vec::<String>::new());
     let sentences = advice("66 packets");
     assert_eq!(sentences.len(), 1);

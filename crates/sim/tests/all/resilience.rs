@@ -1,5 +1,6 @@
-//! Tests of schemes for failing links, with 100 Mbit/s and 40 ms. A blockage comes every 5 s. The
-//! link predicts it 100 ms ahead, with a signalling delay of 10 ms.
+//! Tests of TCP's responses to failing links, on a link with 100 Mbit/s and a round trip of 40 ms.
+//! A blockage comes every 5 s. The link predicts each blockage 100 ms ahead, with a signalling
+//! delay of 10 ms.
 
 use crate::common::unobserved;
 use fadeout_core::Time;

@@ -35,9 +35,9 @@ fn changes(rows: &Rows) -> Vec<&HandoverRow> {
 
 const NEAR_S: f64 = 1e-9;
 
-/// A message has 8 / 128 blocks a byte, each of 10 ms: 40 bytes take 30 ms, and 200 bytes take 130
-/// ms. The UE takes 190 ms to 3G. Back it takes 70 ms, up to 10 ms until an occasion, and 3 ms
-/// until the response.
+/// Messages are sent in blocks of 128 bits, each of 10 ms. A message of 40 bytes takes 30 ms, and a
+/// message of 200 bytes takes 130 ms. The UE takes 190 ms to 3G. Back it takes 70 ms, up to 10 ms
+/// until an occasion, and 3 ms until the response.
 #[test]
 fn a_handover_takes_the_times_of_its_steps() {
     let (rows, delivered) = run(&[]);
@@ -74,8 +74,8 @@ fn a_handover_takes_the_times_of_its_steps() {
     assert!((first.entered_s - first.left_s - 0.6).abs() < NEAR_S);
 }
 
-/// With given times, messages between 3G and LTE also go through the core. They take four times 5
-/// ms, and 10 ms.
+/// With given times, messages between 3G and LTE also go through the core. Four messages take 5 ms
+/// each, and admission takes 10 ms.
 #[test]
 fn where_times_are_given_the_core_is_on_the_way() {
     let (rows, _) = run(&["mobility-management.signalling=\"given\""]);

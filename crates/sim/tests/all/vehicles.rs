@@ -44,8 +44,8 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
     for name in ["car-0", "car-1", "car-2"] {
         for (track, sight) in rows_of(&with_trucks, name) {
             assert_eq!(track.y_m, -2.0);
-            // The antenna has 5 m, the trucks 3 m and the car 1.6 m. The shadow covers 0.41 of the
-            // distance from the car.
+            // The antenna is 5 m high, the trucks 3 m and the car 1.6 m. The shadow covers 0.41 of
+            // the distance from the car.
             let far = sight.vehicles_db;
             assert!((0.0..60.0).contains(&far));
             blocked += u32::from(far > 6.03);

@@ -11,8 +11,8 @@ const BEARER: DrbId = DrbId(0);
 const OLD: CellId = CellId(0);
 const NEW: CellId = CellId(1);
 
-/// Returns [`TWO_CELLS`] under mobility management, with messages over links. They go directly
-/// (X2), or through the server, which represents the core.
+/// Returns [`TWO_CELLS`] under mobility management, with messages over links. Messages between base
+/// stations take the direct link (X2), or pass the server, which represents the core.
 fn managed(preparation: &str) -> World<Seen> {
     let management = format!(
         "[mobility-management]\nsignalling = \"links\"\ncore = \"server\"\n\
@@ -121,7 +121,8 @@ fn uplink_packets_leave_at_the_new_cell_and_so_do_those_that_have_not_left_the_p
         },
     );
     assert_eq!(up(&world), old);
-    // The routes part behind the bearer, and the packet is about to leave the bearer.
+    // The packet is about to leave the bearer, where the two routes part. So the packet enters the
+    // link S1 of the old cell.
     world.forward(packet);
     assert_eq!(under_way_on(&world), [0, 1, 0, 0, 0, 0]);
     // The UE moves back, and the first route applies again.

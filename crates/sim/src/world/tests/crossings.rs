@@ -91,7 +91,8 @@ fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
     let [first, waits] = [0; 2].map(|_| enter(&mut world, 2));
     assert_eq!(inside(&world, LTE), 2);
     assert_eq!(run_next_event(&mut world), ms(6_000));
-    // Neither packet has left the source. The transmission of the first one is interrupted.
+    // Neither packet has left the source, because the transmission of the first one is interrupted.
+    // So the source forwards both packets over link X.
     assert_eq!((inside(&world, LTE), inside(&world, X)), (0, 2));
     let target = Some(Hop::Target { handover: 0 });
     assert_eq!(
@@ -214,7 +215,8 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
     let packet = under_way(&mut world, 0);
     world.forward(packet);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 1));
-    // The source drops the packet, but its copy has not arrived yet, so it does not count as lost.
+    // The source drops the packet, but a copy is on the way to the target. So the packet does not
+    // count as lost.
     world.agenda.advance(ms(6_000));
     world.forward(packet);
     assert_eq!(inside(&world, LTE), 1);

@@ -75,7 +75,7 @@ fn an_uplink_packet_leaves_the_radio_for_the_link_behind_the_cell() {
     enter(&mut world, Direction::Uplink);
     assert_eq!(inside(&world, 5), 0);
     until_it_leaves(&mut world, |world| inside(world, 5) > 0);
-    // Links 1 and 3 lead away from the cell that does not serve the phone.
+    // The packet is on link 5. Links 1 and 3 begin at the cell that does not serve the phone.
     assert_eq!([1, 3, 5].map(|link| inside(&world, link)), [0, 0, 1]);
     assert_eq!(world.delivered_packets(), 0);
 }

@@ -3,7 +3,7 @@
 //! The event loop is compiled for each type of probe. Here it reports to a boxed probe, so that
 //! the tests of this folder compile it once instead of once for each of their probes.
 
-// All rows: the macro names them.
+// Imports all types of rows, because `forward_rows` uses each of them.
 use fadeout_core::*;
 use fadeout_scenario::{Flow, Scenario};
 use fadeout_sim::{BuildError, Own, World};
