@@ -8,32 +8,34 @@
 use fadeout_core::Time;
 use std::collections::VecDeque;
 
-/// Memory of an `sk_buff` without payload, for its descriptor and headers.
+/// Memory that the kernel counts for the descriptor and headers of an `sk_buff`, in bytes.
 const PIECE_OVERHEAD: u64 = 896;
-/// Largest payload of an `sk_buff` (`GSO_LEGACY_MAX_SIZE`), less the room for headers.
+/// Largest payload of an `sk_buff` in bytes: `GSO_LEGACY_MAX_SIZE` minus the space for headers.
 const LARGEST_PIECE: u64 = 65_536 - 321;
-/// Largest window of a peer whose `sk_buff`s are as large as the window (`TCP_MSS_DEFAULT`).
+/// Threshold of the largest peer window in bytes (`TCP_MSS_DEFAULT`). Above the threshold an
+/// `sk_buff` holds at most half of the window. Otherwise an `sk_buff` may be as large as the
+/// window.
 const SMALL_WINDOW: u64 = 536;
-/// Smallest number of segments for which a buffer has room (`TCP_INIT_CWND`).
+/// Smallest number of segments for which a growing send buffer provides memory (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
-/// Memory that the kernel reserves for the headers of a segment and its shared part.
+/// Memory that the kernel reserves in each segment for headers and the shared info, in bytes.
 const SEGMENT_MARGIN: u64 = 640;
-/// Memory of a descriptor.
+/// Memory of an `sk_buff` descriptor, in bytes.
 const DESCRIPTOR: u64 = 256;
-/// Smallest buffer that `SO_SNDBUF` sets.
+/// Smallest send buffer that `SO_SNDBUF` can set, in bytes.
 const SMALLEST: u64 = 4_608;
 
-/// State of the endpoint, as offsets of the stream, whose first byte is 1.
+/// Send state of the endpoint. Positions are offsets in the byte stream, whose first byte is 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
     pub(crate) una: u64,
     pub(crate) next: u64,
     pub(crate) cwnd: u64,
     pub(crate) in_flight: u64,
-    /// The peer's window in bytes.
+    /// Send window that the peer advertised, in bytes.
     pub(crate) window: u64,
     pub(crate) mss: u64,
-    /// Largest segment with timestamps included.
+    /// Size of a full segment in bytes, with the timestamps option included.
     pub(crate) largest_mss: u64,
 }
 
@@ -46,25 +48,26 @@ struct Piece {
 /// Send buffer of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct SendBuffer {
-    /// Memory that the buffer may take, and the limit of its growth.
+    /// Memory that the buffer may use now, in bytes.
+    /// Memory up to which `limit` may grow, in bytes.
     limit: u64,
     largest: u64,
-    /// True if `SO_SNDBUF` set the size, so that the buffer does not grow.
+    /// True if `SO_SNDBUF` set the size. Then the buffer does not grow.
     is_fixed: bool,
-    /// Limit of unsent bytes for further writes (`TCP_NOTSENT_LOWAT`).
+    /// Number of unsent bytes from which no new `sk_buff` is allocated (`TCP_NOTSENT_LOWAT`).
     low_water: u64,
     pieces: VecDeque<Piece>,
-    /// Memory of all `sk_buff`s.
+    /// Memory that all `sk_buff`s use, in bytes.
     memory: u64,
     end: u64,
     largest_window: u64,
     lacks_room: bool,
-    /// Number of times that space became free for a waiting writer.
+    /// Number of times that memory became free for a waiting writer.
     openings: u64,
 }
 
 impl SendBuffer {
-    /// Builds a buffer of `sizes` bytes at first and at most.
+    /// Builds a send buffer. `sizes` are its initial and its largest memory in bytes.
     pub(crate) fn new(sizes: (u64, u64), low_water: u64) -> SendBuffer {
         SendBuffer {
             limit: sizes.0,
@@ -80,7 +83,8 @@ impl SendBuffer {
         }
     }
 
-    /// Sets the size by `SO_SNDBUF`. It is twice the number, to include memory without payload.
+    /// Sets the memory to twice the number of bytes given by `SO_SNDBUF`. The factor accounts for
+    /// memory that is not payload.
     pub(crate) fn fix(&mut self, bytes: u64) {
         self.limit = (2 * bytes).max(SMALLEST);
         self.is_fixed = true;
@@ -91,21 +95,20 @@ impl SendBuffer {
     pub(crate) fn set_low_water(&mut self, bytes: u64) {
         self.low_water = bytes;
     }
-    /// Returns true if a writer waits for free space.
+    /// Returns true if a writer waits for free memory.
     pub(crate) fn lacks_room(&self) -> bool {
         self.lacks_room
     }
-    /// Returns the number of times that space became free for a waiting writer.
+    /// Returns the number of times that memory became free for a waiting writer.
     pub(crate) fn openings(&self) -> u64 {
         self.openings
     }
-    /// Records that a writer found no free space and waits.
+    /// Records that a writer found no free memory and waits.
     pub(crate) fn miss(&mut self) {
         self.lacks_room = true;
     }
 
-    /// Sets the size of the buffer when the connection is established, large enough for two
-    /// windows.
+    /// Grows the buffer to two congestion windows when the connection is established.
     pub(crate) fn on_established(&mut self, progress: &Progress) {
         self.grow(progress);
     }
@@ -124,13 +127,13 @@ impl SendBuffer {
         self.memory < self.limit && (self.end - next.min(self.end)) * factor < self.low_water
     }
 
-    /// Returns true if a poll reports free space.
+    /// Returns true if a poll reports the socket as writable.
     pub(crate) fn is_writable(&self, progress: &Progress) -> bool {
         self.limit.saturating_sub(self.memory) >= self.memory / 2
             && self.has_memory(progress.next, 2)
     }
 
-    /// Returns the payload of a full `sk_buff`.
+    /// Returns the payload of a full `sk_buff` in bytes.
     fn piece_len(&self, mss: u64) -> u64 {
         let bound = if self.largest_window > SMALL_WINDOW {
             self.largest_window / 2
@@ -140,8 +143,9 @@ impl SendBuffer {
         (LARGEST_PIECE.min(bound) / mss * mss).max(mss)
     }
 
-    /// Accepts up to `wanted` bytes and returns the number accepted. A full `sk_buff` may be sent
-    /// at once. The bytes that the congestion window allows are then split off.
+    /// Accepts up to `wanted` bytes of a write and returns the number of accepted bytes. When an
+    /// `sk_buff` is full, the windows may let its data be sent at once. The sent data is then split
+    /// off.
     pub(crate) fn take(&mut self, progress: &Progress, wanted: u64) -> u64 {
         self.largest_window = self.largest_window.max(progress.window);
         let full = self.piece_len(progress.mss);
@@ -180,7 +184,7 @@ impl SendBuffer {
         wanted - left
     }
 
-    /// Splits the `sk_buff` in which `at` lies.
+    /// Splits the `sk_buff` that contains offset `at` into two at this offset.
     fn cut(&mut self, at: u64) {
         let index = self.pieces.partition_point(|piece| piece.end <= at);
         if let Some(piece) = self.pieces.get_mut(index)
@@ -192,9 +196,9 @@ impl SendBuffer {
         }
     }
 
-    /// Follows the progress of the endpoint. It frees acknowledged data and may give a waiting
-    /// writer room. The buffer grows if the congestion window had room before the latest
-    /// `last_burst` segments left.
+    /// Updates the buffer after a step of the endpoint. Frees the memory of acknowledged data and
+    /// may wake a waiting writer. The buffer grows if the congestion window was not full before the
+    /// latest `last_burst` segments were sent.
     pub(crate) fn follow(&mut self, progress: &Progress, last_burst: u64) {
         self.largest_window = self.largest_window.max(progress.window);
         while let Some(head) = self.pieces.front_mut() {
@@ -221,24 +225,24 @@ impl SendBuffer {
     }
 }
 
-/// Reason for which a sender is not done (Linux `tcp_chrono_type`).
+/// Reason for which the sender still has data to send or waits (Linux `tcp_chrono_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Nothing,
-    /// Sender that has unsent or outstanding data.
+    /// The sender has unsent or unacknowledged data.
     Busy,
-    /// Window of the peer.
+    /// The window of the peer is too small for the next segment.
     Window,
-    /// Send buffer, all of which was sent.
+    /// The send buffer is full, and all its data was sent.
     Buffer,
 }
 
-/// Durations of the limits, as in `tcp_info`.
+/// Time spent under each limit, as `tcp_info` reports it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     now: Limit,
     since: Time,
-    /// Microseconds by limit.
+    /// Time under each limit in microseconds, indexed by [`Limit`].
     spent: [u64; 4],
 }
 
@@ -258,8 +262,8 @@ impl Limits {
         (self.now, self.since) = (limit, now);
     }
 
-    /// Returns the microseconds up to `now`. The time of a busy sender includes the other limits.
-    /// Ticks of the kernel's clock are milliseconds.
+    /// Returns the time under `limit` up to `now`, in microseconds rounded down to milliseconds, as
+    /// the kernel's clock does. The time of `Busy` includes the other limits.
     pub(crate) fn spent(&self, now: Time, limit: Limit) -> u64 {
         let mut all = *self;
         all.set(now, self.now);

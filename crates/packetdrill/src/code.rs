@@ -1,5 +1,5 @@
-//! Parser of snippets between `%{` and `}%`. They are in the part of Python with which scripts
-//! check `tcp_info`.
+//! Parser of snippets between `%{` and `}%`. Their language is the subset of Python that scripts
+//! use to check `tcp_info`.
 
 use crate::cursor::Cursor;
 use crate::problem::Problem;
@@ -17,7 +17,7 @@ pub(crate) enum StatementKind {
     Assert(Expr, Option<Expr>, String),
     /// Statement `print a, b` or `print(a, b)`.
     Print(Vec<Expr>),
-    /// Assignment `name = value`. An assignment `name += value` has the sum as its value.
+    /// Assignment `name = value`. For `name += value`, the stored expression is the sum.
     Assign(String, Expr),
 }
 
@@ -31,7 +31,8 @@ pub(crate) enum Expr {
     Tuple(Vec<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// Comparison `a < b <= c`, which is true if every pair is.
+    /// Comparison chain `a < b <= c`. It is true if each neighbouring pair satisfies its
+    /// comparison.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(String, Vec<Expr>),
 }
@@ -76,8 +77,8 @@ pub(crate) enum Comparison {
 
 /// Deepest nesting of an expression.
 const DEEPEST: u32 = 64;
-/// Largest number of nodes of a snippet's expressions. A chain of operators is as deep as it is
-/// long.
+/// Largest number of nodes in all expressions of a snippet. A chain of operators is nested as
+/// deeply as it is long.
 const LONGEST: u32 = 2_000;
 
 /// Keywords of Python that are not supported.
@@ -86,7 +87,7 @@ const REFUSED: [&str; 16] = [
     "global", "del", "exec", "pass", "raise",
 ];
 
-/// Assignments that use the old value.
+/// Augmented assignments such as `+=`, with the operator that each one applies.
 const ASSIGNMENTS: [(&str, Binary); 9] = [
     ("//=", Binary::FloorDivide),
     ("+=", Binary::Add),
@@ -162,7 +163,7 @@ impl Reader<'_> {
         self.cursor.take(symbol)
     }
 
-    /// Takes `word` if it is the next whole word.
+    /// Skips `word` and returns true if `word` is the next whole word.
     fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let mut ahead = self.cursor.clone();
@@ -287,7 +288,8 @@ impl Reader<'_> {
             count += 1;
         }
         let mut value = self.comparison()?;
-        // Two negations are not the same as none, because they make a truth value.
+        // Two `not` convert the value to a truth value, so they cannot be dropped. Longer chains
+        // reduce to one or two.
         for _ in 0..count.min(2 + count % 2) {
             value = Expr::Unary(Unary::Not, Box::new(value));
         }
@@ -337,7 +339,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads operators from the lowest precedence to the highest.
+    /// Parses the binary operators of one precedence level. Level 0 binds the weakest.
     fn level(&mut self, level: usize) -> Result<Expr, Problem> {
         const LEVELS: [&[(&str, Binary)]; 6] = [
             &[("|", Binary::BitOr)],
@@ -358,7 +360,7 @@ impl Reader<'_> {
         let mut left = self.level(level + 1)?;
         loop {
             self.skip_space();
-            // `**` has a higher precedence and was taken already.
+            // `unary` has already parsed `**`, which binds more strongly than `*`.
             let found = operators
                 .iter()
                 .find(|(symbol, _)| self.cursor.take(symbol));
@@ -453,7 +455,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the inside of brackets, which is one expression, or several as a tuple.
+    /// Parses the content of brackets: one expression, or several expressions as a tuple.
     fn bracketed(&mut self) -> Result<Expr, Problem> {
         let close = if self.cursor.take("[") {
             "]"

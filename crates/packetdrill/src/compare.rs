@@ -7,21 +7,23 @@ use crate::settings::Settings;
 use fadeout_core::{Ecn, Flags};
 use std::collections::BTreeMap;
 
-/// Allowed error of a timestamp, in tolerances of events. Numbers in scripts are rounded, and the
-/// differences of a whole script add up.
+/// Allowed error of a timestamp, in multiples of the tolerance of events. Numbers in scripts are
+/// rounded, and their errors add up over a script.
 const TIMESTAMP_SLACK: u64 = 10;
 
-/// Relation of the endpoint's timestamps to those of the script. The first pair sets the offset.
-/// Echoes are first looked up among the pairs, for scripts whose clock is arbitrary.
+/// Conversion between the timestamps of the script and of the endpoint. The first pair determines
+/// the offset. Echoes are first looked up in the known pairs, because a script's clock may be
+/// arbitrary.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
-    /// Timestamps of the script and of the endpoint.
+    /// First pair of timestamps: of the script and of the endpoint.
     first: Option<(u32, u32)>,
+    /// Endpoint timestamp for each script timestamp seen so far.
     pairs: BTreeMap<u32, u32>,
 }
 
 impl Clock {
-    /// Returns the endpoint's timestamp for a timestamp of the script.
+    /// Returns the endpoint's timestamp that corresponds to a timestamp of the script.
     pub(crate) fn live(&self, scripted: u32) -> u32 {
         let by_offset = || {
             let (script, live) = self.first?;
@@ -31,7 +33,7 @@ impl Clock {
         known.or_else(by_offset).unwrap_or(scripted)
     }
 
-    /// Returns the script's timestamp for a timestamp of the endpoint.
+    /// Returns the script's timestamp that corresponds to a timestamp of the endpoint.
     pub(crate) fn scripted(&self, live: u32) -> u32 {
         self.first.map_or(live, |(script, first)| {
             live.wrapping_sub(first).wrapping_add(script)
@@ -42,7 +44,7 @@ impl Clock {
     /// one.
     fn is_like(&self, scripted: u32, live: u32, settings: &Settings) -> bool {
         let Some(tick) = settings.timestamp_tick.filter(|_| self.first.is_some()) else {
-            // Without a tick, only echoes can be checked.
+            // If the script sets no tick length, only echoed timestamps can be checked.
             return true;
         };
         let off = (live.wrapping_sub(scripted) as i32).unsigned_abs();
@@ -56,8 +58,8 @@ impl Clock {
     }
 }
 
-/// Returns the difference between the segment of the script and the one sent. `None` if there is
-/// none.
+/// Returns a text that lists the differences between the expected segment and the sent one. `None`
+/// if the segments are equal.
 pub(crate) fn difference(
     spec: &PacketSpec,
     sent: &Sent,
@@ -99,9 +101,9 @@ pub(crate) fn difference(
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns the flags of the segment as the script could see them. Segmentation offload of Linux may
-/// set PSH on several segments that are cut out of a longer burst. So PSH is as the script expects
-/// on such segments.
+/// Returns the flags of the sent segment for the comparison. Linux's segmentation offload may set
+/// PSH on segments cut out of a longer burst. On such segments the PSH flag is copied from the
+/// script.
 fn as_offloaded(spec: &PacketSpec, sent: &Sent, host: &Host) -> Flags {
     let connection = host.connection.as_ref();
     let mss = connection.map_or(u32::MAX, |one| one.endpoint.info().snd_mss);

@@ -31,13 +31,13 @@ impl<'a> Cursor<'a> {
         self.rest().starts_with(prefix)
     }
 
-    /// Advances by `bytes`, which end at a character.
+    /// Advances by `bytes`, which must end at a character boundary.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.line += self.rest()[..bytes].matches('\n').count();
         self.at += bytes;
     }
 
-    /// Skips `prefix` and returns true if the text continues with it.
+    /// If the text continues with `prefix`, skips `prefix` and returns true.
     pub(crate) fn take(&mut self, prefix: &str) -> bool {
         let is_next = self.starts_with(prefix);
         if is_next {
@@ -46,7 +46,8 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Takes `prefix`, after spaces. Returns an error that `what` was expected otherwise.
+    /// Skips spaces and `prefix`. Returns an error that `what` was expected if `prefix` does not
+    /// follow.
     pub(crate) fn expect(&mut self, prefix: &str) -> Result<(), Problem> {
         self.skip_space();
         if self.take(prefix) {
@@ -55,7 +56,7 @@ impl<'a> Cursor<'a> {
         Err(self.expected(&format!("`{prefix}`")))
     }
 
-    /// Returns the problem that `what` is not here.
+    /// Returns the problem that `what` was expected at this position.
     pub(crate) fn expected(&self, what: &str) -> Problem {
         let found: String = self
             .rest()
@@ -81,7 +82,8 @@ impl<'a> Cursor<'a> {
         &rest[..end]
     }
 
-    /// Reads the text up to `end` and skips `end`. `None` if the text does not contain `end`.
+    /// Reads the text up to `end` and skips `end`. `None` if the remaining text does not contain
+    /// `end`.
     pub(crate) fn take_until(&mut self, end: &str) -> Option<&'a str> {
         let rest = self.rest();
         let length = rest.find(end)?;

@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Tuple(Vec<Value>),
 }
 
-/// Longest text that a snippet may make, in bytes.
+/// Longest text that a snippet may produce, in bytes.
 const LONGEST_TEXT: usize = 10_000;
 
 impl Value {
@@ -79,9 +79,9 @@ impl fmt::Display for Value {
 
 /// Names that a snippet can read and assign.
 pub(crate) struct Scope<'a> {
-    /// True if there is an open socket whose `tcp_info` can be read.
+    /// True if an open socket exists whose `tcp_info` can be read.
     pub(crate) is_connected: bool,
-    /// State of the connection by name. `None` for an unknown name.
+    /// Function that returns a `tcp_info` field or constant by name. `None` for an unknown name.
     pub(crate) state: &'a dyn Fn(&str) -> Option<i64>,
     /// Variables that earlier snippets assigned.
     pub(crate) variables: &'a mut BTreeMap<String, Value>,
@@ -112,7 +112,8 @@ impl Scope<'_> {
                 Err(Problem::failed(line, text).between(words.as_str(), actual))
             }
             StatementKind::Print(items) => {
-                // `print(a, b)` and `print a, b` are the same.
+                // `print(a, b)` and `print a, b` print the same, so a single tuple is printed as
+                // its items.
                 let items = match items.as_slice() {
                     [Expr::Tuple(inner)] => inner,
                     several => several,
@@ -131,7 +132,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Returns the names in an expression with their values, as `tcpi_snd_cwnd = 10`.
+    /// Returns the names in an expression with their values, in the form `tcpi_snd_cwnd = 10`.
     fn names_of(&self, expr: &Expr, line: usize) -> Result<String, Problem> {
         let mut names = Vec::new();
         collect_names(expr, &mut names);
@@ -297,7 +298,7 @@ fn whole(operator: Binary, a: i64, b: i64) -> Option<i64> {
         Binary::Add => a.checked_add(b),
         Binary::Subtract => a.checked_sub(b),
         Binary::Multiply => a.checked_mul(b),
-        // Python rounds down.
+        // Python's floor division rounds towards negative infinity.
         Binary::FloorDivide => {
             let quotient = a.checked_div(b)?;
             let rounds = a % b != 0 && (a < 0) != (b < 0);

@@ -15,22 +15,22 @@ const CLIENT_WITHOUT_COOKIE: u32 = 0x4;
 const SERVER_WITHOUT_COOKIE: u32 = 0x200;
 /// Bit of `tcp_fastopen`: every listening socket uses Fast Open.
 const EVERY_LISTENER: u32 = 0x400;
-/// Space for options in a SYN with data, bytes (`MAX_TCP_OPTION_SPACE`).
+/// Space for options in a SYN with data, in bytes (`MAX_TCP_OPTION_SPACE`).
 const OPTIONS: u32 = 40;
-/// Length of the cookies that the host issues, bytes.
+/// Length in bytes of the cookies that this host issues.
 const OWN_LEN: u8 = 8;
 
-/// Content of the option, which is a cookie, or empty for a request.
+/// Content of a Fast Open option. The content is a cookie, or empty in a cookie request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cookie {
     bytes: [u8; 16],
     len: u8,
-    /// True in the option for experiments (RFC 6994).
+    /// True if the option is the experimental one (RFC 6994).
     pub(crate) is_experimental: bool,
 }
 
 impl Cookie {
-    /// Returns the cookie of a received option. `None` for a length that is not in the standard.
+    /// Returns the cookie of a received option. `None` if the standard does not allow the length.
     ///
     /// Standard: RFC 7413 §4.1.1.
     pub(crate) fn received(content: &[u8], is_experimental: bool) -> Option<Cookie> {
@@ -56,7 +56,7 @@ impl Cookie {
         }
     }
 
-    /// Returns the cookie of a client as Linux makes it, which is the keyed hash of both addresses.
+    /// Returns the cookie that Linux issues to the peer: the hash of both addresses under `key`.
     fn of(settings: &Settings, key: [u8; 16], is_experimental: bool) -> Cookie {
         let half = |from: usize| {
             let bytes = key[from..from + 8].iter().rev();
@@ -102,24 +102,24 @@ fn siphash(key0: u64, key1: u64, text: &[u8]) -> u64 {
 pub(crate) struct Wishes {
     /// Largest number of incomplete connections that wait to be accepted (`TCP_FASTOPEN`).
     pub(crate) queue: u32,
-    /// Key of the socket (`TCP_FASTOPEN_KEY`). `None` for the key of the host.
+    /// Fast Open key of the socket (`TCP_FASTOPEN_KEY`). `None` if the socket uses the host's key.
     pub(crate) key: Option<[u8; 16]>,
-    /// True if connecting waits for the first write (`TCP_FASTOPEN_CONNECT`).
+    /// True if `connect` sends no SYN until the first write (`TCP_FASTOPEN_CONNECT`).
     pub(crate) defers: bool,
     /// True if the socket sends or accepts data without a cookie (`TCP_FASTOPEN_NO_COOKIE`).
     pub(crate) needs_none: bool,
 }
 
-/// Decision about a SYN.
+/// Answer of a listening socket to a SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Verdict {
-    /// True if the connection is open at once, with the data.
+    /// True if the connection is open at once and the SYN's data is accepted.
     pub(crate) is_accepted: bool,
-    /// Option of the answer.
+    /// Fast Open option of the SYN-ACK. `None` if the SYN-ACK has no such option.
     pub(crate) answer: Option<Cookie>,
 }
 
-/// Decides about a SYN for a socket that listens (Linux `tcp_try_fastopen`).
+/// Decides how a listening socket answers a SYN (Linux `tcp_try_fastopen`).
 pub(crate) fn judge(
     settings: &Settings,
     wishes: &Wishes,
@@ -151,7 +151,8 @@ pub(crate) fn judge(
     }
 }
 
-/// Returns the number of early connections that a socket takes when it begins to listen.
+/// Returns the largest number of Fast Open connections that may wait when a socket begins to
+/// listen.
 pub(crate) fn queue_on_listen(settings: &Settings, before: u32, backlog: u32) -> u32 {
     let every = SERVER | EVERY_LISTENER;
     if before == 0 && settings.fast_open & every == every {
@@ -161,31 +162,33 @@ pub(crate) fn queue_on_listen(settings: &Settings, before: u32, backlog: u32) ->
     }
 }
 
-/// Returns true if the host may ask for a cookie.
+/// Returns true if the host may request a Fast Open cookie.
 pub(crate) fn is_client(settings: &Settings) -> bool {
     settings.fast_open & CLIENT != 0
 }
 
-/// Way to open a connection.
+/// Content of the first SYN of a new connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Number of bytes that the SYN may carry. `None` if the host must request a cookie first.
+    /// Number of payload bytes that the SYN may carry. `None` if the host must request a cookie
+    /// first.
     pub(crate) room: Option<u32>,
     pub(crate) option: Option<Cookie>,
 }
 
-/// The host's memory of its peer (Linux `tcp_metrics`).
+/// Values that the host remembers of its peer (Linux `tcp_metrics`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cache {
     mss: Option<u32>,
     cookie: Option<Cookie>,
-    /// Number of requests without an answer. After the first the option for experiments is used,
-    /// and after the second none.
+    /// State of cookie requests without an answer. After one, the next request uses the
+    /// experimental option. After two, requests use the option of RFC 7413 again (Linux
+    /// `tcp_fastopen_rcv_synack`).
     tries: u8,
 }
 
 impl Cache {
-    /// Plans to connect. `mss` is the largest segment that this end takes.
+    /// Decides which payload and option the SYN carries. `mss` is this end's MSS.
     pub(crate) fn plan(&self, settings: &Settings, wishes: &Wishes, mss: u32) -> Plan {
         let mss = self.mss.map_or(mss, |known| known.min(mss));
         let room = Some(mss.saturating_sub(OPTIONS));
@@ -204,8 +207,8 @@ impl Cache {
         }
     }
 
-    /// Learns from the peer's answer to a SYN with `asked`. `was_lost` is true if the SYN was
-    /// repeated.
+    /// Stores the MSS and the cookie of the peer's SYN-ACK. `asked` is the option that the SYN
+    /// carried. `was_lost` is true if the SYN was retransmitted.
     pub(crate) fn learn(
         &mut self,
         mss: u32,
@@ -214,7 +217,7 @@ impl Cache {
         was_lost: bool,
     ) {
         self.mss = Some(mss);
-        // A cookie without a request is ignored.
+        // A cookie that was not requested is ignored.
         let cookie = cookie.filter(|cookie| cookie.len > 0 && asked.is_some());
         match (cookie, asked) {
             (Some(cookie), _) => self.cookie = Some(cookie),
@@ -227,7 +230,7 @@ impl Cache {
     }
 }
 
-/// Reads the key in `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
+/// Parses a key of the form `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
 pub(crate) fn key(text: &str) -> Option<[u8; 16]> {
     let words: Result<Vec<u32>, _> = text
         .split('-')
@@ -254,7 +257,8 @@ mod tests {
         settings
     }
 
-    /// The cookies are those of kernels, on which packetdrill's own tests rely.
+    /// The expected cookies come from Linux kernels. packetdrill's own tests rely on the same
+    /// cookies.
     #[test]
     fn a_cookie_is_the_keyed_hash_of_both_addresses() {
         const CUSTOMARY: &str = "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4";

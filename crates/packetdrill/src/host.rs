@@ -14,7 +14,7 @@ use fadeout_transport::tcp::{
 };
 use std::collections::VecDeque;
 
-/// Time at which a script begins. It is late enough that no earlier time is negative.
+/// Simulated time at which a script begins. It is so late that no earlier time is negative.
 pub(crate) const START: Time = Time::from_nanos(10_000_000_000);
 /// Largest number of segments that a script may make the host send.
 const MOST_SEGMENTS: usize = 500_000;
@@ -27,36 +27,36 @@ pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
-    /// True if the script cuts the segment out of a longer burst.
+    /// True if data of the same burst follows this segment.
     pub(crate) is_cut: bool,
     /// Fast Open option of the segment.
     pub(crate) cookie: Option<Cookie>,
 }
 
-/// Settings that a socket gives to its connection, except those of the endpoint.
+/// Socket settings that apply to its connection but are not part of the endpoint's configuration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
-    /// Value of `SO_SNDBUF`, if set.
+    /// Value of `SO_SNDBUF` in bytes. `None` if the socket did not set the option.
     pub(crate) send_buffer: Option<u64>,
-    /// Value of `TCP_NOTSENT_LOWAT`. Zero for the value of the host.
+    /// Value of `TCP_NOTSENT_LOWAT` in bytes. Zero if the value of the host applies.
     pub(crate) low_water: u32,
-    /// Largest number of SYNs (`TCP_SYNCNT`).
+    /// Largest number of SYNs (`TCP_SYNCNT`). `None` if the value of the host applies.
     pub(crate) syns: Option<u32>,
     pub(crate) fast_open: Wishes,
 }
 
-/// Start of a connection.
+/// Parameters of a new connection.
 #[derive(Debug)]
 pub(crate) struct Opening<'a> {
     pub(crate) config: &'a TcpConfig,
     pub(crate) extras: &'a Extras,
     pub(crate) congestion: Congestion,
     pub(crate) is_passive: bool,
-    /// Number of bytes for which the SYN has room with Fast Open.
+    /// Number of payload bytes that a Fast Open SYN may carry. `None` without Fast Open.
     pub(crate) fast: Option<u32>,
     /// Fast Open option in the first SYN or SYN-ACK.
     pub(crate) cookie: Option<Cookie>,
-    /// Number of bytes that are already written.
+    /// Number of bytes already written to the socket.
     pub(crate) written: u64,
 }
 
@@ -64,40 +64,45 @@ pub(crate) struct Opening<'a> {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) endpoint: TcpEndpoint,
-    /// Number of bytes received in order and not read.
+    /// Number of in-order bytes that the application has not read yet.
     pub(crate) unread: u64,
-    /// Number of bytes read so far.
+    /// Number of bytes that the application has read.
     pub(crate) read: u64,
-    /// Number of bytes written so far.
+    /// Number of bytes that the application has written.
     pub(crate) written: u64,
     pub(crate) peer_closed: bool,
     pub(crate) is_established: bool,
-    /// True if the peer opened the connection by Fast Open. It can be used before the handshake is
-    /// complete.
+    /// True if the peer opened the connection by Fast Open. The application can use such a
+    /// connection before the handshake is complete.
     pub(crate) is_early: bool,
-    /// True if the socket is closed, so that arriving data is answered with a reset.
+    /// True if the application closed the socket. Arriving data is then answered with a reset.
     pub(crate) is_released: bool,
-    /// Error that broke the connection, until the application reads it.
+    /// Error that broke the connection. `None` after the application has read the error.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
-    /// Fast Open option of the next SYN, and of the first one.
+    /// Fast Open option of the next SYN. `None` if the next SYN carries no such option.
     cookie: Option<Cookie>,
+    /// Fast Open option of the first SYN.
     asked: Option<Cookie>,
-    /// True if Fast Open was asked for, and number of SYNs sent.
+    /// True if the connection was opened with Fast Open.
     is_fast: bool,
+    /// Number of SYNs sent.
     syns: u32,
-    /// Largest segment that the endpoint advertised.
+    /// MSS that this end advertised, in bytes.
     pub(crate) advertised_mss: u32,
-    /// First sequence numbers in the script.
+    /// Initial sequence number of this end in the script.
     pub(crate) local_isn: u32,
+    /// Initial sequence number of the peer in the script.
     pub(crate) remote_isn: u32,
     pub(crate) buffer: SendBuffer,
     pub(crate) limits: Limits,
-    /// Times of the latest data received and sent.
+    /// Time of the latest received data.
     pub(crate) received_at: Time,
+    /// Time of the latest sent data.
     pub(crate) sent_at: Time,
-    /// Scale of the own window and of the peer's, once both agreed.
+    /// Window scale that this end offered. Both scales apply only if both ends offered one.
     own_scale: Option<u8>,
+    /// Window scale that the peer offered.
     peer_scale: Option<u8>,
 }
 
@@ -106,7 +111,7 @@ impl Connection {
     pub(crate) fn is_scaled(&self) -> bool {
         self.own_scale.is_some() && self.peer_scale.is_some()
     }
-    /// Returns the scale of the windows that arrive.
+    /// Returns the scale of the window fields in received segments.
     pub(crate) fn scale_in(&self) -> u8 {
         if self.is_scaled() {
             self.peer_scale.unwrap_or(0)
@@ -114,7 +119,7 @@ impl Connection {
             0
         }
     }
-    /// Returns the scale of the windows that leave.
+    /// Returns the scale of the window fields in sent segments.
     pub(crate) fn scale_out(&self) -> u8 {
         if self.is_scaled() {
             self.own_scale.unwrap_or(0)
@@ -122,7 +127,7 @@ impl Connection {
             0
         }
     }
-    /// Returns the progress of the endpoint for the send buffer.
+    /// Returns the send state of the endpoint, from which the send buffer is updated.
     pub(crate) fn progress(&self) -> Progress {
         let info = self.endpoint.info();
         let una = 1 + self.endpoint.acked_bytes();
@@ -138,14 +143,14 @@ impl Connection {
             largest_mss: u64::from(info.snd_mss + timestamps),
         }
     }
-    /// Updates the buffer and the limits of `tcp_info` after a step of the endpoint. `last_burst`
-    /// is the number of segments in the latest burst.
+    /// Updates the send buffer and the limits of `tcp_info` after a step of the endpoint.
+    /// `last_burst` is the number of segments in the latest burst.
     fn follow(&mut self, now: Time, last_burst: u64) {
         let progress = self.progress();
         self.buffer.follow(&progress, last_burst);
         let unsent = (1 + self.written).saturating_sub(progress.next);
         let next = unsent.min(progress.mss);
-        // Linux checks the congestion window before the other limits.
+        // As in Linux, a full congestion window takes precedence over the other limits.
         let may_send = progress.in_flight < progress.cwnd;
         let fits = progress.next + next <= progress.una + progress.window;
         let limit = if unsent > 0 && may_send && !fits {
@@ -159,7 +164,7 @@ impl Connection {
         };
         self.limits.set(now, limit);
     }
-    /// Returns RCV.NXT without SYN and FIN.
+    /// Returns the offset after the latest in-order byte (RCV.NXT). SYN and FIN are not counted.
     fn received(&self) -> u64 {
         1 + self.read + self.unread
     }
@@ -170,18 +175,18 @@ impl Connection {
 pub(crate) struct Host {
     pub(crate) now: Time,
     pub(crate) settings: Settings,
-    /// Newest connection, or the one that listens.
+    /// Newest connection, or the connection that still listens.
     pub(crate) connection: Option<Connection>,
     /// Segments that the host sent and that the script has not checked yet.
     pub(crate) wire: VecDeque<Sent>,
-    /// Memory of the peer for Fast Open.
+    /// Values that the host remembers of its peer, for Fast Open.
     pub(crate) cache: Cache,
-    /// True if a socket began to listen after the connection was opened. Then the socket gets a
-    /// SYN.
+    /// True if a socket began to listen after the connection was opened. The next SYN then goes to
+    /// that socket.
     pub(crate) listens_anew: bool,
-    /// True if the peer established a connection that waits to be accepted.
+    /// True if a connection that the peer established waits for `accept`.
     pub(crate) may_accept: bool,
-    /// True if the script exceeds the limits.
+    /// True if the script has exceeded a limit of segments or timers.
     pub(crate) is_exhausted: bool,
     out: Outbox,
     sent: usize,
@@ -205,7 +210,7 @@ impl Host {
         }
     }
 
-    /// Opens a connection, or waits for that of the peer.
+    /// Opens a connection to the peer, or listens for a connection from the peer.
     pub(crate) fn open(&mut self, opening: Opening<'_>) {
         // The script does not expect segments of an earlier connection, so they are discarded.
         self.wire.clear();
@@ -220,7 +225,7 @@ impl Host {
             ..
         } = opening;
         let mut config = config.clone();
-        // Linux always asks for ECN with DCTCP.
+        // Linux always requests ECN with DCTCP.
         config.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
             tcp::EcnMode::Automatic
         } else {
@@ -300,7 +305,7 @@ impl Host {
         self.collect("ECONNABORTED");
     }
 
-    /// Receives a segment in the endpoint's sequence numbers.
+    /// Processes a received segment whose sequence numbers are already those of the endpoint.
     pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, cookie: Option<Cookie>) {
         let Some(connection) = &mut self.connection else {
             self.refuse(segment);
@@ -309,7 +314,8 @@ impl Host {
         let state = connection.endpoint.state();
         let is_beyond = segment.len > 0 && segment.end_seq() > connection.received();
         if state == ConnectionState::Closed || (connection.is_released && is_beyond) {
-            // Closed state: RFC 9293 section 3.10.7.1. Data after close: RFC 2525 section 2.17.
+            // A closed connection answers with a reset (RFC 9293 section 3.10.7.1). So does a
+            // socket that was closed before new data arrived (RFC 2525 section 2.17).
             connection.is_released = true;
             if state != ConnectionState::Closed {
                 self.command(AppCommand::Abort);
@@ -336,7 +342,8 @@ impl Host {
             ConnectionState::SynSent | ConnectionState::SynReceived | ConnectionState::Closed
         );
         if state == ConnectionState::SynSent && is_open && connection.is_fast {
-            // Without the option, segments are small (RFC 9293 section 3.7.1).
+            // Without the MSS option, the peer's MSS is the default of 536 bytes (RFC 9293 section
+            // 3.7.1).
             let mss = if segment.mss == 0 { 536 } else { segment.mss };
             let was_lost = connection.syns > 1;
             self.cache
@@ -352,7 +359,7 @@ impl Host {
         }
     }
 
-    /// Answers a segment of no connection with a reset.
+    /// Answers a segment that belongs to no connection with a reset.
     ///
     /// Standard: RFC 9293 §3.10.7.1.
     pub(crate) fn refuse(&mut self, segment: &Segment) {
@@ -379,14 +386,14 @@ impl Host {
         });
     }
 
-    /// Returns the time of the next timer.
+    /// Returns the time at which the next timer of the endpoint expires.
     pub(crate) fn wake_at(&self) -> Time {
         let connection = self.connection.as_ref();
         connection.map_or(Time::NEVER, |connection| connection.endpoint.wake_at())
     }
 
-    /// Advances the clock to the next event, but not beyond `limit`. Returns true if there was an
-    /// event.
+    /// Advances the clock to the next timer, but at most to `limit`. Returns true if a timer
+    /// expired.
     pub(crate) fn step(&mut self, limit: Time) -> bool {
         let at = self.wake_at().max(self.now);
         if at > limit || self.is_exhausted {
@@ -405,7 +412,8 @@ impl Host {
         true
     }
 
-    /// Takes the outputs of the endpoint. `error` is the error of a connection that broke.
+    /// Processes the segments and events that the endpoint has produced. `error` is the error to
+    /// report if the connection broke.
     fn collect(&mut self, error: &'static str) {
         let Some(connection) = &mut self.connection else {
             return;
@@ -451,7 +459,8 @@ impl Host {
     }
 }
 
-/// Returns the number of leaving segments in the latest burst. A burst of several ends with PSH.
+/// Returns the number of segments in the latest sent burst. The last segment of a burst carries
+/// PSH.
 fn last_burst(segments: &[Outgoing]) -> u64 {
     let pushes = |one: &Outgoing| one.segment.flags.has(Flags::PSH);
     match segments.split_last() {
@@ -461,8 +470,8 @@ fn last_burst(segments: &[Outgoing]) -> u64 {
     }
 }
 
-/// Returns the use of ECN under the host's setting. A passive opening may accept a mode that an
-/// active one does not ask for.
+/// Returns the endpoint's ECN mode under the host's setting. A passive connection may accept ECN
+/// that an active connection does not request.
 fn ecn_of(mode: EcnMode, is_passive: bool) -> tcp::EcnMode {
     match mode {
         EcnMode::Always => tcp::EcnMode::Classic,

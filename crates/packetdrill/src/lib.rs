@@ -33,12 +33,13 @@ pub use report::{Outcome, Report};
 /// Largest script in bytes.
 const LARGEST_SCRIPT: usize = 4 << 20;
 
-/// Runs the script `text`. `name` is its name in the report.
+/// Runs the script `text`. The report names the script `name`.
 pub fn run(text: &str, name: &str) -> Report {
     run_with(text, name, &[])
 }
 
-/// Runs the script `text` with `symbols`, words that stand for others (`-D NAME=VALUE`).
+/// Runs the script `text` after replacing `symbols`, which are pairs of a word and its replacement
+/// (`-D NAME=VALUE`).
 pub fn run_with(text: &str, name: &str, symbols: &[(String, String)]) -> Report {
     let replaced = symbols::replace(text, symbols, LARGEST_SCRIPT);
     let Some(text) = replaced.filter(|text| text.len() <= LARGEST_SCRIPT) else {

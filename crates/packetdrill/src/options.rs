@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use fadeout_core::{AccurateEcnOption, Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
 
-/// Bytes that a header has for options.
+/// Largest total length of the options in a TCP header, in bytes.
 ///
 /// Standard: RFC 9293 §3.1.
 const ROOM: usize = 40;
@@ -19,16 +19,16 @@ pub(crate) enum TcpOption {
     Mss(u16),
     WindowScale(u8),
     SackPermitted,
-    /// Value and echo.
+    /// Timestamps option with its value (TSval) and its echo (TSecr).
     Timestamps(u32, u32),
     Sack(Vec<(u32, u32)>),
-    /// Cookie of Fast Open. True for the option for experiments.
+    /// Fast Open option with its cookie. The flag is true for the experimental option.
     FastOpen(Vec<u8>, bool),
     AccurateEcn(AccurateEcnOption),
 }
 
 impl TcpOption {
-    /// Returns the bytes in the header.
+    /// Returns the length of the option in the header, in bytes.
     fn len(&self) -> usize {
         match self {
             TcpOption::NoOperation | TcpOption::EndOfList => 1,
@@ -44,13 +44,14 @@ impl TcpOption {
     }
 }
 
-/// Options of a segment in their order, padding included.
+/// Options of a segment in header order, with padding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Options(pub(crate) Vec<TcpOption>);
 
 impl Options {
-    /// Returns the options of a segment, in the order and with the padding of Linux
-    /// (`tcp_options_write`). `number` gives a sequence number in the script's numbers.
+    /// Returns the options of a segment in the order and with the padding of Linux
+    /// (`tcp_options_write`). `number` converts a sequence number of the endpoint into one of the
+    /// script.
     pub(crate) fn of(segment: &Segment, ts_value: u32, number: impl Fn(u64) -> u32) -> Options {
         use TcpOption::NoOperation as Nop;
         let mut list = Vec::new();
@@ -84,7 +85,7 @@ impl Options {
         Options(list)
     }
 
-    /// Adds the option of Fast Open, which is the last one, with its padding.
+    /// Appends the Fast Open option with its padding, because this option comes last.
     pub(crate) fn with_fast_open(mut self, cookie: Cookie) -> Options {
         let content = cookie.content().to_vec();
         let option = TcpOption::FastOpen(content, cookie.is_experimental);
@@ -95,7 +96,7 @@ impl Options {
         self
     }
 
-    /// Returns the Fast Open option of the segment.
+    /// Returns the Fast Open option of the segment. `None` if the segment has no such option.
     pub(crate) fn fast_open(&self) -> Option<Cookie> {
         self.0.iter().find_map(|option| match option {
             TcpOption::FastOpen(cookie, is_experimental) => {
@@ -105,7 +106,7 @@ impl Options {
         })
     }
 
-    /// Reads the list up to `>`. `None` for `<...>`, which stands for any options.
+    /// Parses a list of options up to `>`. `None` for `<...>`, which stands for any options.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Options>, Problem> {
         let line = cursor.line();
         cursor.skip_space();
@@ -142,7 +143,7 @@ impl Options {
         self.0.iter().map(TcpOption::len).sum()
     }
 
-    /// Returns the window scale of a SYN.
+    /// Returns the window scale option of a SYN. `None` if the SYN has no such option.
     pub(crate) fn window_scale(&self) -> Option<u8> {
         self.0.iter().find_map(|option| match option {
             TcpOption::WindowScale(scale) => Some((*scale).min(14)), // RFC 7323 section 2.3
@@ -150,7 +151,7 @@ impl Options {
         })
     }
 
-    /// Returns timestamp value and echo.
+    /// Returns the value and the echo of the timestamps option. `None` without this option.
     pub(crate) fn timestamps(&self) -> Option<(u32, u32)> {
         self.0.iter().find_map(|option| match option {
             TcpOption::Timestamps(value, echo) => Some((*value, *echo)),
@@ -158,7 +159,7 @@ impl Options {
         })
     }
 
-    /// Returns the options with another timestamp value.
+    /// Replaces the value in the timestamps option.
     pub(crate) fn with_timestamp(mut self, value: u32) -> Options {
         for option in &mut self.0 {
             if let TcpOption::Timestamps(live, _) = option {
@@ -168,7 +169,8 @@ impl Options {
         self
     }
 
-    /// Puts the options into `segment`. `number` gives the endpoint's sequence number.
+    /// Sets the fields of `segment` from the options. `number` converts a sequence number of the
+    /// script into one of the endpoint.
     pub(crate) fn fill(&self, segment: &mut Segment, number: impl Fn(u32) -> u64) {
         for option in &self.0 {
             match option {
@@ -186,7 +188,7 @@ impl Options {
                 }
                 TcpOption::Sack(blocks) => {
                     for &(start, end) in blocks {
-                        // More blocks than fit were refused when the script was read.
+                        // The parser rejects more SACK blocks than the options can hold.
                         segment.sack.push(fadeout_core::SackBlock {
                             start: number(start),
                             end: number(end),
@@ -196,7 +198,8 @@ impl Options {
             }
         }
         if !segment.flags.has(Flags::SYN) {
-            // On SYNs only: RFC 9293 section 3.7.1, RFC 7323 section 2.2, RFC 2018 section 2.
+            // These three options are valid on SYNs only (RFC 9293 section 3.7.1, RFC 7323 section
+            // 2.2, RFC 2018 section 2).
             segment.mss = 0;
             segment.window_scale = None;
             segment.sack_permitted = false;
@@ -278,15 +281,15 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
     })
 }
 
-/// Counters of accurate ECN for bytes that came as ECT(1), CE and ECT(0).
+/// Names of the three AccECN byte counters: bytes received as ECT(1), CE and ECT(0).
 const COUNTERS: [&str; 3] = ["e1b", "ceb", "e0b"];
 
-/// Returns the order of the counters in the option.
+/// Returns the order in which the AccECN option carries the three counters.
 fn order(ect0_leads: bool) -> [usize; 3] {
     if ect0_leads { [2, 1, 0] } else { [0, 1, 2] }
 }
 
-/// Reads `e1b 1 ceb 0 e0b 1`, or the reverse. The last counters may be left out.
+/// Parses `e1b 1 ceb 0 e0b 1`, or the reverse order. Trailing counters may be omitted.
 fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
     cursor.skip_space();
     let ect0_leads = cursor.starts_with(COUNTERS[2]);
@@ -302,7 +305,7 @@ fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
     Ok(AccurateEcnOption::new(counters, fields, ect0_leads))
 }
 
-/// Reads a cookie in hexadecimal digits. Empty for a request.
+/// Parses a Fast Open cookie in hexadecimal digits. An empty cookie is a request.
 fn cookie(cursor: &mut Cursor<'_>) -> Result<Vec<u8>, Problem> {
     cursor.skip_space();
     let before = cursor.clone();

@@ -1,4 +1,4 @@
-//! Segments of the language, which are read from a script or written as in one.
+//! Segments in the notation of scripts: parsing and printing.
 
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
@@ -8,10 +8,10 @@ use crate::script::PacketSpec;
 use fadeout_core::{Ecn, Flags, Segment};
 use std::fmt::Write;
 
-/// Largest payload of a segment in bytes, as large as an IPv4 packet.
+/// Largest payload of a segment in bytes, equal to the largest size of an IPv4 packet.
 const LARGEST_PAYLOAD: u32 = 65_535;
 
-/// Protocols that may stand in place of a TCP segment, and are not supported.
+/// Protocols that the language allows instead of a TCP segment. This runner does not support them.
 const OTHER_PROTOCOLS: [(&str, &str); 8] = [
     ("icmp", "ICMP packets are"),
     ("udp", "UDP is"),
@@ -23,7 +23,7 @@ const OTHER_PROTOCOLS: [(&str, &str); 8] = [
     ("igmp", "IGMP is"),
 ];
 
-/// Reads a segment after its direction.
+/// Parses a segment. Its direction has already been read.
 pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketSpec, Problem> {
     let start = cursor.clone();
     skip_line_space(cursor);
@@ -134,7 +134,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
                 return Err(Problem::unsupported(before.line(), message));
             }
             'A' => Flags::AE,
-            // A digit gives the three flags of accurate ECN.
+            // A digit encodes the three ECN flags AE, CWR and ECE.
             '0'..='7' => {
                 let ace = c.to_digit(8).unwrap_or(0);
                 let bit = |value, flag| {
@@ -158,18 +158,18 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
     Ok(flags)
 }
 
-/// Segment of the endpoint, with the numbers of the script.
+/// Sent segment with sequence numbers, window and timestamp converted to those of the script.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    /// Window field in the header.
+    /// Window field of the header, without scaling.
     pub(crate) window: u32,
     /// Timestamp value in the script's clock.
     pub(crate) ts_value: u32,
-    /// Fast Open option of the segment.
+    /// Fast Open option of the segment. `None` if the segment has no such option.
     pub(crate) cookie: Option<Cookie>,
 }
 

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::script::{Action, Call, Event, Script, When};
 use fadeout_core::Span;
 
-/// Latest time in a script, in seconds. It is one day.
+/// Latest time in a script, in seconds: one day.
 const LATEST: u64 = 86_400;
 /// Largest number of events of a script.
 const MOST_EVENTS: usize = 100_000;
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, Problem> {
 
 fn event(cursor: &mut Cursor<'_>) -> Result<Event, Problem> {
     let line = cursor.line();
-    // A command before the first event or after the last may have no time.
+    // A command before the first event or after the last one may have no time.
     let (when, until) = if cursor.starts_with("`") {
         (When::After(Span::ZERO), None)
     } else {
@@ -111,7 +111,7 @@ fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
             )),
         };
     }
-    // The dots of a duration are like those of `...` arguments, but a number follows them.
+    // The dots before a duration look like the argument `...`, but a number follows them.
     let mut ahead = cursor.clone();
     let mut until = None;
     if ahead.take("...") {
@@ -130,7 +130,7 @@ fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
     Ok((when, until))
 }
 
-/// Reads a decimal number of seconds, exact to the nanosecond.
+/// Parses a decimal number of seconds, exact to the nanosecond.
 fn seconds(cursor: &mut Cursor<'_>) -> Result<Span, Problem> {
     let before = cursor.clone();
     let whole = cursor.take_while(|c| c.is_ascii_digit());
@@ -182,8 +182,8 @@ fn call(cursor: &mut Cursor<'_>) -> Result<Call, Problem> {
     })
 }
 
-/// Returns the arguments up to the closing parenthesis, as written. Commas within brackets do not
-/// separate arguments.
+/// Returns the arguments up to the closing parenthesis, as texts of the script. Commas within
+/// brackets do not separate arguments.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
     let opened = cursor.line();
     let mut list = Vec::new();
@@ -244,7 +244,8 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
     ))
 }
 
-/// Reads the outcome of a call. It is a number or `...`, and the name of an error with its remark.
+/// Parses the result of a call: a number or `...`, optionally with the name and message of an
+/// error.
 fn result(cursor: &mut Cursor<'_>) -> Result<(Option<i64>, Option<String>), Problem> {
     let returns = if cursor.take("...") {
         None

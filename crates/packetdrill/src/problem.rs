@@ -7,7 +7,9 @@ pub(crate) struct Problem {
     /// Line of the script, from 1.
     pub(crate) line: usize,
     pub(crate) message: String,
-    /// Expected and actual packets in the notation of scripts.
+    /// Expected packet or value, in the notation of scripts. `None` for problems that are no
+    /// comparison.
+    /// Packet or value that the endpoint produced instead.
     pub(crate) expected: Option<String>,
     pub(crate) actual: Option<String>,
 }
@@ -15,11 +17,11 @@ pub(crate) struct Problem {
 /// Kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
-    /// Difference between the endpoint and the script.
+    /// The endpoint behaved differently from the script.
     Failed,
-    /// Text that is not in the language.
+    /// The text is not in the packetdrill language.
     Invalid,
-    /// Feature that this runner does not have.
+    /// The script uses a feature that this runner does not support.
     Unsupported,
 }
 
@@ -42,7 +44,7 @@ impl Problem {
     pub(crate) fn failed(line: usize, message: impl Into<String>) -> Problem {
         Problem::new(ProblemKind::Failed, line, message)
     }
-    /// Adds the expected and the actual text.
+    /// Adds the expected and the actual text to the problem.
     pub(crate) fn between(
         mut self,
         expected: impl Into<String>,

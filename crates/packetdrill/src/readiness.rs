@@ -1,12 +1,11 @@
-//! System calls `poll` and `epoll`, which report the ready sockets (Linux `tcp_poll`).
+//! System calls `poll` and `epoll`, which report the readiness of sockets (Linux `tcp_poll`).
 
 use crate::problem::Problem;
 use crate::script::Call;
 use fadeout_core::Span;
 use std::collections::BTreeMap;
 
-/// Events that a socket is ready for, or that a script waits for. The bits are those of `<poll.h>`,
-/// which `epoll` shares.
+/// Set of poll events. The bits are those of `<poll.h>`, and `epoll` uses the same bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events(u32);
 
@@ -20,7 +19,7 @@ impl Events {
     const ONCE: Events = Events(1 << 30);
     const EDGE: Events = Events(1 << 31);
 
-    /// Names after `POLL` or `EPOLL`.
+    /// Names of the events, without the prefix `POLL` or `EPOLL`.
     const NAMES: [(&'static str, Events); 11] = [
         ("IN", Events::IN),
         ("PRI", Events(0x2)),
@@ -48,12 +47,13 @@ impl Events {
     fn has(self, other: Events) -> bool {
         self.0 & other.0 != 0
     }
-    /// Returns the events to report, including those that are always reported.
+    /// Returns the events to report: the requested ones, and errors and hang-ups, which are always
+    /// reported.
     fn told(wanted: Events) -> Events {
         wanted.with(Events::ERROR).with(Events::HANG_UP)
     }
 
-    /// Adds the events of normal data. All data here is normal, so they occur with the others.
+    /// Adds RDNORM to IN, and WRNORM to OUT. All data is normal, so these events occur together.
     fn complete(self) -> Events {
         let mut all = self;
         for (one, other) in [(Events::IN, Events(0x40)), (Events::OUT, Events(0x100))] {
@@ -98,34 +98,36 @@ impl Events {
     }
 }
 
-/// Readiness of a descriptor.
+/// Readiness of a socket.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ready {
     pub(crate) events: Events,
-    /// Number of bytes that have arrived. An increase is an edge.
+    /// Number of bytes that have arrived so far. If the number grew, an edge-triggered watch
+    /// reports again.
     pub(crate) arrived: u64,
-    /// Number of times that a full send buffer had room again. An increase is an edge too.
+    /// Number of times that a full send buffer had space again. If the number grew, an
+    /// edge-triggered watch reports again.
     pub(crate) openings: u64,
 }
 
-/// Descriptor in an interest list.
+/// Socket in the interest list of an epoll instance.
 #[derive(Debug)]
 struct Watch {
     wanted: Events,
-    /// Data of the events as written in the script, such as `fd=4`.
+    /// User data of the events as written in the script, such as `fd=4`.
     data: String,
-    /// Events of the latest report, for edges.
+    /// Events of the latest report. An edge-triggered watch compares them with the current events.
     told: Events,
     arrived: u64,
     openings: u64,
     is_disabled: bool,
 }
 
-/// Epoll instances.
+/// Epoll instances, each with its watched sockets by descriptor.
 #[derive(Debug, Default)]
 pub(crate) struct Epolls(BTreeMap<i64, BTreeMap<i64, Watch>>);
 
-/// Outcome of a call, which is a number, an error, or `None` if it blocks.
+/// Result of a call: a number or the name of an error. `None` if the call blocks.
 pub(crate) type Answer = Result<Option<Result<i64, &'static str>>, Problem>;
 
 impl Epolls {
@@ -135,7 +137,8 @@ impl Epolls {
     pub(crate) fn open(&mut self, fd: i64) {
         self.0.insert(fd, BTreeMap::new());
     }
-    /// Closes an instance, or removes a closed socket from all instances.
+    /// Closes an epoll instance, or removes a closed socket from all instances. Returns true if
+    /// `fd` was an instance.
     pub(crate) fn close(&mut self, fd: i64) -> bool {
         for watches in self.0.values_mut() {
             watches.remove(&fd);
@@ -143,7 +146,7 @@ impl Epolls {
         self.0.remove(&fd).is_some()
     }
 
-    /// Performs `epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLIN, fd=4})`.
+    /// Performs a call such as `epoll_ctl(5, EPOLL_CTL_ADD, 4, {events=EPOLLIN, fd=4})`.
     pub(crate) fn control(
         &mut self,
         line: usize,
@@ -190,8 +193,8 @@ impl Epolls {
         Ok(Some(error.map_or(Ok(0), Err)))
     }
 
-    /// Performs `epoll_wait(5, {events=EPOLLIN, fd=4}, 1, -1)`. After the instance come the
-    /// expected events, their largest number, and the timeout.
+    /// Performs a call such as `epoll_wait(5, {events=EPOLLIN, fd=4}, 1, -1)`. The arguments are
+    /// the instance, the expected events, their largest number, and the timeout.
     pub(crate) fn wait(
         &mut self,
         line: usize,
@@ -248,7 +251,7 @@ impl Epolls {
     }
 }
 
-/// Performs `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0)`.
+/// Performs a call such as `poll([{fd=4, events=POLLIN, revents=POLLIN}], 1, 0)`.
 pub(crate) fn poll(
     line: usize,
     call: &Call,
@@ -291,7 +294,7 @@ pub(crate) fn poll(
     }
 }
 
-/// Returns the longest wait of a call. `None` if it waits without end, or does not wait.
+/// Returns the timeout of a call. `None` if the call has no finite timeout.
 pub(crate) fn timeout(call: &Call) -> Option<Span> {
     let index = match call.name.as_str() {
         "poll" => 2,
@@ -300,7 +303,7 @@ pub(crate) fn timeout(call: &Call) -> Option<Span> {
     };
     let milliseconds: i64 = call.arguments.get(index)?.trim().parse().ok()?;
     let milliseconds = u64::try_from(milliseconds).ok()?;
-    // No script waits longer than this.
+    // This limit exceeds the duration of every script and prevents an overflow.
     Some(Span::from_millis(milliseconds.min(1_000_000_000)))
 }
 
@@ -322,7 +325,7 @@ fn number(line: usize, call: &Call, index: usize) -> Result<i64, Problem> {
     })
 }
 
-/// Returns the events and the data of `{events=EPOLLIN, fd=4}`.
+/// Returns the events and the user data of a structure such as `{events=EPOLLIN, fd=4}`.
 fn event(line: usize, text: &str) -> Result<(Events, String), Problem> {
     let inside = text.trim().trim_start_matches('{').trim_end_matches('}');
     let data = inside
@@ -336,7 +339,7 @@ fn event(line: usize, text: &str) -> Result<(Events, String), Problem> {
     Ok((Events::parse(line, events)?, data.unwrap_or_default()))
 }
 
-/// Returns the value of `name=` in `{…}`.
+/// Returns the value of the field `name` in a structure `{…}`. `None` if the field is missing.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.trim()
         .trim_start_matches('{')
@@ -347,7 +350,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.trim())
 }
 
-/// Returns the `{…}` in a list.
+/// Returns the structures `{…}` of a list.
 fn structures(text: &str) -> impl Iterator<Item = &str> {
     text.split('{')
         .skip(1)

@@ -4,21 +4,21 @@ use crate::problem::{Problem, ProblemKind};
 use serde_json::json;
 use std::fmt::Write;
 
-/// Kind of the outcome.
+/// Result of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The endpoint did all that the script expects.
+    /// The endpoint behaved as the script expects.
     Passed,
-    /// The endpoint differed from the script.
+    /// The endpoint behaved differently from the script.
     Failed,
-    /// The script is not in the language.
+    /// The text is not in the packetdrill language.
     Invalid,
-    /// The script uses a feature that this runner does not have.
+    /// The script uses a feature that this runner does not support.
     Unsupported,
 }
 
 impl Outcome {
-    /// Returns the word in reports.
+    /// Returns the name of the outcome as used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Outcome::Passed => "passed",
@@ -29,26 +29,27 @@ impl Outcome {
     }
 }
 
-/// Outcome of a script with details.
+/// Outcome of a script, with details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Name of the script.
     pub name: String,
     /// Kind of the outcome.
     pub outcome: Outcome,
-    /// Line at which the script ended, from 1. `None` if it passed.
+    /// Line at which the script ended, from 1. `None` if the script passed.
     pub line: Option<usize>,
     /// Text of that line.
     pub source: String,
     /// Error message. Empty if the script passed.
     pub message: String,
-    /// Packet or value that the script expects there.
+    /// Packet or value that the script expects at this line. `None` if the problem is no
+    /// comparison.
     pub expected: Option<String>,
-    /// Packet or value that came instead.
+    /// Packet or value that the endpoint produced instead. `None` if the problem is no comparison.
     pub actual: Option<String>,
     /// Output of the script.
     pub output: Vec<String>,
-    /// Number of segments, calls and statements that were as expected.
+    /// Number of segments, calls and statements that matched the script.
     pub checks: usize,
 }
 
@@ -104,8 +105,7 @@ impl Report {
         .to_string()
     }
 
-    /// Returns the report as text. It has the line, the error, and the expected and the actual
-    /// packet.
+    /// Returns the report as text: the line, the error message, the expected and the actual packet.
     pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -136,7 +136,7 @@ impl Report {
     }
 }
 
-/// Returns `text` with control characters escaped, because terminals obey them.
+/// Returns `text` with control characters escaped, because a terminal would execute them.
 fn printable(text: &str) -> String {
     let shown = |c: char| {
         let is_plain = !c.is_control() || c == '\n' || c == '\t';

@@ -17,19 +17,20 @@ use fadeout_core::{Ecn, Flags, Segment, Span, Time};
 use fadeout_transport::tcp::ConnectionState;
 use std::collections::BTreeMap;
 
-/// Longest wait for an event at time `*`.
+/// Longest wait for an event whose time is `*`.
 const PATIENCE: Span = Span::from_secs(600);
 
-/// Delay of events for which the script waits. No real host is exact to the nanosecond, so a script
-/// that says "after 1 ms" may need more than 1 ms.
+/// Delay added to events for which the script waits. No real host is exact to the nanosecond, so a
+/// script that says "after 1 ms" may need slightly more than 1 ms.
 const LATENESS: Span = Span::from_micros(1);
 
-/// Call that has not returned.
+/// System call that has not returned yet.
 struct Blocked {
     call: Call,
-    /// Time at which the call stops waiting.
+    /// Time at which the timeout of the call expires.
     due: Time,
     line: usize,
+    /// Time at which the script expects the call to return.
     until: Time,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Runner<'a> {
     blocked: Option<Blocked>,
     variables: BTreeMap<String, Value>,
     pub(crate) output: Vec<String>,
-    /// Number of segments, calls and snippets that were as expected.
+    /// Number of segments, calls and snippets that matched the script.
     pub(crate) checks: usize,
 }
 
@@ -77,8 +78,8 @@ impl<'a> Runner<'a> {
         self.finish_blocked(last)
     }
 
-    /// Sets a receive buffer that gives the window scale of the script. A script without a receive
-    /// buffer was written for that of some host.
+    /// Sets the receive buffer so that the window scale equals that of the script's SYN. A script
+    /// that sets no receive buffer was written for the buffer of its author's host.
     fn suit_window_scale(&mut self) {
         let mut expected = None;
         for event in &self.script.events {
@@ -143,7 +144,7 @@ impl<'a> Runner<'a> {
         self.poll_blocked()
     }
 
-    /// Runs a command of the shell, which may change settings or sleep.
+    /// Applies a shell command, which may change settings or sleep.
     fn command(&mut self, line: usize, text: &str) -> Result<(), Problem> {
         let slept = self.host.settings.command(line, text)?;
         if std::mem::take(&mut self.host.settings.is_forgetful) {
@@ -179,8 +180,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Advances the clock to the next event, but not beyond `limit`. The end of a blocked call's
-    /// wait is an event too. Returns true if there was an event.
+    /// Advances the clock to the next event, but at most to `limit`. The timeout of a blocked call
+    /// is an event too. Returns true if there was an event.
     fn step(&mut self, limit: Time) -> Result<bool, Problem> {
         let due = self.blocked.as_ref().map_or(Time::NEVER, |one| one.due);
         let is_due = due <= limit && self.host.wake_at() > due;
@@ -191,7 +192,7 @@ impl<'a> Runner<'a> {
         Ok(happened || is_due)
     }
 
-    // Calls.
+    // System calls.
 
     fn call(&mut self, line: usize, call: &Call, until: Option<Time>) -> Result<(), Problem> {
         let now = self.host.now;
@@ -216,7 +217,8 @@ impl<'a> Runner<'a> {
         check_return(line, call, returned)
     }
 
-    /// Checks whether a blocked call returns now, and whether it may.
+    /// Performs a blocked call again. Returns an error if the call returns at a time that the
+    /// script does not allow.
     fn poll_blocked(&mut self) -> Result<(), Problem> {
         let Some(blocked) = self.blocked.take() else {
             return Ok(());
@@ -243,7 +245,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Waits for a blocked call, because the next call must follow it.
+    /// Runs the simulation until the blocked call returns, because the next call must follow it.
     fn finish_blocked(&mut self, line: usize) -> Result<(), Problem> {
         while let Some(until) = self.blocked.as_ref().map(|blocked| blocked.until) {
             if self.step(until + self.host.settings.tolerance)? {
@@ -257,7 +259,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    // Segments that arrive.
+    // Received segments.
 
     fn inbound(&mut self, spec: &PacketSpec) {
         let is_syn = spec.flags.has(Flags::SYN);
@@ -303,11 +305,12 @@ impl<'a> Runner<'a> {
             .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
     }
 
-    /// Returns the segment of a script in the endpoint's sequence numbers.
+    /// Returns the segment of the script with the endpoint's sequence numbers.
     fn segment(&self, spec: &PacketSpec) -> Segment {
         let connection = self.host.connection.as_ref();
         let local = connection.map_or(0, |connection| connection.local_isn);
-        // The endpoint's numbers do not wrap. The right number is the nearest to the reference.
+        // The endpoint's sequence numbers have 64 bits and do not wrap. The script
+        // means the number nearest to `reference` whose low 32 bits match.
         let near = |number: u32, isn: u32, reference: u64| {
             let offset = number.wrapping_sub(isn).wrapping_sub(reference as u32) as i32;
             reference.saturating_add_signed(i64::from(offset))
@@ -315,7 +318,7 @@ impl<'a> Runner<'a> {
         let received = connection.map_or(0, |connection| 1 + connection.read + connection.unread);
         let written = connection.map_or(0, |connection| 1 + connection.endpoint.acked_bytes());
         let is_syn = spec.flags.has(Flags::SYN);
-        // After the SYNs, numbers are relative to the first ones.
+        // After the SYNs, the numbers of a script are relative to the initial sequence numbers.
         let local = if is_syn { local } else { 0 };
         let seq = if is_syn {
             0
@@ -343,7 +346,7 @@ impl<'a> Runner<'a> {
         segment
     }
 
-    // Segments that leave.
+    // Sent segments.
 
     fn outbound(
         &mut self,
@@ -389,8 +392,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Returns the tolerance of an event. It is larger after long waits, because kernels round
-    /// their timers.
+    /// Returns the time tolerance of an event. The tolerance grows with the wait before the event,
+    /// because kernels round their timers.
     fn tolerance(&self, event: &Event) -> Span {
         let waited = match event.when {
             When::After(span) | When::Within(_, span) => span,
@@ -400,8 +403,8 @@ impl<'a> Runner<'a> {
         self.host.settings.tolerance.max(waited / 32)
     }
 
-    /// Returns the next sent segment. If the script expects more payload, segments that left at the
-    /// same time are joined to it, as segmentation offload would do.
+    /// Returns the next sent segment. If the script expects more payload, segments sent at the same
+    /// time are joined, as segmentation offload would do.
     fn next_sent(&mut self, spec: &PacketSpec) -> Option<Sent> {
         let mut sent = self.host.wire.pop_front()?;
         if sent.segment.len == 0 {
@@ -500,7 +503,7 @@ fn expected_return(call: &Call) -> String {
     }
 }
 
-/// Returns the earliest and the latest time of an event that is read at `base`.
+/// Returns the earliest and the latest time of an event. `base` is the time of the event before.
 fn bounds(when: When, base: Time) -> (Time, Time) {
     match when {
         When::At(at) => (START + at, START + at),
@@ -511,7 +514,7 @@ fn bounds(when: When, base: Time) -> (Time, Time) {
     }
 }
 
-/// Returns a time in the script's clock as text.
+/// Formats a time of the script's clock in seconds.
 fn seconds(at: Time) -> String {
     format!("{:.6} s", at.since(START).as_secs_f64())
 }

@@ -7,7 +7,7 @@ use fadeout_core::{Ecn, Flags, Span};
 /// Script.
 #[derive(Debug)]
 pub(crate) struct Script {
-    /// Line, name and value of each `--name=value`.
+    /// Options `--name=value`, each with its line, name and value.
     pub(crate) options: Vec<(usize, String, String)>,
     pub(crate) events: Vec<Event>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Script {
 pub(crate) struct Event {
     pub(crate) line: usize,
     pub(crate) when: When,
-    /// Time at which a blocking call returns, relative as `when` is.
+    /// Time at which a blocking call returns. The reference is that of `when`.
     pub(crate) until: Option<Span>,
     pub(crate) action: Action,
 }
@@ -55,16 +55,17 @@ pub(crate) enum Action {
 /// Segment of a script.
 #[derive(Debug, Clone)]
 pub(crate) struct PacketSpec {
-    /// Text in the script.
+    /// Text of the segment in the script.
     pub(crate) text: String,
     pub(crate) ecn: Option<Ecn>,
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
     pub(crate) len: u32,
-    /// Acknowledgment number. Zero if the script has none, as without the ACK flag.
+    /// Acknowledgment number. Zero if the script gives none, as for a segment without the ACK flag.
     pub(crate) ack: u32,
     pub(crate) window: Option<u32>,
-    /// Options. Empty if the script has none, and `None` for `<...>`.
+    /// TCP options. Empty if the script gives none. `None` for `<...>`, which stands for any
+    /// options.
     pub(crate) options: Option<Options>,
 }
 
@@ -72,10 +73,10 @@ pub(crate) struct PacketSpec {
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) name: String,
-    /// Arguments as written.
+    /// Arguments as texts of the script.
     pub(crate) arguments: Vec<String>,
-    /// Return value. `None` for `...`.
+    /// Expected return value. `None` for `...`, which stands for any number.
     pub(crate) returns: Option<i64>,
-    /// Name of the expected error.
+    /// Name of the expected error. `None` if the script names no error.
     pub(crate) errno: Option<String>,
 }

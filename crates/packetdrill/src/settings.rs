@@ -1,4 +1,4 @@
-//! Configuration by a script, with `--options`, `sysctl` assignments and a few other commands.
+//! Settings that a script makes with `--options`, `sysctl` assignments and a few other commands.
 
 use crate::fast_open;
 use crate::problem::Problem;
@@ -12,48 +12,50 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(crate) enum EcnMode {
     Never,
     Always,
-    /// Classic ECN only if the peer asks, which is Linux's default.
+    /// The host uses classic ECN only if the peer requests it. This is Linux's default.
     WhenAsked,
-    /// Accurate ECN in both directions.
+    /// The host requests and accepts accurate ECN.
     Accurate,
-    /// Accurate ECN if the peer asks for it. This end asks for classic ECN (RFC 3168).
+    /// The host accepts accurate ECN, and requests classic ECN (RFC 3168).
     AccurateOrClassic,
-    /// Accurate ECN only if the peer asks.
+    /// The host uses accurate ECN only if the peer requests it.
     AccurateWhenAsked,
 }
 
-/// Configuration of a new socket.
+/// Settings of the host for new sockets.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
     pub(crate) ecn: EcnMode,
     pub(crate) accurate_ecn: AccurateEcn,
-    /// Largest numbers of SYNs and of SYN-ACKs.
+    /// Largest number of SYNs of a connection attempt.
     pub(crate) syns: u32,
+    /// Largest number of SYN-ACKs that answer a SYN.
     pub(crate) syn_acks: u32,
-    /// Largest time by which events may be early or late.
+    /// Largest time by which an event may be early or late.
     pub(crate) tolerance: Span,
-    /// Length of a timestamp tick. `None` if timestamps are not checked.
+    /// Length of a tick of the timestamp clock. `None` if timestamps are not checked.
     pub(crate) timestamp_tick: Option<Span>,
-    /// Memory of a send buffer at first and at most, in bytes (`tcp_wmem`).
+    /// Initial and largest memory of a send buffer, in bytes (`tcp_wmem`).
     pub(crate) send_buffer: (u64, u64),
-    /// Limit of unsent bytes for further writes (`tcp_notsent_lowat`).
+    /// Number of unsent bytes from which a write must wait (`tcp_notsent_lowat`).
     pub(crate) low_water: u64,
-    /// Bits of `tcp_fastopen`, and the key of its cookies.
+    /// Bits of `tcp_fastopen`.
     pub(crate) fast_open: u32,
+    /// Key of the Fast Open cookies (`tcp_fastopen_key`).
     pub(crate) fast_open_key: [u8; 16],
     pub(crate) local_ip: IpAddr,
     pub(crate) remote_ip: IpAddr,
-    /// True if a passive connection keeps its state in the SYN-ACK (`tcp_syncookies` of 2).
+    /// True if a passive connection keeps its state in the SYN-ACK only (`tcp_syncookies` of 2).
     pub(crate) has_syn_cookies: bool,
-    /// True if the memory of the peer must be cleared (`ip tcp_metrics flush`).
+    /// True if the values remembered of the peer must be cleared (`ip tcp_metrics flush`).
     pub(crate) is_forgetful: bool,
     mtu: u32,
     ip_header: u32,
 }
 
-/// Options that control the real tool and do not affect the endpoint.
+/// Options that control the real packetdrill tool and do not affect the endpoint.
 const OF_THE_TOOL: [&str; 18] = [
     "local_linux_sockaddr",
     "gateway_ip",
@@ -77,16 +79,16 @@ const OF_THE_TOOL: [&str; 18] = [
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
-/// Addresses of packetdrill, for scripts without addresses.
+/// Default addresses of packetdrill, for scripts that set none.
 const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
 const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
-/// Value of `tcp_notsent_lowat` without a limit.
+/// Value of `tcp_notsent_lowat` that means no limit.
 const UNLIMITED: u64 = u32::MAX as u64;
 
 impl Settings {
-    /// Returns the settings of Linux 6.12 without any assignment.
+    /// Returns the default settings of Linux 6.12.
     pub(crate) fn linux() -> Settings {
         let config = TcpConfig {
             nagle: true,
@@ -119,7 +121,7 @@ impl Settings {
         }
     }
 
-    /// Applies the usual `defaults.sh` of packetdrill's own tests.
+    /// Applies the usual `defaults.sh` of packetdrill's own test scripts.
     fn customary(&mut self) {
         self.ecn = EcnMode::Never;
         self.congestion = "cubic".to_owned();
@@ -145,7 +147,7 @@ impl Settings {
         config.pacing = Pacing::Automatic;
     }
 
-    /// Sets the largest receive buffer whose window scale is `scale`.
+    /// Sets the largest receive buffer that leads to the window scale `scale`.
     pub(crate) fn suit_window_scale(&mut self, scale: u8) {
         self.config.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (65_535 << scale.min(14)) / 2,
@@ -181,7 +183,7 @@ impl Settings {
             "local_ip" => self.local_ip = address(line, name, value)?,
             "remote_ip" => self.remote_ip = address(line, name, value)?,
             _ if OF_THE_TOOL.contains(&name) => {}
-            // The symbols were replaced before the script was read.
+            // The symbols have already been replaced before parsing.
             "define" => {}
             "strict_segments" | "so_filename" | "so_flags" | "non_fatal" => {
                 return not_supported("");
@@ -210,7 +212,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Performs the supported part of a shell command. Returns the time that it sleeps.
+    /// Applies the supported part of a shell command. Returns the time that it sleeps.
     pub(crate) fn command(&mut self, line: usize, text: &str) -> Result<Span, Problem> {
         let mut slept = Span::ZERO;
         let not_supported = |what: String| {
@@ -222,7 +224,7 @@ impl Settings {
             let done = match base {
                 "defaults.sh" => {
                     self.customary();
-                    // In the kernel's own tests, listeners use Fast Open.
+                    // Listeners use Fast Open in the kernel's own test scripts.
                     let is_common = words[0].ends_with("common/defaults.sh");
                     self.fast_open = if is_common { 0x7_0403 } else { 0x3 };
                     Ok(())
@@ -320,9 +322,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Reduces a SYN to the values that fit in a SYN cookie. The segment size becomes one of four,
-    /// and without timestamps the other options are lost. Linux does this in
-    /// `cookie_v4_init_sequence` and `cookie_v6_init_sequence`.
+    /// Reduces a SYN to the values that a SYN cookie can store: one of four MSS values, and the other
+    /// options only with timestamps (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
     pub(crate) fn keep_in_cookie(&self, syn: &mut Segment) {
         if !self.has_syn_cookies {
             return;
@@ -349,11 +350,11 @@ impl Settings {
         Ok(())
     }
 
-    /// Takes `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. Returns an error for a
-    /// setting that might matter but is not supported.
+    /// Applies an assignment `net.ipv4.name=value` or `/proc/sys/net/ipv4/name=value`. Returns an
+    /// error for a setting that is not supported but might affect the connection.
     fn assignment(&mut self, text: &str) -> Result<(), String> {
         let Some((path, value)) = text.split_once('=') else {
-            return Ok(()); // The setting is only read.
+            return Ok(()); // The command only reads the setting.
         };
         let name = path.rsplit(['.', '/']).next().unwrap_or(path).trim();
         let value = value.trim();
@@ -369,7 +370,7 @@ impl Settings {
         }
     }
 
-    /// Takes a setting whose value is no plain number. Returns false for another `name`.
+    /// Applies a setting whose value is not a plain number. Returns false for another `name`.
     fn written_out(&mut self, name: &str, value: &str) -> Result<bool, String> {
         match name {
             "tcp_congestion_control" => value.clone_into(&mut self.congestion),
@@ -406,7 +407,7 @@ impl Settings {
         Ok(true)
     }
 
-    /// Takes a setting that is a count, a size or a time. Returns false for another `name`.
+    /// Applies a setting that is a count, a size or a time. Returns false for another `name`.
     fn limit(&mut self, name: &str, number: u32) -> bool {
         let config = &mut self.config;
         match name {
@@ -429,8 +430,8 @@ impl Settings {
         true
     }
 
-    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is no such
-    /// setting, or the number is not one of its values.
+    /// Applies a setting that selects or switches an algorithm. Returns false if `name` is not such
+    /// a setting or does not allow `number`.
     fn switch(&mut self, name: &str, number: u32) -> bool {
         let is_on = number != 0;
         let config = &mut self.config;
@@ -470,14 +471,14 @@ impl Settings {
     }
 }
 
-/// Returns the address of an option such as `--local_ip=192.0.2.1/24`.
+/// Parses the address of an option such as `--local_ip=192.0.2.1/24`.
 fn address(line: usize, name: &str, value: &str) -> Result<IpAddr, Problem> {
     let address = value.split('/').next().and_then(|text| text.parse().ok());
     let message = || format!("`--{name}` takes an IP address, not `{value}`");
     address.ok_or_else(|| Problem::invalid(line, message()))
 }
 
-/// Returns the meaning of a value of Linux's `net.ipv4.tcp_ecn`. `None` for an unknown value.
+/// Returns the ECN mode for a value of Linux's `net.ipv4.tcp_ecn`. `None` for an unknown value.
 fn ecn_mode(number: u32) -> Option<EcnMode> {
     Some(match number {
         0 => EcnMode::Never,
@@ -490,11 +491,10 @@ fn ecn_mode(number: u32) -> Option<EcnMode> {
     })
 }
 
-/// Returns true if a setting of the kernel does not affect scripts of one TCP connection, at least
-/// at this value.
+/// Returns true if this value of a kernel setting does not affect the script of one TCP connection.
 fn is_without_effect(name: &str, value: &str) -> bool {
     match name {
-        // Memory of the whole host, other protocols, other connections.
+        // These settings concern the whole host's memory, other protocols or other connections.
         "tcp_mem"
         | "tcp_no_metrics_save"
         | "wmem_max"
@@ -516,7 +516,7 @@ fn is_without_effect(name: &str, value: &str) -> bool {
         "tcp_fastopen_blackhole_timeout_sec" => true,
         "tcp_fack" | "tcp_mtu_probing" | "tcp_workaround_signed_windows" => value == "0",
         "tcp_dsack" => value == "1",
-        // Options are sent on every segment.
+        // This runner sends the AccECN option on every segment.
         "tcp_ecn_option_beacon" => true,
         "tcp_adv_win_scale" => value == "1",
         "tcp_app_win" => value == "31",
@@ -524,7 +524,7 @@ fn is_without_effect(name: &str, value: &str) -> bool {
     }
 }
 
-/// Returns the rate of `SO_MAX_PACING_RATE`, whose unit is bytes per second.
+/// Returns the rate for `SO_MAX_PACING_RATE`, which is given in bytes per second.
 pub(crate) fn pacing_rate(bytes_per_sec: i64) -> Rate {
     match u64::try_from(bytes_per_sec) {
         Ok(bytes) if bytes < u64::from(u32::MAX) => Rate::from_bits_per_sec(bytes * 8),

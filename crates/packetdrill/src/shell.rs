@@ -1,9 +1,9 @@
-//! Shell commands of a script, split into words as by a shell. They are not run.
+//! Shell commands of a script, split into words as a shell does. The commands are not executed.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Commands of a line or snippet as lists of words, in the order in which they would run.
+/// Commands as lists of words, in the order in which a shell would run them.
 pub(crate) type Commands = Vec<Vec<String>>;
 
 /// Splits `text` at line breaks, `;` and `&&`, outside of quotes. It removes redirections and

@@ -25,7 +25,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
 const DONE: Returned = Returned::Number(0);
 const INVALID: Returned = Returned::Error("EINVAL");
 
-/// Option that a script sets, with its name and its value as text and as a number.
+/// Socket option that a script sets: its name, and its value as a text and as a number.
 struct Wanted<'a> {
     name: &'a str,
     value: &'a str,
@@ -37,7 +37,7 @@ impl Wanted<'_> {
         self.number.is_some_and(|number| number != 0)
     }
 
-    /// Sets an option of TCP Fast Open. Returns `None` if the name is no such option.
+    /// Sets a Fast Open option. Returns `None` if `name` is not such an option.
     fn of_fast_open(&self, socket: &mut Socket, settings: &Settings) -> Option<Returned> {
         let fast_open = &mut socket.extras.fast_open;
         match self.name {
@@ -59,7 +59,7 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option of the send buffer. Returns `None` if the name is no such option.
+    /// Sets an option of the send buffer. Returns `None` if `name` is not such an option.
     fn of_send_buffer(
         &self,
         socket: &mut Socket,
@@ -89,8 +89,8 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option that only matters before the socket connects. Returns `None` if the name is
-    /// no such option.
+    /// Sets an option that only matters before the socket connects. Returns `None` if `name` is not
+    /// such an option.
     fn of_fresh_socket(&self, socket: &mut Socket) -> Option<Returned> {
         match (self.name, self.number) {
             ("TCP_MAXSEG", Some(mss @ 88..=32_767)) => {
@@ -99,7 +99,8 @@ impl Wanted<'_> {
             }
             ("TCP_MAXSEG", _) => return Some(INVALID),
             ("SO_RCVBUF" | "SO_RCVBUFFORCE", number) => {
-                // Linux doubles the number and offers half of that as window.
+                // Linux doubles the number and advertises half of the result, so the window equals
+                // the number.
                 let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
                 socket.config.receive_window = ReceiveWindow::Fixed { bytes };
             }
@@ -111,8 +112,8 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option of the endpoint in the socket, and returns the change for the endpoint.
-    /// `None` if the name is no such option.
+    /// Stores an endpoint option in the socket, and returns the change to apply to the endpoint.
+    /// `None` if `name` is not such an option.
     fn of_endpoint(&self, socket: &mut Socket) -> Option<Result<SocketOption, Returned>> {
         Some(Ok(match self.name {
             "TCP_NODELAY" => {
@@ -204,8 +205,8 @@ impl Sockets {
             return Ok(returned);
         }
         match name {
-            // Keepalive begins after two hours, which no script waits. Without a connection it has
-            // no effect.
+            // Keepalive probes start after two idle hours, which no script reaches. Without a
+            // connection this option has no effect.
             "SO_KEEPALIVE" if !is_connected => {}
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
             "TCP_RTO_MAX_MS" if !is_connected => match number {
@@ -225,8 +226,8 @@ impl Sockets {
         Ok(DONE)
     }
 
-    /// Checks the value that the script expects of an option: `getsockopt(4, SOL_TCP, NAME,
-    /// [value], [4])`.
+    /// Compares the value of an option with the one that the script expects: `getsockopt(4,
+    /// SOL_TCP, NAME, [value], [4])`.
     pub(crate) fn option(
         &mut self,
         host: &mut Host,
@@ -244,7 +245,7 @@ impl Sockets {
             "SO_ERROR" => {
                 let error = connection.and_then(|connection| connection.error.take());
                 let names = (error.unwrap_or("0"), expected);
-                // The script may have the number of the error instead of its name.
+                // A script may give the number of the error instead of its name.
                 if names.0 == "0" || integer(names.1).is_none() {
                     names.0.to_owned()
                 } else {
@@ -264,7 +265,8 @@ impl Sockets {
             "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
             "TCP_MAXSEG" => match connection {
                 Some(connection) => connection.endpoint.info().snd_mss.to_string(),
-                // Value that the application set, or Linux's `TCP_MSS_DEFAULT`.
+                // Without a connection, the value is that of the application or Linux's
+                // `TCP_MSS_DEFAULT`.
                 None => socket.asked_mss.unwrap_or(536).to_string(),
             },
             _ => return Err(request.unsupported(&format!("reading the socket option `{name}`"))),
@@ -279,7 +281,8 @@ impl Sockets {
     }
 }
 
-/// Returns the limit of unsent bytes, which is that of the socket, or else of the host.
+/// Returns the limit of unsent bytes in effect: the socket's limit, or the host's if the socket's
+/// is zero.
 pub(crate) fn low_water(of_socket: u32, of_machine: u64) -> u64 {
     match of_socket {
         0 => of_machine,
@@ -287,7 +290,7 @@ pub(crate) fn low_water(of_socket: u32, of_machine: u64) -> u64 {
     }
 }
 
-/// Returns the bytes of `\\xf7\\x63`.
+/// Parses escaped bytes such as `\\xf7\\x63`. `None` if an escape is invalid.
 fn escaped(text: &str) -> Option<Vec<u8>> {
     let pairs = text.split("\\x").skip(1);
     pairs
@@ -295,7 +298,7 @@ fn escaped(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// Returns Linux's number of an error.
+/// Returns the error number of Linux for the name of an error.
 fn error_number(name: &str) -> u32 {
     match name {
         "ECONNABORTED" => 103,

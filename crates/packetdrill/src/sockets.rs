@@ -1,4 +1,4 @@
-//! System calls, with their effects on the connection and their results.
+//! System calls: their effects on the connection and their results.
 
 use crate::fast_open::{self, Cookie};
 use crate::host::{Connection, Extras, Host, Opening};
@@ -8,12 +8,12 @@ use crate::script::Call;
 use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption, TcpConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Outcome of a call.
+/// Result of a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Returned {
     Number(i64),
     Error(&'static str),
-    /// No result yet, because the call blocks.
+    /// The call blocks and has no result yet.
     Blocked,
 }
 
@@ -24,24 +24,25 @@ pub(crate) struct Socket {
     pub(crate) is_nonblocking: bool,
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
-    /// True if closing resets the connection (`SO_LINGER` of zero).
+    /// True if closing the socket resets the connection (`SO_LINGER` with a time of zero).
     pub(crate) resets: bool,
     pub(crate) is_corked: bool,
-    /// True if no more data is read (`SHUT_RD`).
+    /// True if the application ended reading (`SHUT_RD`).
     pub(crate) is_shut: bool,
-    /// Largest segment that the application set (`TCP_MAXSEG`).
+    /// MSS that the application set (`TCP_MAXSEG`), in bytes. `None` if the application set none.
     pub(crate) asked_mss: Option<u32>,
     pub(crate) extras: Extras,
-    /// True if messages report the number of unread bytes (`TCP_INQ`).
+    /// True if received messages report the number of unread bytes (`TCP_INQ`).
     pub(crate) tells_unread: bool,
-    /// Number of bytes that a blocked write has written so far.
+    /// Number of bytes that a blocked write has written so far. `None` if no write is blocked.
     pub(crate) writing: Option<u64>,
-    /// True if the socket connects with the first write.
+    /// True if the connection is opened by the first write.
     pub(crate) waits_for_data: bool,
 }
 
 impl Socket {
-    /// Connects. With Fast Open, the SYN has `fast` bytes of room.
+    /// Opens the connection. With Fast Open, the SYN may carry `fast` bytes, of which the
+    /// application has already written `written`.
     pub(crate) fn begin(
         &mut self,
         host: &mut Host,
@@ -77,11 +78,11 @@ pub(crate) struct Sockets {
     pub(crate) open: BTreeMap<i64, Socket>,
     epolls: Epolls,
     files: BTreeSet<i64>,
-    /// Total number of bytes written.
+    /// Total number of bytes that the script wrote.
     pub(crate) written: u64,
 }
 
-/// Call that is being performed.
+/// System call that is performed, with its line.
 pub(crate) struct Request<'a> {
     pub(crate) line: usize,
     pub(crate) call: &'a Call,
@@ -115,7 +116,7 @@ impl Request<'_> {
         Problem::unsupported(self.line, format!("{what} is not supported"))
     }
 
-    /// Returns true if `name` is among the names joined by `|` in an argument.
+    /// Returns true if `name` is one of the names in an argument such as `A|B|C`.
     pub(crate) fn has(&self, index: usize, name: &str) -> bool {
         let argument = self.call.arguments.get(index);
         argument.is_some_and(|text| text.split('|').any(|one| one.trim() == name))
@@ -123,17 +124,17 @@ impl Request<'_> {
 }
 
 impl Sockets {
-    /// Returns the socket that listens.
+    /// Returns the listening socket. `None` if no socket listens.
     pub(crate) fn listener(&self) -> Option<&Socket> {
         self.open.values().find(|one| one.kind == Kind::Listening)
     }
 
-    /// Returns true if there is an open socket whose `tcp_info` can be read.
+    /// Returns true if an open socket exists whose `tcp_info` can be read.
     pub(crate) fn has_connection(&self) -> bool {
         self.open.values().any(|one| one.kind == Kind::Connected)
     }
 
-    /// Performs `call`. `is_due` is true if its longest wait is over.
+    /// Performs `call`. `is_due` is true if the timeout of the call has expired.
     pub(crate) fn perform(
         &mut self,
         host: &mut Host,
@@ -233,7 +234,7 @@ impl Sockets {
         Ok(self.insert(request, socket))
     }
 
-    /// Gives a socket the descriptor of the script, or the lowest that is free.
+    /// Adds a socket under the descriptor of the script, or under the lowest free descriptor.
     fn insert(&mut self, request: &Request<'_>, socket: Socket) -> Returned {
         let fd = self.free_descriptor(request);
         self.open.insert(fd, socket);
@@ -242,7 +243,8 @@ impl Sockets {
 
     fn free_descriptor(&self, request: &Request<'_>) -> i64 {
         let is_free = |fd: &i64| !self.is_open(*fd);
-        // The numbers of a script are names. A number that is in use gets a new meaning.
+        // The descriptors of a script serve as names. If a descriptor is already in use, the new
+        // socket replaces the old one.
         let wanted = request.call.returns.filter(|fd| *fd >= 0);
         wanted.unwrap_or_else(|| (3..).find(is_free).unwrap_or(3))
     }
@@ -251,7 +253,7 @@ impl Sockets {
         self.open.contains_key(&fd) || self.epolls.has(fd) || self.files.contains(&fd)
     }
 
-    /// Performs a call that reports the readiness of sockets.
+    /// Performs a `poll` or `epoll_wait` call.
     fn wait(
         &mut self,
         host: &mut Host,
@@ -324,7 +326,7 @@ impl Sockets {
         Ok(
             match (connection.is_established, is_new, socket.is_nonblocking) {
                 (true, true, _) => Returned::Number(0),
-                // A blocked call that continues, or one more call on a connected socket.
+                // A blocked `connect` has completed, or the socket was already connected.
                 (true, false, false) => Returned::Number(0),
                 (true, false, true) => Returned::Error("EISCONN"),
                 (false, true, true) => Returned::Error("EINPROGRESS"),
@@ -371,7 +373,7 @@ impl Sockets {
             return;
         };
         if socket.kind == Kind::Listening && std::mem::take(&mut host.may_accept) {
-            // No call will accept the waiting connection.
+            // After the listener is closed, no call can accept the waiting connection.
             connection.is_released = true;
             host.command(AppCommand::Abort);
             return;
@@ -382,8 +384,8 @@ impl Sockets {
         connection.is_released = true;
         let now = host.now;
         connection.endpoint.set(now, SocketOption::Cork(false));
-        // Received data that was not read is lost. The peer learns this from a reset (RFC 2525
-        // section 2.17).
+        // Closing discards unread data. A reset reports the loss to the peer (RFC 2525 section
+        // 2.17).
         let is_over = connection.endpoint.state() == ConnectionState::Closed;
         let aborts = (connection.unread > 0 || socket.resets) && !is_over;
         host.command(if aborts {
@@ -421,7 +423,7 @@ pub(crate) fn wait(socket: &Socket) -> Returned {
     }
 }
 
-/// Returns the events that a socket is ready for.
+/// Returns the readiness of a socket.
 fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     let idle = |events| Ready {
         events,
@@ -457,7 +459,7 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     if connection.error.is_some() {
         events = events.with(Events::ERROR);
     }
-    // A socket is also writable after the end of sending, because a write fails at once.
+    // The socket is also writable after the end of sending, because a write then fails at once.
     if !may_send || is_broken || connection.buffer.is_writable(&connection.progress()) {
         events = events.with(Events::OUT);
     }
@@ -496,7 +498,7 @@ fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {
     Ok(Returned::Number(0))
 }
 
-/// Returns the message for a call that is not supported.
+/// Returns an explanation if the call is known but not supported.
 fn refused(name: &str) -> Option<&'static str> {
     Some(match name {
         "sendmmsg" | "recvmmsg" => "mmsg calls are not supported",
@@ -511,7 +513,7 @@ fn refused(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Reads a whole number, decimal, octal or hexadecimal.
+/// Parses a decimal, octal or hexadecimal whole number.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(digits) = text.strip_prefix("0x") {

@@ -1,4 +1,4 @@
-//! Names that a snippet can read, which are fields of `struct tcp_info` and their constants.
+//! Names that a snippet can read: fields of `struct tcp_info` and their constants.
 
 use crate::buffer::Limit;
 use crate::host::Connection;
@@ -6,7 +6,7 @@ use fadeout_core::{Span, Time};
 use fadeout_transport::congestion::RecoveryState;
 use fadeout_transport::tcp::{ConnectionState, TcpInfo};
 
-/// Linux's infinite slow-start threshold.
+/// Value of `tcpi_snd_ssthresh` that means an infinite slow-start threshold in Linux.
 const INFINITE: i64 = 0x7fff_ffff;
 
 const OPTION_TIMESTAMPS: i64 = 1;
@@ -15,7 +15,7 @@ const OPTION_WINDOW_SCALE: i64 = 4;
 const OPTION_ECN: i64 = 8;
 const OPTION_SYN_DATA: i64 = 32;
 
-/// Returns the value of `name`. `None` for an unknown name.
+/// Returns the value of the field or constant `name`. `None` for an unknown name.
 pub(crate) fn value(connection: Option<&Connection>, now: Time, name: &str) -> Option<i64> {
     constant(name).or_else(|| field(connection?, now, name))
 }
@@ -112,8 +112,8 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     })
 }
 
-/// Returns a counter of accurate ECN. It counts received packets, or packets that the peer reports.
-/// `None` if the connection does not use accurate ECN.
+/// Returns an accurate ECN counter of received packets or of packets that the peer reported. `None`
+/// if the connection does not use accurate ECN, or `name` is unknown.
 ///
 /// Standard: RFC 9768 §3.2.
 fn accurate_ecn_field(info: &TcpInfo, name: &str) -> Option<i64> {
@@ -138,7 +138,8 @@ fn state(state: ConnectionState) -> i64 {
         ConnectionState::SynReceived => 3,
         ConnectionState::FinWait1 => 4,
         ConnectionState::FinWait2 => 5,
-        // Linux stores TIME-WAIT separately from the socket, which is already closed.
+        // In Linux the socket is already closed in TIME-WAIT, because a separate object holds that
+        // state.
         ConnectionState::TimeWait | ConnectionState::Closed => 7,
         ConnectionState::CloseWait => 8,
         ConnectionState::LastAck => 9,

@@ -1,9 +1,9 @@
-//! Symbols, which are words of a script that stand for others (`--define=NAME=VALUE`).
+//! Symbols: words of a script that are replaced by values (`--define=NAME=VALUE`).
 
 use std::borrow::Cow;
 
-/// Replaces `symbols` and those defined in the script by their values. `None` if the text grows
-/// beyond `most` bytes.
+/// Replaces the words in `symbols` and the words that the script defines by their values. `None` if
+/// the text grows beyond `most` bytes.
 pub(crate) fn replace<'a>(
     text: &'a str,
     symbols: &[(String, String)],

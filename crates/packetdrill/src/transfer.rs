@@ -122,7 +122,7 @@ impl Sockets {
         if taken > 0 || bytes == 0 {
             host.command(AppCommand::Write(Bytes(taken)));
         }
-        // `MSG_MORE` only applies to this call, so the next ACK may let the data go.
+        // `MSG_MORE` applies to this call only, so the next ACK may cause the data to be sent.
         if let Some(connection) = connected(host, &socket) {
             connection
                 .endpoint
@@ -139,7 +139,8 @@ impl Sockets {
         })
     }
 
-    /// Connects with the first written data, or asks for a cookie (Linux `tcp_sendmsg_fastopen`).
+    /// Opens the connection with the first written data, or requests a Fast Open cookie (Linux
+    /// `tcp_sendmsg_fastopen`).
     fn open_fast(
         &mut self,
         host: &mut Host,
@@ -180,8 +181,8 @@ impl Sockets {
     }
 }
 
-/// Checks the control message with the number of unread bytes, where the end of the data counts as
-/// a byte (`TCP_CM_INQ`).
+/// Checks the number of unread bytes in the control message `TCP_CM_INQ`. If no data is unread, the
+/// end of the peer's data counts as one byte.
 fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
     let text = request.text(1)?;
     let Some((_, control)) = text.split_once("TCP_CM_INQ") else {
@@ -207,7 +208,7 @@ fn check_unread(host: &Host, request: &Request<'_>) -> Result<(), Problem> {
     }
 }
 
-/// Returns the bytes in a vector such as `[{..., 1000}, {..., 500}]`.
+/// Returns the total length of an I/O vector such as `[{..., 1000}, {..., 500}]`.
 fn vector_length(text: &str) -> i64 {
     text.split("...")
         .skip(1)
@@ -221,7 +222,7 @@ fn vector_length(text: &str) -> i64 {
         .fold(0, i64::saturating_add)
 }
 
-/// Returns the bytes of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}],
+/// Returns the payload length of a message such as `{msg_name(...)=..., msg_iov(1)=[{..., 5000}],
 /// msg_flags=0}`.
 fn message_length(text: &str) -> i64 {
     let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
@@ -229,7 +230,7 @@ fn message_length(text: &str) -> i64 {
     vector_length(vector)
 }
 
-/// Returns the number of bytes that a call such as `write` or `sendmsg` offers.
+/// Returns the number of bytes that a call such as `write` or `sendmsg` asks to write.
 fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
     let bytes = match request.call.name.as_str() {
         "sendfile" => request.number(3)?,
@@ -240,8 +241,8 @@ fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Returns the result of the call if the connection takes no data now. A connection takes none if
-/// it has failed, is closed for writing or is not yet established.
+/// Returns the result of a write that the connection cannot accept now. `None` if it can. A
+/// connection refuses data if it failed, is closed for writing or is not established.
 fn refusal(connection: &mut Connection, socket: &Socket, is_fast: bool) -> Option<Returned> {
     if let Some(error) = connection.error.take() {
         return Some(Returned::Error(error));

@@ -31,7 +31,7 @@ fn every_script_passes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The real tool fails these scripts too.
+/// The real packetdrill tool fails these scripts on a Linux kernel, too.
 #[test]
 fn no_script_passes_that_a_kernel_fails() {
     let reports = reports("must-fail");
@@ -67,7 +67,7 @@ fn tcp_info_needs_an_open_socket() {
     );
 }
 
-/// Script of a connection that the peer opened, as descriptor 4.
+/// Script that accepts a connection from the peer as descriptor 4.
 const OPENED: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0

@@ -1,7 +1,7 @@
-//! Runs public suites of scripts in the folders that `FADEOUT_PACKETDRILL_GOOGLE` and
-//! `FADEOUT_PACKETDRILL_KERNEL` name. Their versions are in `suites/*.txt`. Without these variables
-//! nothing is run. With `--nocapture` the tests print the share that passes and the scripts that do
-//! not.
+//! Runs public suites of scripts from the folders in `FADEOUT_PACKETDRILL_GOOGLE` and
+//! `FADEOUT_PACKETDRILL_KERNEL`. The versions of the suites are in `suites/*.txt`. Without these
+//! variables the tests do nothing. With `--nocapture` they print the share of scripts that pass,
+//! and the scripts that fail.
 
 use fadeout_packetdrill::{Outcome, run_with};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const SYMBOLS: [(&str, &str); 5] = [
     ("CMSG_TYPE_RECVERR", "IP_RECVERR"),
 ];
 
-/// Returns pairs of an excluded path pattern and its reason.
+/// Returns the excluded path patterns, each with its reason.
 fn exclusions(text: &str) -> Vec<(&str, &str)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -42,7 +42,8 @@ fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs the suite in the folder that `variable` names. At least `floor` scripts must pass.
+/// Runs the suite in the folder that the environment variable `variable` names. At least `floor`
+/// scripts must pass.
 fn check(variable: &str, excluded: &str, floor: usize) {
     let Some(folder) = std::env::var_os(variable).map(PathBuf::from) else {
         return;
