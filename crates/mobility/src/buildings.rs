@@ -53,12 +53,13 @@ impl Buildings {
         self.is_laid_out = true;
     }
 
-    /// Returns the depth of the line between two places behind the edges of buildings. The smallest
-    /// depth over all paths around the buildings counts: over roofs or past walls. If several
-    /// buildings are in a row, the deepest counts.
+    /// Returns the depth of the straight line between two points behind the edges of buildings. The
+    /// result is the smallest depth over all paths over roofs or past walls. A path past several
+    /// buildings has the largest of their depths.
     ///
-    /// The depth is negative if the line is clear by at most `clear`. It is minus infinity if the
-    /// clearance is larger, and infinity if the depth exceeds [`DEEPEST`].
+    /// The depth is negative if no building blocks the line and the clearance is at most `clear`.
+    /// It is minus infinity if the clearance is larger, and infinity if the depth exceeds
+    /// [`DEEPEST`].
     pub(crate) fn obstruction(&mut self, (from, to): (Point, Point), clear: f64) -> f64 {
         let Some(line) = Line::new(from, to) else {
             return f64::NEG_INFINITY;
@@ -79,9 +80,10 @@ impl Buildings {
                 false => f64::NEG_INFINITY,
             };
         }
-        // The depth is at most that over these roofs, and at least the lateral offset of a path. So
-        // buildings with a larger offset cannot matter. No search is needed if the highest building
-        // extends beyond that offset to both sides.
+        // The path straight over these roofs has the depth `over`. Every other path has at least
+        // the depth of its lateral offset. So buildings with an offset above `over` cannot reduce
+        // the depth. No search is needed if one building extends beyond the offset `over` upwards
+        // and to both sides.
         let mut depth = over;
         if !self.seen.iter().any(|it| it.bars(over)) {
             let within_m = line.within_m(over).min(line.far_m);
@@ -98,8 +100,8 @@ impl Buildings {
         }
     }
 
-    /// Returns the cost of a path at this lateral offset: the larger of the offset and the roofs
-    /// there, at most `least`.
+    /// Returns the depth of a path at this lateral offset. It is the larger of the offset and the
+    /// offsets of the roofs there, and at most `least`.
     fn cost(&self, offset: f64, least: f64) -> f64 {
         let mut cost = offset.abs();
         for it in &self.seen {
@@ -114,7 +116,7 @@ impl Buildings {
     }
 
     /// Adds the silhouettes of buildings whose distance from the line is between `known_m` and
-    /// `within_m`, in metres. If `known_m` is zero, all buildings up to `within_m` are added.
+    /// `within_m` metres. If `known_m` is zero, all buildings up to `within_m` are added.
     fn add_silhouettes(
         &mut self,
         ends: (Point, Point),
@@ -145,7 +147,7 @@ mod tests {
         Obstacle::building(Rectangle { low, high }, height)
     }
 
-    /// Clearance beyond which a building has no effect.
+    /// Clearance beyond which a building has no effect on the line, in square roots of metres.
     const CLEAR: f64 = 1.4;
 
     fn of(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
@@ -182,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_corner_counts_by_its_distance_from_both_ends() {
-        // The corner at (40, 0) extends 1 m beyond the line, at 40 m from one end and 60 m from the
-        // other.
+        // The corner at (40, 1) extends 1 m beyond the line. It is 40 m from one end of the line
+        // and 60 m from the other end.
         let house = building((40.0, -50.0), (41.0, 1.0), 100.0);
         let (from, to) = (Point::new(0.0, 0.0, 1.0), Point::new(100.0, 0.0, 1.0));
         let expected = (2.0 * (1.0 / 40.0 + 1.0 / 60.0_f64)).sqrt();
@@ -258,8 +260,8 @@ mod tests {
     }
 
     impl Court {
-        /// Returns true if a place is within the building, by counting crossings of a ray with the
-        /// rings.
+        /// Returns true if a point is within the building. The function counts how often a ray from
+        /// the point crosses the rings of walls.
         fn holds(&self, at: Point) -> bool {
             let mut is_inside = false;
             for ring in &self.rings {
@@ -312,7 +314,7 @@ mod tests {
                 };
                 let mut rings = vec![ring(1.0)];
                 rings.extend(has_court.then(|| ring(share)));
-                // Most buildings stand on the ground.
+                // Bases below 3 m become zero, so that half of the buildings stand on the ground.
                 let base = if base < 3.0 { 0.0 } else { base };
                 Court {
                     rings,
@@ -339,8 +341,8 @@ mod tests {
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
-        /// Exactly the lines that a building cuts have a positive depth, if no end is in a
-        /// building. Obstacles within `NEAREST_M` of an end are ignored.
+        /// The depth is positive exactly if a building crosses the line. Lines with an end within
+        /// `NEAREST_M` of a building are excluded, because edges so close to an end are moved.
         #[test]
         fn the_sign_says_whether_the_line_is_cut((from, to) in places(), town in town()) {
             prop_assume!(is_outside(&town, (from, to), NEAREST_M));
@@ -349,9 +351,9 @@ mod tests {
             prop_assert_eq!(depth > 0.0, is_cut(&town, from, to), "{}", depth);
         }
 
-        /// The walls shade like the building that they surround, including courtyards and the space
-        /// below it. The sign of the depth agrees with samples along the line, except for very
-        /// short or shallow crossings.
+        /// Walls block a line exactly if the building that they surround does. The building may
+        /// have a courtyard and free space below it. The sign of the depth is compared with samples
+        /// along the line. Lines with a small depth or clearance are excluded.
         #[test]
         fn walls_shade_as_the_building_does((from, to) in places(), court in court()) {
             prop_assume!(!court.holds(from) && !court.holds(to));
@@ -359,7 +361,8 @@ mod tests {
             prop_assume!(is_outside(&walls, (from, to), NEAREST_M));
             let depth = of(&walls, from, to);
             prop_assume!(depth.abs() > 0.05);
-            // A line that enters and leaves through roof or underside crosses no wall.
+            // Walls do not block a line that enters and leaves the building through its roof or
+            // underside.
             if depth > 0.0 || court.base > 0.0 || court.height > from.z.max(to.z) {
                 prop_assert!(depth <= 0.0 || court.cuts(from, to), "{} but clear", depth);
             }
@@ -368,8 +371,8 @@ mod tests {
             }
         }
 
-        /// Buildings that are left out change no bit of the result. The city has many more
-        /// buildings than those near the line, above and below it.
+        /// The result is the same to the last bit as that of a search over all buildings. The city
+        /// has many buildings far from the line, and some above or below it.
         #[test]
         fn only_what_counts_is_looked_at(
             (from, to) in places(),
@@ -380,17 +383,19 @@ mod tests {
             let mut city = towns.concat();
             for (house, base) in city.iter_mut().zip(bases) {
                 house.center = (house.center.0 * spread, house.center.1 * spread);
-                // Most buildings stand on the ground.
+                // Bases below 4 m become zero, so that two thirds of the buildings stand on the
+                // ground.
                 house.base = if base < 4.0 { 0.0 } else { base.min(0.5 * house.height) };
             }
             let (found, expected) = (of(&city, from, to), slow(&city, from, to));
             prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} {}", found, expected);
         }
 
-        /// A move of a millimetre changes the depth little, because it is continuous.
+        /// A move of the antenna by a millimetre changes the depth by little, because the depth is
+        /// continuous.
         #[test]
         fn the_depth_is_continuous((from, to) in places(), town in town(), turn in 0.0_f64..6.3) {
-            // Antennas are not placed within a building or at its wall.
+            // Antennas within 1 m of a building are excluded.
             prop_assume!(is_outside(&town, (from, to), 1.0));
             let step = 1e-3;
             let moved = Point::new(
@@ -400,9 +405,10 @@ mod tests {
             );
             let (one, other) = (of(&town, from, to), of(&town, from, moved));
             prop_assume!(one < 0.9 * DEEPEST && one > -0.9 * CLEAR);
-            // An edge beside an end counts as `NEAREST_M` away from it along the line, a. A metre
-            // across then counts sqrt(2 (1/a + 1/b)), where b is at least 4.9 m. A metre along
-            // changes the offset by a share of 1/(2 a). A line turns by no more than the step.
+            // An edge is at least a = `NEAREST_M` from one end of the line and at least b = 4.9 m
+            // from the other end. A metre across the line changes the offset by at most
+            // sqrt(2 (1/a + 1/b)), and a metre along the line by a share of 1/(2 a). All points of
+            // the line move by at most the step.
             let across = (2.0 * (1.0 / NEAREST_M + 1.0 / 4.9)).sqrt();
             let along = one.abs() / (2.0 * NEAREST_M);
             let allowed = step * (across + along);

@@ -1,10 +1,10 @@
 //! Positions of nodes over time, and obstacles between them.
 //!
-//! A [`Track`] is a chain of straight legs at constant speed. Every movement model makes one:
+//! A [`Track`] is a chain of straight legs at constant speed. Every movement model makes a track:
 //! standing still, a straight line, a list of waypoints, random waypoint, and the traces that
 //! [`import`] reads. A position is computed on request, so movement needs no events. [`Obstacle`]
-//! computes which straight lines a building or a vehicle cuts. [`Places`] computes the depth of a
-//! line behind obstacles.
+//! decides whether a building or a vehicle blocks a straight line. [`Places`] computes the depth of
+//! a line behind obstacles.
 
 mod area;
 mod buildings;
@@ -37,7 +37,7 @@ pub use speeds::{SpeedLaw, SpeedRange, Speeds};
 pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 
-/// Mistake in the parameters of a movement, and the expected values.
+/// Error in the parameters of a movement. The message contains the expected values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MobilityError(pub(crate) String);

@@ -12,9 +12,9 @@ fadeout_core::parameters! {
     /// Movement in a straight line at constant speed.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Line {
-        /// Speed towards the east.
+        /// Speed of the UE towards the east. Negative towards the west.
         pub x_speed: f64 = number(SPEED, "0"),
-        /// Speed towards the north.
+        /// Speed of the UE towards the north. Negative towards the south.
         pub y_speed: f64 = number(SPEED, "0"),
     }
 }

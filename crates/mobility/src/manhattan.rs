@@ -1,4 +1,5 @@
-//! Movement on a grid of streets that is stationary from the start.
+//! Movement along the streets of a grid. Position and speed have their steady-state distribution
+//! from the start.
 
 use crate::area::METRES;
 use crate::registry::Model;
@@ -29,14 +30,15 @@ fadeout_core::parameters! {
         pub x_pitch: f64 = number(PITCH, "25"),
         /// Distance from a street to the next one north of it.
         pub y_pitch: f64 = number(PITCH, "25"),
-        /// Speeds.
+        /// Speeds of the UE.
         pub speeds: Speeds = group(),
-        /// Distance between two chances to change the speed.
+        /// Distance between two points at which the UE may change its speed.
         pub update_distance: f64 = number((0.1, 1e5, "m"), "5"),
-        /// Probability of a change of speed at each chance.
+        /// Probability that the UE changes its speed after each `update-distance`.
         pub change_probability: f64 = number(SHARE, "0.2"),
         /// Probability of a turn at a crossing of four streets. Left and right turns are equally
-        /// likely. Where fewer streets meet, all ways on are equally likely, and no UE turns back.
+        /// likely. At a crossing of fewer streets, all streets but the UE's own are equally likely.
+        /// No UE turns back.
         pub turn_probability: f64 = number(SHARE, "0.5"),
         /// Probability of a pause before a change of speed.
         pub pause_probability: f64 = number(SHARE, "0"),
@@ -68,7 +70,7 @@ impl Model for Manhattan {
     }
 }
 
-/// Directions, counter-clockwise from east.
+/// Directions of movement, counter-clockwise from east, as steps to the next crossing.
 const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 /// State of a UE that moves along the streets.
@@ -77,11 +79,11 @@ struct Walk {
     streets: Manhattan,
     height: f64,
     random: Stream,
-    /// Crossing that the UE left last, counted from the south-west.
+    /// Crossing that the UE left last, as its column and row from the south-west.
     left: (i64, i64),
-    /// Index in [`WAYS`] of the direction.
+    /// Index of the UE's direction in [`WAYS`].
     way: usize,
-    /// Distance from that crossing, metres.
+    /// Distance of the UE from the crossing that it left last, metres.
     gone: f64,
     speed: f64,
     /// Distance to the next change of speed, metres.
@@ -115,7 +117,7 @@ impl Walk {
         share
     }
 
-    /// Draws the distance from a chance to change the speed to the next actual change, metres.
+    /// Draws the distance from one possible change of speed to the next actual change, metres.
     fn draw_change(&mut self) -> f64 {
         let probability = self.streets.change_probability;
         if probability == 0.0 {
@@ -128,7 +130,8 @@ impl Walk {
         chances * self.streets.update_distance
     }
 
-    /// Draws a street in proportion to its length, and a direction on it.
+    /// Draws a street with a probability in proportion to its length, and a direction on the
+    /// street.
     fn draw_street(&mut self) {
         let streets = &self.streets;
         let (columns, rows) = (i64::from(streets.x_blocks), i64::from(streets.y_blocks));
@@ -155,7 +158,7 @@ impl Walk {
         };
     }
 
-    /// Returns the length of the current street between its crossings.
+    /// Returns the length of the current street between two crossings.
     fn length(&self) -> f64 {
         match self.way {
             0 | 2 => self.streets.x_pitch,
@@ -176,15 +179,15 @@ impl Walk {
         )
     }
 
-    /// Returns true if a street leads in this direction from the crossing left last.
+    /// Returns true if a street leads in this direction from the crossing that the UE left last.
     fn leads(&self, way: usize) -> bool {
         let (x, y) = (self.left.0 + WAYS[way].0, self.left.1 + WAYS[way].1);
         (0..=i64::from(self.streets.x_blocks)).contains(&x)
             && (0..=i64::from(self.streets.y_blocks)).contains(&y)
     }
 
-    /// Chooses the direction at a crossing. As many UEs leave each street as enter it, so all
-    /// streets stay equally busy.
+    /// Chooses the direction of the UE at a crossing. As many UEs leave each street as enter it, so
+    /// UEs stay evenly distributed over the streets.
     fn turn(&mut self) {
         self.left.0 += WAYS[self.way].0;
         self.left.1 += WAYS[self.way].1;
@@ -210,7 +213,7 @@ impl Walk {
         );
     }
 
-    /// Returns the leg to the next crossing or change of speed.
+    /// Returns the UE's movement up to the next crossing or the next change of speed.
     fn go(&mut self, now: Time) -> Leg {
         let (start, way) = (self.place(), WAYS[self.way]);
         let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
@@ -255,14 +258,15 @@ impl Walk {
 }
 
 impl DrawnLegs for Walk {
-    /// Draws from the stationary distribution: a uniform place on the streets, and a speed by its
-    /// share of time.
+    /// Draws the first leg from the stationary distribution. The place is uniform on the streets.
+    /// The probability of a speed is in proportion to the time for which the UE has that speed.
     fn first_leg(&mut self) -> Leg {
         self.draw_street();
         self.gone = self.length() * self.random.uniform();
         let stationary = self.pause_share();
         if self.random.chance(stationary) {
-            // A random time falls into a pause with a probability in proportion to its length.
+            // A random instant falls into a pause with a probability in proportion to the length of
+            // the pause.
             let longest = self.streets.max_pause.as_secs_f64();
             let length = longest * self.random.uniform().sqrt();
             let left = length * self.random.uniform();
@@ -329,13 +333,13 @@ mod tests {
         }
     }
 
-    /// Tests that streets have UEs in proportion to their length, and that speeds have their
-    /// distribution over time. Both hold at the start and later.
+    /// The number of UEs on a street is in proportion to its length, and speeds have their
+    /// distribution over time. Both are checked at the start and later.
     #[test]
     fn the_walk_is_stationary_from_the_start() {
         let model = uneven();
-        // Streets along x have 2 * 4 * 433 m, and streets along y have 3 * 3 * 250 m. The border
-        // has 2 * 2 * 433 m and 2 * 3 * 250 m.
+        // Streets along x have a length of 2 * 4 * 433 m, and streets along y 3 * 3 * 250 m. The
+        // streets of the border have 2 * 2 * 433 m and 2 * 3 * 250 m.
         let (along, up) = (8.0 * 433.0, 9.0 * 250.0);
         let border = (4.0 * 433.0 + 6.0 * 250.0) / (along + up);
         let probe = Walk::new(model, 0.0, Stream::new(0, "test", 0));
@@ -360,7 +364,8 @@ mod tests {
             });
             let walks = cases.count() as f64;
             let share = |count: f64| count / walks;
-            // The limit is five standard errors. The deviation of a share is at most a half.
+            // The limit is five standard errors. The standard deviation of a share is at most a
+            // half.
             let error = 5.0 / walks.sqrt();
             assert!(
                 (share(is_along) - along / (along + up)).abs() < 0.5 * error,
@@ -368,7 +373,7 @@ mod tests {
             );
             assert!((share(is_border) - border).abs() < 0.5 * error, "{time} s");
             assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
-            // The deviation is about 8 m/s.
+            // The standard deviation of the speed is about 8 m/s.
             let expected = (1.0 - pausing) / model.speeds.mean_pace();
             assert!((share(speeds) - expected).abs() < 8.0 * error, "{time} s");
         }
@@ -380,7 +385,7 @@ mod tests {
         let mut drawn = Walk::new(Manhattan::default(), 0.0, Stream::new(3, "test", 0));
         let count = Cases::new(40_000).count();
         let sum: f64 = (0..count).map(|_| drawn.draw_change()).sum();
-        // The limit is five standard errors, for a deviation of 22.4 m.
+        // The limit is five standard errors. The standard deviation of the distance is 22.4 m.
         let error = 5.0 * 22.4 / (count as f64).sqrt();
         assert!((sum / count as f64 - 25.0).abs() < error);
     }
@@ -400,7 +405,8 @@ mod tests {
         let mut before = track.at(Time::ZERO).position;
         for step in 1..Cases::new(20_000).count() {
             let here = track.at(Time::ZERO + Span::from_millis(50 * step)).position;
-            // The limit is 30 m/s for 50 ms. A corner only shortens the distance.
+            // A UE at 30 m/s moves 1.5 m in 50 ms. The straight distance is shorter if it turns at
+            // a crossing.
             assert!(before.distance_to(here) < 1.5 + 1e-6);
             assert!(
                 (-1e-6..25.0 + 1e-6).contains(&here.x) && (-1e-6..25.0 + 1e-6).contains(&here.y)

@@ -6,18 +6,19 @@ use fadeout_core::{Point, Span, Time};
 
 /// Side of a square of the index, metres.
 const SQUARE_M: f64 = 32.0;
-/// Time for which the index is valid.
+/// Duration for which the index is valid.
 const LASTS: Span = Span::from_millis(100);
 
 /// Vehicle: the number of its fleet, and its number in the fleet.
 pub(crate) type Vehicle = (u32, u32);
 
-/// Spatial index: the vehicles that may be in each square of the ground during a validity period.
+/// Spatial index. It lists the vehicles that may be in each square of the ground during a validity
+/// period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Near {
     /// Start and end of the validity period. `None` before the first refresh.
     holds: Option<(Time, Time)>,
-    /// Squares with indexes into `around`.
+    /// Squares of the ground. Each lists indexes into `around`.
     squares: Squares,
     around: Vec<Around>,
     /// Height of the tallest vehicle, metres.
@@ -25,13 +26,13 @@ pub(crate) struct Near {
     found: Vec<Vehicle>,
 }
 
-/// Region that contains all parts of a vehicle during the validity period: an upright square.
+/// Upright square that contains all parts of a vehicle during the validity period.
 #[derive(Debug, Clone, Copy)]
 struct Around {
     vehicle: Vehicle,
     middle: (f64, f64),
-    /// Half of the square's side, metres: an upper bound of the distance of any part from the
-    /// middle.
+    /// Half of the square's side, in metres. It is an upper bound of the distance of any part of
+    /// the vehicle from the square's middle.
     reach: f64,
 }
 
@@ -48,7 +49,7 @@ impl Near {
         self.around.clear();
         self.tallest = 0.0;
         for (number, fleet) in fleets.iter().enumerate() {
-            // The region includes the turns of a vehicle and the corners of its box.
+            // The region must contain the corners of the vehicle's box also after turns.
             let reach = fleet.fastest() * LASTS.as_secs_f64();
             for vehicle in 0..fleet.len() {
                 let (pose, _) = fleet.pose(vehicle, time);
@@ -71,8 +72,8 @@ impl Near {
         self.squares.lay_out((around.len(), SQUARE_M), extent);
     }
 
-    /// Returns the vehicles that may be near enough to a straight line, over the part of it below
-    /// the tallest vehicle.
+    /// Returns the vehicles that may be close enough to a straight line to affect it. Only the part
+    /// of the line below the tallest vehicle is searched.
     pub(crate) fn along(&mut self, (from, to): (Point, Point), line: &GroundLine) -> &[Vehicle] {
         self.found.clear();
         let Near {
@@ -93,10 +94,10 @@ impl Near {
     }
 }
 
-/// Straight line on the ground, and the distance from it at which objects count.
+/// Straight line on the ground, and the distance from the line beyond which objects are ignored.
 pub(crate) struct GroundLine {
     from: (f64, f64),
-    /// Direction of the line.
+    /// Direction of the line on the ground, as a unit vector.
     along: (f64, f64),
     ground_m: f64,
     margin: f64,
@@ -113,8 +114,8 @@ impl GroundLine {
         }
     }
 
-    /// Returns true if all objects within `reach` metres of a place are too far from the line. May
-    /// return false for distant ones.
+    /// Returns true if all objects within `reach` metres of a point are too far from the line to
+    /// matter. The test is conservative: it may return false for such a point.
     pub(crate) fn is_clear_of(&self, (x, y): (f64, f64), reach: f64) -> bool {
         let (x, y) = (x - self.from.0, y - self.from.1);
         let reach = reach + self.margin;
@@ -124,7 +125,7 @@ impl GroundLine {
     }
 }
 
-/// Returns the part of a line below `height`. `None` if there is none.
+/// Returns the part of a line below `height`. `None` if no part is below.
 fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
     let at = |share: f64| from + (to - from) * share;
     match (from.z < height, to.z < height) {
@@ -140,8 +141,8 @@ fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
     }
 }
 
-/// Returns the largest distance from the middle of a line at which an object counts, metres. An
-/// object counts from a depth of `least` on, in square roots of metres.
+/// Returns the largest distance from the middle of a line at which an object can have an effect, in
+/// metres. Objects have an effect if their clearance is at most `least`, in square roots of metres.
 pub(crate) fn margin(length_m: f64, least: f64) -> f64 {
     least * (length_m / 8.0).sqrt()
 }
@@ -153,13 +154,13 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    /// Returns the cases of the test, each a road with hundreds of vehicles.
+    /// Returns the test cases. Each case is a road with hundreds of vehicles.
     fn roads() -> Cases {
         Cases::new(4000).among(100)
     }
 
-    /// Returns the mean number of vehicles found for a ray across the middle of a road, and the
-    /// mean number of all vehicles.
+    /// Returns means over the roads. The first is the number of vehicles that the index finds for a
+    /// ray across the middle of a road. The second is the number of all vehicles.
     fn looked_at(road_m: f64, ray_m: f64) -> (f64, f64) {
         let (mut found, mut all) = (0, 0);
         roads().run(|seed| {
@@ -213,15 +214,15 @@ mod tests {
         let (short, few) = looked_at(1_000.0, 100.0);
         let (long, many) = looked_at(16_000.0, 100.0);
         assert!(many > 12.0 * few, "{many} vehicles beside {few}");
-        // The means are over roads of about 6 vehicles each. The limit is five standard errors with
-        // a deviation of the square root of 6.
+        // Each mean is over roads with about 6 found vehicles. The limit is five standard errors.
+        // The standard deviation is the square root of 6.
         assert!(
             (long - short).abs() < 5.0 * (2.0 * 6.0 / roads().count() as f64).sqrt(),
             "{long} and {short}"
         );
         assert!(short < 0.3 * few, "{short} of {few}");
-        // A ray of three times the length covers more columns of squares, but at most three times
-        // the vehicles.
+        // A ray of three times the length finds more vehicles, because it covers more columns of
+        // squares. It finds at most about three times as many.
         let (longer, _) = looked_at(16_000.0, 300.0);
         assert!(
             longer > 1.2 * long && longer < 3.5 * long,

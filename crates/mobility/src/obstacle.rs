@@ -1,4 +1,4 @@
-//! Boxes that cut straight lines: buildings and vehicles.
+//! Boxes that block straight lines: buildings and vehicles.
 
 use fadeout_core::{Point, math, polygon};
 
@@ -18,8 +18,8 @@ impl Rectangle {
     }
 }
 
-/// Rotation on the ground, counter-clockwise. Sine and cosine are stored, because they are used far
-/// more often than they change.
+/// Rotation on the ground, counter-clockwise. The sine and cosine are stored, because they are used
+/// far more often than the angle changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     pub(crate) sin: f64,
@@ -38,7 +38,7 @@ impl Turn {
         }
     }
 
-    /// Returns the point that the rotation moves to `(x, y)`.
+    /// Returns the point that this rotation moves to `(x, y)`.
     fn back(self, (x, y): (f64, f64)) -> (f64, f64) {
         let Turn { sin, cos } = self;
         (cos * x + sin * y, cos * y - sin * x)
@@ -60,17 +60,17 @@ pub struct Obstacle {
     pub base: f64,
 }
 
-/// Part of a straight line within an obstacle, as fractions of the line.
+/// Part of a straight line within an obstacle. Both ends are fractions of the line's length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crossing {
-    /// Fraction at which the line enters.
+    /// Fraction of the line's length at which the line enters the obstacle.
     pub enters: f64,
-    /// Fraction at which the line leaves.
+    /// Fraction of the line's length at which the line leaves the obstacle.
     pub leaves: f64,
 }
 
 impl Obstacle {
-    /// Returns a building on `footprint`.
+    /// Returns a building with this footprint and height.
     pub fn building(footprint: Rectangle, height: f64) -> Obstacle {
         let Rectangle { low, high } = footprint;
         Obstacle {
@@ -83,10 +83,10 @@ impl Obstacle {
     }
 
     /// Returns the walls of a building of any shape, from the rings of its outline. Walls are
-    /// screens without thickness between consecutive points of a ring, and between the last and the
-    /// first.
+    /// screens without thickness between consecutive points of a ring, and between the last point
+    /// and the first.
     ///
-    /// A line through the building crosses two of them or more, also if it has courtyards.
+    /// A line through the building crosses at least two walls, also if the building has courtyards.
     pub fn walls(rings: &[Vec<(f64, f64)>], base: f64, height: f64) -> Vec<Obstacle> {
         let mut walls = Vec::new();
         for ring in rings {
@@ -132,7 +132,7 @@ impl Obstacle {
         Some(inside)
     }
 
-    /// Returns the part of the line over the footprint, at any height.
+    /// Returns the part of the line that is over the footprint, at any height.
     pub(crate) fn crossing_on_the_ground(&self, from: Point, to: Point) -> Option<Crossing> {
         let taller = Obstacle {
             height: f64::INFINITY,
@@ -155,7 +155,7 @@ impl Obstacle {
         [corner(-x, -y), corner(x, -y), corner(x, y), corner(-x, y)]
     }
 
-    /// Returns the distance of a place from the footprint on the ground. Zero on the footprint.
+    /// Returns the distance of a point from the footprint on the ground. Zero within the footprint.
     #[cfg(test)]
     pub(crate) fn distance_on_the_ground(&self, place: Point) -> f64 {
         let (x, y) = self.local(place);
@@ -164,7 +164,7 @@ impl Obstacle {
         (x * x + y * y).sqrt()
     }
 
-    /// Returns a place in the box's own axes.
+    /// Returns the coordinates of a point along the box's own axes, from its centre.
     fn local(&self, place: Point) -> (f64, f64) {
         self.turn
             .back((place.x - self.center.0, place.y - self.center.1))
@@ -172,8 +172,8 @@ impl Obstacle {
 }
 
 impl Crossing {
-    /// Keeps the part of the line whose coordinate, from `start` to `end`, lies in `low..=high`.
-    /// `None` if nothing remains.
+    /// Keeps the part of the line whose coordinate lies in `low..=high`. The coordinate changes
+    /// from `start` to `end` along the line. `None` if no part remains.
     fn clip(&mut self, start: f64, end: f64, low: f64, high: f64) -> Option<()> {
         let way = end - start;
         if way == 0.0 {
@@ -200,7 +200,7 @@ mod tests {
             .is_some_and(|c| (c.enters - enters).abs() < 1e-6 && (c.leaves - leaves).abs() < 1e-6)
     }
 
-    /// Test vectors of the reference sheet, section G.6.
+    /// Compares crossings with the test vectors of the reference sheet, section G.6.
     #[test]
     fn a_line_crosses_where_the_reference_says() {
         let flat = |x, y| Point::new(x, y, 0.0);
@@ -237,7 +237,7 @@ mod tests {
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
-        /// Sampling the line gives the same result, away from the edges.
+        /// The crossing agrees with samples along the line, except near the box's edges.
         #[test]
         fn a_crossing_agrees_with_sampling(
             ends in prop::array::uniform4(-20.0_f64..20.0),

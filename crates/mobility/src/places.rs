@@ -17,23 +17,24 @@ pub struct Places {
     buildings: Buildings,
     foliage: Vec<Obstacle>,
     fleets: Vec<Fleet>,
-    /// Latest time requested.
+    /// Latest time that a caller has requested.
     now: Time,
     near: Near,
     edges: Vec<Edge>,
-    /// Cache of each fleet's vehicles at the last requested time. Many lines pass the same vehicles
-    /// at the same time.
+    /// Poses of each fleet's vehicles at the last requested time. They are kept because many lines
+    /// pass the same vehicle at the same time.
     known: Vec<Vec<Known>>,
 }
 
 /// Pose of a vehicle at a time.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// Requested time, and the time of the fleets then. The entry is valid for this pair.
+    /// Requested time, and the time to which the fleets had advanced. The entry is valid for this
+    /// pair only.
     at: (Time, Time),
     pose: Pose,
     is_there: bool,
-    /// Rotation and the heading that it belongs to. Computed on demand and kept, because most
+    /// Rotation of the vehicle, and the heading for which it was computed. It is kept because most
     /// vehicles drive straight on. `None` before its first use.
     turn: Option<(f64, Turn)>,
 }
@@ -121,10 +122,10 @@ impl Places {
         }
     }
 
-    /// Returns the vehicles in the straight line from a place to the position of `node`, `ahead`
-    /// seconds after `now`, sorted along the line. All vehicles are assumed to drive straight on.
-    /// The vehicle of the node is excluded. So are vehicles that the line passes by more than
-    /// `clear`, as in [`Motion::vehicles`].
+    /// Returns the vehicles near the straight line from a point to the position of `node`, sorted
+    /// along the line. The vehicles' positions are those `ahead` seconds after `now`, if they drive
+    /// straight on. The node's own vehicle is excluded. So are vehicles whose clearance from the
+    /// line exceeds `clear`, as in [`Motion::vehicles`].
     pub fn vehicles_ahead(
         &mut self,
         (node, now): (NodeId, Time),
@@ -147,7 +148,7 @@ impl Places {
                     pose.front.0 + x_speed * ahead,
                     pose.front.1 + y_speed * ahead,
                 );
-                // Most vehicles are far from the line.
+                // Most vehicles are far from the line, so the cheap test comes first.
                 if !is_there || line.is_clear_of(front, body.reach()) {
                     continue;
                 }
@@ -162,10 +163,10 @@ impl Places {
         &self.edges
     }
 
-    /// Returns the obstacles in the straight path between two nodes at a time. These are its depth
-    /// behind buildings, and the vehicles near it, sorted along the path. The nodes' own vehicles
-    /// are included only if the antenna is below the roof. `clear` has the meaning of
-    /// [`Motion::obstruction`] and [`Motion::vehicles`].
+    /// Returns the obstacles near the straight line between two nodes at a time. The first result
+    /// is the line's depth behind buildings. The second lists the vehicles near the line, sorted
+    /// along it. The nodes' own vehicles are included only if the antenna is below the roof.
+    /// `clear` has the meaning of [`Motion::obstruction`] and [`Motion::vehicles`].
     pub fn between(
         &mut self,
         (from, to): (NodeId, NodeId),
@@ -206,13 +207,13 @@ impl Places {
             let body = fleet.body(vehicle.1 as usize);
             let known = &mut self.known[vehicle.0 as usize][vehicle.1 as usize];
             known.refresh((fleet, self.now), vehicle.1 as usize, time);
-            // Most vehicles in the squares along a line are far from it.
+            // Most vehicles in the squares along a line are far from the line.
             if !known.is_there || line.is_clear_of(known.pose.front, body.reach()) {
                 continue;
             }
             let turn = known.turn();
             let obstacle = known.pose.obstacle_turned(body, turn);
-            // An antenna on a roof is not blocked by its own vehicle.
+            // An antenna at or above a vehicle's roof is not blocked by that vehicle.
             let sees_over = |&(at, on): &(Point, Option<Vehicle>)| {
                 on == Some(vehicle) && at.z >= obstacle.height
             };
@@ -265,7 +266,8 @@ impl Motion for Places {
     }
 
     fn has_vehicles(&self) -> bool {
-        // Bounds of a gain do not include foliage either, so foliage counts as vehicles here.
+        // Upper bounds of a gain include neither vehicles nor foliage. So foliage is reported as
+        // vehicles.
         !self.fleets.is_empty() || !self.foliage.is_empty()
     }
 
@@ -336,8 +338,8 @@ mod tests {
         let (mast, phone) = (Point::new(0.0, 1.0, 2.0), Point::new(40.0, 1.0, 2.0));
         assert!((places.foliage_m(mast, phone) - 14.0).abs() < 1e-9);
         assert_eq!(places.obstruction((mast, phone), 1.0), f64::NEG_INFINITY);
-        // The line comes from above the crowns. It enters the second one at a height of 8 m,
-        // halfway.
+        // The line starts above the crowns of the trees. It enters the second crown at a height of
+        // 8 m, halfway along its length.
         let (roof, street) = (Point::new(0.0, 1.0, 16.0), Point::new(40.0, 1.0, 0.0));
         let within = 10.0 * fadeout_core::math::hypot(40.0, 16.0) / 40.0;
         assert!((places.foliage_m(roof, street) - within).abs() < 1e-9);

@@ -1,4 +1,5 @@
-//! Random direction movement that is stationary from the start.
+//! Random direction movement. Position and speed have their steady-state distribution from the
+//! start.
 
 use crate::area::Area;
 use crate::registry::Model;
@@ -16,9 +17,9 @@ fadeout_core::parameters! {
     pub struct RandomDirection {
         /// Area in which the UE moves.
         pub area: Area = group(),
-        /// Speeds, drawn for each way to the edge.
+        /// Speeds. A new speed is drawn for each movement from one edge of the area to another.
         pub speeds: Speeds = group(),
-        /// Pause at each edge.
+        /// Pause of the UE each time it reaches an edge of the area.
         pub pause: Span = span("0 s"),
     }
 }
@@ -57,8 +58,8 @@ impl Model for RandomDirection {
 
 impl RandomDirection {
     /// Returns the probability that the UE is pausing at a random time. The mean length of a
-    /// crossing of the area is pi times the area over the perimeter (Cauchy), because all lines are
-    /// equally likely.
+    /// movement across the area is pi times the area divided by its perimeter (Cauchy). This holds
+    /// because all lines across the area are equally likely.
     fn pause_share(&self) -> f64 {
         let (width, depth) = self.area.rectangle().size();
         let mean_path = PI * width * depth / (2.0 * (width + depth));
@@ -82,7 +83,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the leg to the edge.
+    /// Returns the UE's movement from `here` to the edge of the area.
     fn go(&mut self, now: Time, here: Point, angle: f64, speed: f64) -> Leg {
         let (east, north) = (math::cos(angle), math::sin(angle));
         let to = |at: f64, way: f64, low: f64, high: f64| match way {
@@ -118,7 +119,7 @@ impl Walk {
         }
     }
 
-    /// Draws a place uniformly on the edge.
+    /// Draws a place uniformly on the edge of the area.
     fn draw_edge(&mut self) -> Point {
         let (width, depth) = self.area.size();
         let along = self.random.uniform() * 2.0 * (width + depth);
@@ -146,8 +147,8 @@ impl Walk {
 }
 
 impl DrawnLegs for Walk {
-    /// Draws from the stationary distribution: uniform places and directions, and speeds by their
-    /// share of time.
+    /// Draws the first leg from the stationary distribution. Place and direction are uniform. The
+    /// probability of a speed is in proportion to the time for which the UE has that speed.
     fn first_leg(&mut self) -> Leg {
         let stationary = self.model.pause_share();
         if self.random.chance(stationary) {
@@ -171,7 +172,7 @@ impl DrawnLegs for Walk {
         if !self.is_pausing && self.model.pause > Span::ZERO {
             return self.pause(leg.until, here, self.model.pause);
         }
-        // Only the cosine distribution of directions keeps the places uniform.
+        // Places stay uniform only if directions from the edge have the cosine distribution.
         let off = math::asin(2.0 * self.random.uniform() - 1.0);
         let speed = self.model.speeds.draw(&mut self.random);
         self.go(leg.until, here, self.inward + off, speed)
@@ -215,15 +216,15 @@ mod tests {
                 let is_rest = at.velocity.length() == 0.0;
                 rests += f64::from(u8::from(is_rest));
                 speeds += at.velocity.length();
-                // Counts the middle quarter of the area.
+                // Counts UEs in the middle quarter of the area.
                 let is_mid =
                     (50.0..150.0).contains(&at.position.x) && (25.0..75.0).contains(&at.position.y);
                 middle += f64::from(u8::from(is_mid));
             });
             let walks = cases.count() as f64;
             let share = |count: f64| count / walks;
-            // The limit is five standard errors. The deviation of a share is at most a half, and
-            // that of the speed 8 m/s.
+            // The limit is five standard errors. The standard deviation of a share is at most a
+            // half, and that of the speed is 8 m/s.
             let error = 5.0 / walks.sqrt();
             assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
             assert!(

@@ -1,4 +1,5 @@
-//! Random waypoint movement that is stationary from the start.
+//! Random waypoint movement. Position and speed have their steady-state distribution from the
+//! start.
 
 use crate::area::Area;
 use crate::registry::Model;
@@ -15,9 +16,9 @@ fadeout_core::parameters! {
     pub struct RandomWaypointParameters {
         /// Area in which the UE moves.
         pub area: Area = group(),
-        /// Speeds, drawn for each way to a place.
+        /// Speeds. A new speed is drawn uniformly for each movement to a place.
         pub speeds: SpeedRange = group(&[("min-speed", "0.5"), ("max-speed", "1.5")]),
-        /// Pause at each place.
+        /// Pause of the UE at each place that it reaches.
         pub pause: Span = span("2 s"),
     }
 }
@@ -47,8 +48,8 @@ impl Model for RandomWaypointParameters {
     }
 }
 
-/// Random waypoint movement. The UE goes straight to a place drawn uniformly from an area, and
-/// pauses there. Each leg has a speed drawn uniformly.
+/// Random waypoint movement. The UE moves straight to a place drawn uniformly from an area, and
+/// pauses there. Its speed is drawn uniformly for each leg.
 ///
 /// The first leg is drawn from the stationary distribution, so the mean speed does not decay during
 /// the run. The source is W. Navidi and T. Camp, "Stationary Distributions for the Random Waypoint
@@ -64,11 +65,12 @@ pub struct RandomWaypoint {
 }
 
 impl RandomWaypoint {
-    /// Returns the movement within `area` at `height` metres.
+    /// Returns the movement model for UEs within `area`, at a height of `height` metres.
     ///
     /// # Errors
-    /// Returns an error if the lowest speed is not above zero, because the mean speed would decay
-    /// to zero. So do speeds in the wrong order, and an area without extent.
+    /// Returns an error if the lowest speed is not above zero, because the mean speed would then
+    /// decay to zero. Returns an error also if the lowest speed exceeds the highest, or if the area
+    /// has no extent.
     pub fn new(
         area: Rectangle,
         height: f64,
@@ -88,7 +90,7 @@ impl RandomWaypoint {
         })
     }
 
-    /// Returns the mean speed of moving UEs, in metres per second.
+    /// Returns the mean speed over time of moving UEs, in metres per second.
     pub fn mean_speed(&self) -> f64 {
         let (low, high) = self.speeds.bounds();
         if low == high {
@@ -128,7 +130,7 @@ fn mean_leg(area: Rectangle) -> f64 {
 }
 
 impl DrawnLegs for RandomWaypoint {
-    /// Draws from the stationary distribution.
+    /// Draws the first leg from the stationary distribution.
     fn first_leg(&mut self) -> Leg {
         let stationary = self.pause_probability();
         if self.random.chance(stationary) {
@@ -139,7 +141,7 @@ impl DrawnLegs for RandomWaypoint {
                 ..Leg::rest(Time::ZERO, self.draw_place())
             };
         }
-        // A random time falls into a leg with a probability in proportion to its length.
+        // A random instant falls into a leg with a probability in proportion to the leg's length.
         let (width, depth) = self.area.size();
         let longest = math::hypot(width, depth);
         let (from, to) = loop {
@@ -150,7 +152,8 @@ impl DrawnLegs for RandomWaypoint {
         };
         let here = from + (to - from) * self.random.uniform();
         let (low, high) = self.speeds.bounds();
-        // The time on a leg is proportional to 1/v, and so is the density of the speed.
+        // The time on a leg is proportional to 1/v for the speed v. So is the density of the speed
+        // over time.
         let speed = low * math::pow(high / low, self.random.uniform());
         self.is_walking = true;
         Leg::walk(Time::ZERO, here, to, speed)
@@ -170,7 +173,8 @@ impl DrawnLegs for RandomWaypoint {
         let (to, speed) = (self.draw_place(), self.random.uniform_in(low, high));
         debug_assert!(speed > 0.0 && speed.is_finite(), "a walk at {speed} m/s");
         let leg = Leg::walk(now, here, to, speed);
-        // In an area of one float all legs have zero length. Each lasts 1 ns, so that time passes.
+        // If the area is a single point, all legs have zero length. Each leg then lasts 1 ns, so
+        // that time advances.
         Leg {
             until: leg.until.max(now + Span::from_nanos(1)),
             ..leg
@@ -224,7 +228,7 @@ mod tests {
             low: (0.0, 0.0),
             high: (3.0, 1.0),
         };
-        // A rotation of the rectangle does not change the mean.
+        // A rotation of the rectangle does not change the mean distance.
         let turned = Rectangle {
             low: (0.0, 0.0),
             high: (1.0, 3.0),
@@ -240,9 +244,9 @@ mod tests {
 
     #[test]
     fn the_walk_is_stationary_from_the_start() {
-        // The mean speed over 4,000 walks at 0, 100 and 1,000 s agrees with the stationary
-        // distribution, including pauses. The standard error is the speed's deviation, about 5 m/s,
-        // over sqrt(4000): 0.08.
+        // The mean speed is taken over 4,000 walks at 0, 100 and 1,000 s. It agrees with the
+        // stationary distribution, including pauses. The speed's standard deviation is about 5 m/s,
+        // so the standard error is 5 / sqrt(4000) = 0.08 m/s.
         let (walks, pause) = (4000, 60.0);
         let one = model((1.0, 20.0), pause, 0);
         let expected = one.mean_speed() * (1.0 - one.pause_probability());

@@ -5,7 +5,7 @@ use fadeout_core::Point;
 use fadeout_core::random::Stream;
 
 fadeout_core::registry! {
-    /// Movement models by name. The first one is the default. Waypoints and traces are not
+    /// Movement models by name. The first model is the default. Waypoints and traces are not
     /// included, because a scenario lists them itself.
     pub static MOBILITY_MODELS;
 
@@ -21,19 +21,19 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// Movement model, which makes tracks from its parameters.
+/// Movement model that makes tracks from its parameters.
 pub(crate) trait Model {
-    /// Returns the movement of one node that starts at `start`. Models that draw places use only
-    /// the height of `start`. `random` is the node's own stream.
+    /// Returns the track of one node that starts at `start`. Models that draw places use only the
+    /// height of `start`. `random` is the node's own random stream.
     fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError>;
 }
 
 impl Mobility {
-    /// Returns the movement of one node that starts at `start`. Models that draw places use only
-    /// the height of `start`. `random` is the node's own stream.
+    /// Returns the track of one node that starts at `start`. Models that draw places use only the
+    /// height of `start`. `random` is the node's own random stream.
     ///
     /// # Errors
-    /// Returns an error if parameters exclude each other. The message has the expected values.
+    /// Returns an error if parameters exclude each other. The message contains the expected values.
     pub fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
         each!(self, model => model.track(start, random))
     }

@@ -1,29 +1,31 @@
-//! Depth of a straight line behind buildings, or its clearance from them.
+//! Depth of a straight line behind buildings, or clearance of the line from buildings.
 //!
 //! An edge that extends `h` metres across a line, `a` and `b` metres from the line's ends, has the
-//! diffraction parameter `h sqrt(2 (1/a + 1/b) / wavelength)`. All offsets here are this parameter
-//! without the wavelength, in square roots of metres. They are continuous in the positions of both
-//! ends, and so are all results.
+//! diffraction parameter `h sqrt(2 (1/a + 1/b) / wavelength)`. The offset of an edge is this
+//! parameter without the wavelength: `h sqrt(2 (1/a + 1/b))`, in square roots of metres. Offsets
+//! are continuous in the positions of both ends of the line, and so are all results.
 //!
 //! Standard: ITU-R P.526-15 equation 26.
 
 use crate::Obstacle;
 use fadeout_core::{Edge, Point};
 
-/// Depth beyond which a shadow is complete, and offset beyond which objects do not count, in square
-/// roots of metres. It is v = 23 at 700 MHz, a loss of 40 dB.
+/// Depth beyond which the line is fully blocked, and offset beyond which objects are ignored, in
+/// square roots of metres. At 700 MHz its diffraction parameter is 23, a loss of 40 dB.
 pub(crate) const DEEPEST: f64 = 15.0;
 
-/// Smallest distance in metres between an edge and an end. Closer edges count as this far away.
+/// Smallest distance in metres between an edge and an end of the line. Closer edges are treated as
+/// if they had this distance.
 pub(crate) const NEAREST_M: f64 = 0.1;
 
-/// Building seen along the line: offsets from the line in square roots of metres.
+/// Outline of a building as seen along a line. Its offsets from the line are in square roots of
+/// metres.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Silhouette {
-    /// Lateral offsets of both sides.
+    /// Lateral offsets of the building's right side (`low`) and left side (`high`).
     low: f64,
     high: f64,
-    /// Height of the roof above the line.
+    /// Offset of the roof above the line.
     pub(crate) roof: f64,
 }
 
@@ -32,23 +34,25 @@ impl Silhouette {
         self.low < offset && offset < self.high
     }
 
-    /// Returns true if the building blocks all paths with a cost below `cost`, which is above zero.
+    /// Returns true if every path over or around the building has an offset of at least `cost`.
+    /// `cost` must be above zero.
     pub(crate) fn bars(&self, cost: f64) -> bool {
         self.roof >= cost && self.low <= -cost && self.high >= cost
     }
 
-    /// Returns the offsets of both sides.
+    /// Returns the lateral offsets of the building's two sides.
     pub(crate) fn sides(&self) -> [f64; 2] {
         [self.low, self.high]
     }
 
-    /// Returns the depth of the line behind the building: over its roof or past a side, whichever
-    /// is smaller.
+    /// Returns the depth of the line behind the building. It is the smaller of the depth below the
+    /// roof and the depth behind the nearer side.
     pub(crate) fn depth(&self) -> f64 {
         self.roof.min(self.past_a_side())
     }
 
-    /// Returns the depth of the line behind the nearer side. Negative if the line passes outside.
+    /// Returns the depth of the line behind the building's nearer side. Negative if the line passes
+    /// beside the building.
     fn past_a_side(&self) -> f64 {
         -self.low.max(-self.high)
     }
@@ -61,19 +65,22 @@ pub(crate) struct Line {
     /// Length on the ground, metres.
     ground_m: f64,
     length_m: f64,
-    /// Direction on the ground.
+    /// Direction of the line on the ground, as a unit vector.
     along: (f64, f64),
-    /// Smallest share of the line at which an edge counts. The largest share is one minus this.
+    /// Smallest position of an edge along the line, as a share of the line's length. The largest
+    /// position is one minus this share.
     nearest: f64,
-    /// Lateral distance beyond which nothing counts, metres.
+    /// Lateral distance from the line beyond which objects are ignored, metres.
     pub(crate) far_m: f64,
 }
 
-/// Corner: its share of the line, and its distance to the left of the line, metres.
+/// Corner of a building. The first number is its position along the line, as a share of the line's
+/// length. The second is its distance to the left of the line, metres.
 type Corner = (f64, f64);
 
-/// Point of a wall: its share of the line, its distance across the line in metres, and the weight
-/// of a metre across.
+/// Point of a wall. `share` is its position along the line, as a share of the line's length.
+/// `across` is its distance across the line in metres. `weight` is the factor from `across` to an
+/// offset.
 #[derive(Debug, Clone, Copy)]
 struct Stand {
     share: f64,
@@ -107,17 +114,18 @@ impl Line {
         )
     }
 
-    /// Returns the weight of a metre across the line at a share of it.
+    /// Returns the factor from metres across the line to an offset, at this share of the line's
+    /// length.
     fn scale(&self, share: f64) -> f64 {
         scale(self.length_m, share)
     }
 
-    /// Returns the height of a roof above the line, weighted.
+    /// Returns the offset of a roof above the line, at a point of a wall.
     fn roof(&self, height: f64, place: Stand) -> f64 {
         (height - self.height_at(place.share)) * place.weight
     }
 
-    /// Returns a corner with the weight of its share.
+    /// Returns a corner as a point of a wall, with its factor from metres to an offset.
     #[inline(always)]
     fn stands(&self, (share, across): Corner) -> Stand {
         Stand {
@@ -127,8 +135,8 @@ impl Line {
         }
     }
 
-    /// Visits the points of a straight wall where its offset may be extreme: both ends, and the
-    /// nearest point in between.
+    /// Calls `visit` for the points of a straight wall at which the offset may be extreme. These
+    /// are both ends of the wall and the point of smallest offset between them.
     #[inline]
     fn extremes(&self, one: Stand, other: Stand, mut visit: impl FnMut(Stand)) {
         let (near, far) = (self.nearest, 1.0 - self.nearest);
@@ -144,7 +152,8 @@ impl Line {
         }
         let turn = other.across - one.across;
         let at = |share: f64| {
-            // Most walls lie between the ends as a whole, so the weights of their corners suffice.
+            // Most walls lie entirely between the line's ends, so the factors of their corners are
+            // used.
             let (t, weight) = if share == one.share {
                 (0.0, one.weight)
             } else if share == other.share {
@@ -160,8 +169,9 @@ impl Line {
         };
         visit(at(first));
         visit(at(last));
-        // The square of the offset, (u + s t)^2 / (t (1 - t)), is smallest at t = u / (2 u + s),
-        // where u is its value at the line's start.
+        // The square of the offset is proportional to (u + s t)^2 / (t (1 - t)) at the share t.
+        // Here u is the wall's distance across the line at t = 0, and s its slope. The minimum is
+        // at t = u / (2 u + s).
         let slope = turn / way;
         let begins = one.across - slope * one.share;
         let least = begins / (2.0 * begins + slope);
@@ -170,15 +180,16 @@ impl Line {
         }
     }
 
-    /// Returns the distance in metres beyond which no edge, beside or above the line, has an offset
-    /// up to `offset` square roots of metres.
+    /// Returns the distance from the line, in metres, beyond which every edge has an offset above
+    /// `offset` square roots of metres. The edge may be beside or above the line.
     pub(crate) fn within_m(&self, offset: f64) -> f64 {
-        // The weight of a metre is smallest in the middle of the line. The factor covers rounding.
+        // A metre across the line has the smallest offset in the line's middle. The factor covers
+        // rounding.
         (1.0 + 1e-9) * offset / scale(self.length_m, 0.5)
     }
 
-    /// Returns true if the line passes a box by more than `clear_m`, beside it or above it, or if
-    /// the box is behind an end. May return false in such cases.
+    /// Returns true if the line passes beside or above a box by more than `clear_m`. Returns true
+    /// also if the box is behind an end of the line. May return false in both cases.
     #[inline]
     pub(crate) fn is_clear_of(&self, obstacle: &Obstacle, clear_m: f64) -> bool {
         let (x, y) = (
@@ -205,12 +216,13 @@ impl Line {
             return true;
         }
         let above = |share: f64| self.height_at(share.clamp(0.0, 1.0)) - obstacle.height > clear_m;
-        // Edges count as if they were at least this far from the ends.
+        // Edges closer to an end than `nearest` are treated as if they had that distance.
         above(first - self.nearest) && above(last + self.nearest)
     }
 
-    /// Returns the silhouette of a box from its corners. `None` if the box is behind an end or too
-    /// far to the side. `None` also if the depth of the line past a side is at most `least`.
+    /// Returns the silhouette of a box from its corners. `None` if the box is behind an end of the
+    /// line or too far to the side. `None` also if the depth behind the box's nearer side is at
+    /// most `least`.
     #[inline]
     pub(crate) fn silhouette(
         &self,
@@ -277,8 +289,9 @@ impl Line {
         Some(seen)
     }
 
-    /// Returns the height of the line above a building's underside, weighted, at the crossing or
-    /// nearest point.
+    /// Returns the offset of the line above a building's underside. If the line crosses the
+    /// footprint, the result is the larger of the offsets at entry and exit. Otherwise it is the
+    /// offset at the building's centre.
     fn under(&self, building: &Obstacle) -> f64 {
         let middle = self.corner(building.center).0;
         let crossing = building.crossing_on_the_ground(self.from, self.to);
@@ -295,23 +308,24 @@ impl Line {
     }
 }
 
-/// Returns [`Line::scale`] for a line of this length.
+/// Returns [`Line::scale`] for a line of this length: the factor from metres across to an offset.
 fn scale(length_m: f64, share: f64) -> f64 {
     (2.0 / (length_m * share * (1.0 - share))).sqrt()
 }
 
-/// Straight line, and the limits for boxes near it.
+/// Straight line, with the limits beyond which boxes near it are ignored.
 pub(crate) struct Boxes {
-    /// Line. `None` if one end is above the other.
+    /// Straight line between two points. `None` if one point is vertically above the other.
     line: Option<Line>,
-    /// Smallest depth at which a box counts.
+    /// Depth up to which a box is ignored, in square roots of metres.
     least: f64,
-    /// Distance from a box, beside or above it, beyond which the depth is smaller, metres.
+    /// Distance of the line, beside or above a box, beyond which the box is ignored, metres.
     clear_m: f64,
 }
 
 impl Boxes {
-    /// Returns the boxes behind which the line is deeper than `least`, which is negative.
+    /// Returns the line between two points. Boxes are ignored if the line's depth behind them is at
+    /// most `least`, which is negative.
     pub(crate) fn new((from, to): (Point, Point), least: f64) -> Boxes {
         let line = Line::new(from, to);
         Boxes {
@@ -322,8 +336,8 @@ impl Boxes {
     }
 
     /// Returns the depth of the line behind a box, and the box's position along the line. The depth
-    /// is the smaller one over the roof or past a side. `None` if the box is behind an end, or does
-    /// not count.
+    /// is the smaller of those below the roof and behind the nearer side. `None` if the box is
+    /// behind an end of the line, or if the box is ignored because of its depth.
     pub(crate) fn behind(&self, obstacle: &Obstacle) -> Option<Edge> {
         let line = self.line.as_ref()?;
         if line.is_clear_of(obstacle, self.clear_m) {

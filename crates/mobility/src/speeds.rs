@@ -1,4 +1,4 @@
-//! Distributions of speeds that are drawn again during a movement.
+//! Distributions of speeds that a UE draws again during its movement.
 
 use crate::MobilityError;
 use fadeout_core::math;
@@ -13,8 +13,8 @@ fadeout_core::choices! {
     pub enum SpeedLaw {
         /// Uniform distribution between the lowest and the highest speed.
         Uniform = "uniform",
-        /// Normal distribution. Values beyond the lowest or the highest speed are set to that
-        /// speed.
+        /// Normal distribution. A value outside the range from the lowest to the highest speed is
+        /// set to the nearer limit.
         Normal = "normal",
     }
 }
@@ -23,9 +23,9 @@ fadeout_core::parameters! {
     /// Range of speeds.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct SpeedRange {
-        /// Lowest speed, above zero.
+        /// Lowest speed of the UE. Must be above zero.
         pub min_speed: f64 = number(SPEED, "5"),
-        /// Highest speed.
+        /// Highest speed of the UE.
         pub max_speed: f64 = number(SPEED, "30"),
     }
 }
@@ -38,9 +38,10 @@ fadeout_core::parameters! {
         pub speed_law: SpeedLaw = choice(SpeedLaw::NAMES, "uniform"),
         /// Range of the speeds.
         pub range: SpeedRange = group(),
-        /// Mean of the normal distribution, before it is limited.
+        /// Mean of the normal distribution of speeds, before speeds are limited to the range.
         pub mean_speed: f64 = number(SPEED, "15"),
-        /// Standard deviation of the normal distribution, before it is limited.
+        /// Standard deviation of the normal distribution of speeds, before speeds are limited to
+        /// the range.
         pub speed_deviation: f64 = number(SPEED, "3"),
     }
 }
@@ -49,8 +50,8 @@ impl SpeedRange {
     /// Checks the range.
     ///
     /// # Errors
-    /// Returns an error if the lowest speed is not above zero, because the mean speed would decay
-    /// for ever. Also if the lowest speed is above the highest.
+    /// Returns an error if the lowest speed is not above zero, because the mean speed would then
+    /// decay for ever. Returns an error also if the lowest speed is above the highest.
     pub fn check(&self) -> Result<(), MobilityError> {
         let (low, high) = self.bounds();
         if low > 0.0 && high >= low && high.is_finite() {
@@ -88,8 +89,9 @@ impl Speeds {
         }
     }
 
-    /// Draws a speed by its share of time. Speeds that are drawn per distance last in proportion to
-    /// 1/v, so their density over time is f(v)/v.
+    /// Draws a speed with a probability in proportion to the time for which a UE has that speed. If
+    /// speeds are drawn once per distance, a speed v lasts for a time in proportion to 1/v. So the
+    /// density over time is f(v)/v.
     pub fn draw_in_time(&self, random: &mut Stream) -> f64 {
         loop {
             let speed = self.draw(random);
@@ -99,7 +101,7 @@ impl Speeds {
         }
     }
 
-    /// Returns the mean time for a metre, E[1/v], in seconds.
+    /// Returns the mean time that a UE needs for a metre, E[1/v], in seconds.
     pub fn mean_pace(&self) -> f64 {
         let (low, high) = self.range.bounds();
         match self.speed_law {
@@ -112,10 +114,10 @@ impl Speeds {
         }
     }
 
-    /// Integrates E[1/v] by Simpson's rule between the bounds, and adds the values clamped to the
-    /// bounds.
+    /// Returns E[1/v] for the normal distribution. Simpson's rule integrates between the lowest and
+    /// the highest speed. The values set to these limits are added.
     fn mean_normal_pace(&self) -> f64 {
-        // The probability beyond ten deviations is negligible.
+        // The probability of a value beyond ten standard deviations is negligible.
         let (mean, deviation) = (self.mean_speed, self.speed_deviation);
         let bound = |speed: f64| speed.clamp(mean - 10.0 * deviation, mean + 10.0 * deviation);
         let (low, high) = self.range.bounds();
@@ -142,7 +144,7 @@ impl Speeds {
     }
 }
 
-/// Returns the standard normal distribution function.
+/// Returns the standard normal distribution function at `z`.
 fn share_below(z: f64) -> f64 {
     0.5 * math::erfc(-z / 2.0_f64.sqrt())
 }
@@ -169,7 +171,7 @@ mod tests {
         };
         let slow = normal(0.5, 1.0, 0.2);
         assert!((1.0 / slow.mean_pace() - 0.957_873_7).abs() < 1e-6);
-        // The reference value is an integral without clamping.
+        // The reference value is an integral over speeds that are not limited to the range.
         let walkers = normal(0.01, 3.0, 0.3);
         assert!((1.0 / walkers.mean_pace() - 2.969_369).abs() < 1e-4);
     }
@@ -188,7 +190,8 @@ mod tests {
                 ..Speeds::default()
             },
         ] {
-            // The standard error is a deviation of at most 7.5 m/s over sqrt(40,000).
+            // The standard deviation is at most 7.5 m/s, so the standard error is at most 7.5 /
+            // sqrt(40,000) m/s.
             let sum: f64 = (0..40_000).map(|_| speeds.draw_in_time(&mut random)).sum();
             let (mean, expected) = (sum / 40_000.0, 1.0 / speeds.mean_pace());
             assert!((mean - expected).abs() < 0.15, "{mean}, not {expected}");

@@ -2,30 +2,32 @@
 
 use fadeout_core::Point;
 
-/// Largest number of squares along an axis. Beyond it the squares become larger.
+/// Largest number of squares along an axis. In a larger area the squares become larger.
 const MOST_ALONG: usize = 512;
 
-/// Extent of an object: its middle, and the largest distance of any part from the middle along x
-/// and y, metres.
+/// Extent of an object. The first pair is its middle. The second is the largest distance of any
+/// part from the middle along x and y, in metres.
 pub(crate) type Extent = ((f64, f64), (f64, f64));
 
-/// Squares of the ground, with the numbers of the objects in each.
+/// Squares of the ground, with the indexes of the objects in each square.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Squares {
     low: (f64, f64),
     side: f64,
     columns: usize,
     rows: usize,
-    /// Start of each square's objects in `inside`, and the end of the last.
+    /// Position in `inside` at which each square's objects start, and the end of the last square's
+    /// objects.
     begins: Vec<u32>,
     inside: Vec<u32>,
-    /// Number of the last line that each object was found for, and number of the current line.
+    /// For each object, the number of the last line that found it. Then the number of the current
+    /// line.
     found_for: (Vec<u64>, u64),
 }
 
 impl Squares {
-    /// Builds the index of `count` objects, whose extent `extent` returns. Squares have at least
-    /// this side, metres.
+    /// Builds the index of `count` objects. `extent` returns the extent of an object. The side of a
+    /// square is at least `least_side` metres.
     pub(crate) fn lay_out(
         &mut self,
         (count, least_side): (usize, f64),
@@ -33,7 +35,7 @@ impl Squares {
     ) {
         self.found_for.0.resize(count, 0);
         self.inside.clear();
-        // The reserve makes allocations during a run rare.
+        // Capacity is reserved, so that allocations during a run are rare.
         self.inside.reserve(4 * count);
         if count == 0 {
             (self.columns, self.rows) = (0, 0);
@@ -67,7 +69,7 @@ impl Squares {
         let total = self.begins[squares] as usize;
         self.inside.clear();
         self.inside.resize(total, 0);
-        // The start of each square serves as write position, and is restored afterwards.
+        // `begins` serves as the write position in each square, and is restored afterwards.
         for number in 0..count {
             for square in self.squares(extent(number)) {
                 self.inside[self.begins[square] as usize] = number as u32;
@@ -95,8 +97,8 @@ impl Squares {
         rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
     }
 
-    /// Visits each object that may be within `margin` metres of a straight line on the ground once.
-    /// May visit others too.
+    /// Calls `visit` once for each object that may be within `margin` metres of a straight line on
+    /// the ground. May call it for other objects as well.
     pub(crate) fn along(
         &mut self,
         (from, to): (Point, Point),
@@ -124,7 +126,7 @@ impl Squares {
         };
         for column in self.column(first.x - margin)..=self.column(last.x + margin) {
             let west = self.low.0 + self.side * column as f64;
-            // Part of the line in this column, extended by the margin.
+            // Part of the line within this column of squares, extended by the margin.
             let (y0, y1) = match slope {
                 None => (first.y, last.y),
                 Some(slope) => {
@@ -141,7 +143,7 @@ impl Squares {
                 let (begin, end) = (self.begins[square], self.begins[square + 1]);
                 for &number in &self.inside[begin as usize..end as usize] {
                     let found_for = &mut self.found_for.0[number as usize];
-                    // An object in several squares is visited once.
+                    // An object that extends over several squares is visited only once.
                     if std::mem::replace(found_for, line) != line {
                         visit(number as usize);
                     }

@@ -1,4 +1,4 @@
-//! Standing still.
+//! Movement model of a UE that stands still.
 
 use crate::registry::Model;
 use crate::{MobilityError, Track};

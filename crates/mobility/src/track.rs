@@ -1,4 +1,4 @@
-//! Chain of straight legs.
+//! Movement of a node as a chain of straight legs.
 
 use crate::MobilityError;
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
@@ -7,9 +7,9 @@ use std::fmt;
 /// Straight part of a track at constant speed. The velocity is zero if the node rests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Leg {
-    /// Start of the leg.
+    /// Time at which the leg starts.
     pub from: Time,
-    /// End of the leg. [`Time::NEVER`] for the last one.
+    /// Time at which the leg ends. [`Time::NEVER`] for the last leg of a track.
     pub until: Time,
     /// Position at the start of the leg.
     pub start: Point,
@@ -18,7 +18,7 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// Returns a leg at rest at `place` from `from` on.
+    /// Returns a leg on which the node rests at `place` from `from` on, without end.
     pub const fn rest(from: Time, place: Point) -> Leg {
         Leg {
             from,
@@ -28,7 +28,7 @@ impl Leg {
         }
     }
 
-    /// Returns a leg from `start` at `from` to `end`, at `speed` m/s.
+    /// Returns a leg from `start`, at time `from`, to `end` at `speed` metres per second.
     pub fn walk(from: Time, start: Point, end: Point, speed: f64) -> Leg {
         let offset = end - start;
         let length = offset.length();
@@ -67,7 +67,7 @@ impl Leg {
     }
 }
 
-/// Place to pass.
+/// Place that a node moves through, or stays at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Waypoint {
     /// Position of the waypoint.
@@ -81,17 +81,17 @@ pub struct Waypoint {
 /// Movement of one node over time.
 #[derive(Debug, Clone)]
 pub struct Track {
-    /// Leg that holds the latest time requested.
+    /// Leg that contains the latest time requested.
     current: Leg,
     next_legs: NextLegs,
 }
 
-/// Source of the following legs.
+/// Source of the legs after the current one.
 #[derive(Debug, Clone)]
 enum NextLegs {
     /// No further legs.
     None,
-    /// List of legs, and the index of the next one.
+    /// List of legs, and the index of the next leg.
     Listed(Vec<Leg>, usize),
     /// Legs drawn by a model.
     Drawn(Box<dyn DrawnLegs>),
@@ -105,7 +105,7 @@ pub(crate) trait DrawnLegs: fmt::Debug + Send + Sync {
     fn next_leg(&mut self, leg: &Leg) -> Leg;
     /// Moves all places up by `height` metres.
     fn raise(&mut self, height: f64);
-    /// Returns a copy.
+    /// Returns a copy of the source.
     fn boxed(&self) -> Box<dyn DrawnLegs>;
 }
 
@@ -116,7 +116,7 @@ impl Clone for Box<dyn DrawnLegs> {
 }
 
 impl Track {
-    /// Returns a track at rest for ever.
+    /// Returns a track on which the node rests for ever.
     pub fn rest(place: Point) -> Track {
         Track {
             current: Leg::rest(Time::ZERO, place),
@@ -124,7 +124,7 @@ impl Track {
         }
     }
 
-    /// Returns a straight track that never ends. `velocity` is in metres per second.
+    /// Returns a straight track without end. `velocity` is in metres per second.
     pub fn line(start: Point, velocity: Vector) -> Track {
         Track {
             current: Leg {
@@ -135,10 +135,10 @@ impl Track {
         }
     }
 
-    /// Returns a track from `start` through all waypoints, which rests at the last.
+    /// Returns a track from `start` through all waypoints. The node rests at the last waypoint.
     ///
     /// # Errors
-    /// Returns an error if a waypoint at another place has no positive, finite speed.
+    /// Returns an error if the speed to a waypoint at another place is not positive and finite.
     pub fn waypoints(start: Point, waypoints: &[Waypoint]) -> Result<Track, MobilityError> {
         let (mut now, mut place) = (Time::ZERO, start);
         let mut legs = Vec::with_capacity(2 * waypoints.len() + 1);
@@ -164,9 +164,9 @@ impl Track {
         Ok(Track::legs(legs))
     }
 
-    /// Returns a track of these legs, sorted by time. Before the first leg the node rests at its
-    /// start, and after the last at its end. If two legs do not touch, the node rests in between
-    /// and then jumps.
+    /// Returns a track of these legs, sorted by time. The node rests at the start of the first leg
+    /// before that leg, and at the end of the last leg after it. If two legs do not touch, the node
+    /// rests in between and then jumps.
     ///
     /// # Panics
     /// Panics if there is no leg.
@@ -204,7 +204,7 @@ impl Track {
         self
     }
 
-    /// Returns position and velocity at `time`. Times must not go back.
+    /// Returns position and velocity at `time`. Successive calls must not go back in time.
     pub fn at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {
             match &mut self.next_legs {
@@ -234,8 +234,8 @@ impl Track {
         self.current.at(time)
     }
 
-    /// Returns the time until which [`Track::at`] may be called in any order, from `time` on. It
-    /// must have been called for `time`.
+    /// Returns the time until which [`Track::at`] may be called in any order, from `time` on. The
+    /// caller must have called [`Track::at`] for `time` before.
     pub fn orderless_until(&self, time: Time) -> Time {
         if time < self.current.until {
             return self.current.until;

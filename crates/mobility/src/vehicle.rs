@@ -11,25 +11,27 @@ pub struct Body {
     pub length: f64,
     /// Width from side to side.
     pub width: f64,
-    /// Height of the roof.
+    /// Height of the roof above the ground.
     pub height: f64,
-    /// Height of the antenna.
+    /// Height of the antenna above the ground.
     pub antenna_height: f64,
-    /// Distance of the antenna ahead of the vehicle's middle.
+    /// Distance of the antenna ahead of the vehicle's middle. Negative behind the middle.
     pub antenna_ahead: f64,
-    /// Share of all vehicles, in any unit.
+    /// Weight of this type. The share of the vehicles with this type is its weight over the sum of
+    /// all.
     pub share: f64,
-    /// Number of vehicles of this type that drive in a row, 2 m apart, where gaps are drawn.
+    /// Number of vehicles of this type that drive in a row, 2 m apart. Used if gaps are drawn by a
+    /// rule.
     pub platoon: u32,
-    /// Largest acceleration, in metres per second squared.
+    /// Largest acceleration of the vehicle, in metres per second squared.
     pub acceleration: f64,
-    /// Usual deceleration, in metres per second squared.
+    /// Usual deceleration of the vehicle, in metres per second squared.
     pub deceleration: f64,
 }
 
 impl Body {
-    /// Returns an upper bound of the distance of any part from the middle of the front bumper, in
-    /// metres.
+    /// Returns an upper bound of the distance between the middle of the front bumper and any part
+    /// of the vehicle, in metres.
     pub(crate) fn reach(&self) -> f64 {
         self.length + self.width
     }
@@ -38,16 +40,16 @@ impl Body {
 /// Position, heading and velocity of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// Middle of the front bumper, on the ground.
+    /// Position of the middle of the front bumper on the ground, east and north in metres.
     pub front: (f64, f64),
-    /// Heading, counter-clockwise from east, in radians.
+    /// Heading of the vehicle, counter-clockwise from east, in radians.
     pub heading: f64,
-    /// Velocity in metres per second.
+    /// Velocity of the vehicle towards east and north, in metres per second.
     pub velocity: (f64, f64),
 }
 
 impl Pose {
-    /// Returns the rotation of the vehicle.
+    /// Returns the rotation of the vehicle's box.
     pub(crate) fn turn(&self) -> Turn {
         Turn::by(self.heading)
     }
@@ -83,13 +85,13 @@ impl Pose {
         Point::new(x, y, body.antenna_height)
     }
 
-    /// Returns the velocity in space.
+    /// Returns the velocity as a vector with three components.
     pub fn velocity(&self) -> Vector {
         Vector::new(self.velocity.0, self.velocity.1, 0.0)
     }
 
-    /// Returns the pose at a share of the movement to `other`. A vehicle that jumps stays here
-    /// until the end.
+    /// Returns the pose after this share of the movement to `other`. A vehicle that jumps stays at
+    /// its first pose until the end.
     pub(crate) fn towards(&self, other: &Pose, share: f64) -> Pose {
         debug_assert!(share.is_finite(), "a share of {share} of the way");
         let (x, y) = (other.front.0 - self.front.0, other.front.1 - self.front.1);
@@ -103,7 +105,7 @@ impl Pose {
     }
 }
 
-/// Types of vehicle of a group. Each vehicle draws its type.
+/// Mix of vehicle types in a group. The type of each vehicle is drawn from the mix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix(Vec<Body>);
 
@@ -124,24 +126,25 @@ impl Mix {
         )))
     }
 
-    /// Returns the types.
+    /// Returns the vehicle types of the mix.
     pub fn bodies(&self) -> &[Body] {
         &self.0
     }
 
-    /// Returns the mean length in metres.
+    /// Returns the mean length of a vehicle in metres.
     pub fn mean_length(&self) -> f64 {
         let total: f64 = self.0.iter().map(|body| body.share).sum();
         let lengths = self.0.iter().map(|body| body.share * body.length);
         lengths.sum::<f64>() / total
     }
 
-    /// Draws the number of a type by its share of the vehicles.
+    /// Draws the index of a vehicle's type, by the types' shares of the vehicles.
     pub(crate) fn draw(&self, random: &mut Stream) -> usize {
         self.draw_by(random, |body| body.share)
     }
 
-    /// Draws the number of the type of the next row, so that vehicles have their shares.
+    /// Draws the type for the next row of vehicles, as an index. The probability of a type is its
+    /// share of the vehicles divided by the length of its rows.
     pub(crate) fn draw_row(&self, random: &mut Stream) -> usize {
         self.draw_by(random, |body| body.share / f64::from(body.platoon.max(1)))
     }
@@ -160,7 +163,7 @@ impl Mix {
     }
 }
 
-/// Returns the time in seconds, for equations of motion.
+/// Returns the time in seconds since the start, for equations of motion.
 pub(crate) fn seconds(time: Time) -> f64 {
     time.since(Time::ZERO).as_secs_f64()
 }
@@ -192,8 +195,8 @@ pub(crate) mod tests {
         ..CAR
     };
 
-    /// Reference values `sumo_box_rear` and `sumo_box_rear_30` of the reference sheet, with
-    /// headings from east.
+    /// Reference values `sumo_box_rear` and `sumo_box_rear_30` of the reference sheet. Here
+    /// headings are counted from east.
     #[test]
     fn the_box_lies_behind_the_front_bumper() {
         let pose = |degrees: f64| Pose {

@@ -28,10 +28,10 @@ const TRUCK: Body = Body {
     ..CAR
 };
 
-/// Clearance beyond which a vehicle has no effect.
+/// Clearance in square roots of metres beyond which a vehicle has no effect on a line.
 const CLEAR: f64 = 0.8;
 
-/// Node that is on no vehicle.
+/// Node that rides on no vehicle.
 const ELSEWHERE: NodeId = NodeId(99);
 
 fn at(secs: f64) -> Time {
@@ -62,7 +62,8 @@ fn traffic(road: &Motorway, bodies: Vec<Body>, population: Population, seed: u64
     Fleet::driven(config, Stream::new(seed, "test", 0)).expect("a good road")
 }
 
-/// Returns the lengths of the intervals in which `is_on` is true, sampled each millisecond.
+/// Returns the lengths of the intervals in which `is_on` is true. `is_on` is sampled once a
+/// millisecond.
 fn durations(until_ms: u64, mut is_on: impl FnMut(Time) -> bool) -> Vec<f64> {
     let mut found = Vec::new();
     let mut run = 0;
@@ -77,8 +78,9 @@ fn durations(until_ms: u64, mut is_on: impl FnMut(Time) -> bool) -> Vec<f64> {
     found
 }
 
-/// Reference values `dur_*` of the reference sheet. A thin truck of 13 m is at y = 6 m, and a car's
-/// antenna at y = 10 m. The base station is at the origin, and its ray is below the roof.
+/// Checks the reference values `dur_*` of the reference sheet. The base station is at the origin,
+/// and a car's antenna at y = 10 m. A thin truck of 13 m drives between them at y = 6 m. The ray is
+/// below the truck's roof.
 #[test]
 fn a_shadow_lasts_as_long_as_the_closed_form_says() {
     for (car, truck, expected) in [
@@ -110,8 +112,8 @@ fn a_shadow_lasts_as_long_as_the_closed_form_says() {
     }
 }
 
-/// Reference values `roof_ratio_*` and `roof_min_D_gap10` of the reference sheet. They are the
-/// distance of a vehicle's side within which the vehicle shades.
+/// Checks the reference values `roof_ratio_*` and `roof_min_D_gap10` of the reference sheet. They
+/// give the distance from a vehicle's side up to which the vehicle blocks the ray.
 #[test]
 fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
     let unit = Point::new(0.0, 0.0, 5.0);
@@ -132,9 +134,9 @@ fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
     }
 }
 
-/// Trucks pass between the base station and a parked car as a Poisson process. The share of blocked
-/// time is 1 - exp(-rho L), and the mean blockage lasts (exp(rho L) - 1) / flow. L includes the
-/// slant of the ray.
+/// Trucks pass between the base station and a parked car as a Poisson process of density rho. The
+/// ray is blocked for a share 1 - exp(-rho L) of the time. The mean blockage lasts (exp(rho L) - 1)
+/// / flow. The length L includes the slant of the ray.
 #[test]
 fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     let truck = Body {
@@ -169,7 +171,7 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     let (load, flow) = (density * 13.0, density * speed);
     let expected = 1.0 - fadeout_core::math::exp(-load);
     let share = blocked / times;
-    // The ring of each seed holds 400 trucks, so one seed has a relative deviation of 5 %. The
+    // Each seed has about 400 trucks on the ring, so the relative standard deviation is 5 %. The
     // limit is four standard errors.
     let error = 4.0 * 0.05 / (cases.count() as f64).sqrt();
     assert!(
@@ -191,8 +193,8 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
 }
 
 /// A moving car is blocked for the same share of time at any speed. Its blockages are shorter if
-/// its ray sweeps faster over the trucks' lane. A ray that crosses the lane at the share k of its
-/// length passes the trucks at |u - k v|.
+/// its ray moves faster over the trucks' lane. A ray that crosses the lane at the share k of its
+/// length passes the trucks at a speed of |u - k v|.
 #[test]
 fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
     // The trucks are so thin that the slant of the ray adds at most a millimetre to the 13 m.
@@ -202,7 +204,7 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
     };
     let speed = 20.0;
     let road = motorway(&[speed], 20_000.0);
-    // The base station is 100 m beyond the lane, and the car 50 m before it.
+    // The trucks' lane is 100 m from the base station and 50 m from the car, so k is 2/3.
     let (unit, k) = (Point::new(10_000.0, -98.0, 1.5), 2.0 / 3.0);
     let (ticks, tick) = (2500_u64, 0.02);
     let density = 1.0 / (2.5 * speed);
@@ -228,7 +230,7 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
             }
         });
         let sweep = (speed - k * car_speed).abs();
-        // Four standard errors of the number of trucks observed.
+        // The limit is four standard errors of the number of trucks observed.
         let times = ticks as f64 * cases.count() as f64;
         let trucks = times * tick * sweep * density;
         let error = 4.0 / trucks.sqrt();
@@ -246,8 +248,8 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
     }
 }
 
-/// The index finds the same vehicles as an exhaustive search, and the sign agrees with the exact
-/// crossing.
+/// The index finds the same vehicles as a search over all vehicles. A depth above zero agrees with
+/// the exact crossing of the box.
 #[test]
 fn the_index_finds_what_a_look_at_all_finds() {
     let streets = Streets {
@@ -316,14 +318,15 @@ fn the_index_finds_what_a_look_at_all_finds() {
     assert!(met > looks && 8 * cut > 3 * looks, "{met} {cut}");
 }
 
-/// The depth changes without a step while a truck drives through a ray.
+/// The depth has no jump while a truck drives through a ray.
 #[test]
 fn a_passing_truck_comes_and_goes_without_a_step() {
     let road = motorway(&[30.0], 1000.0);
     let mut places = Places::default();
     places.add(traffic(&road, vec![TRUCK], Population::Number(1), 4));
     let (unit, car) = (Point::new(500.0, -14.0, 5.0), Point::new(507.0, 3.0, 1.5));
-    // The truck is treated as an edge at 28 GHz: v is the depth over the root of the wavelength.
+    // The truck is treated as an edge at 28 GHz. Its diffraction parameter v is the depth divided
+    // by the root of the wavelength.
     let parameter = |depth: f64| depth / 0.010_707_f64.sqrt();
     let (mut before, mut deepest) = (-7.7, -7.7_f64);
     for tenth in 0..340_000_u64 {
@@ -332,8 +335,8 @@ fn a_passing_truck_comes_and_goes_without_a_step() {
         let v = edges
             .first()
             .map_or(-7.7, |edge| parameter(edge.depth).max(-7.7));
-        // The truck moves 3 mm between samples. 4 m from an end the weight of a metre is at most
-        // 1.4.
+        // The truck moves 3 mm between samples. At 4 m from an end, a metre across the line changes
+        // the offset by at most 1.4.
         assert!((v - before).abs() < 0.1, "{time:?}: {before} {v}");
         deepest = deepest.max(v);
         before = v;

@@ -5,17 +5,18 @@ use crate::Leg;
 use fadeout_core::{Point, Span, Time};
 use std::collections::BTreeMap;
 
-/// Reads an unpacked `.movements` file of BonnMotion. Each line is a node, numbered from 0, with a
-/// time and a place for each waypoint. Nodes move straight from one waypoint to the next. They rest
-/// if two waypoints have the same place, and stay at the last one.
+/// Reads an unpacked `.movements` file of BonnMotion. Each line describes a node. Nodes are
+/// numbered from 0. A line has a time and a place for each waypoint. Nodes move straight from one
+/// waypoint to the next. They rest if two waypoints have the same place, and stay at the last
+/// waypoint.
 ///
-/// A line has triples `t x y`. If its numbers are no multiple of three, or if triples would have
-/// decreasing times, it has quadruples `t x y z`. The header does not decide, because old files say
-/// `dim=3` and have triples.
+/// A line consists of triples `t x y` or of quadruples `t x y z`. It is read as quadruples if the
+/// number of its values is not a multiple of three, or if triples would have decreasing times. The
+/// header is ignored, because old files have `dim=3` and triples.
 ///
 /// # Errors
-/// Returns [`TraceError`] with the line of text that is no number, of decreasing times, or of a row
-/// that has neither triples nor quadruples.
+/// Returns [`TraceError`] if a word is not a number, if times decrease, or if a row has neither
+/// triples nor quadruples. The error names the line.
 pub fn bonnmotion(text: &str) -> Result<Tracks, TraceError> {
     let mut legs = BTreeMap::new();
     let rows = text

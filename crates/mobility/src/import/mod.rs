@@ -17,14 +17,14 @@ pub use traced::TracedVehicle;
 use crate::{Leg, Track};
 use std::collections::BTreeMap;
 
-/// Tracks of a trace file, by the name of each node or vehicle in the file.
+/// Tracks of a trace file, by the name of the node or vehicle in the file.
 pub type Tracks = BTreeMap<String, Track>;
 
-/// Error that a trace file is rejected with.
+/// Error with which a trace file is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TraceError {
-    /// Line of the file, from 1.
+    /// Line of the file, counted from 1.
     pub line: usize,
     /// Description of the mistake and of the expected content.
     pub message: String,
@@ -39,9 +39,9 @@ impl TraceError {
     }
 }
 
-/// Largest valid time in a trace, in seconds.
+/// Largest valid time in a trace file, in seconds.
 const MAX_SECONDS: f64 = 1e6;
-/// Largest valid coordinate in a trace, in metres.
+/// Largest valid coordinate in a trace file, in metres.
 const MAX_METRES: f64 = 1e7;
 
 /// Parses a finite number from `-most` to `most`.

@@ -5,15 +5,15 @@ use crate::Leg;
 use fadeout_core::{Point, Span, Time};
 use std::collections::BTreeMap;
 
-/// Reads movements in ns-2's format.
+/// Reads a file of movements in ns-2's format.
 ///
 /// The reader accepts `$node_(i) set X_ v` with `Y_` and `Z_`, anywhere in the file. It also
 /// accepts `$ns_ at t "$node_(i) setdest x y speed"` and `$ns_ at t "$node_(i) set X_ v"`. Lines
-/// that start with `#` or `$god_` are skipped. A movement ends early if the next one begins. A
-/// speed of zero stops the node. Nodes are named by their number.
+/// that start with `#` or `$god_` are skipped. A movement ends early if the node's next movement
+/// begins. A speed of zero stops the node. The name of a node is its number.
 ///
 /// # Errors
-/// Returns [`TraceError`] with the line that has none of these forms.
+/// Returns [`TraceError`] with the first line that has none of these forms.
 pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
     let mut starts: BTreeMap<String, Point> = BTreeMap::new();
     let mut commands: BTreeMap<String, Vec<(f64, Command)>> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
     let mut legs = BTreeMap::new();
     for (node, start) in starts {
         let mut commands = commands.remove(&node).unwrap_or_default();
-        // The sort is stable, so commands of one instant keep their order.
+        // The sort is stable, so commands with the same time keep their order in the file.
         commands.sort_by(|one, other| one.0.total_cmp(&other.0));
         legs.insert(node, walk(start, &commands));
     }
@@ -128,7 +128,7 @@ fn parse(line: &str, at: usize) -> Result<Option<(String, Option<f64>, Command)>
     Ok(Some((node.to_owned(), time, command)))
 }
 
-/// Returns the legs of one node. Each command ends the leg of the one before.
+/// Returns the legs of one node. Each command ends the leg of the command before.
 fn walk(start: Point, commands: &[(f64, Command)]) -> Vec<Leg> {
     let mut legs = vec![Leg::rest(Time::ZERO, start)];
     for &(seconds, command) in commands {
@@ -163,7 +163,7 @@ mod tests {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
-    /// Test vector of the reference sheet, section G.6.
+    /// Checks arrival times against a test vector of the reference sheet, section G.6.
     #[test]
     fn a_node_arrives_when_its_speed_says_so() {
         let text = "# written by hand\n\

@@ -23,13 +23,14 @@ const MAX_SPEED: f64 = 720.0;
 /// Largest number of points of all streets.
 const MAX_POINTS: usize = 200_000;
 
-/// Reads a table of streets, separated by semicolons. It has a row for each point of each street in
-/// order. A row has the lanes onward from the point and back, and 1 if the point is a crossing with
-/// traffic lights. Lanes and speed limit of a street are those in its first row.
+/// Reads a table of streets with columns separated by semicolons. The table has a row for each
+/// point of each street, in order. A row has the number of lanes onward from the point and the
+/// number of lanes back. It also has a 1 if the point is a crossing with traffic lights. The lanes
+/// and the speed limit of a street are those in its first row.
 ///
 /// # Errors
-/// Returns [`TraceError`] with the line that lacks a column, or whose number is missing or out of
-/// range.
+/// Returns [`TraceError`] if the header lacks a column, or if a number is missing or out of range.
+/// The error names the line.
 pub fn streets(text: &str) -> Result<Streets, TraceError> {
     let mut lines = text.lines().enumerate().map(|(line, row)| (line + 1, row));
     let header = lines.next().map_or("", |(_, header)| header);
@@ -93,8 +94,8 @@ fn columns_of(header: &str) -> Result<[usize; COLUMNS.len()], TraceError> {
     Ok(columns)
 }
 
-/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the
-/// fields of its lanes in both directions, `speed` that of its limit.
+/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the fields
+/// with its lanes in both directions, and `speed` is the field with its speed limit.
 fn street_of(lanes: &str, back: &str, speed: &str, line: usize) -> Result<Street, TraceError> {
     let count = |text, what| {
         let value = number(text, what, MAX_LANES, line)?;

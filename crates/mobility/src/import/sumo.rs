@@ -1,4 +1,4 @@
-//! Floating car data of SUMO in XML.
+//! Reader of SUMO's floating car data in XML.
 
 use super::traced::Step;
 use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number, tracks};
@@ -19,7 +19,7 @@ pub(super) struct Sample {
     pub(super) angle: Option<f64>,
 }
 
-/// Vehicle or person of the file, and its samples.
+/// Vehicle or person of the file, with its positions at time steps.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
     pub(super) is_person: bool,
@@ -30,32 +30,32 @@ pub(super) struct Passage {
 /// Vehicles and persons by their id.
 pub(super) type Passages = BTreeMap<String, Passage>;
 
-/// Largest valid angle from north, in degrees.
+/// Largest valid angle in the file, in degrees clockwise from north.
 pub(super) const MAX_DEGREES: f64 = 3600.0;
 
 /// Reads an `fcd-export` file of SUMO: vehicles and persons by their id.
 ///
 /// Between two time steps a vehicle moves in a straight line. If the distance is more than twice
-/// the reach of its speed, it rests and then jumps (a teleport). A vehicle without a speed never
-/// jumps. Before its first step a vehicle is at its first position, after its last step at its
-/// last. Steps without the vehicle in between are ignored.
+/// what its speed allows, the vehicle rests and then jumps (a teleport). A vehicle without a speed
+/// never jumps. Before its first step a vehicle is at its first position. After its last step it is
+/// at its last position. Steps in between that do not list the vehicle are ignored.
 ///
-/// The position is that of the file, which for vehicles is the middle of the front bumper. Without
-/// a `z` it is on the ground.
+/// The position is that of the file. For vehicles this is the middle of the front bumper. A
+/// position without a `z` is on the ground.
 ///
 /// # Errors
-/// Returns [`TraceError`] with the line of malformed XML, of a missing position, id or time, or of
-/// decreasing times.
+/// Returns [`TraceError`] if the XML is malformed, if a position, id or time is missing, or if
+/// times decrease. The error names the line.
 pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
 
 /// Reads the vehicles of an `fcd-export` file of SUMO by their id, with their types and headings.
-/// Persons are left out. Vehicles move as in [`sumo_fcd`]. Without an `angle` a vehicle heads in
-/// its direction of movement, and keeps its heading while it stands.
+/// Persons are left out. Vehicles move as in [`sumo_fcd`]. If the file has no `angle`, a vehicle's
+/// heading is its direction of movement. The heading stays while the vehicle stands.
 ///
 /// # Errors
-/// Returns the errors of [`sumo_fcd`].
+/// Returns an error in the same cases as [`sumo_fcd`].
 pub fn sumo_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
     Ok(vehicles_of(parse(text)?))
 }
@@ -70,7 +70,7 @@ pub(super) fn tracks_of(passages: Passages) -> Tracks {
     )
 }
 
-/// Returns the vehicles without persons.
+/// Returns the vehicles, without the persons.
 pub(super) fn vehicles_of(passages: Passages) -> BTreeMap<String, TracedVehicle> {
     let vehicles = passages
         .into_iter()
@@ -87,7 +87,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
     let mut passages = Passages::new();
     let mut now: Option<f64> = None;
     let mut is_export = false;
-    // Line breaks are counted up to the reader's position.
+    // Lines are counted up to the reader's position.
     let (mut line, mut counted) = (1, 0);
     loop {
         let event = reader.read_event();
@@ -172,8 +172,8 @@ fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<Str
     }
 }
 
-/// Returns true if the vehicle drives between both samples instead of jumping. A margin of 1 m
-/// covers rounded positions.
+/// Returns true if the vehicle drives from one sample to the other instead of jumping. A margin of
+/// 1 m allows for rounded positions.
 fn is_drive(one: &Sample, other: &Sample) -> bool {
     let (way, lasts) = (other.place - one.place, other.at - one.at);
     let bound = |speed: f64| way.length() <= 2.0 * speed.abs() * lasts + 1.0;
@@ -237,7 +237,7 @@ fn steps(samples: &[Sample]) -> Vec<Step> {
     steps
 }
 
-/// Returns the heading of the first movement. East if the vehicle never moves.
+/// Returns the heading of the vehicle's first movement, or east if the vehicle never moves.
 fn first_heading(samples: &[Sample]) -> f64 {
     let mut pairs = samples.windows(2);
     pairs
@@ -245,10 +245,10 @@ fn first_heading(samples: &[Sample]) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Returns the direction from one sample to the next. `None` if they are too close together.
+/// Returns the direction from one sample to the next. `None` if the samples are too close together.
 fn way_on(one: &Sample, other: &Sample) -> Option<f64> {
     let way = other.place - one.place;
-    // Positions have a resolution of a centimetre or better.
+    // The file's positions have a resolution of a centimetre or finer.
     (math::hypot(way.x, way.y) > 0.05).then(|| math::atan2(way.y, way.x))
 }
 
@@ -315,7 +315,8 @@ mod tests {
         }
     }
 
-    /// Angles count clockwise from north, and a car that heads north lies south of its position.
+    /// Angles are counted clockwise from north. A car that heads north extends to the south of its
+    /// position.
     #[test]
     fn a_vehicle_looks_where_the_file_says_and_comes_and_goes() {
         let text = file(
@@ -342,7 +343,7 @@ mod tests {
             let behind = pose.front.1 - 12.0 * math::sin(pose.heading);
             assert!((behind - (y - 12.0)).abs() < 1e-9);
         }
-        // Without an angle the heading is west, the direction of movement.
+        // The file has no angle for this car, so its heading is its direction of movement, west.
         let car = vehicles.get("b").expect("the car");
         assert!((math::cos(car.at(at(2.0)).0.heading) + 1.0).abs() < 1e-12);
     }

@@ -1,4 +1,4 @@
-//! Floating car data of SUMO as a CSV table.
+//! Reader of SUMO's floating car data in a CSV table.
 
 use super::sumo::{MAX_DEGREES, Passages, Sample, tracks_of, vehicles_of};
 use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number};
@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 /// the tracks of vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) does.
 ///
 /// # Errors
-/// Returns [`TraceError`] with the line that lacks a column, a position, an id or a time, or whose
-/// time decreases.
+/// Returns [`TraceError`] if a column, a position, an id or a time is missing, or if times
+/// decrease. The error names the line.
 pub fn sumo_csv(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
 
-/// Reads the vehicles of such a table, as [`sumo_vehicles`](super::sumo_vehicles) does.
+/// Reads the vehicles of a CSV table of floating car data, as
+/// [`sumo_vehicles`](super::sumo_vehicles) does.
 ///
 /// # Errors
-/// Returns the errors of [`sumo_csv`].
+/// Returns an error in the same cases as [`sumo_csv`].
 pub fn sumo_csv_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, TraceError> {
     Ok(vehicles_of(parse(text)?))
 }
@@ -43,8 +44,8 @@ struct Who {
 }
 
 impl Columns {
-    /// Finds the columns in the header. SUMO may put a prefix with the object before a column's
-    /// name.
+    /// Finds the columns in the header. SUMO may prefix a column's name with the object, as in
+    /// `vehicle_x`.
     fn new(header: &str) -> Result<Columns, TraceError> {
         let separator = [';', ',', '\t']
             .into_iter()
@@ -123,7 +124,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
     Ok(passages)
 }
 
-/// Returns the text of a column. Empty if the row is shorter.
+/// Returns the text of a column in a row. Empty if the row is too short.
 fn field<'a>(fields: &[&'a str], column: usize) -> &'a str {
     fields.get(column).copied().unwrap_or("")
 }

@@ -1,4 +1,4 @@
-//! Vehicles of a trace.
+//! Vehicles whose movement is read from a trace.
 
 use crate::vehicle::Pose;
 use fadeout_core::{Time, math};
@@ -12,15 +12,15 @@ pub(super) struct Step {
     pub(super) jumps: bool,
 }
 
-/// Vehicle of a trace. It drives straight between time steps, and does not exist before its first
-/// and after its last.
+/// Vehicle of a trace. It drives straight between time steps. Before its first time step and after
+/// its last it does not exist.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedVehicle {
-    /// Type of the vehicle. `None` if the file has none.
+    /// Name of the vehicle's type. `None` if the file has no type.
     pub kind: Option<String>,
-    /// Time steps in order, at least one.
+    /// Time steps of the vehicle in order. There is at least one.
     steps: Vec<Step>,
-    /// Index of the step that holds the latest time requested.
+    /// Index of the step that contains the latest time requested.
     current: usize,
 }
 
@@ -49,7 +49,7 @@ impl TracedVehicle {
         }
     }
 
-    /// Returns the highest speed in metres per second.
+    /// Returns the vehicle's highest speed in metres per second.
     pub fn fastest(&self) -> f64 {
         let speeds = self.steps.iter().map(|step| {
             let (x, y) = step.pose.velocity;
@@ -58,7 +58,7 @@ impl TracedVehicle {
         speeds.fold(0.0, f64::max)
     }
 
-    /// Advances to `time`.
+    /// Advances the vehicle to `time`.
     pub fn advance(&mut self, time: Time) {
         while let Some(next) = self.steps.get(self.current + 1)
             && next.at <= time
@@ -67,7 +67,7 @@ impl TracedVehicle {
         }
     }
 
-    /// Returns the pose, and true if the vehicle exists at that time.
+    /// Returns the vehicle's pose, and true if the vehicle exists at that time.
     pub fn at(&self, time: Time) -> (Pose, bool) {
         let step = &self.steps[self.current];
         let is_before = time < step.at;

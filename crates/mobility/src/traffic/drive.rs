@@ -1,4 +1,4 @@
-//! Simulation of vehicles on lanes in time steps.
+//! Simulation of vehicles that drive on lanes, in time steps.
 
 use super::following::{CarFollowing, Driving, Leader, approach_speed, speed_factor};
 use super::gaps::{GapRule, LEAST_GAP_M, Placed, by_number, by_rule};
@@ -8,33 +8,33 @@ use crate::vehicle::{Body, Mix, Pose, seconds};
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time, math};
 
-/// Number of vehicles.
+/// Rule for the number of vehicles on a road.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Population {
-    /// Number of vehicles at uniformly drawn places.
+    /// Number of vehicles. Their places are drawn uniformly.
     Number(usize),
-    /// Vehicles with gaps drawn by a rule.
+    /// Rule that gaps between vehicles are drawn by. The vehicles fill the road.
     Gaps(GapRule),
 }
 
 /// Configuration of a group of vehicles on a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrafficConfig {
-    /// Road.
+    /// Road that the vehicles drive on.
     pub road: Road,
-    /// Number of vehicles.
+    /// Number of vehicles, or the rule for their gaps.
     pub population: Population,
     /// Types of the vehicles.
     pub mix: Mix,
     /// Parameters of the drivers.
     pub driving: Driving,
-    /// Simulated time before the run. Used if the vehicles follow each other.
+    /// Simulated time before the run. Used only with a car-following model.
     pub warm_up: Span,
-    /// Time between two decisions. Vehicles move straight in between.
+    /// Time between two decisions of a driver. Vehicles move straight in between.
     pub step: Span,
 }
 
-/// Largest number of vehicles of a group.
+/// Largest number of vehicles in a group.
 pub const MAX_VEHICLES: usize = 100_000;
 
 #[derive(Debug, Clone)]
@@ -44,9 +44,9 @@ struct Car {
     /// Position of the front along the lane, metres.
     at: f64,
     speed: f64,
-    /// Lane that the vehicle takes at the end of this one, after all its parts.
+    /// Lane that the vehicle takes after the last part of its current lane.
     next: usize,
-    /// Factor of the driver's desired speed.
+    /// Ratio of the driver's desired speed to the speed limit.
     factor: f64,
     idleness: f64,
 }
@@ -59,15 +59,16 @@ pub(super) struct Drive {
     driving: Driving,
     step: Span,
     cars: Vec<Car>,
-    /// Vehicles on each lane, the foremost first.
+    /// Indexes of the vehicles on each lane, the foremost first.
     order: Vec<Vec<u32>>,
-    /// Other lanes that lead into the same lane as each lane.
+    /// For each lane, the other lanes that lead into the same next lane.
     into: Vec<Vec<usize>>,
     random: Stream,
-    /// Time since the start of the simulation, in seconds.
+    /// Simulated time in seconds, including the time before the run.
     driven: f64,
-    /// Poses at `from` and one step later.
+    /// Start of the current time step.
     from: Time,
+    /// Poses at the start and at the end of the current time step.
     poses: Vec<(Pose, Pose)>,
     speeds: Vec<f64>,
 }
@@ -134,8 +135,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each vehicle is
-    /// on the lane that its stretch begins with.
+    /// Places vehicles on all stretches, with gaps drawn by the rule. `lengths` are those of the
+    /// stretches. Each result names the first lane of the stretch.
     fn place_by_gaps(&mut self, rule: GapRule, lengths: &[f64]) -> Vec<(usize, Placed)> {
         let road = &self.road;
         let mut placed = Vec::new();
@@ -150,10 +151,10 @@ impl Drive {
         placed
     }
 
-    /// Returns `number` vehicles on all stretches, as [`Drive::place_by_gaps`] does.
+    /// Places `number` vehicles on all stretches. The result is as in [`Drive::place_by_gaps`].
     ///
     /// # Errors
-    /// Returns an error if the road has no room for them.
+    /// Returns an error if the vehicles do not fit on the road.
     fn place_by_number(
         &mut self,
         number: usize,
@@ -177,7 +178,7 @@ impl Drive {
     /// Draws the number of vehicles on each stretch, in proportion to its length.
     fn draw_counts(&mut self, number: usize, lengths: &[f64]) -> Result<Vec<usize>, MobilityError> {
         let whole: f64 = lengths.iter().sum();
-        // Lanes of a map may be shorter than a truck.
+        // Lanes of a map may be shorter than a truck, so their number of vehicles is limited.
         let longest = self.mix.bodies().iter().map(|body| body.length);
         let taken = longest.fold(0.0, f64::max) + LEAST_GAP_M;
         let fits = |length: &f64| match self.road.is_map {
@@ -195,7 +196,7 @@ impl Drive {
         }
         let mut counts = vec![0_usize; lengths.len()];
         for _ in 0..number.min(MAX_VEHICLES + 1) {
-            // If a lane is full, another one is drawn.
+            // If the drawn lane is full, another lane is drawn.
             let lane = loop {
                 let mut left = whole * self.random.uniform();
                 let chosen = lengths.iter().position(|length| {
@@ -212,7 +213,8 @@ impl Drive {
         Ok(counts)
     }
 
-    /// Adds vehicles, each at its place on its stretch.
+    /// Adds vehicles. A position beyond the first part of a stretch is moved to the part that
+    /// contains it.
     fn add_cars(&mut self, placed: Vec<(usize, Placed)>) {
         for (mut lane, (body, mut at)) in placed {
             let normal = self.random.normal();
@@ -245,7 +247,7 @@ impl Drive {
         }
     }
 
-    /// Draws the lane that a vehicle takes at the end of a lane, after all its parts.
+    /// Draws the lane that a vehicle takes after the last part of this lane.
     fn draw_next(&mut self, lane: usize) -> usize {
         let next = &self.road.lanes[self.road.last_of(lane)].next;
         if let [(only, _)] = next[..] {
@@ -288,7 +290,7 @@ impl Drive {
         }
     }
 
-    /// Drives on until `time` lies within the step.
+    /// Simulates steps until `time` lies within the current step.
     pub(super) fn advance(&mut self, time: Time) {
         while time >= self.from.saturating_add(self.step) {
             self.from = self.from.saturating_add(self.step);
@@ -296,7 +298,7 @@ impl Drive {
         }
     }
 
-    /// Returns the pose of a vehicle at a time within the step.
+    /// Returns the pose of a vehicle at a time within the current step.
     pub(super) fn at(&self, car: usize, time: Time) -> Pose {
         let (before, after) = &self.poses[car];
         let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
@@ -308,7 +310,7 @@ impl Drive {
         before.towards(after, share.clamp(-1.0, 1.0))
     }
 
-    /// Drives one step.
+    /// Simulates one time step of all vehicles.
     fn go(&mut self) {
         let step = self.step.as_secs_f64();
         for lane in 0..self.order.len() {
@@ -333,7 +335,8 @@ impl Drive {
         for lane in 0..self.order.len() {
             turned |= self.hand_over(lane);
         }
-        // A vehicle may cross several short lanes within a step.
+        // A vehicle may cross several short lanes within a step, so the loop ends when none has
+        // moved on.
         while turned {
             turned = false;
             for lane in 0..self.order.len() {
@@ -349,7 +352,7 @@ impl Drive {
                 after.front.0 - before.front.0,
                 after.front.1 - before.front.1,
             );
-            // A vehicle that leaves the road at its end appears at its start at once.
+            // A vehicle that leaves a motorway at its end appears at its start at once.
             let farthest = 4.0 * self.cars[car].speed.max(1.0) * step + 1.0;
             let is_jump = math::hypot(x, y) > farthest;
             let velocity = if is_jump {
@@ -372,7 +375,7 @@ impl Drive {
         }
     }
 
-    /// Asserts that each vehicle is on one lane, within the lane, and behind the vehicles ahead.
+    /// Asserts that each vehicle is in the list of its lane only, at a finite position.
     fn assert_invariants(&self) {
         debug_assert!(
             self.order.iter().map(Vec::len).sum::<usize>() == self.cars.len(),
@@ -402,7 +405,7 @@ impl Drive {
             return;
         }
         let (leader, desired) = self.ahead(lane, position);
-        // A driver stays idle for about a second at a time.
+        // In Krauss's model a driver keeps a drawn idleness for about a second.
         if self.driving.model == CarFollowing::Krauss {
             let draw = self.random.uniform();
             let kept = (1.0 - step).max(0.0);
@@ -419,12 +422,12 @@ impl Drive {
         self.speeds[car] = next;
     }
 
-    /// Returns the vehicle ahead, or a line to stop at, and the desired speed. `None` if the lane
-    /// ahead is free.
+    /// Returns the vehicle ahead or the stop line ahead, whichever is closer, and the desired
+    /// speed. The first result is `None` if the lane ahead is free.
     fn ahead(&self, lane: usize, position: usize) -> (Option<Leader>, f64) {
-        /// Distance ahead beyond which nothing counts.
+        /// Distance ahead, in metres, beyond which the driver ignores lights and vehicles.
         const SIGHT_M: f64 = 250.0;
-        /// Number of turns ahead beyond which nothing counts.
+        /// Number of turns ahead beyond which the driver ignores vehicles.
         const TURNS: u32 = 4;
         let car = &self.cars[self.order[lane][position] as usize];
         let body = &self.mix.bodies()[car.body];
@@ -454,7 +457,8 @@ impl Drive {
                 meet((end, 0.0));
             }
         }
-        // Vehicles from other lanes that lead into the same lane count as vehicles ahead.
+        // A vehicle that will enter the same lane from another lane earlier is treated as a vehicle
+        // ahead.
         for &other in &self.into[lane] {
             if let Some(&first) = self.order[other].first() {
                 let other_car = &self.cars[first as usize];
@@ -490,7 +494,8 @@ impl Drive {
         self.mix.bodies()[car.body].length
     }
 
-    /// Moves vehicles beyond the end of a lane to the next one. Returns true if there were any.
+    /// Moves vehicles beyond the end of a lane to the next lane. Returns true if any vehicle was
+    /// moved.
     fn hand_over(&mut self, lane: usize) -> bool {
         let length = self.road.lanes[lane].length;
         let is_beyond = |car: &u32| self.cars[*car as usize].at >= length;
@@ -516,8 +521,8 @@ impl Drive {
     }
 }
 
-/// Returns the lists of vehicles of all lanes, with capacity for a full lane. A lane of a map gets
-/// capacity for a queue, because maps may have very many lanes.
+/// Returns an empty list of vehicles for each lane, with capacity for a full lane. A lane of a map
+/// gets capacity for 64 vehicles, because maps may have very many lanes.
 fn order(road: &Road) -> Vec<Vec<u32>> {
     const SHORTEST_M: f64 = 4.0;
     const QUEUE: usize = 64;
@@ -529,7 +534,7 @@ fn order(road: &Road) -> Vec<Vec<u32>> {
     road.lanes.iter().map(room).collect()
 }
 
-/// For each lane that leads into a single lane, returns the other lanes that lead into that lane.
+/// For each lane that leads into one lane only, returns the other lanes that lead into that lane.
 fn into(road: &Road) -> Vec<Vec<usize>> {
     let mut from = vec![Vec::new(); road.lanes.len()];
     for (number, lane) in road.lanes.iter().enumerate() {

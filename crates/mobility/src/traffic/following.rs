@@ -7,14 +7,15 @@ use fadeout_core::registry::{choice, number};
 pub use fadeout_core::agreed::CarFollowing;
 
 fadeout_core::parameters! {
-    /// Parameters of drivers. The defaults are those of SUMO and of a scenario.
+    /// Parameters of drivers. The defaults are those of SUMO.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Driving {
         /// Car-following model.
         pub model as "following": CarFollowing = choice(CarFollowing::NAMES, "none"),
-        /// Time headway in seconds that drivers want, or their reaction time.
+        /// Time headway that drivers want, or the reaction time of drivers in Krauss's model, in
+        /// seconds.
         pub headway: f64 = number((0.0, 1e9, "s"), "1"),
-        /// Distance in metres between two vehicles that stand.
+        /// Distance in metres between two vehicles that are standing.
         pub min_gap: f64 = number((0.0, 1e6, "m"), "2.5"),
         /// Imperfection of drivers in Krauss's model, from 0 to 1.
         pub dawdling: f64 = number((0.0, 1.0, ""), "0.5"),
@@ -23,12 +24,12 @@ fadeout_core::parameters! {
     }
 }
 
-/// Vehicle ahead: the gap to its rear in metres, and its speed.
+/// Vehicle ahead: the gap to its rear in metres, and its speed in metres per second.
 pub(super) type Leader = (f64, f64);
 
 impl Driving {
-    /// Returns the speed after `step` seconds. The driver has the speed `speed` and wants
-    /// `desired`. `idleness` is uniform in 0 to 1.
+    /// Returns the driver's speed after `step` seconds. The current speed is `speed` and the
+    /// desired one `desired`. `idleness` is a number from 0 to 1 that the model draws uniformly.
     pub(super) fn next_speed(
         &self,
         body: &Body,
@@ -61,7 +62,7 @@ impl Driving {
         }
     }
 
-    /// Returns the acceleration of the intelligent driver model. The deceleration at a gap of zero
+    /// Returns the acceleration in the intelligent driver model. The deceleration at a gap of zero
     /// is limited to the grip of tyres.
     fn idm(&self, body: &Body, (speed, desired): (f64, f64), leader: Option<Leader>) -> f64 {
         const HARDEST: f64 = 9.0;
@@ -83,9 +84,9 @@ impl Driving {
     }
 }
 
-/// Returns the speed in metres per second at which a driver can still stop behind a leader. The
-/// leader is `gap` metres ahead at `ahead` m/s. The deceleration is `b` m/s² and the reaction time
-/// `tau` seconds.
+/// Returns the speed in metres per second at which a driver can still stop behind the vehicle
+/// ahead. The vehicle ahead is at a distance of `gap` metres and has a speed of `ahead` m/s. The
+/// deceleration is `b` m/s² and the reaction time `tau` seconds.
 pub(super) fn krauss_safe_speed(gap: f64, ahead: f64, b: f64, tau: f64) -> f64 {
     debug_assert!(gap >= 0.0, "the leader is overlapped by {gap} m");
     let lag = b * tau;
@@ -97,13 +98,13 @@ pub(super) fn approach_speed(slow: f64, distance: f64, deceleration: f64) -> f64
     (slow * slow + 2.0 * deceleration * distance.max(0.0)).sqrt()
 }
 
-/// Returns the factor of a driver's desired speed for a standard normal number.
+/// Returns the ratio of a driver's desired speed to the speed limit, from a standard normal number.
 pub(super) fn speed_factor(deviation: f64, normal: f64) -> f64 {
     (1.0 + deviation * normal).clamp(0.2, 2.0)
 }
 
-/// Returns the gap in metres at which the intelligent driver model keeps the speed of an equal
-/// leader.
+/// Returns the gap in metres at which a driver of the intelligent driver model keeps the same speed
+/// as the vehicle ahead.
 pub fn idm_equilibrium_gap(speed: f64, desired: f64, min_gap: f64, headway: f64) -> f64 {
     (min_gap + speed * headway) / (1.0 - math::pow(speed / desired, 4.0)).sqrt()
 }
@@ -120,7 +121,8 @@ mod tests {
         }
     }
 
-    /// Reference values `idm_*` and `krauss_*` of the reference sheet.
+    /// Compares both models with the reference values `idm_*` and `krauss_*` of the reference
+    /// sheet.
     #[test]
     fn the_laws_are_those_of_the_reference() {
         let acceleration = |ahead| idm().idm(&CAR, (20.0, 33.33), Some((40.0, ahead)));

@@ -6,13 +6,13 @@ use fadeout_core::random::Stream;
 
 pub use fadeout_core::agreed::GapRule;
 
-/// Smallest distance from bumper to bumper, metres.
+/// Smallest distance from bumper to bumper of two vehicles, in metres.
 ///
 /// Standard: TR 37.885 §6.1.2.
 pub(super) const LEAST_GAP_M: f64 = 2.0;
 
-/// Returns the mean distance from front to front in metres. Vehicles have this mean length and
-/// speed.
+/// Returns the mean distance between the fronts of successive vehicles, in metres. `mean_length` is
+/// the mean length of the vehicles, and `speed` their speed.
 ///
 /// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
 pub fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
@@ -26,7 +26,8 @@ pub fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
     }
 }
 
-/// Draws the gap from a vehicle's rear bumper to the next front bumper. Negative if they overlap.
+/// Draws the gap from a vehicle's rear bumper to the front bumper of the next vehicle. Negative if
+/// they overlap.
 ///
 /// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
 fn draw(rule: GapRule, speed: f64, length: f64, random: &mut Stream) -> f64 {
@@ -36,11 +37,11 @@ fn draw(rule: GapRule, speed: f64, length: f64, random: &mut Stream) -> f64 {
     }
 }
 
-/// Vehicle on a lane: the number of its type, and the position of its front.
+/// Vehicle on a lane: the index of its type, and the position of its front in metres.
 pub(super) type Placed = (usize, f64);
 
-/// Returns vehicles with gaps by the rule, from the end of a lane to its start. The lane is a ring,
-/// or a window of a longer road.
+/// Places vehicles with gaps drawn by the rule, from the end of a lane to its start. The lane is a
+/// ring, or a section of a longer road.
 pub(super) fn by_rule(
     rule: GapRule,
     (length, speed): (f64, f64),
@@ -48,7 +49,7 @@ pub(super) fn by_rule(
     random: &mut Stream,
 ) -> Vec<Placed> {
     let mut placed = Vec::new();
-    // The first gap is cut at a random place. The remainder of the ring closes it.
+    // The first vehicle is at a random place within its gap. The remaining length closes the ring.
     let mut front = length * (1.0 - 1e-9);
     let spacing = mean_spacing(rule, speed, mix.mean_length());
     front -= random.uniform() * spacing.min(length);
@@ -60,7 +61,8 @@ pub(super) fn by_rule(
                 true => LEAST_GAP_M,
                 false => draw(rule, speed, vehicle.length, random),
             };
-            // The last vehicle keeps its distance from the first, around the ring.
+            // The last vehicle must keep its distance from the first vehicle, because the lane is a
+            // ring.
             let first = placed.first().map_or(front, |&(_, first): &Placed| first);
             if front - vehicle.length < LEAST_GAP_M - (length - first)
                 || front < 0.0
@@ -78,8 +80,7 @@ pub(super) fn by_rule(
     }
 }
 
-/// Returns `number` vehicles on a lane, at uniform places without overlap. `None` if there is no
-/// room.
+/// Places `number` vehicles on a lane, uniformly and without overlap. `None` if they do not fit.
 pub(super) fn by_number(
     number: usize,
     length: f64,
@@ -156,7 +157,7 @@ mod tests {
         let n = 40_000;
         let mut drawn = |speed: f64| draw(GapRule::Tr37885, speed / 3.6, 5.0, &mut random);
         let floor = (0..n).filter(|_| drawn(50.08) == 2.0).count() as f64 / f64::from(n);
-        // Five standard errors of a share of 0.069.
+        // The limit is five standard errors of a share of 0.069.
         assert!((floor - 0.069_362_07).abs() < 0.0064, "{floor}");
         let below = (0..n).filter(|_| drawn(60.0) < 23.104_91).count() as f64 / f64::from(n);
         assert!((below - 0.5).abs() < 0.0125, "{below}");
@@ -180,12 +181,13 @@ mod tests {
         ] {
             let placed = by_rule(rule, (1e6, 20.0), mix, &mut Stream::new(4, "test", 0));
             let trucks = placed.iter().filter(|(body, _)| *body == 1).count() as f64;
-            // Trucks come in rows of six, so the variance is six times as large.
+            // Trucks are placed in rows of six, so the variance of their share is six times as
+            // large.
             assert!((trucks / placed.len() as f64 - share).abs() < 0.02);
             if share == 0.0 {
                 let spacing = mean_spacing(rule, 20.0, mix.mean_length());
                 let expected = 1e6 / spacing;
-                // Five deviations of a Poisson number.
+                // The limit is five standard deviations of a Poisson-distributed number.
                 assert!((placed.len() as f64 - expected).abs() < 5.0 * expected.sqrt());
             }
         }

@@ -1,4 +1,4 @@
-//! Groups of vehicles, on roads or from a trace.
+//! Groups of vehicles, which drive on roads or follow a trace.
 
 mod drive;
 mod following;
@@ -19,7 +19,7 @@ use drive::Drive;
 use fadeout_core::Time;
 use fadeout_core::random::Stream;
 
-/// Group of vehicles over time.
+/// Group of vehicles whose positions change over time.
 #[derive(Debug, Clone)]
 pub struct Fleet(Source);
 
@@ -33,17 +33,17 @@ enum Source {
 }
 
 impl Fleet {
-    /// Returns vehicles on a road.
+    /// Returns a fleet of vehicles that drive on a road.
     ///
     /// # Errors
-    /// Returns an error if there is no vehicle, if there are too many, or if they have no room. The
-    /// message has the expected values.
+    /// Returns an error if there is no vehicle, if there are too many, or if they do not fit on the
+    /// road. The message contains the expected values.
     pub fn driven(config: TrafficConfig, random: Stream) -> Result<Fleet, MobilityError> {
         let drive = Drive::new(config, random)?;
         Ok(Fleet(Source::Driven(Box::new(drive))))
     }
 
-    /// Returns the vehicles of a trace.
+    /// Returns a fleet of the vehicles of a trace.
     ///
     /// # Errors
     /// Returns an error if there is no vehicle, or if there are too many.
@@ -80,7 +80,8 @@ impl Fleet {
         }
     }
 
-    /// Returns an upper bound of the vehicles' speed in metres per second, except for jumps.
+    /// Returns an upper bound of the vehicles' speed in metres per second. Jumps in a trace are
+    /// ignored.
     pub fn fastest(&self) -> f64 {
         match &self.0 {
             Source::Driven(drive) => drive.fastest(),
@@ -88,7 +89,8 @@ impl Fleet {
         }
     }
 
-    /// Advances to `time`, which goes back by at most one step.
+    /// Advances all vehicles to `time`, which may be earlier than the last time by at most one
+    /// step.
     pub fn advance(&mut self, time: Time) {
         match &mut self.0 {
             Source::Driven(drive) => drive.advance(time),
@@ -100,8 +102,8 @@ impl Fleet {
         }
     }
 
-    /// Returns the pose of a vehicle, and true if it is on the road. Vehicles of a trace appear and
-    /// vanish.
+    /// Returns the pose of a vehicle, and true if the vehicle is present. Vehicles of a trace
+    /// appear and disappear.
     pub fn pose(&self, vehicle: usize, time: Time) -> (Pose, bool) {
         match &self.0 {
             Source::Driven(drive) => (drive.at(vehicle, time), true),
@@ -109,7 +111,7 @@ impl Fleet {
         }
     }
 
-    /// Returns a vehicle as a box. `None` if it is not on the road.
+    /// Returns a vehicle as a box. `None` if the vehicle is not present at that time.
     pub fn obstacle(&self, vehicle: usize, time: Time) -> Option<Obstacle> {
         let (pose, is_there) = self.pose(vehicle, time);
         is_there.then(|| pose.obstacle(self.body(vehicle)))
@@ -191,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Boxes of one lane never overlap with any car-following model.
+    /// Vehicles on the same lane never overlap, with either car-following model.
     #[test]
     fn who_follows_never_drives_into_another() {
         for model in [CarFollowing::Idm, CarFollowing::Krauss] {
@@ -279,8 +281,8 @@ mod tests {
                 // Vehicles enter the crossing from the west or from the south.
                 let enters = |from: f64, to: f64| from < -7.0 && to >= -7.0;
                 let in_lane = |across: f64| across.abs() < 7.0;
-                // The vehicles drove for 30 s before the run, so at its start half of the cycle is
-                // over.
+                // The vehicles drove for 30 s before the run. So half of the lights' cycle of 60 s
+                // is over at the start of the run.
                 let second = (0.1 * f64::from(tick) + 30.0) % 60.0;
                 if enters(before.front.0, x) && in_lane(y) {
                     crossed[0] += 1;

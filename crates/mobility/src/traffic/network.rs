@@ -1,4 +1,4 @@
-//! Streets of a map: lines that meet if they share a point.
+//! Streets of a map: lines that are connected where they share a point.
 
 use super::road::Road;
 use crate::MobilityError;
@@ -6,66 +6,67 @@ use fadeout_core::math;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Street between two of its ends, or a part of one with constant lanes.
+/// Street between two of its ends, or a part of a street with a constant number of lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
     /// Points of the street's middle line, east and north in metres. For a one-way street this is
     /// the middle of its lanes. Streets that share a point meet there.
     pub points: Vec<(f64, f64)>,
-    /// Number of lanes from the first point to the last, and of lanes in the other direction.
+    /// Number of lanes from the first point to the last, and number of lanes in the other
+    /// direction.
     pub lanes: [u32; 2],
     /// Speed limit in metres per second.
     pub speed: f64,
 }
 
-/// Streets and crossings of a map with right-hand traffic. Vehicles never leave them.
+/// Streets and crossings of a map with right-hand traffic. Vehicles never leave the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreetMap {
     /// Streets of the map.
     pub streets: Vec<Street>,
-    /// Positions of crossings with traffic lights.
+    /// Positions of crossings with traffic lights, east and north in metres.
     pub lights: Vec<(f64, f64)>,
     /// Width of a lane in metres.
     pub lane_width: f64,
     /// Speed in turns, in metres per second.
     pub turn_speed: f64,
-    /// Length of a cycle of the traffic lights in seconds. Zero without lights.
+    /// Length of a cycle of the traffic lights in seconds. Zero disables the lights.
     pub cycle: f64,
 }
 
-/// Smallest angle that counts as a turn.
+/// Smallest angle between two streets that counts as a turn, radians.
 const STRAIGHT: f64 = PI / 6.0;
-/// Smallest length of a part of a street, in metres. Points in between are left out.
+/// Smallest distance between two points of a street, in metres. Closer points are left out.
 const SHORTEST_M: f64 = 1.0;
-/// Distance from the joint of two streets at which the lanes of both end, in metres.
+/// Smallest distance at which lanes end before a joint of two streets, in metres.
 const JOINT_M: f64 = 1.0;
 
-/// Largest bend between two streets. Sharper bends are treated as this one.
+/// Largest bend between two streets, in radians. Sharper bends are treated as this one.
 const SHARPEST: f64 = 2.0 * PI / 3.0;
 
-/// Point to the millimetre, for comparing the ends of streets.
+/// Point in whole millimetres. Ends of streets are equal if these are.
 type Spot = (i64, i64);
 
 fn spot((x, y): (f64, f64)) -> Spot {
     ((x * 1e3).round() as i64, (y * 1e3).round() as i64)
 }
 
-/// Direction of a street between two crossings.
+/// One direction of a street between two crossings.
 #[derive(Debug)]
 struct Direction {
     from: Spot,
     to: Spot,
     points: Vec<(f64, f64)>,
     lanes: u32,
-    /// Number of lanes in the other direction of the same street.
+    /// Number of lanes in the opposite direction of the same street.
     opposite: u32,
     speed: f64,
-    /// Index of the other direction of the same street. `None` for a one-way street.
+    /// Index of the opposite direction of the same street. `None` for a one-way street.
     back: Option<usize>,
 }
 
 impl Direction {
-    /// Returns the heading at the start or at the end.
+    /// Returns the heading at the street's start, or at its end if `at_end` is true, in radians.
     fn heading(&self, at_end: bool) -> f64 {
         let [.., before, last] = self.points[..] else {
             return 0.0;
@@ -79,13 +80,13 @@ impl Direction {
 }
 
 impl StreetMap {
-    /// Returns the lanes of the streets, and those across crossings.
+    /// Returns the lanes of the streets and the lanes across crossings.
     ///
-    /// Every street must be reachable from every other one, because vehicles neither enter nor
-    /// leave the map. Other streets are left out.
+    /// Vehicles neither enter nor leave the map. So only streets that can be reached from each
+    /// other are kept, and all others are left out.
     ///
     /// # Errors
-    /// Returns an error if there are no streets on which vehicles can drive for ever.
+    /// Returns an error if there are no streets on which vehicles can drive without end.
     pub fn road(&self) -> Result<Road, MobilityError> {
         let directions = connected(self.directions());
         if directions.is_empty() {
@@ -120,7 +121,7 @@ impl StreetMap {
     }
 
     /// Adds the lanes of all street directions to a road. Returns the first and the last part of
-    /// each lane, by street direction.
+    /// each lane for each street direction.
     fn add_lanes(
         &self,
         directions: &[Direction],
@@ -195,7 +196,7 @@ impl StreetMap {
         directions
     }
 
-    /// Returns the line of a lane, to the right of the street's middle. Lane 0 is the innermost.
+    /// Returns the points of a lane, to the right of the street's middle. Lane 0 is the innermost.
     fn lane_line(&self, direction: &Direction, lane: u32) -> Vec<(f64, f64)> {
         let first = match direction.opposite {
             0 => -0.5 * f64::from(direction.lanes),
@@ -217,7 +218,8 @@ impl StreetMap {
                 (Some(one), None) | (None, Some(one)) => (one, one),
                 (None, None) => ((0.0, 0.0), (0.0, 0.0)),
             };
-            // The shifted lines of both parts meet here. The distance is limited at sharp bends.
+            // The shifted lines of both parts of the street meet at this point. At sharp bends the
+            // point's distance from the middle line is limited.
             let (x, y) = (one.0 + other.0, one.1 + other.1);
             let scale = (2.0 / (x * x + y * y)).min(2.0) * right;
             (points[number].0 + x * scale, points[number].1 + y * scale)
@@ -226,14 +228,14 @@ impl StreetMap {
     }
 }
 
-/// Returns a line without points that occur twice in a row.
+/// Returns a line without repeated points.
 fn simple(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = points.to_vec();
     line.dedup_by_key(|point| spot(*point));
     line
 }
 
-/// Returns a line without inner points that are too close together.
+/// Returns a line without inner points that are closer together than [`SHORTEST_M`].
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut line: Vec<(f64, f64)> = Vec::new();
     for (number, &point) in points.iter().enumerate() {
@@ -250,8 +252,8 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     line
 }
 
-/// Returns a line shortened at both ends to leave room for crossings, by at most two fifths of its
-/// length each.
+/// Returns a line shortened at both ends, to leave room for crossings. Each end is shortened by at
+/// most two fifths of the line's length.
 fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
     let length = |pair: &[(f64, f64)]| math::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
     let whole: f64 = line.windows(2).map(length).sum();
@@ -276,17 +278,15 @@ fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
     cut
 }
 
-/// Returns the angle between two headings, without its sign.
+/// Returns the absolute angle between two headings, in radians.
 fn turned(from: f64, to: f64) -> f64 {
     let (x, y) = (math::cos(to - from), math::sin(to - from));
     math::atan2(y, x).abs()
 }
 
-/// Returns the street directions that a vehicle can take at the end of one. The opposite direction
-/// is left out unless it is the only one.
-///
-/// If all streets have lanes in both directions, each is entered as often as it is left. So the
-/// traffic stays evenly distributed.
+/// Returns the street directions that a vehicle can take at the end of a street direction. The
+/// opposite direction is left out unless it is the only one. If all streets have lanes both ways,
+/// each street direction is entered as often as it is left. So traffic stays evenly distributed.
 fn onward(directions: &[Direction], leaving: &[usize], number: usize) -> Vec<usize> {
     let others = leaving.iter().copied();
     let others: Vec<usize> = others
@@ -298,7 +298,7 @@ fn onward(directions: &[Direction], leaving: &[usize], number: usize) -> Vec<usi
     }
 }
 
-/// Returns the street directions that a vehicle can take at the end of each one.
+/// For each street direction, returns the street directions that a vehicle can take at its end.
 fn followers(directions: &[Direction]) -> Vec<Vec<usize>> {
     let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
     for (number, direction) in directions.iter().enumerate() {
@@ -329,20 +329,21 @@ fn kept(directions: Vec<Direction>, is_kept: impl Fn(usize) -> bool) -> Vec<Dire
     kept
 }
 
-/// Places at which streets meet.
+/// Points at which streets meet.
 struct Joints {
     /// Indexes of the street directions that start at each joint.
     leaving: BTreeMap<Spot, Vec<usize>>,
-    /// Number of streets at each joint.
+    /// Number of streets that end at each joint.
     arms: BTreeMap<Spot, u32>,
     /// Width in metres and heading of the widest street at each joint.
     widest: BTreeMap<Spot, (f64, f64)>,
-    /// Distance from each joint, in half widths, beyond which its innermost lanes do not cross.
+    /// Distance from each joint beyond which the innermost lanes of its streets do not cross, in
+    /// half widths of the widest street.
     bends: BTreeMap<Spot, f64>,
 }
 
 impl Joints {
-    /// Returns the joints of streets with lanes of this width.
+    /// Returns the joints of street directions, for lanes of this width.
     fn new(directions: &[Direction], lane_width: f64) -> Joints {
         let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
         let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
@@ -384,7 +385,7 @@ impl Joints {
         self.arms[end] > 2
     }
 
-    /// Returns the distance from a joint at which lanes end, in metres.
+    /// Returns the distance from a joint at which the lanes of its streets end, in metres.
     fn clearance_m(&self, end: &Spot) -> f64 {
         let half = 0.5 * self.widest[end].0;
         match self.is_crossing(end) {
@@ -394,10 +395,10 @@ impl Joints {
     }
 }
 
-/// Returns the largest set of street directions in which each can be reached from each other.
+/// Returns the largest set of street directions that can all be reached from each other.
 fn connected(mut directions: Vec<Direction>) -> Vec<Direction> {
-    // A vehicle may turn back where all other streets lead out of the map, so streets out of the
-    // map are removed first.
+    // Streets that lead out of the map are removed first. Otherwise a vehicle might turn back at a
+    // crossing from which all other streets lead out.
     let (forward, backward) = loop {
         let forward = followers(&directions);
         let mut backward = vec![Vec::new(); directions.len()];
@@ -411,8 +412,8 @@ fn connected(mut directions: Vec<Direction>) -> Vec<Direction> {
         }
         directions = kept(directions, |direction| !forward[direction].is_empty());
     };
-    // Kosaraju's algorithm: street directions in the order in which a depth-first search leaves
-    // them, then a backward search from the last one.
+    // Kosaraju's algorithm: a depth-first search orders the street directions by the time at which
+    // it leaves them. A backward search then starts from the last one.
     let mut seen = vec![false; directions.len()];
     let mut order = Vec::with_capacity(directions.len());
     for first in 0..directions.len() {
@@ -443,7 +444,7 @@ fn connected(mut directions: Vec<Direction>) -> Vec<Direction> {
         }
         sizes.push(size);
     }
-    // A set of one street direction counts only if it leads into itself.
+    // A set with a single street direction is used only if the direction leads into itself.
     let leads_on = |number: usize| {
         (0..directions.len()).any(|direction| {
             part[direction] == number && forward[direction].iter().any(|&next| part[next] == number)
@@ -469,8 +470,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Returns a crossing with lights. One of its streets bends, and a one-way street connects two
-    /// of its arms.
+    /// Returns a map with one crossing with lights. One street bends, and a one-way street connects
+    /// two arms of the crossing.
     pub(in crate::traffic) fn village() -> StreetMap {
         let bend: Vec<(f64, f64)> = (0..=12)
             .map(|step| 0.5 * PI * f64::from(step) / 12.0)
@@ -500,9 +501,9 @@ pub(super) mod tests {
     #[test]
     fn lanes_meet_and_lie_beside_the_middle_of_their_street() {
         let road = village().road().expect("streets");
-        // The map has two arms of one lane each way, two arms of two lanes, and the one-way street.
-        // The streets out of the map are left out. So is the lane of the bend that only vehicles
-        // turning back at the one-way street could use.
+        // The map has two arms of one lane each way, two arms of two lanes each way, and the
+        // one-way street. The street out of the map is left out. The lane of the bend that only
+        // vehicles turning back at the one-way street could use is also left out.
         assert_eq!(road.stretches.len(), 2 * 2 + 2 * 4 + 1 - 1);
         for lane in &road.lanes {
             let shares: f64 = lane.next.iter().map(|(_, share)| share).sum();
@@ -516,7 +517,8 @@ pub(super) mod tests {
                 assert!(math::hypot(gap.0 - end.0, gap.1 - end.1) < 1e-6);
             }
         }
-        // The lane along the left bend is an arc 1.75 m outside the middle line.
+        // The lane along the left bend is an arc with a radius 1.75 m larger than that of the
+        // middle line.
         let mut bent = road
             .stretches
             .iter()

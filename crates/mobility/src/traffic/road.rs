@@ -1,4 +1,4 @@
-//! Roads as lanes: straight parts that lead into each other.
+//! Roads as lanes. A lane consists of straight parts, and each part leads into others.
 
 use crate::MobilityError;
 use fadeout_core::math;
@@ -15,9 +15,9 @@ pub(super) struct Lane {
     pub(super) length: f64,
     /// Speed limit in metres per second.
     pub(super) speed: f64,
-    /// Lanes that this part leads into, each with its probability.
+    /// Parts that a vehicle can enter at the end of this part, each with its probability.
     pub(super) next: Vec<(usize, f64)>,
-    /// Phase in which the light at the end is green. `None` without a light.
+    /// Phase in which the traffic light at the part's end is green. `None` without a light.
     pub(super) phase: Option<u8>,
     /// True if the next part belongs to the same lane of the same street.
     pub(super) joins: bool,
@@ -27,31 +27,34 @@ pub(super) struct Lane {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Road {
     pub(super) lanes: Vec<Lane>,
-    /// Lanes on which vehicles start: first and last part of each.
+    /// Lanes on which vehicles may start, each as the indexes of its first and last part.
     pub(super) stretches: Vec<(usize, usize)>,
-    /// Length of a cycle of all lights in seconds. Lights have two phases.
+    /// Length of a cycle of all traffic lights in seconds. The lights of a crossing have two
+    /// phases.
     pub(super) cycle: f64,
-    /// True if the lanes are those of a map. These have different lengths, and a full one takes no
-    /// vehicles.
+    /// True if the lanes are those of a map. Lanes of a map have different lengths, so each has its
+    /// own limit for the number of vehicles.
     pub(super) is_map: bool,
 }
 
 /// Straight motorway. A vehicle that leaves at its end enters at its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motorway {
-    /// Start of the middle line: east and north.
+    /// Start of the motorway's middle line, east and north in metres.
     pub start: (f64, f64),
-    /// Direction, counter-clockwise from east, in radians.
+    /// Direction of the motorway, counter-clockwise from east, in radians.
     pub heading: f64,
-    /// Length in metres.
+    /// Length of the motorway in metres.
     pub length: f64,
-    /// Speeds of the lanes in this direction, from the outermost on, in metres per second.
+    /// Speeds of the lanes in the motorway's direction, from the outermost lane on, in metres per
+    /// second.
     pub lanes: Vec<f64>,
-    /// Speeds of the lanes in the opposite direction.
+    /// Speeds of the lanes in the opposite direction, from the outermost lane on, in metres per
+    /// second.
     pub opposite: Vec<f64>,
-    /// Width of a lane.
+    /// Width of a lane in metres.
     pub lane_width: f64,
-    /// Distance between the innermost lanes of both directions.
+    /// Distance between the innermost lanes of both directions, in metres.
     pub median: f64,
 }
 
@@ -96,20 +99,20 @@ impl Motorway {
     }
 }
 
-/// Grid of streets with crossings and right-hand traffic. Vehicles never leave it.
+/// Grid of streets with crossings and right-hand traffic. Vehicles never leave the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Streets {
-    /// Position of the south-western crossing.
+    /// Position of the south-western crossing, east and north in metres.
     pub corner: (f64, f64),
-    /// Number of blocks along x and along y.
+    /// Number of blocks along x and number of blocks along y.
     pub blocks: (u32, u32),
-    /// Distance between neighbouring streets, along x and along y.
+    /// Distance between neighbouring streets along x and along y, in metres.
     pub pitch: (f64, f64),
-    /// Number of lanes in each direction.
+    /// Number of lanes of a street in each direction.
     pub lanes: u32,
-    /// Width of a lane.
+    /// Width of a lane in metres.
     pub lane_width: f64,
-    /// Width of a sidewalk.
+    /// Width of a sidewalk in metres.
     pub sidewalk: f64,
     /// Speed limit in metres per second.
     pub speed: f64,
@@ -117,20 +120,20 @@ pub struct Streets {
     pub turn_speed: f64,
     /// Probability of a turn at a crossing of four streets. Left and right are equally likely.
     pub turn_probability: f64,
-    /// Length of a cycle of the traffic lights in seconds. Zero without lights.
+    /// Length of a cycle of the traffic lights in seconds. Zero disables the lights.
     pub cycle: f64,
 }
 
-/// Directions, counter-clockwise from east.
+/// Directions of a street, counter-clockwise from east, as steps to the next crossing.
 const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 impl Streets {
-    /// Returns the distance from the middle of a street to the buildings.
+    /// Returns the distance from the middle of a street to the buildings, in metres.
     pub fn half_width(&self) -> f64 {
         f64::from(self.lanes) * self.lane_width + self.sidewalk
     }
 
-    /// Returns the blocks between the streets: south-west and north-east corners.
+    /// Returns the south-west and north-east corner of each block between the streets.
     pub fn blocks(&self) -> Vec<((f64, f64), (f64, f64))> {
         let half = self.half_width();
         let mut blocks = Vec::new();
@@ -158,7 +161,7 @@ impl Streets {
         (0..=i64::from(self.blocks.0)).contains(&x) && (0..=i64::from(self.blocks.1)).contains(&y)
     }
 
-    /// Returns the lanes of the streets, and those across crossings.
+    /// Returns the lanes of the streets and the lanes across crossings.
     ///
     /// # Errors
     /// Returns an error if there is no lane, or if the blocks leave no street between crossings.
@@ -177,7 +180,8 @@ impl Streets {
             ));
         }
         let mut road = Road::with_cycle(self.cycle);
-        // First lane of each street, by the crossing that it starts at and its direction.
+        // Index of the first lane of each street, by the crossing and the direction in which it
+        // starts.
         let mut first = std::collections::BTreeMap::new();
         let (columns, rows) = (i64::from(self.blocks.0), i64::from(self.blocks.1));
         let crossings = (0..=rows).flat_map(|y| (0..=columns).map(move |x| (x, y)));
@@ -232,7 +236,7 @@ impl Streets {
     }
 
     /// Returns the directions that a vehicle can take at a crossing, with their probabilities. As
-    /// many vehicles leave each street as enter it.
+    /// many vehicles leave each street as enter it, so the traffic stays evenly distributed.
     fn ways_on(&self, at: (i64, i64), way: usize) -> Vec<(usize, f64)> {
         let turns = [way, (way + 1) % 4, (way + 3) % 4];
         let open: Vec<usize> = turns
@@ -270,7 +274,7 @@ fn piece(start: (f64, f64), end: (f64, f64), speed: f64) -> Lane {
     }
 }
 
-/// Duration of a yellow light, in seconds. Vehicles that can stop do so.
+/// Duration of a yellow light, in seconds. A vehicle stops at a yellow light if it can.
 const YELLOW: f64 = 3.0;
 
 impl Road {
@@ -283,14 +287,15 @@ impl Road {
         }
     }
 
-    /// Adds a lane of one part.
+    /// Adds a lane that consists of one part.
     fn add_alone(&mut self, lane: Lane) {
         let number = self.lanes.len();
         self.stretches.push((number, number));
         self.lanes.push(lane);
     }
 
-    /// Adds a lane along a line, with a light at its end. Returns its first and its last part.
+    /// Adds a lane along a line of points, with a light at its end. Returns its first and last
+    /// part.
     pub(super) fn add_stretch(
         &mut self,
         line: &[(f64, f64)],
@@ -338,7 +343,8 @@ impl Road {
         self.lanes.iter().map(|lane| lane.speed).fold(0.0, f64::max)
     }
 
-    /// Returns true if the light at a lane's end is green at a time in seconds.
+    /// Returns true if the light at a lane's end is green at a time in seconds, or if there is no
+    /// light.
     pub(super) fn is_green(&self, lane: usize, now: f64) -> bool {
         let Some(phase) = self.lanes[lane].phase else {
             return true;
@@ -411,7 +417,8 @@ pub(super) mod tests {
             assert!(!(a && b));
             green += u32::from(a) + u32::from(b);
         }
-        // The sum is 42 of 45 seconds.
+        // Each half of the cycle is 45 s long, and its last 3 s are yellow. So one light is green
+        // for 42 of 45 s.
         assert_eq!(green, 840);
     }
 
