@@ -66,7 +66,8 @@ pub(super) fn reset_unless_continued(drb: &mut Drb, keeps_station: bool) {
     }
 }
 
-/// Returns the counters of header compression in a direction. `None` without header compression.
+/// Returns the counters of header compression in a direction. `None` if the bearer does not use
+/// ROHC.
 pub(crate) fn compressed(drb: &Drb, direction: Direction) -> Option<&RohcCounts> {
     let rohc = drb.anchors[direction.index()].rohc.as_ref()?;
     Some(rohc.counts())

@@ -1,6 +1,6 @@
 //! Downlink packets that the core sends to two base stations during a handover. The second base
-//! station keeps its copies until the UE arrives. The first one records the packets that it
-//! dropped.
+//! station stores its copies until the UE arrives. The bearer also records the packets that the
+//! first base station dropped.
 
 use super::Storage;
 use super::forwarding::{Identity, identity};
@@ -16,7 +16,7 @@ pub(super) struct BicastCopies {
     location: UeLocation,
     waiting: VecDeque<PacketId>,
     bytes: u64,
-    /// Maximum number of bytes that may wait at the second base station.
+    /// Maximum number of bytes that the second base station stores.
     most: Bytes,
     packets: BTreeMap<Identity, BicastPacket>,
 }
@@ -26,18 +26,18 @@ pub(super) struct BicastCopies {
 enum UeLocation {
     /// The UE has not arrived at the second base station yet.
     Awaited,
-    /// The UE has arrived at the second base station, which sends it packets as they come.
+    /// The UE has arrived at the second base station, which sends packets to the UE at once.
     Arrived,
-    /// The UE has arrived at the second base station, and the core sends only there.
+    /// The UE has arrived at the second base station, and the core sends only to that base station.
     Settled,
     /// The UE is in a cell of a base station other than the second one.
     Elsewhere,
 }
 
-/// Record of one packet that the core may have sent to both base stations.
+/// Record of one packet that the core may have sent to both base stations of the handover.
 #[derive(Debug, Clone, Copy, Default)]
 struct BicastPacket {
-    /// True if the core's packet came to the first of the two base stations.
+    /// True if the packet arrived at the first of the two base stations.
     original: bool,
     /// True if the first of the two base stations dropped the packet.
     dropped: bool,
@@ -48,7 +48,7 @@ struct BicastPacket {
 /// Counts of the packets that the core sent to both base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BicastCounts {
-    /// Packets that came to the first of the two base stations and that the second one accepted.
+    /// Packets that arrived at the first of the two base stations and that the second one accepted.
     pub(super) copied: u64,
     /// Packets among `copied` that the first base station did not drop.
     pub(super) doubled: u64,
@@ -68,7 +68,7 @@ impl BicastCopies {
         }
     }
 
-    /// Returns true if packets that come to a base station are recorded as copies.
+    /// Returns true if packets that arrive at `station` are recorded as copies.
     fn records_at(&self, station: u32) -> bool {
         self.station == station && self.location != UeLocation::Settled
     }
@@ -80,7 +80,7 @@ impl BicastCopies {
         }
     }
 
-    /// Records that the first base station drops a packet.
+    /// Records that the first of the two base stations has dropped a packet.
     pub(super) fn on_drop(&mut self, packet: &Packet) {
         let record = self.packets.entry(identity(packet)).or_default();
         (record.original, record.dropped) = (true, true);
@@ -92,7 +92,7 @@ impl BicastCopies {
             packets.filter(|record| is_it(record)).count() as u64
         };
         BicastCounts {
-            // Packets without `original` came over the new path only, so they are no copies.
+            // A packet without `original` arrived over the new path only, so the packet is no copy.
             copied: count(|record| record.copied && record.original),
             doubled: count(|record| record.copied && record.original && !record.dropped),
             lost: count(|record| record.dropped && !record.copied),
@@ -121,7 +121,7 @@ impl Transfers {
 }
 
 impl MobileBearer<'_> {
-    /// Begins a time in which the core also sends to base station `station`, which keeps at most
+    /// Records that the core now also sends packets to base station `station`, which stores at most
     /// `most` bytes. `serving` is the base station of the UE.
     pub(crate) fn expect_copies(
         &mut self,
@@ -142,7 +142,8 @@ impl MobileBearer<'_> {
         }
     }
 
-    /// Records a packet at the UE's base station, while the core also sends to a second one.
+    /// Records a packet that arrives at the UE's base station, while the core sends to two base
+    /// stations.
     #[inline]
     pub(crate) fn record_original(&mut self, packet: PacketId, env: &Env<'_, impl Probe>) {
         if let Some(copies) = self.copies()
@@ -153,18 +154,18 @@ impl MobileBearer<'_> {
         }
     }
 
-    /// Ends the sending to two base stations. Packets that wait at the second one are dropped,
-    /// unless the UE is between two cells.
+    /// Records that the core no longer sends to two base stations. Packets that wait at the second
+    /// one are dropped, unless the UE is between two cells.
     pub(crate) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         if !self.drb.transfer.is_between_cells() {
             self.drop_copies(env, storage);
         }
     }
 
-    /// Drops the packets at the second base station. Packets that come there later are dropped too.
+    /// Drops the packets at the second base station, now and when they arrive later.
     pub(super) fn drop_copies(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        // In `UeLocation::Settled` the UE is at the only base station that the core sends to. No
-        // packet waits there.
+        // In `UeLocation::Settled` the core sends only to the UE's base station, so no copy waits
+        // anywhere.
         let Some(copies) = self
             .copies()
             .filter(|copies| copies.location != UeLocation::Settled)
@@ -186,8 +187,8 @@ impl MobileBearer<'_> {
         self.drb.transfer.0.as_mut()?.copies.as_mut()
     }
 
-    /// Accepts or drops a packet that has come to a base station. Returns false if it is not the
-    /// second base station.
+    /// Accepts or drops a packet that has arrived at a base station. Returns false if that base
+    /// station is not the second of the two.
     pub(super) fn accept_copy(
         &mut self,
         station: u32,
@@ -223,8 +224,8 @@ impl MobileBearer<'_> {
         true
     }
 
-    /// Handles the UE's arrival in a cell of `station`. Packets that wait there are sent. Packets
-    /// that wait at another base station are dropped.
+    /// Handles the UE's arrival in a cell of `station`. If copies wait at `station`, they are sent
+    /// to the UE. Copies that wait at another base station are dropped.
     pub(super) fn release_copies(
         &mut self,
         station: u32,

@@ -9,7 +9,8 @@
 //! release  The RLC entities of the source are released.
 //! ```
 //!
-//! PDCP at each end stays in use. It puts the packets of both cells in order and drops duplicates.
+//! PDCP at the UE and at the base station stays in use. PDCP reorders the packets of both cells and
+//! drops duplicates.
 //!
 //! Standard: TS 38.300 §9.2.3.2.2; TS 38.323 §5.1.4, §5.13.
 
@@ -21,7 +22,7 @@ use crate::config::{Env, Fate};
 use crate::rlc::{ParameterError, Sdu};
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Span, Time};
 
-/// Number of the source's leg while the UE also has a leg to the target.
+/// Number of the leg to the source cell while the UE also has a leg to the target cell.
 pub(crate) const SOURCE_LEG: u8 = 1;
 
 /// Source and target of a DAPS handover.
@@ -35,7 +36,7 @@ pub(crate) struct Ends {
     pub delay: Option<Span>,
 }
 
-/// State of a bearer that two cells serve.
+/// State of a bearer that the source and the target of a DAPS handover serve.
 #[derive(Debug)]
 pub(crate) struct DapsState {
     ends: Ends,
@@ -43,14 +44,14 @@ pub(crate) struct DapsState {
     base: u64,
     /// SDUs with a COUNT that the source sends or has sent, oldest first.
     sent: Ring<DapsCopy>,
-    /// Frames on their way to the target, with their arrival times. Used only if the delay is
-    /// given.
+    /// Frames that are being sent to the target, with their arrival times. Used only if the delay
+    /// between the base stations is given.
     pending: Ring<(Time, u64)>,
     /// True if uplink data goes to the target.
     is_switched: bool,
     /// True if the source assigns COUNTs to new downlink packets.
     assigns: bool,
-    /// True if the target has received RRCReconfigurationComplete.
+    /// True if the target has received the UE's RRCReconfigurationComplete.
     is_complete: bool,
     /// Number of duplicate downlink PDUs before the handover.
     useless: u64,
@@ -63,7 +64,7 @@ struct DapsCopy {
     has_come: bool,
 }
 
-/// Operations on a bearer that two cells serve.
+/// Operations on a bearer during a DAPS handover.
 #[derive(Debug)]
 pub(crate) struct DapsBearer<'a>(&'a mut Drb);
 
@@ -72,7 +73,7 @@ pub(crate) fn daps(drb: &mut Drb) -> DapsBearer<'_> {
     DapsBearer(drb)
 }
 
-/// Returns the source cell and the target cell of copies. `None` if only one cell serves the
+/// Returns the source and the target cell of a DAPS handover. `None` if only one cell serves the
 /// bearer.
 pub(crate) fn daps_cells(drb: &Drb) -> Option<[CellId; 2]> {
     let transfer = drb.transfers().0.as_ref()?;
@@ -93,7 +94,7 @@ impl DapsState {
         }
     }
 
-    /// Returns true if packets that come to a base station are numbered by the source.
+    /// Returns true if the source assigns COUNTs to packets that arrive at `station`.
     pub(super) fn numbers_packets_at(&self, station: u32) -> bool {
         self.assigns && station == self.ends.stations[0]
     }
@@ -124,8 +125,8 @@ impl DapsBearer<'_> {
         self.0.transfer.0.as_mut()?.dual.as_deref_mut()
     }
 
-    /// Begins DAPS. The source sends the target copies of all SDUs that the UE has not confirmed.
-    /// Later SDUs are copied when they get their COUNT.
+    /// Begins DAPS. The source sends copies of all SDUs that the UE has not confirmed to the
+    /// target. A later SDU is copied when PDCP assigns its COUNT.
     pub(crate) fn begin(&mut self, ends: Ends, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let drb = &mut *self.0;
         let end = drb.legs.primary.sender(Direction::Downlink);
@@ -174,14 +175,15 @@ impl DapsBearer<'_> {
         transfer.counts.numbered += 1;
     }
 
-    /// Returns true if data goes to the target and the source still numbers downlink packets.
+    /// Returns true if the UE's uplink data goes to the target while the source still assigns
+    /// COUNTs to downlink packets.
     pub(super) fn uses_source_leg(&self) -> bool {
         let dual = (self.0.transfer.0.as_ref()).and_then(|transfer| transfer.dual.as_ref());
         dual.is_some_and(|dual| dual.is_switched && dual.assigns)
     }
 
-    /// Hands a downlink packet to PDCP and to the source's RLC, which no longer is the primary leg.
-    /// Returns false if the packet was dropped.
+    /// Hands a downlink packet to PDCP and to the source's RLC, after the target's leg has become
+    /// the primary leg. Returns false if the packet was dropped.
     pub(super) fn accept_on_source_leg(
         &mut self,
         at: Time,
@@ -215,7 +217,7 @@ impl DapsBearer<'_> {
         }
     }
 
-    /// Records that a copy has come to the target.
+    /// Records that a copy of an SDU has arrived at the target.
     pub(crate) fn on_copy(&mut self, number: u64) {
         let Some(dual) = self.dual() else { return };
         let number = number.checked_sub(dual.base);
@@ -233,7 +235,7 @@ impl DapsBearer<'_> {
         }
     }
 
-    /// Sends an SDU from the target, unless the UE has received it.
+    /// Hands the copy of an SDU to the target's RLC, unless the UE has received the SDU.
     fn send_copy(&mut self, sdu: Sdu) {
         let [downlink, uplink] = &self.0.anchors;
         if downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count) {
@@ -242,15 +244,15 @@ impl DapsBearer<'_> {
         }
     }
 
-    /// Returns the arrival time of the next copy at the target. `None` if the delay is not given,
-    /// or if the target does not have RRCReconfigurationComplete yet.
+    /// Returns the arrival time of the next copy at the target. `None` if links carry the copies,
+    /// or if the target has not received RRCReconfigurationComplete yet.
     pub(super) fn pending_at(drb: &Drb) -> Option<Time> {
         let dual = drb.transfer.0.as_ref()?.dual.as_ref()?;
         let is_awaited = |_: &&(Time, u64)| dual.is_complete;
         dual.pending.front().filter(is_awaited).map(|&(at, _)| at)
     }
 
-    /// Processes the copies that have come to the target by now.
+    /// Processes the copies that have arrived at the target by now.
     pub(super) fn drain(&mut self, now: Time) {
         while let Some(dual) = self.dual()
             && let Some(&(at, number)) = dual.pending.front()
@@ -264,7 +266,7 @@ impl DapsBearer<'_> {
     }
 
     /// Switches the UE's data to the target, after random access. Uplink data that the source has
-    /// not confirmed is sent there first. The source's RLC stays in use for the data that it
+    /// not confirmed is sent to the target first. The source's RLC still transmits the data that it
     /// already has.
     ///
     /// Standard: TS 38.323 §5.13; TS 38.300 §9.2.3.2.2.
@@ -328,7 +330,8 @@ impl DapsBearer<'_> {
         Ok(())
     }
 
-    /// Handles RRCReconfigurationComplete at the target, which then sends the copies that it has.
+    /// Handles RRCReconfigurationComplete at the target, which then sends the copies that it has
+    /// received.
     pub(crate) fn on_complete(&mut self, now: Time) {
         self.drain(now);
         let Some(dual) = self.dual() else { return };
@@ -342,8 +345,9 @@ impl DapsBearer<'_> {
         }
     }
 
-    /// Ends the numbering at the source, which knows that the UE is in the target. The source sends
-    /// no new SDUs. `fate` says if its packets without a COUNT are kept, forwarded or dropped.
+    /// Ends the assignment of COUNTs at the source, because the source knows that the UE is in the
+    /// target. The source sends no new SDUs. `fate` says whether its packets without a COUNT are
+    /// kept, forwarded or dropped.
     pub(crate) fn end_numbering(
         &mut self,
         fate: Fate,
@@ -372,7 +376,7 @@ impl DapsBearer<'_> {
         mobile.redirect(fate, env, storage);
     }
 
-    /// Releases the source's leg, after the UE has left the source. Copies that have not come to
+    /// Releases the source's leg, after the UE has left the source. Copies that have not arrived at
     /// the target are lost.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drain(env.now);
@@ -398,7 +402,7 @@ impl DapsBearer<'_> {
             .lose_at_source(Direction::Downlink, env, storage);
     }
 
-    /// Ends DAPS while the UE stays in the source, which sends no more copies.
+    /// Ends DAPS while the UE stays in the source. The source sends no more copies.
     pub(crate) fn end(&mut self) {
         self.0.is_dual = false;
         if let Some(transfer) = &mut self.0.transfer.0 {
@@ -407,7 +411,7 @@ impl DapsBearer<'_> {
     }
 
     /// Handles a failure of the link to the target after random access. The bearer then waits for a
-    /// cell, as after any link failure. Data that the target does not have waits at the source.
+    /// cell, as after any link failure. The source keeps the data that the target does not have.
     pub(crate) fn on_target_failed(&mut self, now: Time) {
         self.drain(now);
         let drb = &mut *self.0;
@@ -437,8 +441,8 @@ impl DapsBearer<'_> {
         }
     }
 
-    /// Handles a failure of the link to the source, after the UE has left it. The UE may still come
-    /// to the target, which has copies.
+    /// Handles a failure of the link to the source, after the UE has left the source. The UE may
+    /// still reach the target, which has copies of the data.
     pub(crate) fn on_source_failed(&mut self, now: Time) {
         self.drain(now);
         self.0.is_dual = false;
@@ -452,7 +456,7 @@ impl DapsBearer<'_> {
             let mut numbers = dual.sent.first()..dual.sent.end();
             for (station, sdu) in &mut change.numbered {
                 let is_it = |number: &u64| dual.sent[*number].sdu.serial == sdu.serial;
-                // Both lists are in the order of COUNT.
+                // The SDUs and the copies are both in the order of COUNT.
                 if let Some(number) = numbers.clone().find(is_it) {
                     numbers.start = number;
                     if dual.sent[number].has_come {

@@ -20,12 +20,12 @@ use crate::config::{Env, MOST_CANDIDATES};
 use crate::rlc::Sdu;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Ring, Span, Time};
 
-/// Candidate cell that gets copies.
+/// Candidate cell that gets copies of the bearer's downlink data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CopyCandidate {
     pub cell: CellId,
     pub station: u32,
-    /// One-way delay from the source. `None` if simulated links carry the copies.
+    /// One-way delay from the source to the candidate. `None` if simulated links carry the copies.
     pub delay: Option<Span>,
 }
 
@@ -37,22 +37,23 @@ pub(crate) type SourceCell = (CellId, u32);
 pub(crate) struct Early {
     source: SourceCell,
     candidates: [Option<(CopyCandidate, u16)>; MOST_CANDIDATES],
-    /// Number of candidates so far. It numbers the candidates, and frames carry that number.
+    /// Number of candidates so far, which is the id of the next one. The number of a frame includes
+    /// the candidate's id.
     next_id: u16,
     /// Frame number of the first SDU in `sent`.
     base: u64,
     /// SDUs with a COUNT that the source sends or has sent, oldest first.
     sent: Ring<EarlyCopy>,
-    /// Arrival times and numbers of frames under way. Used only if the delay is given. All
-    /// candidates then have the same delay.
+    /// Arrival times and numbers of frames under way. Used only if the delay is given. The delay is
+    /// then the same for all candidates.
     pending: Ring<(Time, u64)>,
     /// Index of the candidate that the UE has left for. `None` while the UE is in the source.
     target: Option<usize>,
-    /// True if that candidate has received RRCReconfigurationComplete.
+    /// True if the target has received RRCReconfigurationComplete.
     is_complete: bool,
 }
 
-/// SDU of the source, and the candidates that have a copy of it.
+/// SDU of the source, and the candidates to which the source sent a copy.
 #[derive(Debug, Clone, Copy, Default)]
 struct EarlyCopy {
     sdu: Sdu,
@@ -62,9 +63,9 @@ struct EarlyCopy {
 /// Counts of the copies that were sent during a change of cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EarlyCounts {
-    /// Copies that were sent to candidates.
+    /// Copies that the source sent to candidates.
     pub sent: u64,
-    /// Copies that were sent to the UE by the candidate that became its cell.
+    /// Copies that the target of the handover sent to the UE.
     pub used: u64,
 }
 
@@ -118,8 +119,8 @@ impl Early {
         }
     }
 
-    /// Returns the SDU and the candidate that a frame number identifies. `None` if one of them is
-    /// no longer known.
+    /// Returns the SDU and the candidate that a frame number identifies. `None` if the SDU or the
+    /// candidate is no longer known.
     fn find_copy(&self, frame: u64) -> Option<(u64, usize)> {
         let number = (frame >> CANDIDATE_BITS).checked_sub(self.base)?;
         let slot = self.slot_of_candidate(frame as u16)?;
@@ -129,7 +130,7 @@ impl Early {
     /// Returns true if a candidate has a copy of an SDU.
     fn has_copy(&self, slot: usize, serial: u32) -> bool {
         let (mut least, mut end) = (self.sent.first(), self.sent.end());
-        // Binary search: the SDUs are in the order of COUNT.
+        // The SDUs are in the order of COUNT, so the search is binary.
         while least < end {
             let middle = least + (end - least) / 2;
             match self.sent[middle].sdu.serial < serial {
@@ -143,7 +144,7 @@ impl Early {
         }
     }
 
-    /// Records the copies that have come to their candidates by now.
+    /// Records the copies that have arrived at their candidates by now.
     fn drain(&mut self, now: Time) {
         while let Some(&(at, frame)) = self.pending.front()
             && at <= now
@@ -156,7 +157,7 @@ impl Early {
     }
 }
 
-/// Operations on the copies of a bearer for handover candidates.
+/// Operations on the copies of a bearer's data for handover candidates.
 #[derive(Debug)]
 pub(crate) struct EarlyCopies<'a>(&'a mut Drb);
 
@@ -182,8 +183,9 @@ impl EarlyCopies<'_> {
         Some(&mut self.0.transfer.0.as_mut()?.early_counts)
     }
 
-    /// Sets the prepared candidates, which belong to other base stations. They get copies from now
-    /// on. Earlier candidates that are not in the list drop their copies.
+    /// Sets the list of prepared candidates, which belong to other base stations. The source sends
+    /// copies to all of them from now on. An earlier candidate that is not in the list drops its
+    /// copies.
     pub(crate) fn set_candidates(
         &mut self,
         source: SourceCell,
@@ -278,7 +280,7 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// Records that a copy has come to a candidate.
+    /// Records that a copy has arrived at a candidate.
     pub(crate) fn on_copy(&mut self, frame: u64, env: &Env<'_, impl Probe>) {
         let Some(early) = self.early() else { return };
         let Some((number, slot)) = early.find_copy(frame) else {
@@ -294,8 +296,9 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// Handles the UE's departure for a candidate while downlink data waits at the source. SDUs
-    /// whose copies the candidate has are recorded as being there.
+    /// Handles the UE's departure for the candidate `target`, while downlink data waits at the
+    /// source. If the candidate has a copy of an SDU, the SDU is recorded as waiting at the
+    /// candidate.
     pub(crate) fn execute(&mut self, target: CellId, now: Time) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
@@ -317,7 +320,7 @@ impl EarlyCopies<'_> {
         self.0.has_candidates = false;
     }
 
-    /// Records that an SDU that waits at the source is also at the target.
+    /// Records that the target has a copy of an SDU that waits at the source.
     fn record_at_target(&mut self, serial: u32) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
@@ -334,7 +337,8 @@ impl EarlyCopies<'_> {
         }
     }
 
-    /// Handles RRCReconfigurationComplete at the target, which then sends the SDUs that it has.
+    /// Handles RRCReconfigurationComplete at the target, which then sends the SDUs whose copies it
+    /// has.
     pub(crate) fn on_complete(&mut self, env: &Env<'_, impl Probe>) {
         let target = self
             .early()
@@ -380,7 +384,8 @@ impl EarlyCopies<'_> {
     }
 
     /// Ends the copying, because the source knows the UE's cell or knows that the UE is lost. If
-    /// the UE did not come to its candidate, all waiting SDUs are at the source.
+    /// the UE did not reach its candidate (`is_there` is false), all waiting SDUs are at the
+    /// source.
     pub(crate) fn end(&mut self, is_there: bool) {
         self.0.has_candidates = false;
         let Some(transfer) = &mut self.0.transfer.0 else {

@@ -15,8 +15,9 @@ fn send_copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut S
 }
 
 impl Drb {
-    /// Hands a packet to PDCP and RLC. Returns false if the packet was dropped and got no COUNT.
-    /// Causes are a packet larger than any transport block, a full buffer and queue management.
+    /// Hands a packet to PDCP and RLC. Returns false if the packet was dropped without a COUNT. A
+    /// packet is dropped if it is larger than any transport block, if the buffer is full, or by
+    /// queue management.
     pub(crate) fn accept_packet(
         &mut self,
         at: Time,
@@ -80,8 +81,9 @@ impl Drb {
         }
     }
 
-    /// Drops a packet that arrives. A packet that the base station was processing is dropped at the
-    /// bearer's next update. The drop's row has the time of that update.
+    /// Drops an arriving packet. If the base station was still processing the packet, the drop
+    /// takes place at the bearer's next update. The row of the drop contains the time of that
+    /// update.
     pub(super) fn refuse(
         &mut self,
         direction: Direction,
@@ -94,8 +96,8 @@ impl Drb {
         self.counters[direction.index()].dropped_packets += 1;
     }
 
-    /// Returns true if queue management accepts a packet. It may mark the packet. A packet that it
-    /// does not accept is dropped.
+    /// Returns true if queue management accepts a packet. Queue management may mark an accepted
+    /// packet. Other packets are dropped.
     fn admits(
         &mut self,
         at: Time,
@@ -116,8 +118,8 @@ impl Drb {
         is_taken
     }
 
-    /// Counts the packets that queue management has marked, and drops the SDUs that it removed from
-    /// the head of a queue.
+    /// Counts the packets that queue management has marked. Drops the SDUs that queue management
+    /// removed from the head of a queue.
     #[cold]
     pub(super) fn on_managed(
         &mut self,

@@ -1,8 +1,8 @@
-//! Downlink packets that are forwarded between two base stations over links of the caller.
+//! Downlink packets that base stations forward to each other over links of the caller.
 //!
 //! The source forwards its data after the UE has left. While a packet is on a link, the bearer does
-//! not hold it, and the link may drop it. A base station that the UE does not come to forwards
-//! arriving packets to the right one.
+//! not hold the packet, and the link may drop it. If the UE is not at the base station where a
+//! packet arrives, that base station forwards the packet again.
 
 use super::compression::compress_again;
 use super::generation::with_header;
@@ -20,9 +20,9 @@ use std::collections::VecDeque;
 pub(crate) struct Forwarded {
     pub bearer: DrbId,
     pub packet: PacketId,
-    /// COUNT of the packet. `None` if it has none.
+    /// COUNT of the packet. `None` if the packet has no COUNT.
     pub count: Option<u32>,
-    /// Base station that sends the packet, then the one that receives it.
+    /// Base station that sends the packet (`from`) and base station that receives it (`to`).
     pub from: u32,
     pub to: u32,
 }
@@ -33,7 +33,8 @@ pub(crate) struct Forwarded {
 pub(super) struct PacketOnLink {
     packet: PacketId,
     identity: Identity,
-    /// SDU of the packet if it has a COUNT. In unacknowledged mode it gets a new COUNT later.
+    /// SDU of the packet. `None` if the packet has no COUNT. In unacknowledged mode the SDU gets a
+    /// new COUNT later.
     numbered: Option<Sdu>,
 }
 
@@ -74,12 +75,13 @@ impl Transfer {
         });
     }
 
-    /// Counts the forwarded packets that no longer exist, because links have dropped them. Packets
-    /// that are still on a link are not counted.
+    /// Counts the forwarded packets that links have dropped, which no longer exist in the pool.
+    /// Packets that are still on a link are not counted.
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
         let before = self.on_links.len();
         self.on_links.retain(|on_link| {
-            // A pool slot that is not in use holds no packet, so it is tested first.
+            // A pool slot that is not in use contains no packet to compare, so the use is tested
+            // first.
             pool.is_in_use(on_link.packet)
                 && identity(&pool.packet(on_link.packet)) == on_link.identity
         });
@@ -88,7 +90,8 @@ impl Transfer {
         self.dropped += dropped;
     }
 
-    /// Removes and returns the record of a forwarded packet. `None` if there is none.
+    /// Removes and returns the record of a forwarded packet. `None` if the packet was not
+    /// forwarded.
     fn take_from_link(&mut self, packet: PacketId, pool: &PacketPool) -> Option<PacketOnLink> {
         let identity = identity(&pool.packet(packet));
         let is_it =
@@ -117,8 +120,8 @@ impl Transfers {
 }
 
 impl MobileBearer<'_> {
-    /// Hands a packet with a COUNT to RLC again. In acknowledged mode it keeps its COUNT and is
-    /// omitted if the UE has it. It gets a new COUNT if PDCP was set up anew.
+    /// Hands a packet with a COUNT to RLC again. In acknowledged mode the packet keeps its COUNT,
+    /// and is omitted if the UE has it. The packet gets a new COUNT if PDCP was set up anew.
     pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, env: &Env<'_, impl Probe>) {
         let transfer = self.drb.transfer.0.as_ref();
         let is_anew = transfer.is_some_and(|transfer| transfer.is_anew);
@@ -198,7 +201,7 @@ impl MobileBearer<'_> {
         }
     }
 
-    /// Counts the forwarded packets that links have dropped. They are lost.
+    /// Counts the forwarded packets that links have dropped as lost packets.
     pub(crate) fn count_dropped(&mut self, pool: &PacketPool) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.count_dropped(pool);

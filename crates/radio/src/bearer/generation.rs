@@ -115,8 +115,8 @@ impl MobileBearer<'_> {
             let drb = &mut *self.drb;
             let rx = &mut drb.anchors[direction.opposite().index()].rx;
             rx.flush(&mut storage.ordered);
-            // Packets that the old receiver has given up are sent again too. A new receiver accepts
-            // these packets.
+            // The old receiver may have given up a packet for which it waited. The sender transmits
+            // such a packet again, and a new receiver accepts it.
             if let Ok(anew) = Rx::new(&before.pdcp) {
                 *rx = anew;
             }

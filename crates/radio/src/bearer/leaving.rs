@@ -1,4 +1,4 @@
-//! Exit of packets from a bearer, delivered or lost.
+//! Exit of packets from a bearer: delivery or loss.
 
 use super::compression::reset;
 use super::transfer::MobileBearer;
@@ -12,7 +12,8 @@ use fadeout_core::{
 use std::ops::Range;
 
 impl Drb {
-    /// Delivers the SDUs that are in order. Packets that PDCP no longer waits for are lost.
+    /// Delivers the SDUs that are in order. Packets for which PDCP no longer waits are counted as
+    /// lost.
     pub(super) fn deliver_in_order(
         &mut self,
         direction: Direction,
@@ -68,8 +69,8 @@ impl Drb {
     }
 
     /// Handles a transport block of a leg that HARQ has given up. `pdus` are the bearer's PDUs in
-    /// it. In unacknowledged and transparent mode their packets are lost, unless another leg has a
-    /// copy.
+    /// the block. In unacknowledged and transparent mode the packets of these PDUs are lost, unless
+    /// another leg has a copy.
     pub(crate) fn on_harq_failure(
         &mut self,
         (leg, direction): (u8, Direction),
@@ -80,7 +81,7 @@ impl Drb {
         if self.config.is_acknowledged() || is_elsewhere(self, leg) {
             return;
         }
-        // The target of the handover has a copy of each packet, or will get one.
+        // In a DAPS handover the target gets a copy of each downlink packet, so no packet is lost.
         if self.is_dual && direction == Direction::Downlink {
             return;
         }
@@ -151,7 +152,8 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        // Packets that the source forwards are still under way.
+        // Packets between the two base stations of a handover are still in the bearer, so it is not
+        // idle.
         if direction == Direction::Downlink && (self.transfer.is_between_cells() || self.is_dual) {
             return;
         }
@@ -172,7 +174,7 @@ impl Drb {
 
     /// Handles the failure of a leg, which carries nothing before `until`. RLC and PDCP are
     /// re-established at both ends, and COUNT restarts. Packets that the receivers hold are
-    /// delivered. All others are lost. A split bearer continues on its other legs.
+    /// delivered, and all other packets are lost. A split bearer continues on its other legs.
     pub(crate) fn reestablish(
         &mut self,
         (leg, until): (u8, Time),
@@ -195,8 +197,8 @@ impl Drb {
                 tx.reestablish(&mut end.rlc, &mut storage.unconfirmed);
             }
         }
-        // The ledgers of packets in the bearer list these SDUs, and also those that only a receiver
-        // had.
+        // The lost packets are taken from the ledgers below. The ledgers contain these SDUs and
+        // also those that only a receiver had.
         storage.unconfirmed.clear();
         for direction in [Direction::Downlink, Direction::Uplink] {
             restart_pdcp((self, direction), env, storage);
@@ -235,7 +237,7 @@ impl Drb {
 }
 
 impl MobileBearer<'_> {
-    /// Counts the packets in the list of lost packets for the change of cell, and drops them.
+    /// Drops the packets in the list of lost packets, and counts them in the change of cell.
     pub(super) fn lose_at_source(
         &mut self,
         direction: Direction,
@@ -244,7 +246,7 @@ impl MobileBearer<'_> {
     ) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             match &mut transfer.copies {
-                // Some of these packets may also have come to the target.
+                // The target may have copies of some of these packets.
                 Some(copies) if direction == Direction::Downlink => {
                     let lost = storage.lost.iter();
                     lost.for_each(|&packet| copies.on_drop(&env.pool.packet(packet)));
@@ -256,7 +258,8 @@ impl MobileBearer<'_> {
             .drop_lost(direction, RadioDropCause::Handover, env, storage);
     }
 
-    /// Handles the loss of the UE's connection. All packets are lost, and PDCP restarts.
+    /// Handles the release of the UE's connection. All packets in the bearer are lost, and PDCP
+    /// restarts.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drop_copies(env, storage);
         let mut packets = Vec::new();
@@ -284,15 +287,15 @@ impl MobileBearer<'_> {
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.change = None;
-            // Packets that arrive from now on have no receiver.
+            // Links may still carry forwarded packets. These packets are lost when they arrive.
             transfer.count_dropped(env.pool);
             transfer.on_links.clear();
         }
     }
 }
 
-/// Re-establishes PDCP in a direction. Packets that the receiver holds are delivered, and COUNT
-/// restarts at both ends. Otherwise later packets would wait for lost ones.
+/// Re-establishes PDCP in a direction. Packets that the receiver holds are delivered. COUNT
+/// restarts at both ends, because otherwise later packets would wait for lost packets.
 ///
 /// Standard: TS 38.323 §5.1.2.
 pub(super) fn restart_pdcp(

@@ -1,4 +1,4 @@
-//! End of a change of cell: end markers, and the packets of the new path behind them.
+//! End of a change of cell: end markers, and the packets of the new path that follow them.
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2.
 
@@ -7,8 +7,8 @@ use crate::config::Fate;
 use fadeout_core::{Span, Time};
 
 impl MobileBearer<'_> {
-    /// Handles the path switch. From now on the core sends over the new path, after `markers` end
-    /// markers over the old path.
+    /// Handles the path switch. The core now sends over the new path, after it has sent `markers`
+    /// end markers over the old path.
     pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
         if let Some(change) = self.change() {
             change.markers = Some(change.markers.unwrap_or(0) + markers);
@@ -20,8 +20,8 @@ impl MobileBearer<'_> {
         self.conclude(now);
     }
 
-    /// Handles an end marker at the source. Returns true if the source keeps it, because the UE's
-    /// new cell is not known yet.
+    /// Handles an end marker at the source. Returns true if the source keeps the end marker,
+    /// because the UE's new cell is not known yet.
     pub(crate) fn keep_marker(&mut self) -> bool {
         let kept = |change: &&mut CellChange| change.fate == Fate::Kept && change.has_left;
         let change = self.change().filter(kept);
@@ -42,7 +42,7 @@ impl MobileBearer<'_> {
         self.conclude(now);
     }
 
-    /// Handles the timeout of an end marker, which then counts as lost.
+    /// Handles the timeout of an end marker, which is then considered lost.
     pub(crate) fn on_guard(&mut self, now: Time) {
         if let Some(change) = self.change()
             && change.guard_at <= now

@@ -6,9 +6,10 @@
 //!  out ◄─ PDCP ◄─ RLC of the leg ◄────────────┘
 //! ```
 //!
-//! A [`Drb`] knows neither cells nor HARQ. The caller fills transport blocks from it and hands
-//! received blocks to it, with the number of the leg. The legs of a UE are numbered from 0. Each
-//! packet that the bearer accepts leaves it exactly once, delivered or lost.
+//! A [`Drb`] knows neither cells nor HARQ. The caller fills transport blocks with data of the
+//! bearer, and hands received blocks to the bearer with the number of their leg. The legs of a UE
+//! are numbered from 0. Each packet that the bearer accepts leaves the bearer exactly once,
+//! delivered or lost.
 
 mod compression;
 mod copies;
@@ -57,12 +58,12 @@ use transfer::Transfers;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Drb {
-    /// Packets that the base station is still processing before PDCP, with the time at which each
-    /// is done.
+    /// Packets that the base station is still processing before PDCP, each with the end time of its
+    /// processing.
     inlet: Ring<(Time, PacketId)>,
     /// State of a split bearer. `None` if the bearer is not split.
     split: Option<Box<Split>>,
-    /// True if a DAPS handover serves the bearer in its source and in its target.
+    /// True during a DAPS handover, in which both source and target serve the bearer.
     pub(crate) is_dual: bool,
     /// Index of the bearer among the UE's bearers with the same RLC PDU format.
     nth: u8,
@@ -82,7 +83,7 @@ pub(crate) struct Drb {
     transfer: Transfers,
 }
 
-/// Side that detects a failure of a link or of the RLC entity on it.
+/// End that detects a failure of a link or of the link's RLC entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
     Ue,
@@ -94,7 +95,7 @@ pub(crate) enum Finder {
 struct Anchor {
     tx: Tx,
     rx: Rx,
-    /// Packets that this end sends and that have not left the bearer.
+    /// Packets that this end sends and that are still in the bearer.
     ledger: Ledger,
     wake: Wake,
     /// Header compressor of this end with the decompressor of the other end. `None` without ROHC.
@@ -110,20 +111,20 @@ pub(crate) struct BearerCounters {
     pub delivered_bytes: u64,
     /// Number of packets that were lost or dropped in the bearer.
     pub dropped_packets: u64,
-    /// Number of packets that queue management dropped. They count in `dropped_packets` too.
+    /// Number of packets that queue management dropped. They are included in `dropped_packets`.
     pub aqm_dropped_packets: u64,
     /// Number of packets that queue management marked.
     pub marked_packets: u64,
 }
 
-/// Returns true if RRC messages now use another leg of the UE, so PDUs of `leg` are ignored.
+/// Returns true if RRC messages now use a leg other than `leg`. PDUs of `leg` are then ignored.
 fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
     drb.is_signalling && leg != drb.legs.primary.number
 }
 
 impl Drb {
-    /// Creates bearer `id` on the leg or legs that `config` names. It is the UE's `nth` bearer with
-    /// its RLC PDU format. Its random draws are those of bearer `drawn_as`.
+    /// Creates bearer `id` on the leg or legs that `config` names. The bearer is the UE's `nth` one
+    /// with its RLC PDU format. `drawn_as` selects the bearer's random numbers.
     ///
     /// # Errors
     ///
@@ -261,8 +262,8 @@ impl Drb {
         backlog
     }
 
-    /// Returns the bytes of the smallest grant on a leg that can carry a part of the unsent data.
-    /// Zero if there is none.
+    /// Returns the size in bytes of the smallest grant on a leg that can carry a part of the unsent
+    /// data. Zero if no data is unsent.
     pub(crate) fn least_grant(&self, leg: u8, direction: Direction) -> u32 {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         rlc.head().map_or(0, |head| rlc.least_grant(head.size))
@@ -291,7 +292,7 @@ impl Drb {
     }
 
     /// Returns the time at which the base station of a leg has processed its next packet. `None` if
-    /// it is processing none.
+    /// the base station is processing no packet.
     #[inline]
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
@@ -308,7 +309,7 @@ impl Drb {
     }
 
     /// Hands the packets that the base station has processed by now to PDCP. Returns true if PDCP
-    /// accepted any.
+    /// accepted at least one packet.
     #[inline]
     pub(crate) fn drain_inlet(
         &mut self,
@@ -329,7 +330,7 @@ impl Drb {
         took_any
     }
 
-    /// Fills up to `grant` bytes of a leg's transport block. Returns the bytes used.
+    /// Fills up to `grant` bytes of a leg's transport block. Returns the number of bytes used.
     #[inline]
     pub(crate) fn pull(
         &mut self,
@@ -413,8 +414,8 @@ impl Drb {
         self.deliver_in_order(direction, env, storage);
     }
 
-    /// Handles an expired timer of the end that sends in `direction`. The backlog of that end may
-    /// have grown.
+    /// Handles an expired timer of the end that sends in `direction`. The amount of waiting data at
+    /// that end may have grown.
     pub(crate) fn on_timer(
         &mut self,
         direction: Direction,
@@ -472,19 +473,20 @@ impl Drb {
         if at.is_never() {
             return None;
         }
-        // PDCP may accept a packet late, when its discard timer has already expired.
+        // PDCP may accept a packet after the packet's discard timer has expired, so `at` may be in
+        // the past.
         let at = at.max(now);
         anchor.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Returns true if a wake-up is the one that was armed last.
+    /// Returns true if `generation` belongs to the wake-up that was armed last.
     #[inline]
     pub(crate) fn fire(&mut self, direction: Direction, generation: u32) -> bool {
         self.anchors[direction.index()].wake.fire(generation)
     }
 
-    /// Returns the leg on which RLC of either end has reached its maximum number of
-    /// retransmissions, and that end. `None` if no leg has failed.
+    /// Returns the leg on which RLC has reached its maximum number of retransmissions, and the end
+    /// at which RLC has done so. `None` if no leg has failed.
     #[inline]
     pub(crate) fn failed_leg(&self) -> Option<(LegId, Finder)> {
         let has_failed = |leg: &&RlcLeg| {

@@ -45,8 +45,8 @@ pub(super) struct RlcEnd {
     aqm: Option<Box<Aqm>>,
 }
 
-/// Returns the index from which the logical channel number of a leg follows. RLC entities of one
-/// bearer on several carriers have different logical channels.
+/// Returns the index from which the logical channel number of a leg is computed. RLC entities of
+/// one bearer on several carriers have different logical channels.
 pub(super) fn nth_of_leg(nth: u8, number: u8) -> u8 {
     nth.saturating_add(number.saturating_sub(1).saturating_mul(8))
 }
@@ -111,8 +111,8 @@ impl RlcEnd {
         })
     }
 
-    /// Creates an end in another cell. RLC begins as after establishment. Queue management keeps
-    /// the state of `before`.
+    /// Creates the RLC end in another cell. RLC has the state after establishment. Queue management
+    /// keeps the state of `before`.
     pub(super) fn after(before: &mut RlcEnd, config: &RlcConfig) -> Result<RlcEnd, ParameterError> {
         Ok(RlcEnd {
             rlc: Entity::new(config)?,
@@ -120,7 +120,7 @@ impl RlcEnd {
         })
     }
 
-    /// Replaces the RLC entity by a newly established one. Queue management continues.
+    /// Replaces the RLC entity by a newly established one. Queue management keeps its state.
     pub(super) fn set_up_anew(&mut self, config: &RlcConfig) -> Result<(), ParameterError> {
         self.rlc = Entity::new(config)?;
         Ok(())
@@ -140,8 +140,8 @@ impl RlcEnd {
         }
     }
 
-    /// Returns true if queue management accepts an SDU of `size` bytes. It may mark the SDU. It
-    /// ignores an SDU that does not fit into the buffer.
+    /// Returns true if queue management accepts an SDU of `size` bytes. Queue management may mark
+    /// the SDU. An SDU that does not fit into the buffer has no effect on queue management.
     #[inline]
     pub(super) fn admits(&mut self, now: Time, size: u32, ecn: &mut Ecn, marked: &mut u64) -> bool {
         self.catch_up(now);
@@ -153,8 +153,8 @@ impl RlcEnd {
         }
     }
 
-    /// Fills up to `grant` bytes of a transport block. Returns the bytes used. SDUs that queue
-    /// management drops go to `dropped`, which must be empty.
+    /// Fills up to `grant` bytes of a transport block. Returns the number of bytes used. SDUs that
+    /// queue management drops are added to `dropped`, which must be empty.
     #[inline]
     pub(super) fn pull(
         &mut self,

@@ -6,7 +6,7 @@ use super::track::Tracks;
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, PacketId};
 
-/// Delay records of packets, and lists that are reused to avoid allocations. Every list is empty
+/// Delay records of packets, and lists that bearers reuse to avoid allocations. Every list is empty
 /// between two events.
 #[derive(Debug)]
 pub(crate) struct Storage {
@@ -29,7 +29,8 @@ pub(crate) struct Storage {
     pub frames: Vec<Frame>,
 }
 
-/// Initial capacity of lists, in packets. A repaired gap can release this many packets at once.
+/// Initial capacity of lists, in packets. When a missing packet arrives, the receiver may deliver
+/// this many packets at once.
 const ROOM: usize = 1024;
 
 impl Storage {

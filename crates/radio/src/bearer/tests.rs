@@ -1,4 +1,4 @@
-//! Tests of a bearer without cells. Each test hands transport blocks to the receiver or loses them.
+//! Tests of a bearer without cells. The tests hand transport blocks to the receiver or lose them.
 
 mod choice;
 mod compression;
@@ -149,8 +149,8 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
     rig.put(DOWN, 100);
     rig.now = millis(20);
     rig.put(DOWN, 100);
-    // The test schedules no slot, so only the discard timer can wake the bearer, 50 ms after the
-    // first packet.
+    // The test schedules no slot, so only the discard timer wakes the bearer, 50 ms after the first
+    // packet.
     let (at, generation) = rig.drb.arm(rig.now, DOWN).expect("a timer runs");
     assert_eq!(at, millis(50));
     assert!(rig.drb.fire(DOWN, generation));
@@ -198,18 +198,17 @@ fn a_packet_that_no_block_carries_is_refused_at_the_door() {
         len: 500,
         ..Segment::default()
     };
-    // In transparent mode a packet needs a block for the packet, the PDCP header and the MAC
-    // subheader of 3 bytes.
+    // In transparent mode RLC does not segment. So a transport block must carry the whole packet,
+    // the PDCP header and the MAC subheader of 3 bytes.
     let needs = packet.wire_len() + PdcpConfig::NR.header() + 3;
     for (config, room, is_taken) in [
         (transparent, needs - 1, false),
         (transparent, needs, true),
-        // In these modes RLC segments SDUs, so any transport block can carry a part. The packet is
-        // accepted.
+        // In unacknowledged and acknowledged mode RLC segments SDUs. A transport block of 8 bytes
+        // can carry a part, so the packet is accepted.
         (unacknowledged(), 8, true),
         (BearerConfig::nr(UeId(0)), 8, true),
-        // No transport block can carry data, so the UE is out of range for good. The packet is
-        // dropped.
+        // No transport block can carry data, so the UE is out of range, and the packet is dropped.
         (unacknowledged(), 0, false),
         (BearerConfig::nr(UeId(0)), 0, false),
     ] {

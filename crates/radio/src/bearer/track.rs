@@ -6,22 +6,24 @@ use crate::rlc::{Backlog, TransportBlock};
 use fadeout_core::{BearerRow, Direction, DrbId, PacketId, Probe, RadioDelayRow, Span, Time};
 use std::ops::Range;
 
-/// Times of one packet in a bearer. Recorded only for bearers whose delay is requested.
+/// Times of one packet in a bearer. Recorded only if the delay of the bearer's packets is
+/// requested.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Track {
-    /// Serial number of the packet on its bearer. It distinguishes the packet from earlier ones
-    /// with the same id in the pool.
+    /// Serial number of the packet on its bearer. The number distinguishes the packet from an
+    /// earlier packet with the same id in the pool.
     serial: u32,
     bearer: DrbId,
     is_uplink: bool,
     entered_at: Time,
-    /// Waiting times for a scheduling request and for its grant. They belong to the first transport
-    /// block with a part of the packet.
+    /// Wait for a scheduling request and wait for the grant. They are those of the first transport
+    /// block that carries a part of the packet.
     sr_wait: Span,
     grant_wait: Span,
     /// Start of the first transmission of the first transport block with a part of the packet.
     first_at: Time,
-    /// First and successful transmission of the latest decoded transport block (start times).
+    /// Start of the first and start of the successful transmission of the latest decoded transport
+    /// block.
     block_first_at: Time,
     block_last_at: Time,
     decoded_at: Time,
@@ -35,7 +37,7 @@ pub(crate) struct BlockTimes {
     pub decoded_at: Time,
 }
 
-/// Delay records, indexed like the packet pool.
+/// Delay records, indexed by the packet's id in the pool.
 #[derive(Debug, Default)]
 pub(crate) struct Tracks {
     tracks: Vec<Track>,
@@ -85,7 +87,7 @@ impl Tracks {
 
     /// Records that the first byte of a packet is in a transport block that is sent at `at`.
     /// `requested_at` is the time of the scheduling request that led to the block's grant. If
-    /// several legs carry copies, only the first one counts.
+    /// several legs carry copies of the packet, only the first call has an effect.
     pub(crate) fn first_part(
         &mut self,
         key: (PacketId, u32, DrbId, Direction),
@@ -105,7 +107,7 @@ impl Tracks {
         }
     }
 
-    /// Records that a transport block with a part of the packet was decoded.
+    /// Records that the receiver decoded a transport block with a part of the packet.
     pub(crate) fn decoded(&mut self, key: (PacketId, u32, DrbId, Direction), times: &BlockTimes) {
         if let Some(track) = self.find(key.0, key.1, key.2, key.3) {
             track.block_first_at = times.first_at;

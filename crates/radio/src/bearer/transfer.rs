@@ -48,7 +48,7 @@ pub(crate) struct Transfer {
     pub(super) dual: Option<Box<DapsState>>,
     /// Number of SDUs that were copied to another base station since the start.
     pub(super) copied: u64,
-    /// Uplink PDUs on links from a former secondary node, which has no part of the bearer any more.
+    /// Uplink PDUs on links from a former secondary node, while the bearer is no longer split.
     pub(super) late: Ring<Sdu>,
     /// Number of PDUs that arrived over both cells in the latest change of cell.
     pub(super) received_twice: u64,
@@ -83,9 +83,9 @@ pub(crate) struct TransferCounts {
 pub(super) enum Gap {
     #[default]
     None,
-    /// The open interruption began with this delivery. `None` if there was no delivery before.
+    /// Interruption that has not ended. It began with this delivery. `None` if there was none.
     Open(Option<Time>),
-    /// Length of the interruption, which has ended.
+    /// The interruption has ended. Contains the length of the interruption.
     Closed(Span),
 }
 
@@ -95,8 +95,8 @@ pub(super) struct CellChange {
     /// Source base station, at the end of the old path.
     pub(super) source: u32,
     pub(super) fate: Fate,
-    /// SDUs with a COUNT, oldest first, and the base station that holds each. In unacknowledged
-    /// mode they get new COUNTs.
+    /// SDUs with a COUNT, oldest first, and the base station at which each SDU waits. In
+    /// unacknowledged mode they get new COUNTs.
     pub(super) numbered: VecDeque<(u32, Sdu)>,
     /// Packets without a COUNT.
     pub(super) fresh: VecDeque<FreshPacket>,
@@ -104,21 +104,21 @@ pub(super) struct CellChange {
     pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
     pub(super) has_resumed: bool,
-    /// Number of end markers still awaited. `None` before the path switch.
+    /// Number of end markers that the target still awaits. `None` before the path switch.
     pub(super) markers: Option<u32>,
     /// Time at which the target stops waiting for end markers.
     pub(super) guard_at: Time,
-    /// Number of end markers that came to the source before it knew the UE's new cell.
+    /// Number of end markers that arrived at the source before the source knew the UE's new cell.
     pub(super) kept_markers: u32,
 }
 
 /// Packet without a COUNT.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FreshPacket {
-    /// Time at which the packet arrives at the target. [`Time::NEVER`] while it is unknown.
+    /// Time at which the packet arrives at the target. [`Time::NEVER`] while the time is unknown.
     pub(super) at: Time,
     pub(super) packet: PacketId,
-    /// Base station that holds the packet.
+    /// Base station at which the packet waits.
     pub(super) station: u32,
 }
 
@@ -185,7 +185,7 @@ impl Transfers {
         transfer.is_some_and(|transfer| transfer.change.is_some())
     }
 
-    /// Records that packets were delivered in a direction. The delivery ends an interruption.
+    /// Records the time of a delivery in a direction. A delivery ends an interruption.
     #[inline]
     pub(super) fn record_delivery(&mut self, direction: Direction, now: Time) {
         if let Some(transfer) = &mut self.0 {
@@ -235,7 +235,7 @@ impl Transfer {
         self.is_anew = false;
     }
 
-    /// Begins the interruption, with the latest delivery of each direction. The UE has left a cell.
+    /// Begins the interruption of each direction. It lasts from the direction's latest delivery.
     pub(super) fn open_gaps(&mut self) {
         for (gap, last) in self.gaps.iter_mut().zip(self.last_delivery) {
             if !matches!(gap, Gap::Open(_)) {
@@ -246,7 +246,7 @@ impl Transfer {
 }
 
 impl MobileBearer<'_> {
-    /// Puts the bearer under mobility management, like its UE.
+    /// Puts the bearer under mobility management. Called if mobility management controls the UE.
     pub(crate) fn manage(&mut self) {
         self.drb.transfer = Transfers(Some(Box::default()));
     }
@@ -255,7 +255,7 @@ impl MobileBearer<'_> {
         self.drb.transfer.0.as_mut()?.change.as_mut()
     }
 
-    /// Stops new data at base station `source` of the old path and at the serving `station`.
+    /// Stops new data at the serving base station `station`. `source` is at the end of the old path.
     pub(crate) fn stop(
         &mut self,
         (source, station): (u32, u32),
@@ -274,8 +274,8 @@ impl MobileBearer<'_> {
         }
         let new = || CellChange::new(source);
         let change = transfer.change.get_or_insert_with(new);
-        // If the UE changes cells again before this change ends, either the lists or RLC's buffers
-        // are empty.
+        // The UE may change cells again before this change ends. Then either the lists of waiting
+        // packets or RLC's buffers are empty.
         change.has_resumed = false;
         let end = self.drb.legs.primary.sender(Direction::Downlink);
         end.catch_up(env.now);
@@ -299,7 +299,7 @@ impl MobileBearer<'_> {
         self.redirect(fate, env, storage);
     }
 
-    /// Changes the fate of downlink packets at the source: kept, forwarded or dropped.
+    /// Sets the fate of downlink packets at the source: kept, forwarded or dropped.
     pub(crate) fn redirect(
         &mut self,
         fate: Fate,
@@ -421,8 +421,8 @@ impl MobileBearer<'_> {
     }
 
     /// Handles the UE's departure from a cell of `station`. RLC is re-established at both ends. In
-    /// acknowledged mode PDCP keeps its COUNTs. It resends the packets that are missing in the
-    /// status report of the other end. In other modes PDCP restarts, and sent packets that did not
+    /// acknowledged mode PDCP keeps its COUNTs, and resends packets that the status report of the
+    /// other end lists as missing. In other modes PDCP restarts, and sent packets that did not
     /// arrive are lost. `keeps_station` is true if the target belongs to the same base station.
     pub(crate) fn detach(
         &mut self,
@@ -434,7 +434,7 @@ impl MobileBearer<'_> {
         let released = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
-            // In other modes, PDCP delivers all packets that it holds.
+            // In the other modes, PDCP delivers all stored packets when it restarts.
             if is_kept {
                 decompress_held(self.drb, direction);
             }

@@ -1,21 +1,21 @@
 //! Bearer of a UE in a cell of 3G. Packets that arrive at either end leave the bearer at once and
-//! in order. A link of the caller carries them on.
+//! in order. The caller sends the packets over a link.
 
 use super::transfer::{Gap, Transfers};
 use super::{Drb, Storage};
 use crate::config::Env;
 use fadeout_core::{Direction, Probe, Time};
 
-/// State of a bearer with regard to 3G.
+/// State of a bearer while its UE can use 3G.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum UtraState {
-    /// The UE is in a cell that carries the bearer, or on its way between two such cells.
+    /// The UE is in an LTE or NR cell, or on its way between two such cells.
     #[default]
     Outside,
     /// The UE is in a cell of 3G.
     Inside,
-    /// The UE is leaving 3G for a cell that carries the bearer. The PDCP numbers of one end mean
-    /// nothing to the other end.
+    /// The UE is leaving 3G for an LTE or NR cell. The two ends of the bearer have unrelated COUNT
+    /// values.
     Leaving,
 }
 
@@ -27,7 +27,7 @@ impl Transfers {
         transfer.is_some_and(|transfer| transfer.utra == UtraState::Inside)
     }
 
-    /// Returns the interruption times by direction as measured so far, for [`Self::restore_gaps`].
+    /// Returns the current interruptions by direction, for [`Self::restore_gaps`].
     fn gaps(&self) -> [Gap; 2] {
         self.0.as_ref().map_or_else(Default::default, |it| it.gaps)
     }
@@ -39,7 +39,7 @@ impl Transfers {
     }
 }
 
-/// Operations on a bearer whose UE goes to 3G, is there, or comes back.
+/// Operations on a bearer while its UE goes to 3G, is in 3G, or comes back.
 pub(crate) struct UtraBearer<'a>(pub &'a mut Drb);
 
 impl UtraBearer<'_> {
@@ -49,9 +49,9 @@ impl UtraBearer<'_> {
         }
     }
 
-    /// Handles the UE's departure for a cell of 3G, after it left its own cell. Both ends set up
-    /// RLC and PDCP anew. Packets that PDCP held behind a gap are delivered now. Their delivery
-    /// does not end the measured interruption.
+    /// Handles the UE's departure for a cell of 3G, after the UE has left its own cell. Both ends
+    /// set up RLC and PDCP anew. Packets that PDCP stored for reordering are delivered now. Their
+    /// delivery does not end the measured interruption.
     pub(crate) fn leave_for_utra(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         let before = self.0.transfer.gaps();
         self.0.mobile().set_up_again(env, storage);
@@ -68,8 +68,8 @@ impl UtraBearer<'_> {
         self.set_state(UtraState::Leaving);
     }
 
-    /// Handles the UE's arrival in a cell that carries the bearer. If the UE comes from 3G, both
-    /// ends set up RLC and PDCP anew.
+    /// Handles the UE's arrival in an LTE or NR cell. If the UE comes from 3G, both ends set up RLC
+    /// and PDCP anew.
     pub(crate) fn return_from_utra(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -82,9 +82,9 @@ impl UtraBearer<'_> {
         }
     }
 
-    /// Takes the waiting packets out of the bearer in order. Downlink packets that the base station
+    /// Removes the waiting packets from the bearer in order. Downlink packets that the base station
     /// is still processing stay. Returns the time at which the base station has processed the next
-    /// one. `None` if it processes none.
+    /// packet. `None` if the base station is processing no packet.
     pub(crate) fn take_waiting(
         &mut self,
         env: &mut Env<'_, impl Probe>,

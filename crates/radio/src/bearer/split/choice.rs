@@ -6,13 +6,13 @@ use crate::config::LegChoice;
 use crate::user_plane::time_for;
 use fadeout_core::{Direction, Span, Time};
 
-/// Assumed rate in bytes per second of both legs before any rate is known. Only the ratio of the
-/// two legs' rates matters, so the value may be arbitrary.
+/// Assumed rate in bytes per second of each leg while no rate is known. Only the ratio of the two
+/// legs' rates matters, so the value may be arbitrary.
 pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
 
 impl Split {
     /// Returns true if the next packet should be sent to the secondary node, whose desired buffer
-    /// size allows the packet. Otherwise the packet waits for a grant of the first leg.
+    /// size allows the packet. If false, the packet waits for a grant of the first leg.
     #[inline]
     pub(super) fn prefers_secondary(&self, now: Time, next: &NextPacket, legs: &RlcLegs) -> bool {
         let size = next.size;
@@ -45,9 +45,9 @@ impl Split {
         self.rates = [first.unwrap_or(any), secondary.unwrap_or(any)];
     }
 
-    /// Returns the next time at which to compare the delays of the two legs. At that time the
-    /// oldest packet has waited longer than the secondary leg's expected delay. [`Time::NEVER`] if
-    /// nothing waits or only one leg can carry the data.
+    /// Returns the next time at which to compare the expected delays of the two legs. At that time
+    /// the oldest packet has waited longer than the secondary leg's expected delay. Returns
+    /// [`Time::NEVER`] if nothing waits or only one leg can carry the data.
     #[inline]
     pub(super) fn choice_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
         let direction = Direction::Downlink;
@@ -77,16 +77,15 @@ fn next_comparison_at(split: &mut Split, now: Time, legs: &RlcLegs) -> Time {
 /// Minimum time between two comparisons of the legs' delays.
 const COMPARISON_INTERVAL: Span = Span::from_millis(1);
 
-/// Returns the expected delay of another packet over the secondary leg.
+/// Returns the expected delay of a further packet of `size` bytes over the secondary leg.
 #[inline]
 fn secondary_delay(split: &Split, size: u32) -> Span {
     let [_, rate] = split.rates;
     split.hosting.expected_delay(size, rate)
 }
 
-/// Returns the expected delay until the waiting data and `early` more bytes have been sent over the
-/// local leg. The delay is at least `waits`, the time for which the oldest packet has already
-/// waited.
+/// Returns the expected time until the first leg has sent the waiting data and `early` more bytes.
+/// The time is at least `waits`, for which the oldest packet has already waited.
 #[inline]
 fn first_leg_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
     let [rate, _] = split.rates;

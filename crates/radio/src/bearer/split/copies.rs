@@ -4,7 +4,7 @@ use super::ByLeg;
 use crate::pdcp::Ledger;
 use fadeout_core::Ring;
 
-/// Legs that have a PDU, and its confirmation.
+/// Legs that have a PDU, and whether the PDU was confirmed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct PduLegs {
     /// One bit for each leg number. The bit is set if the leg was given the PDU and is not known to
@@ -24,10 +24,10 @@ fn bit(leg: u8) -> u8 {
 #[derive(Debug)]
 pub(super) struct DuplicatedPdus {
     is_acknowledged: bool,
-    /// Records of the PDUs, from the oldest that is still needed.
+    /// Records of the PDUs, beginning with the oldest PDU that is still needed.
     pdus: Ring<PduLegs>,
-    /// Serial numbers of unconfirmed PDUs in the RLC entity of each leg, in their order there. Used
-    /// in acknowledged mode only.
+    /// Serial numbers of the unconfirmed PDUs in the RLC entity of each leg, in the order of that
+    /// entity. Used in acknowledged mode only.
     given: ByLeg<Ring<u32>>,
 }
 
@@ -40,7 +40,7 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Adds a PDU with its serial number. No leg has been given the PDU yet.
+    /// Adds the record of a PDU with its serial number. No leg has the PDU yet.
     pub(super) fn enter(&mut self, serial: u32) {
         let number = self.pdus.push(PduLegs::default());
         debug_assert_eq!(number, u64::from(serial), "each PDU is noted");
@@ -51,8 +51,8 @@ impl DuplicatedPdus {
         (self.pdus.contains(number)).then(|| &mut self.pdus[number])
     }
 
-    /// Records that a leg is given a PDU. Returns false if the leg already has the PDU, or if the
-    /// PDU was confirmed.
+    /// Records that PDCP gives a PDU to a leg. Returns false if the leg already has the PDU, or if
+    /// the PDU was confirmed.
     pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
         match self.pdu_mut(serial) {
             Some(pdu) if pdu.on & bit(leg) == 0 && !pdu.is_confirmed => pdu.on |= bit(leg),
@@ -116,7 +116,7 @@ impl DuplicatedPdus {
             && oldest != Some(serial)
         {
             self.given[index].pop();
-            // A PDU that the leg has discarded unsent does not count as confirmed.
+            // If the leg has discarded the PDU unsent, the PDU does not count as confirmed.
             if self.is_on(serial, leg) {
                 self.confirm(serial);
             }
@@ -150,12 +150,12 @@ impl DuplicatedPdus {
         }
     }
 
-    /// Removes the records of PDUs that are not needed any more. In unacknowledged mode the sender
-    /// gets no confirmations, so a PDU is needed until it has left the bearer.
+    /// Removes the records of PDUs that are no longer needed. In unacknowledged mode the sender
+    /// gets no confirmations, so a record is needed until its PDU has left the bearer.
     pub(super) fn trim(&mut self, ledger: &Ledger) {
         while let Some(pdu) = self.pdus.front() {
-            // A PDU that is forwarded between base stations has not left the bearer, because it
-            // comes back.
+            // A PDU that is forwarded between base stations still belongs to the bearer, because
+            // the PDU comes back.
             let is_gone = ledger.has_left(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
                 true => pdu.is_confirmed || (is_gone && pdu.on == 0),
@@ -233,7 +233,7 @@ mod tests {
         copies.restart_all();
         let given = [0, 1, 2].map(|serial| copies.give(serial, 0));
         assert_eq!(given, [false, true, true]);
-        // PDUs that a leg was given before the restart do not count as confirmed.
+        // After the restart, leg 0 is given PDUs 1 and 2. The leg confirms PDU 1 only.
         copies.on_pushed(1, 0);
         copies.on_pushed(2, 0);
         copies.confirm_before(0, Some(2));

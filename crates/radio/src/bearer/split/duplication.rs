@@ -1,7 +1,7 @@
-//! PDCP duplication: each PDU goes to all legs with activated duplication. After one leg has
-//! confirmed the PDU, the other legs discard it.
+//! PDCP duplication: each PDU is given to all legs for which duplication is activated. After one
+//! leg has confirmed the PDU, the other legs discard it.
 //!
-//! In the downlink, a frame tells the secondary node which PDUs need not be sent any more.
+//! In the downlink, a frame lists the PDUs that the secondary node need not send any more.
 //!
 //! Standard: TS 38.323 §5.11.
 
@@ -15,7 +15,7 @@ use fadeout_core::{Direction, PacketId, Probe, Time};
 /// Legs that may be given copies of a PDU. The leg with the least waiting data comes first.
 #[derive(Debug, Clone, Copy, Default)]
 struct CopyLegs {
-    /// Number of waiting bytes and number of each leg.
+    /// Number of waiting bytes on a leg, and the leg's number.
     legs: [(u64, u8); LEG_NUMBERS],
     count: usize,
 }
@@ -56,8 +56,8 @@ impl Split {
         copy_legs
     }
 
-    /// Returns true if the buffer of the leg with the least waiting data can store `bytes` more.
-    /// Other legs do not matter, so a stalled leg does not block the bearer.
+    /// Returns true if at least one leg has space for `bytes` more in its buffer. The leg with the
+    /// least waiting data decides, so a stalled leg does not block the bearer.
     pub(super) fn has_room_on_a_leg(
         &self,
         bytes: u64,
@@ -116,7 +116,8 @@ impl SplitBearer<'_> {
         for (queued, leg) in copy_legs.iter() {
             let index = usize::from(leg);
             let is_further = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
-            // A leg whose queue would exceed the buffer gets no further copies.
+            // A leg whose buffer has no space for a PDU gets no copy if another leg already has the
+            // PDU.
             let is_full = is_further && queued + u64::from(sdu.size) > split.most;
             if is_full || !copies.give(sdu.serial, leg) {
                 continue;
@@ -133,8 +134,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Activates or deactivates duplication for a leg in a direction. A deactivated leg discards
-    /// PDUs that it has not begun to send. It keeps PDUs that no other leg has.
+    /// Activates or deactivates duplication for a leg in a direction. A leg without duplication
+    /// discards the PDUs that it has not begun to send, except PDUs that no other leg has.
     ///
     /// Standard: TS 38.321 §5.10; TS 38.323 §5.11.1.
     pub(crate) fn activate(
@@ -186,8 +187,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Sends copies to the secondary node, up to its desired buffer size. Confirmed PDUs are
-    /// omitted.
+    /// Sends copies to the secondary node, up to its desired buffer size. PDUs that the other leg
+    /// has confirmed are omitted.
     pub(super) fn feed_copies(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         self.submit(Direction::Downlink, env, storage);
         while let Some(&sdu) = self.split.pending.front() {
@@ -205,7 +206,8 @@ impl SplitBearer<'_> {
             if is_confirmed {
                 split.on_discarded(sdu.serial, SECONDARY, Direction::Downlink);
             } else {
-                // The packet may have left the pool, so the copy's flow may be unknown.
+                // If the packet is no longer in the pool, the copy is assigned the flow of the
+                // latest packet.
                 let ledger = &self.anchors[Direction::Downlink.index()].ledger;
                 let flow = match ledger.holds(sdu.serial) {
                     true => env.pool[sdu.packet].flow,
@@ -224,7 +226,8 @@ impl SplitBearer<'_> {
         let Some(copies) = &mut self.split.copies[direction.index()] else {
             return;
         };
-        // The secondary node's confirmations come in delivery statuses.
+        // The confirmations of the secondary node arrive in delivery statuses, so its RLC is not
+        // read here.
         if is_secondary || !self.is_acknowledged {
             return;
         }
@@ -233,7 +236,7 @@ impl SplitBearer<'_> {
         self.discard_elsewhere((leg, direction), now);
     }
 
-    /// Discards confirmed PDUs at the heads of the buffers of all legs except `leg`.
+    /// Discards confirmed PDUs at the head of each leg's buffer, except for `leg`.
     pub(super) fn discard_elsewhere(&mut self, (leg, direction): (u8, Direction), now: Time) {
         let split = &mut *self.split;
         let Some(copies) = &mut split.copies[direction.index()] else {
@@ -259,7 +262,7 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Discards PDUs whose discard timer has expired and that a leg has not begun to send. If no
+    /// Discards PDUs whose discard timer has expired, unless a leg has begun to send them. If no
     /// other leg has a copy, the packet is added to `lost`. Otherwise the discard is not reported.
     pub(super) fn discard_old_copies(
         &mut self,
@@ -291,8 +294,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Returns a discard frame, which lists the PDUs that the secondary node need not send any
-    /// more. `None` if no such frame is due.
+    /// Returns a frame that lists the PDUs that the secondary node need not send any more. `None`
+    /// if no such frame is due.
     pub(super) fn discard_frame(&mut self, now: Time) -> Option<Frame> {
         if self.split.discard_frame_at() > now {
             return None;
@@ -310,7 +313,8 @@ impl SplitBearer<'_> {
     }
 
     /// Handles a discard frame at the secondary node. PDUs with serial numbers below `number` need
-    /// not be sent. RLC of the secondary node discards the PDUs that it has not begun to send.
+    /// not be sent. The RLC entity of the secondary node discards those of them that it has not
+    /// begun to send.
     ///
     /// Standard: TS 38.425 §5.4.1, §5.5.2.1.
     pub(crate) fn on_discard(&mut self, now: Time, number: u64) {
@@ -330,7 +334,7 @@ impl SplitBearer<'_> {
 }
 
 impl Split {
-    /// Moves the copies for the secondary node that were not sent to it into `out`.
+    /// Moves the copies that were not sent to the secondary node yet into `out`.
     pub(super) fn take_all_pending(&mut self, out: &mut Vec<Sdu>) {
         while let Some(sdu) = self.pending.pop() {
             out.push(sdu);
@@ -364,7 +368,7 @@ impl Split {
     }
 
     /// Returns the time at which a discard frame is due. [`Time::NEVER`] while the secondary node
-    /// has no PDU to discard.
+    /// need not discard any PDU.
     #[inline]
     pub(super) fn discard_frame_at(&self) -> Time {
         if !self.duplicates(Direction::Downlink) {

@@ -7,9 +7,9 @@
 //!            └─► number ─► Hosting ── link ──► Corresponding ─► RLC of leg 1 ─ pull ─► RLC ┘
 //! ```
 //!
-//! A packet gets its COUNT when it is given to a leg. In the downlink, the first leg sends waiting
-//! packets when its cell grants resources. The secondary node is given packets up to its desired
-//! buffer size. In the uplink, each leg sends waiting packets when it gets a grant.
+//! A packet gets its COUNT when PDCP gives it to a leg. In the downlink, the first leg sends
+//! waiting packets when its cell grants resources. PDCP gives packets to the secondary node up to
+//! its desired buffer size. In the uplink, each leg sends waiting packets when it gets a grant.
 //!
 //! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
 
@@ -48,9 +48,9 @@ const FIRST: u8 = 0;
 /// Number of the secondary leg, at the secondary node.
 const SECONDARY: u8 = 1;
 
-/// List with one value for each leg number.
+/// Array with one value for each leg number.
 type ByLeg<T> = [T; LEG_NUMBERS];
-/// Maximum number of delivery statuses that are on links.
+/// Maximum number of delivery statuses that may be on links at one time.
 const STATUSES: usize = 64;
 
 /// Frame that one base station of a split bearer sends to the other.
@@ -61,8 +61,8 @@ pub(crate) struct Frame {
     pub number: u64,
     /// Size of the frame in bytes.
     pub size: u32,
-    /// Flow of the packet in the frame. A frame without a packet is assigned the flow of the latest
-    /// packet.
+    /// Flow of the packet in the frame. A frame without a packet has the flow of the bearer's
+    /// latest packet.
     pub flow: FlowId,
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum FrameKind {
     Status,
     /// Uplink PDU that the secondary node has received.
     Uplink,
-    /// Message of the secondary node that its link to the UE has failed.
+    /// Message of the secondary node that the node's link to the UE has failed.
     Failure,
     /// Copy of an SDU, from the source of a handover to the target.
     Copy,
@@ -104,7 +104,7 @@ struct NextPacket {
     /// Size of the packet in bytes, with the PDCP header.
     size: u32,
     /// Time since which the packet waits at PDCP. `None` while the base station is still processing
-    /// it.
+    /// the packet.
     waits_since: Option<Time>,
 }
 
@@ -115,10 +115,10 @@ impl NextPacket {
     }
 }
 
-/// Packets that wait at PDCP of one end.
+/// Packets that wait at the PDCP entity of one end.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// SDUs to be sent again, oldest first. They are sent before packets without a COUNT.
+    /// SDUs to be sent again, oldest first. PDCP sends them before packets without a COUNT.
     again: Ring<Sdu>,
     fresh: Ring<WaitingPacket>,
     /// Number of bytes of all waiting packets, with PDCP headers.
@@ -140,13 +140,13 @@ pub(crate) struct Carried {
     pub packets: u64,
     /// Number of bytes of the PDUs given to the leg, with PDCP headers.
     pub bytes: u64,
-    /// Number of PDUs that another leg was given before this leg.
+    /// Number of PDUs given to the leg that another leg already had.
     pub copies: u64,
-    /// Number of PDUs that the leg discarded unsent. Another leg had confirmed them, or their
-    /// discard timer had expired.
+    /// Number of PDUs that the leg discarded unsent. Another leg had confirmed the PDU, or the
+    /// PDU's discard timer had expired.
     pub discarded: u64,
-    /// Number of PDUs that arrived over the leg but were useless. They had been received before, or
-    /// the receiver had given them up.
+    /// Number of PDUs that arrived over the leg but were useless. The receiver had received or
+    /// given up these PDUs before.
     pub useless: u64,
 }
 
@@ -171,8 +171,8 @@ pub(crate) struct Split {
     waiting: [Waiting; 2],
     /// Legs that have each PDU, by direction. `None` in a direction without duplication.
     copies: [Option<Box<DuplicatedPdus>>; 2],
-    /// Copies that wait until the secondary node's desired buffer size allows them, and their
-    /// bytes.
+    /// Copies that wait until the secondary node's desired buffer size allows them, and the bytes
+    /// of these copies.
     pending: Ring<Sdu>,
     pending_bytes: u64,
     /// Serial number in the latest discard frame, and the time of that frame. The secondary node
@@ -200,15 +200,13 @@ pub(crate) struct Split {
     /// Secondary leg that was connected last. `None` if there was none.
     last_secondary: Option<LegId>,
     openings: Openings,
-    /// Flag for each leg number. True if the leg has failed and its RLC waits for the master node's
-    /// reaction.
+    /// True if the leg has failed and its RLC waits for the master node's reaction, by leg number.
     is_suspended: ByLeg<bool>,
     /// True if duplication is activated, by direction and leg number.
     is_active: [ByLeg<bool>; 2],
     /// Flow of the bearer's latest packet.
     flow: FlowId,
-    /// Number of COUNT values that may certainly be assigned within half of the SN space, by
-    /// direction.
+    /// Number of further COUNT values that surely fit into half of the SN space, by direction.
     open: [u32; 2],
     wake: Wake,
 }
@@ -293,7 +291,7 @@ impl Split {
         self.config.leg == Some(leg)
     }
 
-    /// Returns true if data of a leg and direction is sent over the link to the secondary node.
+    /// Returns true if data of a leg and direction is sent over the link between the base stations.
     #[inline]
     fn goes_to_node(&self, (leg, direction): (u8, Direction)) -> bool {
         direction == Direction::Downlink && self.is_secondary(leg)
@@ -305,7 +303,7 @@ impl Split {
         std::iter::once(FIRST).chain(secondary.chain(self.config.carriers.numbers()))
     }
 
-    /// Returns true if each PDU of a direction goes to several legs.
+    /// Returns true if PDCP gives each PDU of a direction to several legs.
     #[inline]
     pub(super) fn duplicates(&self, direction: Direction) -> bool {
         self.copies[direction.index()].is_some()
@@ -350,12 +348,12 @@ impl Split {
         }
     }
 
-    /// Records PDUs that arrived over a leg without use.
+    /// Records useless PDUs that arrived over a leg.
     pub(super) fn record_useless(&mut self, (leg, direction): (u8, Direction), count: u64) {
         self.carried[direction.index()][usize::from(leg)].useless += count;
     }
 
-    /// Returns the leg of primaryPath, or another leg while the leg of primaryPath has failed.
+    /// Returns the leg of primaryPath. While that leg has failed, returns another leg.
     #[inline]
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         match self.openings.are_all_open(now, direction) {
@@ -382,8 +380,8 @@ impl Split {
         is_open && (is_active || leg == self.primary(now, direction))
     }
 
-    /// Returns true if only the first leg may be given data, regardless of the amount of waiting
-    /// data. The first leg is then the primary leg.
+    /// Returns true if only the first leg may be given data, for any amount of waiting data. The
+    /// first leg is then the primary leg.
     #[inline]
     pub(super) fn uses_first_only(&self, now: Time, direction: Direction) -> bool {
         self.config.thresholds[direction.index()].is_none()
@@ -499,8 +497,8 @@ impl Split {
         self.waiting[direction.index()].assert_conserved(self.header);
     }
 
-    /// Returns the time at which the secondary node has processed the next frame. `None` if it is
-    /// processing no frame.
+    /// Returns the time at which the secondary node has processed the next frame. `None` if the
+    /// node is processing no frame.
     #[inline]
     pub(super) fn arrival_at(&self) -> Option<Time> {
         self.arrivals.front().map(|arrival| arrival.ready_at)
@@ -522,8 +520,8 @@ impl Waiting {
         self.again.len() + self.fresh.len()
     }
 
-    /// Asserts that `bytes` is the sum over the waiting PDUs. The check is only made for short
-    /// lists, to save time.
+    /// Asserts that `bytes` is the sum of the sizes of the waiting PDUs. Long lists are not
+    /// checked, to save time.
     fn assert_conserved(&self, header: u32) {
         let again = (self.again.first()..self.again.end()).map(|n| self.again[n].size);
         let fresh = (self.fresh.first()..self.fresh.end()).map(|n| self.fresh[n].size + header);
@@ -570,7 +568,8 @@ impl Waiting {
         })
     }
 
-    /// Removes and returns the next SDU that is to be sent again. `None` if there is none.
+    /// Removes and returns the next SDU that is to be sent again. `None` if no SDU is to be sent
+    /// again.
     #[inline]
     fn pop_again(&mut self, ledger: &Ledger) -> Option<Sdu> {
         if self.again.is_empty() {

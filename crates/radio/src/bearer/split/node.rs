@@ -1,4 +1,4 @@
-//! Split bearer whose secondary leg is added and released while the other leg stays in use.
+//! Split bearer whose secondary leg is added and released while the first leg stays in use.
 //!
 //! ```text
 //! open_secondary   The UE is in a cell of a secondary node. RLC is set up there at both ends.
@@ -20,8 +20,8 @@ use fadeout_core::{Direction, Probe, RadioDropCause, Time};
 /// Maximum number of former secondary nodes whose uplink PDUs may still be on links.
 const MOST_FORMER_NODES: usize = 8;
 
-/// Returns the number of packets that one end must send again, because the leg with these packets
-/// was closed.
+/// Returns the number of packets that one end must send again, because the secondary leg was
+/// closed.
 fn unconfirmed(drb: &Drb, direction: Direction) -> u32 {
     let waiting = drb.split.as_ref();
     waiting.map_or(0, |split| {
@@ -47,7 +47,7 @@ pub(crate) fn manage_secondary(drb: &mut Drb) {
 
 /// Opens the secondary leg after the UE has entered a cell of a secondary node. Both ends set up
 /// RLC. The secondary node is given no PDUs before it has reported its desired buffer size. If
-/// `is_confirmed` is false, the PDUs of the former secondary node must still be taken back.
+/// `is_confirmed` is false, the PDUs at the former secondary node must still be taken back.
 pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     let pdcp = drb.config.pdcp;
     let Some(split) = &mut drb.split else { return };
@@ -85,7 +85,7 @@ pub(crate) fn hold_secondary(drb: &mut Drb) {
     }
 }
 
-/// Closes the secondary leg at the UE, which has left its cell. Returns the number of uplink
+/// Closes the secondary leg at the UE, which has left the leg's cell. Returns the number of uplink
 /// packets that were given to that leg and not confirmed.
 pub(crate) fn leave_secondary(
     drb: &mut Drb,
@@ -99,7 +99,7 @@ pub(crate) fn leave_secondary(
         env,
         storage,
     );
-    // PDUs that wait for reordering in the UE's receiver are delivered too.
+    // The UE's receiver also delivers the PDUs that it stored for reordering.
     if let Some(mut split) = split(drb) {
         split.hand_up((SECONDARY, Direction::Downlink), env, storage);
     }
@@ -114,7 +114,7 @@ pub(crate) fn leave_secondary(
     unconfirmed(drb, Direction::Uplink).saturating_sub(before)
 }
 
-/// Closes the secondary leg at the base station with PDCP, which knows that the UE has left.
+/// Closes the secondary leg at the base station with PDCP, which has learnt that the UE has left.
 /// Returns the number of downlink packets that were given to that leg and not confirmed.
 pub(crate) fn close_secondary(
     drb: &mut Drb,
@@ -129,8 +129,8 @@ pub(crate) fn close_secondary(
         .iter()
         .any(|secondary| secondary.leg.is_some())
     {
-        // The UE is already in another secondary cell. RLC of that cell has been set up and stays
-        // in use.
+        // The UE is already in another secondary cell. RLC was set up for that cell and stays in
+        // use.
         if let Some(mut split) = split(drb) {
             split.take_back((SECONDARY, direction), Time::ZERO, storage);
         }
@@ -156,7 +156,7 @@ pub(in crate::bearer) fn drop_all(
                 .rlc
                 .reestablish(&mut storage.unconfirmed);
         }
-        // The ledger of packets in the bearer lists all of these SDUs.
+        // The ledger lists every packet in the bearer, so these lists are not needed.
         storage.unconfirmed.clear();
         if let Some(split) = &mut drb.split {
             let waiting = &mut split.waiting[direction.index()];
@@ -188,18 +188,19 @@ pub(in crate::bearer) fn drop_all(
     }
 }
 
-/// Adds an SDU with a COUNT to the SDUs that wait at PDCP to be sent again, on either leg. Returns
+/// Adds an SDU with a COUNT to the SDUs at PDCP that are to be sent again on either leg. Returns
 /// false if the network does not manage a secondary leg of the bearer.
 pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sdu) -> bool {
     let Some(split) = drb.split.as_mut().filter(|split| split.is_managed) else {
         return false;
     };
-    // The SDU may be older than all SDUs of the legs, so the stored limits of COUNTs are invalid.
+    // The SDU may be older than all SDUs of the legs, so the stored number of open COUNTs is
+    // invalid.
     split.open = [0; 2];
     let waiting = &mut split.waiting[direction.index()];
     waiting.bytes += u64::from(sdu.size);
-    // SDUs usually come in the order of COUNT. SDUs that were forwarded over another path may come
-    // later, so the SDU is inserted in order.
+    // SDUs usually arrive in the order of COUNT. An SDU that was forwarded over another path may
+    // arrive late, so each SDU is inserted in order.
     let mut behind = Vec::new();
     while let Some(&last) = waiting.again.back()
         && last.serial > sdu.serial
@@ -228,7 +229,7 @@ pub(super) fn close(split: &mut Split) {
     split.open = [0; 2];
 }
 
-/// Records the connected leg `leg` if its number is that of the secondary leg.
+/// Records `leg` as the connected secondary leg if `number` is the number of the secondary leg.
 pub(in crate::bearer) fn record_secondary(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
     if let Some(split) = split
         && number == SECONDARY
@@ -237,13 +238,13 @@ pub(in crate::bearer) fn record_secondary(split: &mut Option<Box<Split>>, number
     }
 }
 
-/// Removes the obsolete frames and statuses between the two base stations.
+/// Removes the frames and statuses between the two base stations, which are obsolete.
 fn forget_frames(split: &mut Split) {
     while split.arrivals.pop().is_some() {}
     while split.statuses.pop().is_some() {}
 }
 
-/// Keeps the uplink PDUs that are still on links from a former secondary node.
+/// Stores the uplink PDUs that are still on links from a former secondary node.
 fn retire_uplink(split: &mut Split) {
     split.late.retain(|ring| !ring.is_empty());
     if !split.uplink.is_empty() {

@@ -11,13 +11,13 @@ pub(super) struct Openings {
     /// True if the base station with PDCP sends no more PDUs to the secondary node, because the UE
     /// is about to leave.
     is_held: bool,
-    /// Time from which all legs can carry data, by direction. The time is usually in the past, so
-    /// that one comparison suffices for all legs.
+    /// Time from which all legs can carry data, by direction. The time is usually in the past. Then
+    /// one comparison suffices for all legs.
     all_open_from: [Time; 2],
 }
 
 impl Openings {
-    /// Creates the state in which all legs carry data.
+    /// Returns the state in which all legs carry data.
     pub(super) fn new() -> Openings {
         Openings {
             down_until: [[Time::ZERO; LEG_NUMBERS]; 2],
@@ -26,7 +26,7 @@ impl Openings {
         }
     }
 
-    /// Creates the state in which all legs except the secondary one carry data.
+    /// Returns the state in which all legs except the secondary leg carry data.
     pub(super) fn without_secondary() -> Openings {
         let mut openings = Openings::new();
         openings.close_secondary_leg(Time::NEVER);

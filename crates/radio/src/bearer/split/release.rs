@@ -1,4 +1,4 @@
-//! Release of the secondary leg of a split bearer, which continues on the other leg alone.
+//! Release of the secondary leg of a split bearer. The bearer continues on the first leg alone.
 //!
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 impl MobileBearer<'_> {
     /// Stops the downlink at the base station with PDCP. Packets that wait at PDCP are added to the
-    /// packets taken out of RLC.
+    /// packets that were taken out of RLC.
     pub(in crate::bearer) fn stop_split(&mut self, station: u32) {
         let direction = Direction::Downlink.index();
         let Drb {
@@ -26,8 +26,8 @@ impl MobileBearer<'_> {
             return;
         };
         if let Some(copies) = &mut split.copies[direction] {
-            // SDUs that the secondary leg has are delivered over that leg, or taken back when the
-            // UE leaves. They are not moved here.
+            // SDUs that the secondary leg has are not moved here. The secondary leg delivers them,
+            // or they are taken back when the UE leaves.
             (change.numbered).retain(|(_, sdu)| copies.lose_pdu(sdu.serial, FIRST));
             while let Some(sdu) = split.pending.pop() {
                 if copies.lose_pdu(sdu.serial, SECONDARY) {
@@ -51,7 +51,7 @@ impl MobileBearer<'_> {
         change.put_in_order();
     }
 
-    /// Merges the SDUs of the released leg with those of the other leg, in the order of COUNT. SDUs
+    /// Merges the SDUs of the released leg with those of the first leg, in the order of COUNT. SDUs
     /// that have arrived are omitted.
     pub(in crate::bearer) fn merge_released(
         &mut self,
@@ -104,8 +104,8 @@ impl MobileBearer<'_> {
     }
 }
 
-/// Handles an uplink PDU from a former secondary node. The PDU goes to the list of received SDUs.
-/// Older PDUs from that node that have not arrived are lost.
+/// Handles an uplink PDU from a former secondary node. The PDU is added to the list of received
+/// SDUs. Older PDUs from that node that have not arrived are lost.
 pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mut Storage) {
     while late.contains(number) {
         let first = late.first();

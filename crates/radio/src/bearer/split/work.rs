@@ -41,7 +41,7 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
 }
 
 /// Handles an uplink PDU from the former secondary node of a bearer that is no longer split. The
-/// PDU goes to the list of received SDUs.
+/// PDU is added to the list of received SDUs.
 pub(crate) fn on_late_uplink(drb: &mut Drb, number: u64, storage: &mut Storage) {
     if let Some(transfer) = &mut drb.transfer.0 {
         on_late(&mut transfer.late, number, storage);
@@ -58,7 +58,7 @@ pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
     others.find(|rlc| rlc.number == number)?.leg
 }
 
-/// Returns true if data that waits at the UE may use legs other than the first.
+/// Returns true if uplink data at the UE may use legs other than the first leg.
 #[inline]
 pub(crate) fn may_use_other_legs(drb: &Drb, now: Time) -> bool {
     let split = drb.split.as_ref();
@@ -76,7 +76,7 @@ impl SplitBearer<'_> {
         self.split.is_secondary(leg)
     }
 
-    /// Suspends a failed leg, which sends nothing until it is re-established.
+    /// Suspends a failed leg. Its RLC sends nothing until it is re-established.
     pub(crate) fn suspend(&mut self, leg: u8) {
         self.split.suspend(leg, true);
     }
@@ -156,15 +156,15 @@ impl SplitBearer<'_> {
         sdu
     }
 
-    /// Returns true if another COUNT may be assigned within half of the SN space.
+    /// Returns true if a further COUNT fits into half of the SN space.
     #[inline]
     fn may_number(&mut self, direction: Direction) -> bool {
         self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
-    /// Returns true if another COUNT may be assigned within half of the SN space, counted from the
-    /// oldest COUNT of any leg. Stores how many COUNT values may be assigned. The stored number
-    /// stays valid, because legs get no older SDUs except those to be sent again.
+    /// Returns true if a further COUNT fits into half of the SN space, counted from the oldest
+    /// COUNT of any leg. Stores how many COUNT values fit. The stored number stays valid, because
+    /// legs get no older SDUs except those to be sent again.
     #[inline(never)]
     fn is_open(&mut self, direction: Direction) -> bool {
         let split = &mut *self.split;
@@ -202,7 +202,7 @@ impl SplitBearer<'_> {
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let backlog = rlc.backlog(env.now);
-        // RLC is given no more SDUs while its transmit window is stalled.
+        // While RLC's transmit window is stalled, PDCP hands it no more SDUs.
         let headers = rlc.headers();
         let is_stalled = backlog.new == 0 && rlc.head().is_some();
         let mut has = backlog.total();
@@ -237,7 +237,7 @@ impl SplitBearer<'_> {
             if !split.hosting.has_room(next.size) || !has_turn(SECONDARY) {
                 return;
             }
-            // The base station's own leg is an alternative only if that leg may be given data.
+            // The first leg is an alternative only if PDCP may give data to that leg.
             let has_choice = is_first_open && has_turn(FIRST);
             if has_choice && !split.prefers_secondary(now, &next, self.legs) {
                 return;
@@ -252,7 +252,7 @@ impl SplitBearer<'_> {
     }
 
     /// Returns the next packet that may go to the secondary node. If no packet waits at PDCP, this
-    /// is a packet that the base station is processing. `None` without a packet.
+    /// is the next packet that the base station is processing. `None` if neither exists.
     #[inline(always)]
     fn next_packet(&mut self, pool: &PacketPool) -> Option<NextPacket> {
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
@@ -261,7 +261,7 @@ impl SplitBearer<'_> {
         if next.is_some() {
             return next;
         }
-        // A forwarded packet must not be sent before its arrival time.
+        // While the UE is between cells, a forwarded packet in `inlet` may not have arrived yet.
         let &(_, packet) = self.inlet.front().filter(|_| !self.is_between_cells)?;
         let size = pool[packet].wire_len() + self.split.header;
         (u64::from(size) <= self.split.most).then_some(NextPacket {
@@ -276,7 +276,7 @@ impl SplitBearer<'_> {
         self.send_to_node(sdu, flow, now, storage);
     }
 
-    /// Sends a PDU to the secondary node. The counters of the leg already include the PDU.
+    /// Sends a PDU to the secondary node. The leg's counters must already include the PDU.
     #[inline]
     pub(super) fn send_to_node(
         &mut self,
@@ -295,7 +295,7 @@ impl SplitBearer<'_> {
         });
     }
 
-    /// Handles a downlink frame at the secondary node, which has processed it at `ready_at`.
+    /// Handles a downlink frame at the secondary node, which has processed the frame at `ready_at`.
     #[inline]
     pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
         self.split.arrivals.push(PendingFrame {
@@ -306,7 +306,7 @@ impl SplitBearer<'_> {
     }
 
     /// Hands the PDUs that the secondary node has processed by now to RLC of that node. Returns
-    /// true if there were any.
+    /// true if RLC was handed at least one PDU.
     #[inline]
     pub(crate) fn drain(&mut self, now: Time) -> bool {
         let is_due = self.split.arrival_at().is_some_and(|at| at <= now);
@@ -362,7 +362,7 @@ impl SplitBearer<'_> {
         self.send_again(Direction::Downlink, storage);
     }
 
-    /// Moves the SDUs of `storage.again` to the SDUs that wait at PDCP, before all other packets.
+    /// Moves the SDUs of `storage.again` to the front of the packets that wait at PDCP.
     pub(super) fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
         if storage.again.is_empty() {
             return;
@@ -387,7 +387,7 @@ impl SplitBearer<'_> {
     pub(crate) fn send_up(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         for sdu in storage.sdus.drain(..) {
             let number = self.split.uplink.push(sdu);
-            // A copy may arrive after its packet has left the pool.
+            // A copy may arrive after its packet has left the pool. Its flow is then not known.
             let is_here = self.anchors[Direction::Uplink.index()]
                 .ledger
                 .holds(sdu.serial);
@@ -404,8 +404,8 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// Handles an uplink PDU from the secondary node, which goes to the list of received SDUs.
-    /// Links keep the order, so earlier PDUs that have not arrived are lost.
+    /// Handles an uplink PDU from the secondary node. The PDU is added to the list of received
+    /// SDUs. Links keep the order, so earlier PDUs that have not arrived are lost.
     pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
         let late = self.split.late.iter_mut();
         for ring in std::iter::once(&mut self.split.uplink).chain(late) {
@@ -498,8 +498,8 @@ impl SplitBearer<'_> {
         split.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Sends the secondary node's message that its link has failed. Returns the time after which
-    /// the message must be repeated.
+    /// Sends the secondary node's message that the link of that node has failed. Returns the time
+    /// after which the message must be repeated.
     pub(crate) fn send_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
         storage.frames.push(Frame {
             bearer: self.id,
@@ -511,7 +511,7 @@ impl SplitBearer<'_> {
         self.split.config.flow_control.poll_after
     }
 
-    /// Returns the number of outstanding bytes at the secondary node, and that node's desired
+    /// Returns the number of unconfirmed bytes at the secondary node, and that node's desired
     /// buffer size.
     #[cfg(test)]
     pub(crate) fn window(&self) -> (u64, u64) {
@@ -519,7 +519,7 @@ impl SplitBearer<'_> {
         (hosting.outstanding(), hosting.desired())
     }
 
-    /// Returns true if a wake-up is the one that was armed last.
+    /// Returns true if `generation` belongs to the wake-up that was armed last.
     pub(crate) fn fire(&mut self, generation: u32) -> bool {
         self.split.wake.fire(generation)
     }
@@ -559,9 +559,8 @@ impl SplitBearer<'_> {
     }
 
     /// Takes back the data of a leg, which carries no data before `until`. In acknowledged mode,
-    /// unconfirmed data is sent again on either leg (data recovery). Data that the receiver's
-    /// status report lists as received is omitted. In other modes the data is added to the list of
-    /// lost packets.
+    /// unconfirmed data is sent again on either leg (data recovery), unless the receiver's status
+    /// report lists it as received. In other modes the data is added to the list of lost packets.
     ///
     /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
     pub(super) fn take_back(
@@ -572,8 +571,8 @@ impl SplitBearer<'_> {
     ) {
         self.split.openings.close((leg, direction), until);
         if self.split.goes_to_node((leg, direction)) {
-            // `storage.again` contains the data of the secondary node's RLC. The base station with
-            // PDCP uses its own record of unconfirmed PDUs instead.
+            // `storage.again` contains the data of the secondary node's RLC, which the base station
+            // with PDCP does not know. It has its own record of unconfirmed PDUs.
             storage.again.clear();
             let split = &mut *self.split;
             split.hosting.flush(&mut storage.again);

@@ -1,4 +1,4 @@
-//! Tests of the choice of a split bearer's leg for a downlink packet.
+//! Tests of the leg that a split bearer chooses for a downlink packet.
 
 use super::split::config;
 use super::*;
@@ -58,7 +58,8 @@ fn a_packet_takes_the_leg_over_which_less_is_before_it() {
     rig.fill(1);
     assert_eq!(sent(&mut rig), 0, "there is no way that is shorter");
     for _ in 0..5 {
-        // If both legs have carried the same number of bytes, the first leg gets the next packet.
+        // While both legs have carried the same number of bytes, the next packet goes to the first
+        // leg.
         rig.fill(1);
         assert_eq!(sent(&mut rig), 1);
         rig.fill(1);
@@ -66,8 +67,8 @@ fn a_packet_takes_the_leg_over_which_less_is_before_it() {
     }
 }
 
-/// The first leg serves 3,000 bytes per millisecond. The secondary leg serves 500, which its status
-/// reports.
+/// The first leg serves 3,000 bytes per millisecond. The secondary leg serves 500 bytes per
+/// millisecond, and its delivery status reports that rate.
 #[test]
 fn a_leg_gets_what_its_cell_serves() {
     let mut rig = rig(LegChoice::ExpectedDelay);
@@ -87,7 +88,8 @@ fn a_leg_gets_what_its_cell_serves() {
     }
     let given = carried(&rig.drb, DOWN).expect("it is split");
     let (local, secondary) = (given[0].bytes as f64, given[1].bytes as f64);
-    // At 4,012 bytes per millisecond both legs are busy. The first leg is six times as fast.
+    // The bearer gets 4,012 bytes per millisecond, so both legs are busy. The first leg gets about
+    // six times the bytes of the secondary leg, as its rate is six times as high.
     assert!(
         (5.0..7.0).contains(&(local / secondary)),
         "{local} to {secondary}"
@@ -99,8 +101,8 @@ fn what_has_waited_for_longer_than_the_other_way_takes_goes_over_it() {
     let mut rig = rig(LegChoice::ExpectedDelay);
     rig.fill(1);
     assert_eq!(sent(&mut rig), 0);
-    // No cell has a grant for the packet. While no rate is known, its 1,003 bytes count as one
-    // millisecond.
+    // No cell has granted resources for the packet. While no rate is known, 1,003 bytes take one
+    // millisecond, so the delays are compared again after that time.
     let armed = rig.with_drb(|drb, env, _| split(drb).expect("it is split").arm(env.now));
     let (at, _) = armed.expect("it is looked at again");
     assert!((millis(1)..millis(2)).contains(&at), "{at:?}");

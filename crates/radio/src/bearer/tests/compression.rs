@@ -1,4 +1,4 @@
-//! Tests of header compression over a bearer whose transport blocks the test carries.
+//! Tests of header compression over a bearer. The tests carry the transport blocks.
 
 use super::*;
 use crate::bearer::compressed;
@@ -9,8 +9,8 @@ use fadeout_testkit::Cases;
 
 const STATION: u32 = 1;
 const KEPT: Fate = Fate::Forwarded(Route::FixedDelay(Span::ZERO));
-/// Bytes of an IR header for a segment without options and acknowledgment. Type, profile and CRC
-/// have 3 bytes. IPv4 has 10 and 3, and TCP has 4 and 12. The number of options has 1 byte.
+/// Bytes of an IR header for a segment without options and acknowledgment. These are 3 for type,
+/// profile and CRC, 10 + 3 for IPv4, 4 + 12 for TCP, and 1 for the number of options.
 const WHOLE: u32 = 3 + 13 + 16 + 1;
 /// Bytes of an rnd_2 header with the TCP checksum.
 const SHORT: u32 = 4;
@@ -42,7 +42,7 @@ fn compression(rig: &Rig, direction: Direction) -> RohcCounts {
     *compressed(&rig.drb, direction).expect("it compresses")
 }
 
-/// Puts a packet into the bearer. Returns the packet and its bytes in RLC.
+/// Puts a packet into the bearer. Returns the packet and its size in RLC in bytes.
 fn size_of_next(rig: &mut Rig, direction: Direction) -> (PacketId, u32) {
     let before = rig.drb.backlog(rig.now, 0, direction).new;
     let (packet, _) = rig.put(direction, 1000);
@@ -90,7 +90,8 @@ fn without_acknowledgments_a_lost_context_loses_packets_until_it_is_sent_again()
     rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
     rig.now += Span::from_millis(500);
-    // PDCP has waited for the first packet until the timer expires, and gives it up.
+    // The reordering timer of PDCP has expired, so PDCP gives up the first packet and delivers the
+    // next.
     rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     let (refreshed, _) = rig.put(DOWN, 1000);
     pass(&mut rig, DOWN);
@@ -192,8 +193,8 @@ fn a_link_failure_resets_contexts() {
     assert_eq!(rig.out.len(), 2);
 }
 
-/// Loses transport blocks at random, without acknowledgments, while the flow grows and its UE
-/// changes cells.
+/// Loses transport blocks at random, in unacknowledged mode. Meanwhile the sequence numbers of the
+/// flow grow, and the UE changes cells.
 #[test]
 fn every_packet_leaves_once_whole_or_with_a_cause() {
     let (mut unfound, mut whole) = (0, 0);

@@ -1,4 +1,4 @@
-//! Tests of a bearer whose PDUs go to both legs.
+//! Tests of PDCP duplication, in which the bearer's PDUs go to several legs.
 
 use super::split::{Walk, config};
 use super::*;
@@ -30,8 +30,8 @@ fn doubled(rlc: RlcConfig, delivery: Delivery) -> BearerConfig {
     }
 }
 
-/// Returns a test bench with `count` downlink packets on both legs. Its secondary node has
-/// requested data.
+/// Returns a test bench with `count` downlink packets on both legs. The secondary node has
+/// requested and received its copies.
 fn with_packets(config: BearerConfig, count: usize) -> (Rig, Vec<PacketId>) {
     let mut rig = Rig::new(config);
     let first = rig.frames_after_wake();
@@ -88,7 +88,8 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     assert_eq!(rig.out, packets[..3]);
     let begun = rig.block(1, UP, 500);
     let before = rig.drb.backlog(rig.now, 1, UP).total();
-    // The receiver's status reaches the UE. The sent part of the fourth packet has no poll bit.
+    // The sent part of the fourth packet had no poll bit. The next block contains all remaining
+    // data and a poll bit. The receiver's status then confirms all packets on the first leg.
     rig.now = millis(100);
     rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
     let poll = rig.block(0, UP, 3100);
@@ -98,7 +99,8 @@ fn what_one_leg_has_confirmed_the_other_discards_and_only_that() {
     rig.arrive(0, DOWN, &status);
     assert!(rig.drb.backlog(rig.now, 1, UP).total() < before - 3000);
     let given = *carried(&rig.drb, UP).expect("it is split");
-    // The second leg has begun to send its first packet, so it continues.
+    // The second leg has begun to send its first packet, so it discards only the other four
+    // packets.
     assert_eq!((given[0].discarded, given[1].discarded), (0, 4));
     rig.arrive(1, UP, &begun);
     let remainder = rig.block(1, UP, 5000);
@@ -136,7 +138,7 @@ fn the_other_base_station_is_told_what_it_need_not_send() {
         carried(&rig.drb, DOWN).expect("it is split")[1].discarded,
         4
     );
-    // The next status reports no outstanding data, so no other frame follows.
+    // The next status reports no outstanding data, so the base stations send no other frame.
     rig.now = millis(20);
     let frames = rig.frames_after_wake();
     assert!(frames.iter().all(|frame| frame.kind == FrameKind::Status));
@@ -224,7 +226,8 @@ fn the_discard_timer_drops_a_packet_when_no_leg_has_begun_it() {
     assert!(rig.drb.fire(UP, generation));
     rig.now = at;
     rig.with_drb(|drb, env, storage| drb.on_timer(UP, env, storage));
-    // The first leg has begun to send the second packet: the block contains some of its bytes.
+    // The block contains a part of the second packet, so the first leg has begun to send that
+    // packet.
     assert_eq!(block.pdus.len(), 2);
     assert!(rig.causes().is_empty());
     assert_eq!(rig.drb.backlog(rig.now, 1, UP).total(), 0);
@@ -276,7 +279,7 @@ fn a_packet_goes_over_four_legs_and_leaves_once() {
     }
 }
 
-/// Vector `dup_discard` of handover_vectors.csv: the second of three RLC entities confirms.
+/// Vector `dup_discard` of handover_vectors.csv: the second of three RLC entities confirms a PDU.
 #[test]
 fn what_one_of_three_legs_has_confirmed_the_two_others_discard() {
     let cells = [CellId(4), CellId(5)];
@@ -314,8 +317,8 @@ fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
     let given = *carried(&rig.drb, UP).expect("it has legs");
     assert_eq!([0, 2, 3].map(|leg| given[leg].discarded), [0, 1, 0]);
     rig.put(UP, 960);
-    // Duplication is always active on the primary path. If it is the only active leg, there are no
-    // copies.
+    // Duplication is always active on the primary path. Here the primary path is the only active
+    // leg, so no copies are sent.
     assert_eq!(activate(&mut rig, &[]), [2, 1, 2]);
     rig.put(UP, 960);
     assert_eq!(activate(&mut rig, &[2, 3]), [3, 1, 2]);
@@ -323,7 +326,7 @@ fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
     assert_eq!(activate(&mut rig, &[2, 3]), [4, 2, 3]);
 }
 
-/// Runs a random walk of a bearer with a secondary leg and a leg in each of the given cells.
+/// Runs a random walk of a bearer with a secondary leg and one more leg in each cell of `cells`.
 fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[CellId]) -> Walk {
     let mut draws = Stream::new(seed, "duplication", cells.len() as u64);
     let (both, only) = (draws.below(3) == 0, draws.below(2) as usize);
@@ -356,16 +359,16 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[Cell
     for _ in 0..400 {
         walk.advance(&mut draws, links, false);
     }
-    // The run lasts twice t-Reordering, if there is one, because the end of one wait starts the
-    // next.
+    // The run continues for more than twice t-Reordering, because the end of one wait for a packet
+    // may start another wait.
     for _ in 0..6500 {
         walk.advance(&mut draws, (0, links.1), true);
     }
     walk
 }
 
-/// Returns the cells of a walk's additional legs. Half of the walks have two legs, the others up to
-/// four.
+/// Returns the cells of a walk's additional legs. Half of the walks have two legs, and the others
+/// have three or four legs.
 fn legs_of(seed: u64) -> &'static [CellId] {
     const CELLS: [CellId; 2] = [CellId(4), CellId(5)];
     match (seed / 3) % 4 {

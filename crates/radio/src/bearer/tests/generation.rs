@@ -45,7 +45,7 @@ fn what_had_not_arrived_is_numbered_anew_and_sent_with_the_other_header() {
     rig.go((1, 2), Generation::Nr);
     assert_eq!(rig.drb.config().rlc.generation, Generation::Nr);
     assert_eq!(rig.drb.config().pdcp.sn_bits, 18);
-    // The first PDU has COUNT 0. Its PDCP header has 3 bytes instead of 2.
+    // In NR the first PDU has COUNT 0, and its PDCP header has 3 bytes instead of 2 bytes in LTE.
     let block = rig.block(0, DOWN, 100_000);
     let part = block.data_parts(&block.pdus[0])[0];
     assert_eq!(part.sdu.count, 0);

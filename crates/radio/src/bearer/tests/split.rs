@@ -1,4 +1,4 @@
-//! Tests of a bearer on two legs. Each test carries the frames between the base stations or loses
+//! Tests of a bearer on two legs. The tests carry the frames between the base stations or lose
 //! them.
 
 use super::*;
@@ -39,7 +39,7 @@ impl Rig {
         std::mem::take(&mut self.storage.frames)
     }
 
-    /// Hands frames to the base stations that receive them.
+    /// Delivers frames to the base stations that receive them.
     pub(super) fn carry(&mut self, frames: &[Frame]) {
         for &Frame { kind, number, .. } in frames {
             self.with_drb(|drb, env, storage| {
@@ -90,11 +90,12 @@ fn the_other_base_station_gets_what_it_has_asked_for_and_no_more() {
     assert_eq!(first.len(), 1);
     rig.carry(&first);
     let sent = rig.frames();
-    // The PDUs have 1,003 bytes each.
+    // The PDUs have 1,003 bytes each, so the desired buffer size allows four PDUs.
     assert_eq!(sent.len(), 4);
     rig.carry(&sent);
     assert!(rig.drb.backlog(rig.now, 1, DOWN).total() > 4000);
-    // The first leg takes the remaining packets when its cell grants resources.
+    // The first leg sends the remaining packets when its cell grants resources. A grant of 3,100
+    // bytes carries three packets and a part of a fourth.
     let block = rig.block(0, DOWN, 3100);
     assert_eq!(block.pdus.len(), 4, "three, and a piece of one");
     assert!(rig.drb.backlog(rig.now, 0, DOWN).total() > 2900);
@@ -170,7 +171,7 @@ fn what_a_failed_leg_had_goes_over_the_other_one_under_its_number() {
         let packets = rig.fill(8);
         let sent = rig.frames();
         rig.carry(&sent);
-        // One packet on each leg has arrived, but the sender does not know it.
+        // One packet on each leg has arrived, but no status has reached the sender.
         let local = rig.block(0, DOWN, 1100);
         rig.arrive(0, DOWN, &local);
         let secondary = rig.block(1, DOWN, 1100);
@@ -238,7 +239,8 @@ fn uplink_data_below_the_threshold_is_the_primary_paths() {
         rig.put(UP, 960);
         assert_eq!(waits(&rig, primary), waits(&rig, 1 - primary));
         assert!(!rig.block(1 - primary, UP, 1100).pdus.is_empty());
-        // The waiting data is below the threshold again.
+        // The waiting data is below the threshold again. So the other leg can only send the data
+        // that its RLC already has.
         assert_eq!(
             waits(&rig, 1 - primary),
             rig.drb.legs.get(1 - primary).ends[1]
@@ -288,10 +290,10 @@ pub(super) struct Walk {
     pub out: [Vec<PacketId>; 2],
     down_until: [Time; LEG_NUMBERS],
     most_outstanding: u64,
-    /// Number of lost packets whose ids are occupied by new packets.
+    /// Number of lost packets whose ids the test has assigned to placeholder packets.
     kept: usize,
-    /// Packets by leg and direction that arrived complete over the leg, and packets that can no
-    /// longer arrive.
+    /// Packets whose last part arrived over a leg, by leg and direction. `cannot_come` lists the
+    /// packets that can no longer arrive over a leg.
     pub came: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
     pub cannot_come: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
     /// True if the walk changes the legs with activated duplication at random times.
@@ -335,12 +337,12 @@ impl Walk {
         }
     }
 
-    /// Asserts that the outstanding bytes do not exceed the desired buffer size. After that size
-    /// was reduced, the earlier amount may remain outstanding.
+    /// Asserts that the outstanding bytes do not exceed the desired buffer size. After a reduction
+    /// of that size, the earlier number of bytes may remain outstanding.
     fn check_window(&mut self) {
         let bearer = split(&mut self.rig.drb).expect("it is split");
         let (outstanding, desired) = bearer.window();
-        // A single packet may be larger than the desired buffer size.
+        // A single packet of 1,600 bytes may exceed the desired buffer size.
         let most = desired.max(self.most_outstanding).max(1600);
         assert!(outstanding <= most, "{outstanding} of {desired}");
         self.most_outstanding = outstanding;
@@ -440,7 +442,7 @@ impl Walk {
         self.check_window();
         for frame in self.rig.frames() {
             let is_back = matches!(frame.kind, FrameKind::Status | FrameKind::Uplink);
-            // Nothing repeats an uplink PDU that a link loses, so these frames are not lost.
+            // An uplink PDU that a link loses is not sent again, so the test loses no such frame.
             let may_be_lost = frame.kind != FrameKind::Uplink;
             if !may_be_lost || draws.below(100) >= loss {
                 self.under_way[usize::from(is_back)].push((now + delay, frame));
@@ -451,7 +453,8 @@ impl Walk {
             let is_up = self.put[1].contains(&packet);
             self.out[usize::from(is_up)].push(packet);
         }
-        // No packet may reuse the id of a lost one, because the test identifies packets by id.
+        // The test identifies packets by id, so placeholder packets keep the ids of lost packets
+        // occupied.
         while self.kept < self.rig.drops.0.len() {
             self.rig.pool.insert(Packet::default());
             self.kept += 1;
@@ -519,9 +522,9 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
     });
 }
 
-/// Sends one pair of packets every `apart` milliseconds. The leg of the first packet takes `behind`
-/// milliseconds longer. Returns the delay of each packet in milliseconds. `None` if it was not
-/// delivered.
+/// Sends a pair of packets every `apart` milliseconds, one on each leg. The leg of the first packet
+/// takes `behind` milliseconds longer. Returns the delay of each packet in milliseconds, or `None`
+/// if the packet was not delivered.
 fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
     let mut rig = Rig::new(BearerConfig {
         rlc: RlcConfig::NR_UM,
@@ -550,7 +553,8 @@ fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
             let frames = rig.frames();
             assert_eq!(frames.len(), 1);
             secondary.push((ms + behind, frames));
-            // Below the threshold only the primary leg may carry the packet.
+            // The waiting data is below the threshold, so only the primary leg may carry this
+            // packet.
             let (packet, _) = rig.put(DOWN, 100);
             packets.push((packet, ms));
             let block = rig.block(0, DOWN, 2000);
@@ -585,7 +589,8 @@ fn a_packet_waits_for_those_before_it_on_the_slower_leg_and_no_longer_than_t_reo
             );
         }
     }
-    // The second packet of a lone pair leaves when the timer expires. The first one is given up.
+    // The first packet of each pair is 21 ms late, longer than t-Reordering of 20 ms. PDCP gives up
+    // the first packet and delivers the second one when the timer expires.
     let took = pairs(21, 50);
     assert_eq!(took, [None, Some(20), None, Some(20)]);
 }

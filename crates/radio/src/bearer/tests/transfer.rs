@@ -43,7 +43,7 @@ impl Rig {
         self.arrive(0, DOWN, &block);
     }
 
-    /// Lets a downlink packet reach a base station while the bearer is between two cells.
+    /// Sends a downlink packet to a base station while the bearer is between two cells.
     fn reach(&mut self, station: u32) -> PacketId {
         let packet = self.pool.insert(Packet {
             segment: Segment {
@@ -105,7 +105,7 @@ fn what_was_not_sent_goes_along_in_order_with_its_count() {
     let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
     rig.stop(DELAYED);
     assert!(rig.drb.transfers().is_between_cells());
-    // The source sends nothing new.
+    // The source does not send the three packets, because the UE is about to leave.
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).total(), 0);
     rig.detach();
     rig.resume();
@@ -120,7 +120,7 @@ fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
     let sent: Vec<PacketId> = (0..2).map(|_| rig.put(DOWN, 1000).0).collect();
     let both = rig.block(0, DOWN, 3000);
     assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).new, 0);
-    // One packet arrives, but its status report does not.
+    // The first packet arrives, but the status report that confirms it does not.
     let pdus = (&both, 0..1);
     rig.with_drb(|drb, env, storage| drb.on_pdus((0, DOWN), pdus, &TIMES, env, storage));
     assert_eq!(rig.out, sent[..1]);
@@ -135,7 +135,7 @@ fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
 fn without_acknowledgements_what_was_under_way_is_lost_and_the_rest_is_numbered_anew() {
     let mut rig = Rig::managed(unacknowledged());
     let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
-    // The block carries the first packet and a part of the second.
+    // The block contains the first packet and a part of the second packet. Both are lost.
     rig.block(0, DOWN, 1_500);
     rig.stop(DELAYED);
     rig.detach();
@@ -172,7 +172,8 @@ fn what_came_over_the_new_path_waits_for_nothing_where_nothing_is_forwarded() {
     let late = rig.reach(TARGET);
     rig.carry_all();
     assert_eq!(rig.out, [early, late]);
-    // Packets that still come to the source are lost, until the end marker shows that no more come.
+    // Packets that arrive at the source now are lost. The change of cell lasts until the end marker
+    // arrives.
     rig.reach(SOURCE);
     assert_eq!(rig.counts(), counts(0, 0, 1));
     assert!(rig.drb.transfers().is_between_cells());
@@ -295,7 +296,7 @@ fn what_links_drop_of_forwarded_packets_is_lost_and_what_is_under_way_is_not() {
     rig.on_forwarded(TARGET, taken[0]);
     rig.with_drb(|drb, env, _| drb.mobile().count_dropped(env.pool));
     assert_eq!(rig.counts(), counts(0, 1319, 319));
-    // The dropped packets are counted only once, and the other packets arrive.
+    // Dropped packets are counted once only. The remaining packets arrive.
     rig.with_drb(|drb, env, _| drb.mobile().count_dropped(env.pool));
     taken[1..]
         .iter()
@@ -341,7 +342,7 @@ impl Rig {
         }
     }
 
-    /// Puts a packet into the bearer at the source base station.
+    /// Sends a packet to the source base station, which hands it to the bearer.
     fn at_source(&mut self, packet: Packet) -> PacketId {
         let id = self.pool.insert(packet);
         self.with_drb(|drb, env, storage| {
@@ -362,8 +363,9 @@ impl Rig {
     }
 }
 
-/// The source sends one packet before it stops. A second packet waits there, and a third one comes
-/// later. LTE's PDCP does not wait for the COUNT of the second packet.
+/// The source sends one packet before it stops. A second packet waits at the source, and a third
+/// one arrives later. The source drops both. The target sends its copies of all three packets.
+/// LTE's PDCP does not wait for the COUNT of the second packet.
 #[test]
 fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_what_is_dropped() {
     let mut rig = Rig::managed(BearerConfig::lte(UeId(0)));
@@ -389,7 +391,7 @@ fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_wh
     assert_eq!(rig.out, [sent, copies[0], copies[1], last]);
     let found = rig.counts();
     assert_eq!((found.bicast, found.doubled, found.lost), (3, 1, 0));
-    // The next packet is sent at once, before any end marker.
+    // The next packet is sent at once. No end marker has arrived yet.
     let next = rig.bicast(4);
     let next = rig.at_station(TARGET, next);
     rig.carry_all();
@@ -407,7 +409,8 @@ fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_wh
 #[test]
 fn a_target_keeps_no_more_than_its_buffer() {
     let mut rig = Rig::managed(acknowledged());
-    // Each packet has 1000 bytes with its headers.
+    // Each packet has 1,000 bytes with its headers, so the target's buffer of 2,500 bytes stores
+    // two.
     rig.expect_copies(2500);
     let packets = [1, 2, 3].map(|ms| rig.bicast(ms));
     let kept = [0, 1].map(|n: usize| rig.at_station(TARGET, packets[n]));
