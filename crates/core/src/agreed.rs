@@ -1,4 +1,4 @@
-//! Agreements between the reader of scenarios and the layers. They are common limits, choices that
+//! Definitions that the scenario reader and the layers share. They are common limits, choices that
 //! the reader parses and a layer uses, and names that both look up.
 
 mod words;

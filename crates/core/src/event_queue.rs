@@ -9,12 +9,13 @@ use crate::Time;
 /// At this size each level touches one cache line, and the heap has half the levels of a binary
 /// heap.
 ///
-/// A removed event leaves its place open until it is known if another event takes it. An event that
-/// it schedules is usually due before all others, so no entry moves.
+/// The removal of an event leaves the root of the heap empty until the next call. The removed event
+/// often causes a new event that is due before all others. The new event takes the root, so no
+/// entry moves.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
-    /// True if the entry at the root was removed and not yet replaced.
+    /// True if the root is empty: its entry was removed and not yet replaced.
     is_first_open: bool,
     scheduled: u64,
 }
@@ -136,7 +137,7 @@ impl<E: Copy> EventQueue<E> {
         self.scheduled
     }
 
-    /// Moves the last entry to the open root, because no new event was placed there.
+    /// Moves the last entry to the empty root, because no new event was placed there.
     fn close_first(&mut self) {
         self.is_first_open = false;
         let last = self.heap.pop().expect("an open place is in the heap");

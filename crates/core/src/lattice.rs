@@ -51,7 +51,8 @@ impl Lattice {
         debug_assert!(area != 0.0, "the shifts lie along one line");
         let first = ((x * by - y * bx) / area).round();
         let second = ((y * ax - x * ay) / area).round();
-        // A point nearer than half the smallest distance between images has no nearer image.
+        // If the distance to an image is below half of the smallest distance between images, no
+        // other image is nearer.
         let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
         let (dx, dy) = (x - way.x, y - way.y);
         let squared = |x: f64, y: f64| x * x + y * y;
@@ -60,8 +61,8 @@ impl Lattice {
         if squared(dx, dy) < 0.24 * around {
             return way;
         }
-        // The nearest image is among the surrounding ones if no shift is longer than the distance
-        // between both. Usual layouts fulfil this condition.
+        // The nearest image is one of these nine, if neither shift is longer than the distance
+        // between the ends of the two shifts. Usual layouts fulfil this condition.
         let mut nearest = (f64::INFINITY, Vector::default());
         for i in [0.0, -1.0, 1.0] {
             for j in [0.0, -1.0, 1.0] {

@@ -23,7 +23,7 @@ pub struct MacPdu<'a> {
     pub is_tdd: bool,
     /// System frame number (SFN) of the slot of the transmission, 0 to 1023.
     pub frame: u16,
-    /// Index of that slot in its frame. A slot is a subframe in LTE.
+    /// Index of the slot in its frame. A slot is a subframe in LTE.
     pub slot: u16,
     /// Number of the HARQ process.
     pub process: u8,

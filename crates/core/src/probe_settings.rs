@@ -53,14 +53,15 @@ pub struct ProbeSettings {
     pub handovers: bool,
     pub rrc: bool,
     pub capture: Vec<NodeId>,
-    /// Zero keeps packets complete. The headers need at most 80 bytes.
+    /// Captured bytes of each packet. Zero captures whole packets. The headers need at most 80
+    /// bytes.
     pub capture_snap: Bytes,
     /// Index of each captured link in the scenario.
     pub link_capture: Vec<usize>,
-    /// Zero keeps packets complete.
+    /// Captured bytes of each packet on a link. Zero captures whole packets.
     pub link_capture_snap: Bytes,
     pub radio_capture: Vec<RadioSubject>,
-    /// Zero keeps blocks complete.
+    /// Captured bytes of each transport block. Zero captures whole blocks.
     pub radio_capture_snap: Bytes,
 }
 

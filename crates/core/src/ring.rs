@@ -120,8 +120,8 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// This function is separate from [`Ring::push`], which every packet calls and which rarely
-    /// needs it.
+    /// Doubles the capacity. The function is separate from [`Ring::push`], because every packet
+    /// calls `push` but few packets need a larger ring.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

@@ -210,7 +210,7 @@ impl MptcpOption {
     /// Bytes of a data segment's mapping: an 8-byte data sequence number and a 4-byte DATA_ACK,
     /// padded. They reduce the maximum segment size.
     pub const MAPPING_LEN: u32 = 24;
-    /// Bytes of an ACK's signal, with an 8-byte DATA_ACK.
+    /// Bytes of an ACK's data sequence signal, with an 8-byte DATA_ACK.
     pub const DATA_ACK_LEN: u32 = 12;
 
     /// Returns the bytes of the option in a segment with these flags, padded to words.

@@ -80,7 +80,7 @@ pub enum Place {
     /// Single row, which is the object of `summary.json` under this key. Without a key it is the
     /// whole file.
     Summary(&'static str),
-    /// None, because the rows are known before the scenario runs.
+    /// No location in the results of a run, because the rows are known before the scenario runs.
     Scenario,
 }
 

@@ -13,7 +13,8 @@ pub struct Tunnel {
     pub teid: u32,
 }
 
-/// Sequence number of the PDCP PDU that a forwarded packet was, or will be.
+/// PDCP number of a forwarded packet. It belongs to the PDU in which the packet was or will be
+/// sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PdcpNumber {
     /// COUNT, whose lower bits are the sequence number.
@@ -33,7 +34,8 @@ pub enum UserPlane {
         number: u64,
         /// True if the frame asks for a status.
         polls: bool,
-        /// Sequence number of the PDCP PDU up to which no PDU has to be sent.
+        /// PDCP sequence number up to which no PDU has to be sent any more. `None` if the frame
+        /// does not contain this field.
         discards_through: Option<u32>,
     },
     /// DL DATA DELIVERY STATUS.
@@ -42,7 +44,8 @@ pub enum UserPlane {
         desired: u64,
         /// Ranges of NR-U sequence numbers of lost frames, from the first to one past the last.
         lost: Vec<(u64, u64)>,
-        /// Sequence number of the latest PDCP PDU up to which all have been sent or delivered.
+        /// PDCP sequence number up to which all PDUs have been sent or delivered. `None` if the
+        /// status does not contain this field.
         through: Option<u32>,
         /// True if `through` is of delivered PDUs. False if it is of PDUs that were only sent.
         is_delivered: bool,

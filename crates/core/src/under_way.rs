@@ -11,7 +11,7 @@ pub struct UnderWay {
     pub flow: FlowId,
     /// Endpoint to which the packet goes.
     pub to: EndpointId,
-    /// Links that the packet follows.
+    /// Route that the packet follows.
     pub route: RouteId,
     /// Position on the route, as the index of the packet's link.
     pub hop: u8,
@@ -31,7 +31,7 @@ pub struct UnderWay {
 pub(crate) enum Content {
     /// Fields of a usual segment.
     Usual(Usual),
-    /// Index of a segment in the separate list, and its payload.
+    /// Index of a segment in the separate list, and its payload bytes.
     Beside { at: u32, len: u32 },
 }
 

@@ -4,10 +4,11 @@ use crate::Time;
 
 /// Wake-up that a machine has in the event queue.
 ///
-/// A machine names the time of its next wake-up after every step. Most steps only move that time
-/// later, such as an ACK that moves the retransmission timer. Then the armed event stays and fires
-/// early. Nothing is due, and the machine arms the right time. A new event is only scheduled for an
-/// earlier time. The generation number identifies the old event when it fires.
+/// A machine names the time of its next wake-up after every step. Most steps only move this time to
+/// a later instant: for example, an ACK moves the retransmission timer. Then the scheduled event
+/// stays in the queue and fires early. The machine has nothing to do at that time, and schedules an
+/// event for the right time. Only an earlier wake-up needs a new event at once. The generation
+/// number identifies an outdated event when it fires.
 #[derive(Debug, Clone, Copy)]
 pub struct Wake {
     armed_at: Time,
@@ -37,7 +38,7 @@ impl Wake {
         Some(self.generation)
     }
 
-    /// Takes an event that fired. Returns false if the event is out of date and must be ignored.
+    /// Processes an event that fired. Returns false if the event is outdated and must be ignored.
     #[inline]
     pub fn fire(&mut self, generation: u32) -> bool {
         let current = generation == self.generation;

@@ -28,7 +28,8 @@ macro_rules! words {
 words! {
     /// The source of the line-of-sight state of a UE.
     enum LineOfSight {
-        /// Drawn by the model's line-of-sight probability, alike at neighbouring places.
+        /// Drawn by the model's line-of-sight probability. Neighbouring positions have correlated
+        /// states.
         Drawn = "drawn",
         /// Drawn by the model's line-of-sight probability. One state passes into the other over a
         /// few metres (TR 38.901 clause 7.6.3.3).
@@ -43,11 +44,11 @@ words! {
 
     /// The steering of beams between two measurements.
     enum BeamPrediction {
-        /// Beams point to the UE's place at the last measurement.
+        /// Beams point to the UE's position at the last measurement.
         None = "none",
         /// Beams keep turning as fast as the direction changed between the last two measurements.
         Angle = "angle",
-        /// Beams follow a UE that goes straight on from the place and at the speed that it reported
+        /// Beams follow a straight line from the position, and at the speed, that the UE reported
         /// with the measurement.
         Place = "place",
     }

@@ -170,7 +170,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Returns the parameter as one whose omission may differ from its default.
+    /// Returns the parameter with [`Parameter::depends`] set to true.
     #[must_use]
     pub const fn depending(self) -> Parameter {
         Parameter {

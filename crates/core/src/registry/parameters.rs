@@ -211,16 +211,16 @@ pub const fn kebab_str(bytes: &[u8]) -> &str {
     }
 }
 
-/// Returns the lists one after the other. `N` is the sum of their lengths.
+/// Returns one list with the items of all lists. `N` is the sum of their lengths.
 pub const fn join<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     join_from(flag("", "", ""), lists)
 }
 
-/// Returns the lists one after the other. `N` is the sum of their lengths. `any` is a placeholder
-/// value that the result does not contain.
+/// Returns one list with the items of all lists. `N` is the sum of their lengths. `any` is a
+/// placeholder value that the result does not contain.
 ///
 /// # Panics
-/// Panics if `N` is another number. In a constant that is an error of compilation.
+/// Panics if `N` is not the sum of the lengths. In a constant that is an error of compilation.
 pub const fn join_from<T: Copy, const N: usize>(any: T, lists: &[&[T]]) -> [T; N] {
     let mut all = [any; N];
     let (mut list, mut filled) = (0, 0);

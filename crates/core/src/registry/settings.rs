@@ -97,8 +97,8 @@ impl<'a> Settings<'a> {
     /// Returns the value of the parameter called `name`.
     ///
     /// # Panics
-    /// Panics if the entry has no such parameter, or if its default is not of that type. Such an
-    /// entry is wired wrongly, which the tests of every [`registry!`](crate::registry!) find.
+    /// Panics if the entry has no such parameter, or if its default is not of that type. The tests
+    /// of every [`registry!`](crate::registry!) find such an entry.
     pub fn get<T: FromSetting>(&self, name: &str) -> T {
         T::from_setting(self, name)
     }

@@ -21,40 +21,40 @@ use crate::{FlowId, LinkId, Span, Time, table};
 macro_rules! recorded_tables {
     ($then:ident) => {
         $then! {
-            /// State after an ACK was processed.
+            /// Records the state of a congestion control after an ACK.
             congestion => congestion: CongestionRow;
             => throughput: ThroughputRow;
-            /// Occupancy after an arrival.
+            /// Records the occupancy of a link's queue after an arrival.
             queue => queues: QueueRow;
-            /// A link lost a packet.
+            /// Records that a link lost a packet.
             dropped => drops: DropRow;
-            /// A segment was sent again.
+            /// Records that a segment was sent again.
             retransmit => retransmissions: RetransmitRow;
-            /// A retransmission timer expired.
+            /// Records that a retransmission timer expired.
             timeout => timeouts: TimeoutRow;
-            /// A flow opened, completed, closed, entered or left recovery.
+            /// Records an event of a flow, such as the begin or end of a recovery.
             flow_event => flow_events: FlowEventRow;
-            /// A datagram arrived.
+            /// Records that a datagram arrived.
             datagram => datagrams: DatagramRow;
-            /// A blockage of a link.
+            /// Records a blockage of a link.
             blockage => blockages: BlockageRow;
-            /// A transport block was received, well or not.
+            /// Records that a transport block was received, decoded or not.
             transport_block => transport_blocks: TransportBlockRow;
-            /// A bearer's backlog was sampled.
+            /// Records a sample of a bearer's backlog.
             bearer => bearers: BearerRow;
-            /// A packet left a bearer at the far end.
+            /// Records the delay of a packet that a bearer delivered.
             radio_delay => radio_delay: RadioDelayRow;
-            /// A bearer lost a packet.
+            /// Records that a bearer lost a packet.
             radio_dropped => radio_drops: RadioDropRow;
-            /// A UE measured a cell.
+            /// Records that a UE measured a cell.
             measurement => measurements: MeasurementRow;
-            /// A change of cell has ended.
+            /// Records a change of cell that has ended.
             handover => handovers: HandoverRow;
-            /// A change of a secondary node has ended.
+            /// Records a change of a secondary node that has ended.
             secondary_change => secondary_changes: SecondaryChangeRow;
-            /// A change from one link to another has ended.
+            /// Records a change from one link to another that has ended.
             link_handover => link_handovers: LinkHandoverRow;
-            /// A step of radio resource control.
+            /// Records a step of radio resource control.
             rrc => rrc: RrcRow;
         }
     };
@@ -256,10 +256,10 @@ macro_rules! named {
         pub enum $name { $( $(#[$variant_doc])* $variant ),+ }
 
         impl $name {
-            /// All of them, in order.
+            /// All variants, in order.
             pub const ALL: &'static [$name] = &[$( $name::$variant ),+];
 
-            /// The name in results files.
+            /// Returns the name in results files.
             pub const fn name(self) -> &'static str {
                 match self { $( $name::$variant => $text ),+ }
             }
@@ -278,46 +278,47 @@ named! {
     /// An end of a flow.
     #[derive(Default)]
     FlowEnd {
-        /// Sends the flow's data.
+        /// End that sends the flow's data.
         #[default]
         Sender = "sender",
-        /// Receives it, and may send requests.
+        /// End that receives the flow's data, and may send requests.
         Receiver = "receiver",
     }
 }
 
 named! {
-    /// Why a segment was sent again.
+    /// Reason why a segment was sent again.
     RetransmitCause {
-        /// Duplicate acknowledgments or SACK counting (RFC 5681, RFC 6675).
+        /// Duplicate acknowledgments or SACK blocks showed a loss (RFC 5681, RFC 6675).
         FastRetransmit = "fast-retransmit",
         /// A segment sent later was delivered (RFC 8985).
         Rack = "rack",
         /// The retransmission timer expired (RFC 6298).
         Rto = "rto",
-        /// A tail loss probe (RFC 8985 section 7).
+        /// A tail loss probe was due (RFC 8985 section 7).
         TailLossProbe = "tlp",
         /// A SYN or SYN-ACK was not answered.
         Syn = "syn",
-        /// A kernel, which does not say why.
+        /// A Linux kernel sent the segment again. A kernel does not report its reason.
         Kernel = "kernel",
     }
 }
 
 named! {
-    /// Why a link lost a packet.
+    /// Reason why a link lost a packet.
     DropCause {
         /// The queue was full.
         QueueFull = "queue-full",
-        /// The link's random loss.
+        /// The link's random loss dropped the packet.
         Random = "random",
-        /// The link was blocked and does not hold packets.
+        /// The link was blocked, and it drops packets in a blockage.
         Blocked = "blocked",
-        /// The link was blocked and its holding buffer full.
+        /// The link was blocked, and the buffer for packets held in the blockage was full.
         HoldFull = "hold-full",
-        /// Active queue management chose it.
+        /// Active queue management dropped the packet.
         Aqm = "aqm",
-        /// It waited at the source of a handover that forwards nothing, or came there later.
+        /// The packet was at the source of a handover without forwarding, or arrived at the source
+        /// later.
         Handover = "handover",
     }
 }

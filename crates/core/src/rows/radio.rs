@@ -256,15 +256,15 @@ named! {
         ReportSent = "report-sent",
         /// The base station received the measurement report.
         ReportReceived = "report-received",
-        /// The source asked the target to take the UE.
+        /// The source asked the target to accept the UE.
         HandoverRequest = "handover-request",
-        /// The target refused the UE, as it is full.
+        /// The target refused the UE, because the target is full.
         HandoverRefused = "handover-refused",
         /// The preparation timeout expired before the target answered.
         PreparationExpired = "preparation-expired",
         /// The core network began to send each packet to both base stations.
         BicastBegan = "bicast-began",
-        /// The core network stopped sending to the target, as the UE did not come.
+        /// The core network stopped sending to the target, because the UE did not enter the target.
         BicastEnded = "bicast-ended",
         /// The source sent the handover command, and stopped the downlink.
         CommandSent = "command-sent",
@@ -277,7 +277,8 @@ named! {
         /// In a change of cell without random access, the UE sent its last message with its first
         /// grant.
         FirstUplink = "first-uplink",
-        /// A candidate heard the preamble that was ordered, so that its timing advance is known.
+        /// A candidate received the preamble that the source ordered, so the UE's timing advance is
+        /// known.
         TimingAcquired = "timing-acquired",
         /// Random access is complete: the UE is in the cell.
         AccessDone = "access-done",
@@ -299,13 +300,13 @@ named! {
         CandidatesSent = "candidates-sent",
         /// The UE received the list of candidates.
         CandidatesReceived = "candidates-received",
-        /// The conditions of a candidate hold, and the UE leaves for it.
+        /// The conditions of a candidate hold, and the UE leaves the source for this candidate.
         ConditionsMet = "conditions-met",
         /// The source knows that the UE is in the target.
         HandoverSuccess = "handover-success",
-        /// The UE left the source, which had served it beside the target.
+        /// The UE left the source, which had served it together with the target.
         SourceReleased = "source-released",
-        /// A candidate no longer holds room for the UE.
+        /// A candidate no longer reserves resources for the UE.
         CandidateCancelled = "candidate-cancelled",
         /// The UE detected N310 out-of-sync indications, and T310 started.
         OutOfSync = "out-of-sync",
@@ -319,7 +320,7 @@ named! {
         BeamFailure = "beam-failure",
         /// beamFailureRecoveryTimer expired: the UE no longer has a dedicated preamble.
         BeamRecoveryExpired = "beam-recovery-expired",
-        /// The base station answered the recovery, and other beams are in use.
+        /// The base station answered the beam recovery, and other beams are in use.
         BeamRecovered = "beam-recovered",
         /// Random access within the cell sent the maximum number of preambles, so that the radio
         /// link failed.
@@ -355,7 +356,7 @@ named! {
         SecondaryRequest = "secondary-request",
         /// The master's base station knows that the secondary node accepted the UE.
         SecondaryPrepared = "secondary-prepared",
-        /// The secondary node refused the UE, as its cell is full.
+        /// The secondary node refused the UE, because the node's cell is full.
         SecondaryRefused = "secondary-refused",
         /// The preparation timeout expired before the secondary node answered.
         SecondaryExpired = "secondary-expired",
@@ -388,16 +389,17 @@ named! {
     /// A procedure by which a UE changes cell.
     #[derive(Default)]
     Procedure {
-        /// The source commands the UE to the target.
+        /// The source orders the UE to change to the target.
         #[default]
         Handover = "handover",
-        /// The UE leaves by itself for a cell that was prepared.
+        /// The UE decides itself to change to a prepared cell.
         Conditional = "conditional",
-        /// The source commands the UE to the target, and serves it on until the target releases it.
+        /// The source orders the UE to change to the target. The source continues to serve the UE
+        /// until the target ends this.
         Daps = "daps",
-        /// A MAC command switches the UE to a cell that was prepared.
+        /// A MAC command switches the UE to a prepared cell.
         Ltm = "ltm",
-        /// After a failure, the UE enters a cell that was prepared.
+        /// After a failure, the UE enters a prepared cell.
         Recovery = "recovery",
         /// After a failure, the UE enters a cell that fetches its context.
         Reestablishment = "reestablishment",
@@ -416,7 +418,7 @@ named! {
         /// The UE is in the target.
         #[default]
         Success = "success",
-        /// The target refused the UE, as it is full.
+        /// The target refused the UE, because the target is full.
         Refused = "refused",
         /// The UE did not leave in time.
         Cancelled = "cancelled",
@@ -466,16 +468,16 @@ named! {
         /// A transport block with a part of the packet failed its last HARQ transmission, and the
         /// RLC mode does not retransmit.
         HarqFailure = "harq-failure",
-        /// The reordering timer expired before the rest of the packet arrived.
+        /// The reordering timer expired before the missing parts of the packet arrived.
         Reordering = "reordering",
-        /// ROHC could not decompress the header, as too much was lost before it.
+        /// ROHC could not decompress the header, because too many packets before it were lost.
         HeaderCompression = "header-compression",
-        /// The core network had no bearer for the packet, as its UE had not attached.
+        /// The core network had no bearer for the packet, because the packet's UE had not attached.
         NotAttached = "not-attached",
         /// RLC reached its maximum number of retransmissions: radio link failure.
         LinkFailure = "link-failure",
-        /// The packet was at the source of a handover that forwards nothing. Or it was sent there
-        /// in an RLC mode that does not retransmit, and did not arrive.
+        /// The packet was lost in a handover. It was at a source that forwards nothing. Or it was
+        /// transmitted at the source in an RLC mode without retransmissions, and did not arrive.
         Handover = "handover",
     }
 }

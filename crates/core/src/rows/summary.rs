@@ -93,7 +93,7 @@ table! {
         /// Mean of the round-trip time samples, one for each acknowledgment that gives a sample.
         /// For an echo over UDP, mean of its round trips. Null without a sample.
         mean_rtt_s: Option<f64>, "s";
-        /// Smallest round-trip time; none without a sample.
+        /// Smallest round-trip time. Null without a sample.
         min_rtt_s: Option<f64>, "s";
         /// Largest congestion window during the flow. For a multipath flow, the sum of the largest
         /// windows of its paths.
@@ -134,7 +134,7 @@ table! {
         timeouts: u64, "";
         /// Mean over time of the path's smoothed round-trip time. Null before the first sample.
         mean_srtt_s: Option<f64>, "s";
-        /// Smallest round-trip time; none without a sample.
+        /// Smallest round-trip time. Null without a sample.
         min_rtt_s: Option<f64>, "s";
         /// Congestion window of the path at the end of the run.
         cwnd_segments: f64, "segments";
@@ -392,12 +392,13 @@ table! {
     /// A prediction of a blockage and the blockage that it predicted, one row for each. A false
     /// alarm has no blockage, a missed blockage no prediction.
     pub struct PredictionRow = "predictions" in summary {
-        /// UE whose path is meant.
+        /// Name of the UE at one end of the path.
         ue: String, "";
-        /// Cell at the other end of the path.
+        /// Name of the cell at the other end of the path.
         cell: String, "";
-        /// True if the cell served the UE at the time of the prediction. Without a prediction, at
-        /// the beginning of the blockage. Only predictions of serving cells are sent to flows.
+        /// True if the cell served the UE when the prediction was made. For a blockage without a
+        /// prediction: when the blockage began. Only predictions of serving cells are sent to
+        /// flows.
         serves: bool, "";
         /// Simulated time at which the base station made the prediction. Null without a prediction.
         made_s: Option<f64>, "s";
@@ -491,9 +492,9 @@ table! {
         vehicle: Option<u64>, "";
         /// UE on the vehicle, or the UE itself. Null for a vehicle without a UE.
         ue: Option<String>, "";
-        /// Position of the middle to the east.
+        /// Position to the east: the middle of the vehicle, or the UE.
         x_m: f64, "m";
-        /// Position of the middle to the north.
+        /// Position to the north: the middle of the vehicle, or the UE.
         y_m: f64, "m";
         /// Heading, counter-clockwise from east.
         heading_deg: f64, "deg";

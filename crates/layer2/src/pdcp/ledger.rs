@@ -13,7 +13,7 @@ struct Entry {
 enum Place {
     #[default]
     Inside,
-    /// On a link between two base stations, which owns the packet.
+    /// On a link between two base stations. The link owns the packet.
     Away,
     /// Delivered or dropped.
     Gone,
@@ -117,7 +117,8 @@ impl Ledger {
         let number = u64::from(serial);
         self.entries.contains(number) && self.entries[number].place == Place::Inside
     }
-    /// Returns true if this packet has been delivered or dropped. A packet that is away has not.
+    /// Returns true if this packet has been delivered or dropped. False for a packet on a link
+    /// between base stations.
     #[inline]
     pub fn has_left(&self, serial: u32) -> bool {
         let number = u64::from(serial);

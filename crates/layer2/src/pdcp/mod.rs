@@ -1,9 +1,9 @@
 //! Packet Data Convergence Protocol (PDCP) of NR and LTE: COUNT, reordering, duplicates, discard.
 //!
 //! [`Tx`] numbers packets and hands them to an RLC entity. [`Rx`] restores their order. [`Rohc`]
-//! compresses their headers before, and decompresses them after. Ciphering is left out, because it
-//! has no effect here. [`Ledger`] records the packets between the two ends, so that each packet
-//! leaves the bearer once, delivered or lost.
+//! compresses packet headers at the sender and decompresses them at the receiver. Ciphering is left
+//! out, because it has no effect here. [`Ledger`] records the packets between the two ends, so that
+//! each packet leaves the bearer once, delivered or lost.
 //!
 //! Standard: TS 38.323; TS 36.323.
 

@@ -341,7 +341,7 @@ mod tests {
         ..PdcpConfig::NR
     };
 
-    /// Three PDCP vectors of section F of the radio reference (TS 38.323 clause 5.2.2.1).
+    /// Three reference values of RCVD_COUNT (TS 38.323 clause 5.2.2.1).
     #[test]
     fn rcvd_count_is_the_one_nearest_to_rx_deliv() {
         assert_eq!(at(SHORT, 4094).received_count(1), START + 4097);
@@ -456,8 +456,8 @@ mod tests {
         out.iter().map(|sdu| sdu.count).collect()
     }
 
-    /// Vectors status_report_bits, status_report_two_octets and status_report_no_gap of the
-    /// handover sheet.
+    /// Vectors `status_report_bits`, `status_report_two_octets` and `status_report_no_gap` of
+    /// handover_vectors.csv.
     #[test]
     fn a_status_report_has_a_bit_for_each_pdu_behind_the_first_missing_one() {
         let report = |first: u64, stored: &[u32]| {
@@ -474,15 +474,15 @@ mod tests {
         for count in [104, 106] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
         }
-        // Vector pdcp_reest_am_with_report of the handover sheet.
+        // Vector `pdcp_reest_am_with_report` of handover_vectors.csv.
         let again = (103..110).filter(|&count| !rx.has(count));
         assert_eq!(again.collect::<Vec<_>>(), [103, 105, 107, 108, 109]);
         assert!(rx.has(102) && !rx.has(110));
     }
 
-    /// Vectors reorder_timer_survives_ho, reorder_timer_expires_in_ho, duplicates_after_ho and
-    /// count_after_ho of the handover sheet. In acknowledged mode a handover changes nothing at the
-    /// receiver.
+    /// Vectors `reorder_timer_survives_ho`, `reorder_timer_expires_in_ho`, `duplicates_after_ho`
+    /// and `count_after_ho` of handover_vectors.csv. In acknowledged mode a handover changes
+    /// nothing at the receiver.
     #[test]
     fn t_reordering_runs_on_over_a_handover() {
         let run = |first: u64, arrivals: &[(u64, u32)]| {
@@ -512,7 +512,7 @@ mod tests {
         assert_eq!(rx.rx_deliv(), 4098, "the HFN goes on");
     }
 
-    /// Vector daps_two_legs of the handover sheet. Source and target send the same COUNTs.
+    /// Vector `daps_two_legs` of handover_vectors.csv. Source and target send the same COUNTs.
     #[test]
     fn what_two_cells_send_goes_up_once_and_in_order() {
         let mut rx = at(SHORT, 100);
@@ -524,7 +524,7 @@ mod tests {
         assert_eq!(rx.useless(), 1);
     }
 
-    /// Vector um_reset of the handover sheet.
+    /// Vector `um_reset` of handover_vectors.csv.
     #[test]
     fn a_restart_in_unacknowledged_mode_expects_count_zero() {
         let mut rx = at(SHORT, 998);
@@ -538,7 +538,7 @@ mod tests {
         assert_eq!((counts(&out), rx.rx_deliv()), (vec![999, 0], 1));
     }
 
-    /// Vector lte_pdcp_overtake of the handover sheet, for TS 36.323 clause 5.1.2.1.4.1.
+    /// Vector `lte_pdcp_overtake` of handover_vectors.csv, for TS 36.323 clause 5.1.2.1.4.1.
     #[test]
     fn what_lte_stored_at_a_handover_goes_up_with_the_next_that_arrives_as_usual() {
         let lte = PdcpConfig::LTE;

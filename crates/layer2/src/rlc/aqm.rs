@@ -50,7 +50,8 @@ trait Law {
     /// is the SDU that is sent next. `None` for an empty buffer.
     fn catch_up(&mut self, now: Time, head: Option<&Sdu>);
 
-    /// Decides on an arriving SDU of `size` bytes that fits, after `waiting` bytes.
+    /// Decides on an arriving SDU of `size` bytes: it passes, is marked or is dropped. The SDU fits
+    /// into the buffer, in which `waiting` bytes wait.
     fn on_arrival(&mut self, size: u32, waiting: Bytes) -> Verdict;
 
     /// Drops or marks SDUs at the head before one is sent at `now`. The SDU that remains at the
@@ -211,9 +212,9 @@ impl Aqm {
         laws!(&mut self.law, law => law.catch_up(now, head));
     }
 
-    /// Returns true if an arriving SDU of `size` bytes may enter the buffer after `waiting` bytes.
-    /// Must be called after [`Aqm::catch_up`], for an SDU that fits. The SDU may be marked, which
-    /// is counted in `marked`.
+    /// Returns true if an arriving SDU of `size` bytes may enter the buffer, in which `waiting`
+    /// bytes wait. Must be called after [`Aqm::catch_up`], for an SDU that fits. The SDU may be
+    /// marked, which is counted in `marked`.
     pub fn admits(&mut self, size: u32, waiting: Bytes, ecn: &mut Ecn, marked: &mut u64) -> bool {
         match laws!(&mut self.law, law => law.on_arrival(size, waiting)) {
             Verdict::Pass => true,

@@ -25,7 +25,7 @@ pub enum PduKind {
 /// RLC PDU. Its parts or NACKs are in the [`TransportBlock`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Pdu {
-    /// Kind.
+    /// Kind of the PDU.
     pub kind: PduKind,
     /// Poll bit of an AMD PDU.
     pub is_polling: bool,

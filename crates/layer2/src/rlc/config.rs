@@ -73,7 +73,8 @@ pub struct AmConfig {
     pub poll_pdu: Option<u32>,
     /// pollByte: number of bytes after which the entity polls. `None` is infinity.
     pub poll_byte: Option<Bytes>,
-    /// maxRetxThreshold: number of retransmissions after the first one that is a failure.
+    /// maxRetxThreshold: number of retransmissions after the first retransmission at which RLC
+    /// declares a failure.
     pub max_retx_threshold: u32,
     /// t-Reassembly (NR), t-Reordering (LTE): time for which HARQ may fill a gap before it is
     /// reported.

@@ -21,7 +21,7 @@ pub(super) struct Reception {
     generation: Generation,
     /// Duration of t-Reassembly (NR) or t-Reordering (LTE).
     wait: Span,
-    /// Expiry of that timer.
+    /// Expiry of t-Reassembly (NR) or t-Reordering (LTE).
     expires_at: Time,
     /// Number after the one that started the timer: RX_Next_Status_Trigger (NR), VR(X) (LTE).
     trigger: u64,

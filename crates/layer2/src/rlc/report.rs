@@ -12,8 +12,8 @@ pub(super) struct Report {
     /// End of t-StatusProhibit.
     prohibited_until: Time,
     is_triggered: bool,
-    /// True if a report was triggered while t-StatusProhibit ran, and its end has not been
-    /// processed.
+    /// True if a report was triggered while t-StatusProhibit ran, and the expiry of
+    /// t-StatusProhibit has not been processed.
     is_held: bool,
     /// Lowest and highest number of the PDUs whose polls wait until their reception is decided. One
     /// STATUS PDU answers all polls in between.

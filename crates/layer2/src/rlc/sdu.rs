@@ -9,7 +9,7 @@ pub struct Sdu {
     pub packet: PacketId,
     /// Bytes with PDCP and SDAP headers, at most 65 535 because of the SO field.
     pub size: u32,
-    /// COUNT of the PDCP PDU. Only its SN part is transmitted, and the remainder serves records.
+    /// COUNT of the PDCP PDU. Only the SN part is transmitted. Records of the run use all bits.
     pub count: u32,
     /// Serial number on the bearer for the [`Ledger`](crate::pdcp::Ledger). It is not transmitted.
     pub serial: u32,

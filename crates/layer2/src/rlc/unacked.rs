@@ -121,7 +121,8 @@ impl<T: Copy + Default> Unacked<T> {
         }
         None
     }
-    /// Records that the first `len` bytes of that range were retransmitted.
+    /// Records that the first `len` bytes of the range that [`Unacked::front`] returns were
+    /// retransmitted.
     pub(super) fn on_retransmitted(&mut self, len: u32) {
         let first = self.pieces.first();
         let piece = &mut self.pieces[first];

@@ -5,7 +5,8 @@ use super::{DeliveryStatus, FlowControlConfig, time_for};
 use crate::rlc::Sdu;
 use fadeout_core::{Ring, Span, Time};
 
-/// Divisor of the shortest time to a status. The time rises by this share with each status.
+/// Divisor for the slow rise of the stored shortest time to a status. Each status raises the time
+/// by 1/128.
 const RISES: u64 = 128;
 
 /// Sent PDU, stored until it is reported as delivered.
@@ -26,7 +27,7 @@ pub struct Hosting {
     poll_after: Span,
     /// Sent PDUs by NR-U sequence number.
     kept: Ring<Kept>,
-    /// Bytes of the PDUs that are not gone.
+    /// Bytes of the stored PDUs that were neither lost nor given up.
     outstanding: u64,
     desired: u64,
     /// Time of the latest status, or of the first frame after a pause.
@@ -34,8 +35,8 @@ pub struct Hosting {
     /// Rate in bytes per second at which the other node's cell serves the bearer, as last reported.
     /// `None` before the first report.
     rate: Option<u64>,
-    /// Shortest recent time from a frame to the status that reports that RLC has begun to send it.
-    /// `None` before the first.
+    /// Shortest recent time from the sending of a frame to the status that reports that RLC has
+    /// begun to send the PDU. `None` before the first such status.
     shortest: Option<Span>,
     /// First frame that RLC may not have begun to send, and the bytes from that frame on.
     unsent_from: u64,
@@ -74,9 +75,9 @@ impl Hosting {
         self.rate
     }
 
-    /// Returns the time until a PDU of `size` bytes that is sent now has been sent on the air. The
-    /// PDUs before it leave at the given rate. Half of the shortest time to a status is the delay
-    /// of the frame, and the other half is that of the status.
+    /// Returns the time from now until a PDU of `size` bytes, sent now, has been transmitted to the
+    /// UE. The PDUs before it leave at the given rate. Half of the shortest time to a status is the
+    /// delay of the frame. The other half is the delay of the status.
     #[inline]
     pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
         let way = self.shortest.map_or(Span::ZERO, |it| it / 2);

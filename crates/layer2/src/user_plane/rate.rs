@@ -4,7 +4,7 @@ use fadeout_core::{Span, Time};
 
 const SECOND: u64 = Span::from_secs(1).as_nanos();
 
-/// Divisor of the newest sample's share in the mean.
+/// Weight of the newest sample in the mean, as a divisor.
 const SHARE: u64 = 16;
 
 /// Rate of a bearer's transport blocks while data waits. It is the rate that a cell gives the
@@ -64,7 +64,8 @@ mod tests {
         for millis in 1..200 {
             rate.on_block(at(millis), 1000, millis < 199);
         }
-        // Sixteenths are rounded down, which has a larger effect on bytes than on nanoseconds.
+        // The subtracted sixteenths are rounded down. This raises the bytes more than the
+        // nanoseconds, so the rate is slightly too high.
         let steady = rate.bytes_per_s().expect("known");
         assert!((1_000_000..1_000_100).contains(&steady), "{steady}");
         // A second without data does not change the rate.

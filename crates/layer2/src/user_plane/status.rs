@@ -12,8 +12,8 @@ pub struct DeliveryStatus {
     /// (acknowledged mode), sent on the air (unacknowledged mode), or reported as lost by this or
     /// an earlier status.
     pub through: u64,
-    /// NR-U sequence number below which RLC has begun to send each received frame. At most
-    /// `through` if that is not known.
+    /// NR-U sequence number below which RLC has begun to send each received frame. If this is
+    /// unknown, the value is at most `through`.
     pub transmitted: u64,
     /// Desired buffer size in bytes.
     pub desired: u64,

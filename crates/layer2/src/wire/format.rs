@@ -28,7 +28,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form of an entity.
+    /// Returns the mode of an RLC entity with its SN length.
     pub fn of(rlc: &RlcConfig) -> Form {
         match rlc.mode {
             Mode::Tm => Form::Tm,
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Returns the rank of the form within its generation, common forms first.
+    /// Returns the rank of the mode and SN length within its generation, common ones first.
     fn rank(self) -> u8 {
         match self {
             Form::Am(10 | 18) => 0,
@@ -55,10 +55,11 @@ const LCIDS: [std::ops::RangeInclusive<u8>; 2] = [3..=10, 4..=32];
 const FORMS: u8 = 5;
 
 impl BearerFormat {
-    /// Returns the format of the UE's `nth` bearer of this form.
+    /// Returns the format of the UE's `nth` bearer with this RLC mode and SN length.
     ///
-    /// RRC may choose any LCID. Here the LCID identifies the form, the same in every run. So a
-    /// reader that knows the table needs no signalling. Bearers beyond the table share one LCID.
+    /// RRC may choose any LCID. Here the LCID identifies the RLC mode and SN length, the same in
+    /// every run. So a reader that knows the table needs no signalling. Bearers beyond the table
+    /// share one LCID.
     pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> BearerFormat {
         let form = Form::of(rlc);
         let lcids = &LCIDS[usize::from(rlc.generation == Generation::Nr)];

@@ -78,7 +78,8 @@ fn write_lte_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart
     let (Some(first), Some((last, others))) = (parts.first(), parts.split_last()) else {
         return;
     };
-    // FI: true bits if the data field begins or ends in the middle of an SDU.
+    // FI: the first bit is set if the data field begins in the middle of an SDU. The second bit is
+    // set if the data field ends in the middle of an SDU.
     let framing = u32::from(!first.is_first()) << 1 | u32::from(!last.is_last());
     let has_indicators = !others.is_empty();
     let is_segment = pdu.kind == PduKind::AmdSegment;

@@ -130,14 +130,14 @@ fn with_zeros(header: &[u8], zeros: usize) -> Vec<u8> {
 
 #[test]
 fn nr_amd_pdus_have_si_sn_and_so() {
-    // TS 38.322 Figure 6.2.2.4-2: D/C P SI R R, 18 bits of SN 0x2_0401.
+    // The header has the fields D/C, P, SI, R, R and an SN of 18 bits (TS 38.322 Figure 6.2.2.4-2).
     let sdu = sdu(&LONG_PDCP);
     let polling = Pdu {
         is_polling: true,
         ..data(PduKind::Amd, 0x2_0401, 3 + 13)
     };
     let bytes = rlc_pdu(RlcConfig::NR_AM, LONG_PDCP, polling, &[SduPart::whole(sdu)]);
-    // PDCP follows with D/C, five reserved bits and SN 5.
+    // The PDCP header follows, with D/C, five reserved bits and SN 5.
     assert_eq!(bytes, with_zeros(&[0b1100_0010, 4, 1, 0x80, 0, 5], 10));
 
     let part = |offset, len| SduPart { sdu, offset, len };
@@ -163,7 +163,7 @@ fn nr_amd_pdus_have_si_sn_and_so() {
     );
     assert_eq!(last, with_zeros(&[0b1010_0000, 0, 1, 0, 6], 7));
 
-    // Figure 6.2.2.4-1: the 12-bit SN 0x801 begins in the first byte.
+    // The SN 0x801 of 12 bits begins in the first byte (Figure 6.2.2.4-1).
     let short = rlc_pdu(
         NR_AM12,
         LONG_PDCP,
@@ -275,9 +275,10 @@ fn nr_status_pdus_name_sns_ranges_and_bytes() {
         range: 1,
         segment: Some((start, end)),
     };
-    // TS 38.322 Figure 6.2.2.5-2: D/C, CPT, 18 bits of ACK_SN 7, E1, R.
+    // The report has the fields D/C, CPT, ACK_SN of 18 bits, E1 and R (TS 38.322 Figure 6.2.2.5-2).
     assert_eq!(status(RlcConfig::NR_AM, 3, 7, &[]), [0, 0, 7 << 2]);
-    // Each NACK: NACK_SN, E1 E2 E3 R R R. Then SOstart and SOend, and the NACK range.
+    // Each NACK consists of NACK_SN, E1, E2, E3 and three reserved bits. SOstart, SOend and the
+    // NACK range follow if the NACK has them.
     let nacks = [whole(3, 1), some(4, 100, Nack::TO_THE_END), whole(5, 2)];
     assert_eq!(
         status(RlcConfig::NR_AM, 3 + 3 + 7 + 4, 7, &nacks),
@@ -301,7 +302,7 @@ fn nr_status_pdus_name_sns_ranges_and_bytes() {
             2,
         ]
     );
-    // Figure 6.2.2.5-1: 12 bits.
+    // ACK_SN and NACK_SN have 12 bits in this report (Figure 6.2.2.5-1).
     assert_eq!(
         status(NR_AM12, 3 + 6, 0x123, &[some(0x122, 1, 2)]),
         [0x01, 0x23, 0x80, 0x12, 0b0010_0100, 0, 1, 0, 2]
@@ -313,7 +314,8 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
     let of = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
-    // TS 36.322 Figure 6.2.1.4-1: D/C RF P FI E, SN 0x201.
+    // The header has the fields D/C, RF, P, FI, E and an SN of 10 bits (TS 36.322 Figure
+    // 6.2.1.4-1).
     let polling = Pdu {
         is_polling: true,
         ..data(PduKind::Amd, 0x201, 2 + 12)
@@ -321,8 +323,8 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     let bytes = of(RlcConfig::LTE_AM, polling, &[part(0, 12)]);
     assert_eq!(bytes, with_zeros(&[0b1010_0010, 1, 0x80, 5], 10));
 
-    // Figure 6.2.1.4-2 with an odd number of LIs. The parts are the end of one SDU, a complete one,
-    // and the beginning of a third. E and LI 8, E and LI 12: 1 000 0000 1000, 0 000 0000 1100.
+    // The PDU has two LIs. The parts are the end of one SDU, a complete SDU, and the beginning of a
+    // third. The bits of E and LI are 1 000 0000 1000 and 0 000 0000 1100.
     let bytes = of(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 3 + 8 + 12 + 2),
@@ -333,7 +335,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     expected.extend([0x80, 5]);
     assert_eq!(bytes, expected);
 
-    // One LI of 12 bits has four bits of padding.
+    // A single LI with its E bit takes 12 bits, so four bits of padding follow.
     let bytes = of(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 2 + 2 + 1),
@@ -341,7 +343,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     );
     assert_eq!(bytes, [0b1001_1100, 1, 0, 0x20, 0, 0, 0x80]);
 
-    // The 16-bit SN (Rel-13) follows two reserved bits, and LIs have 15 bits.
+    // The 16-bit SN (Rel-13) follows two reserved bits, and each LI has 15 bits.
     let bytes = of(
         LTE_AM16,
         data(PduKind::Amd, 0x8001, 3 + 2 + 2 + 1),
@@ -363,7 +365,8 @@ fn lte_amd_pdu_segments_have_lsf_and_so() {
         segment_offset: 0x108,
         ..data(PduKind::AmdSegment, 2, size)
     };
-    // TS 36.322 Figure 6.2.1.5-1: D/C RF=1 P FI=10 E, SN, then LSF and 15 bits of SO.
+    // The header has D/C, RF = 1, P, FI = 10, E and SN (TS 36.322 Figure 6.2.1.5-1). LSF and an SO
+    // of 15 bits follow.
     let bytes = rlc_pdu(RlcConfig::LTE_AM, SHORT_PDCP, segment(4 + 4), &parts);
     assert_eq!(bytes, [0b1101_0000, 2, 0x81, 8, 0, 0, 0, 0]);
     // With the 16-bit SN, LSF is in the first byte, and SO has 16 bits.
@@ -394,9 +397,11 @@ fn lte_status_pdus_are_a_string_of_bits() {
         range: 1,
         segment,
     };
-    // TS 36.322 Figure 6.2.1.6-1. 0 000 0000000111 0, one bit of padding.
+    // D/C, CPT, ACK_SN 7 and E1 have the bits 0 000 0000000111 0. One bit of padding follows (TS
+    // 36.322 Figure 6.2.1.6-1).
     assert_eq!(status(RlcConfig::LTE_AM, 2, 7, &[]), [0, 0b0001_1100]);
-    // 0 000 | 0000000111 | 1 || 0000000011 1 0 || 0000000100 0 1 | SOstart of 1 | SOend of 15 ones.
+    // The bits are 0 000 0000000111 1 for the header, and 0000000011 1 0 for the first NACK. The
+    // second NACK has 0000000100 0 1, an SOstart of 1, and an SOend of 15 ones.
     let nacks = [nack(3, None), nack(4, Some((1, Nack::TO_THE_END)))];
     assert_eq!(
         status(
@@ -417,7 +422,8 @@ fn lte_status_pdus_are_a_string_of_bits() {
             0b1111_1000,
         ]
     );
-    // 16 bits: 0 000 | 0x8001 | 1 || 0x8000 0 1 | 16 bits of 1 | 16 bits of 2, one of padding.
+    // With the 16-bit SN the header is 0 000, 0x8001 and 1. The NACK is 0x8000, 0 and 1, with 16
+    // bits each of SOstart 1 and SOend 2. One bit of padding follows.
     assert_eq!(
         status(
             LTE_AM16,

@@ -69,7 +69,7 @@ pub struct Rohc {
 #[derive(Clone, Copy, Default, Debug)]
 struct UnderWay {
     sent: Sent,
-    /// True if the header has been decompressed, independent of the packet.
+    /// True if the decompressor has recovered the header. The packet may still be on the bearer.
     is_whole: bool,
 }
 

@@ -6,7 +6,8 @@
 use super::field::{Header, lsb};
 use fadeout_core::{Flags, MptcpOption, SackBlock, Segment};
 
-/// Options of a header, and their lengths if these vary. No-operation options follow from them.
+/// Options of a header, and their lengths if these vary. The number of no-operation options follows
+/// from the lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Structure {
     has_timestamps: bool,

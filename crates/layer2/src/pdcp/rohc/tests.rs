@@ -96,9 +96,10 @@ impl Rig {
 #[test]
 fn whole_headers_come_first_as_often_as_is_said() {
     let mut rig = Rig::data();
-    // The header has type, profile and CRC (3), the static chains of IPv4 (10) and TCP (4), and
-    // their dynamic chains (3 and 12). The acknowledgment number has 4. The list of two
-    // no-operations and timestamps has 1, three fields of 4 bits in 2, and 8.
+    // Type, profile and CRC take 3 bytes. The static chains of IPv4 (10) and TCP (4) and their
+    // dynamic chains (3 and 12) follow. The acknowledgment number takes 4 bytes. A list of three
+    // options follows: two no-operations and timestamps. Its number of items takes 1 byte, three
+    // fields of 4 bits take 2 bytes, and the timestamps take 8.
     let whole = 3 + 14 + 3 + 12 + 4 + 11;
     for _ in 0..4 {
         assert_eq!(rig.pass(1, 1), whole);
@@ -111,7 +112,8 @@ fn whole_headers_come_first_as_often_as_is_said() {
 
 #[test]
 fn headers_have_the_bytes_of_their_formats() {
-    // rnd_2 has 2 bytes, the checksum of TCP 2, and each timestamp one.
+    // rnd_2 takes 2 bytes, the checksum of TCP takes 2 bytes, and each of the two timestamps takes
+    // one.
     let mut data = Rig::data().settled();
     assert_eq!(data.pass(1, 1), 6);
     // An unchanged timestamp does not fit into 7 or 14 bits (lsb(7, -1)), so it takes 21 bits in 3
@@ -119,7 +121,7 @@ fn headers_have_the_bytes_of_their_formats() {
     assert_eq!(data.pass(1, 0), 2 + 2 + 3 + 3);
     // Four bits cannot encode a gap of this many payloads, so the format is rnd_1.
     assert_eq!(data.pass(9, 1), 4 + 2 + 2);
-    // The format is rnd_3. A changed window needs rnd_7 until four references contain it.
+    // An acknowledgment uses rnd_3. A changed window needs rnd_7 until four references contain it.
     let mut acks = Rig::acknowledgments().settled();
     assert_eq!(acks.pass(2, 1), 3 + 2 + 2);
     acks.packet.segment.window -= 100;
@@ -143,8 +145,8 @@ fn a_new_option_is_listed_as_often_as_whole_headers_are() {
     let mut rig = Rig::acknowledgments().settled();
     let (start, end) = (1 + 20 * u64::from(MSS), 1 + 21 * u64::from(MSS));
     assert!(rig.packet.segment.sack.push(SackBlock { start, end }));
-    // rnd_8 has 7 bytes, and a list of six fields 1 + 3. One block has 1 byte and two edges of 2.
-    // Checksum and timestamps follow.
+    // rnd_8 takes 7 bytes, and a list of six items takes 1 + 3. A SACK option with one block takes
+    // 1 byte and 2 for each edge. The checksum and the timestamps take 2 each.
     for _ in 0..4 {
         assert_eq!(rig.pass(0, 1), 7 + 4 + 5 + 2 + 2);
     }

@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 const RUNS: u64 = 250;
 const BLOCKS: u64 = 120;
 
-/// Every form of RLC, with a PDCP.
+/// Every RLC mode and SN length, each with parameters of PDCP.
 const BEARERS: [(RlcConfig, PdcpConfig); 9] = [
     (RlcConfig::NR_AM, LONG_PDCP),
     (NR_AM12, SHORT_PDCP),
@@ -24,7 +24,7 @@ const BEARERS: [(RlcConfig, PdcpConfig); 9] = [
     (LTE_UM5, SHORT_PDCP),
 ];
 
-/// Forms of PDUs that occurred.
+/// True for each kind of PDU or field that occurred in the test.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     polls: bool,

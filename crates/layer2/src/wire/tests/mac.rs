@@ -60,7 +60,8 @@ fn sdu_bytes(size: usize) -> Vec<u8> {
 
 #[test]
 fn nr_sub_pdus_follow_each_other() {
-    // TS 38.321 Figures 6.1.2-1 and 6.1.2-2: R F LCID 4, L of 8 or 16 bits. Padding has no L.
+    // Each subheader of an SDU has R, F, LCID 4 and an L of 8 or 16 bits. The subheader of padding
+    // has no L (TS 38.321 Figures 6.1.2-1 and 6.1.2-2).
     let bytes = mac_pdu(
         RlcConfig::NR_AM,
         2 + 255 + 3 + 256 + 1 + 2,
@@ -78,7 +79,8 @@ fn nr_sub_pdus_follow_each_other() {
 
 #[test]
 fn an_nr_report_stands_behind_the_sdus() {
-    // Long BSR: LCID 62 and two bytes. These are the presence of LCG 0, and its index.
+    // The long BSR has LCID 62 and two bytes. The first byte says that LCG 0 is present, and the
+    // second byte is the index of its buffer size.
     let bytes = mac_pdu(RlcConfig::NR_AM, 2 + 3 + 4 + 1, &[3], Some(77));
     assert_eq!(bytes, [4, 3, 0x80, 0, 0, 62, 2, 1, 77, 63]);
     assert_eq!(
@@ -89,7 +91,8 @@ fn an_nr_report_stands_behind_the_sdus() {
 
 #[test]
 fn lte_subheaders_stand_in_front() {
-    // TS 36.321 Figures 6.1.2-1 and 6.1.2-2: R F2 E LCID 3, then F and L of 7 or 15 bits.
+    // Each subheader has R, F2, E and LCID 3, then F and an L of 7 or 15 bits (TS 36.321 Figures
+    // 6.1.2-1 and 6.1.2-2). The last subheader has no L.
     let size = (2 + 3 + 1) + 127 + 128 + 200;
     let bytes = mac_pdu(RlcConfig::LTE_AM, size as u32, &[127, 128, 200], None);
     let mut expected = vec![0x23, 127, 0x23, 0x80, 128, 3];
@@ -105,8 +108,8 @@ fn one_or_two_bytes_of_lte_padding_are_subheaders_in_front() {
     assert_eq!(of(1 + 4), [3, 0x80, 0, 0, 0]);
     assert_eq!(of(1 + 5), [0x3f, 3, 0x80, 0, 0, 0]);
     assert_eq!(of(1 + 6), [0x3f, 0x3f, 3, 0x80, 0, 0, 0]);
-    // With three bytes the SDU has its length, and the padding has a subheader after it and one
-    // byte.
+    // Three bytes remain. The length field of the SDU takes the first, and the subheader of the
+    // padding takes the second. The third is zero.
     assert_eq!(of(1 + 7), [0x23, 4, 0x1f, 0x80, 0, 0, 0, 0]);
     // The length of 15 bits takes two of three bytes. The subheader of the padding takes the third.
     let bytes = mac_pdu(RlcConfig::LTE_AM, 1 + 300 + 3, &[300], None);
@@ -115,7 +118,7 @@ fn one_or_two_bytes_of_lte_padding_are_subheaders_in_front() {
 
 #[test]
 fn an_lte_report_comes_first() {
-    // Short BSR: LCID 29, LCG 0 and six bits of index.
+    // The short BSR has LCID 29. Its byte contains LCG 0 and an index of six bits.
     let of = |size, sdus: &[u32]| mac_pdu(RlcConfig::LTE_AM, size, sdus, Some(33));
     assert_eq!(of(1 + 1 + 1 + 2, &[2]), [0x3d, 3, 33, 0x80, 0]);
     assert_eq!(of(2, &[]), [0x1d, 33]);

@@ -4,7 +4,7 @@ use crate::rlc::rig::{Source, am, at_ms, data, entity, pull, receive};
 use fadeout_core::{Bytes, Span, Time};
 use fadeout_layer2::rlc::{MacSubheader, Nack, PduKind, RlcConfig, TransportBlock};
 
-/// Vector "RLC AM poll" of section F of the radio reference.
+/// Reference example of polling in acknowledged mode, with pollPDU 4 and no pollByte.
 #[test]
 fn the_fourth_pdu_polls_by_the_counter_and_the_last_by_the_empty_buffer() {
     let config = am(RlcConfig::NR_AM, |am| {
@@ -28,7 +28,7 @@ fn a_poll_comes_after_poll_byte_bytes() {
     assert_eq!(polls, [false, false, true, false, false, true]);
 }
 
-/// Vector "RLC AM RETX_COUNT" of section F of the radio reference.
+/// Reference example of RETX_COUNT in acknowledged mode, with maxRetxThreshold 4.
 #[test]
 fn the_fifth_retransmission_of_an_sdu_is_a_failure_when_the_threshold_is_four() {
     let config = am(RlcConfig::NR_AM, |am| am.max_retx_threshold = 4);
@@ -320,8 +320,8 @@ fn one_byte_needs_a_header_too() {
     assert_eq!(pull(&mut tx, Time::ZERO, 4).bytes, 4);
 }
 
-/// SN 0 arrives again when RX_Next has advanced by half of all SNs. From there its number is one
-/// above the window, where no PDU can be.
+/// The PDU with SN 0 arrives again when RX_Next has advanced by half of all SNs. The receiver must
+/// drop the PDU, although SN 0 also fits a number one above the window.
 #[test]
 fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
     let config = am(RlcConfig::NR_AM, |am| {

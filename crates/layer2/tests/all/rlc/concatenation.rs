@@ -78,7 +78,8 @@ fn what_is_to_be_sent_again_is_counted_with_the_fields_of_a_segment() {
     pull(&mut tx, now, 1000);
     assert!(tx.backlog(now).is_empty());
     receive(&mut tx, now, &status(1, &[missing(0)]));
-    // The header with LSF and SO, a subheader, and LI fields for as many parts as are stored.
+    // The backlog contains the header with LSF and SO, a subheader, and LI fields for as many parts
+    // as are stored.
     let backlog = tx.backlog(now);
     assert_eq!(backlog.retransmission, 400 + (3 + 2 + 3) + 3 * 2);
     assert_eq!(pull(&mut tx, now, backlog.total() as u32).parts.len(), 2);
@@ -133,8 +134,8 @@ fn the_fifth_retransmission_of_a_pdu_is_a_failure_when_the_threshold_is_four() {
     }
 }
 
-/// SN 0 arrives again when VR(R) has advanced by half of all SNs. From there its number is one
-/// above the window, where no PDU can be.
+/// The PDU with SN 0 arrives again when VR(R) has advanced by half of all SNs. The receiver must
+/// drop the PDU, although SN 0 also fits a number one above the window.
 #[test]
 fn the_oldest_duplicate_is_not_taken_for_a_new_pdu() {
     let (mut tx, mut rx) = (entity(&quiet(10)), entity(&quiet(10)));

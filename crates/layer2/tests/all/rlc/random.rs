@@ -15,7 +15,7 @@ use proptest::prelude::*;
 /// Length of a slot.
 const SLOT: Span = Span::from_micros(500);
 /// Number of slots within which everything must be delivered after losses have ended: 30 s. The
-/// longest timer has 80 ms.
+/// longest timer lasts 80 ms.
 const PATIENCE: u64 = 60_000;
 
 /// A random run.
@@ -164,9 +164,9 @@ fn end(rlc: &RlcConfig) -> End {
     let pdcp = PdcpConfig {
         delivery: match (rlc.generation, rlc.mode) {
             (Generation::Lte, _) => Delivery::FromRlc,
-            // Retransmissions may take any time.
+            // Retransmissions may take any time, so PDCP waits without limit.
             (Generation::Nr, Mode::Am(_)) => Delivery::InOrder(None),
-            // The time exceeds t-Reassembly, so that a gap is a loss.
+            // PDCP waits longer than t-Reassembly, so a gap that remains is a loss.
             (Generation::Nr, _) => Delivery::InOrder(Some(Span::from_millis(100))),
         },
         ..PdcpConfig::NR
