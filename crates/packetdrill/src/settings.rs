@@ -322,8 +322,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Reduces a SYN to the values that a SYN cookie can store: one of four MSS values, and the other
-    /// options only with timestamps (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
+    /// Reduces a SYN to the values in a SYN cookie: one of four MSS values, and the other options
+    /// only with timestamps (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
     pub(crate) fn keep_in_cookie(&self, syn: &mut Segment) {
         if !self.has_syn_cookies {
             return;

@@ -56,7 +56,8 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         self.best[0].1
     }
 
-    /// Asserts that a later choice is no better than the one before it.
+    /// Asserts that the second choice is not better than the best, and the third not better than
+    /// the second.
     #[inline]
     fn assert_ordered(&self) {
         let [best, second, third] = self.best.map(|(_, value)| value);
@@ -130,17 +131,18 @@ mod tests {
         // from age alone.
         let window = Span::from_millis(100);
         for (times, at_end) in [
-            // At 101 the sample at 26 follows. It was recorded more than a quarter of the window
-            // after the first.
+            // At time 101 the first sample has left the window. The sample from time 26 follows,
+            // because it came more than a quarter of the window after the first.
             (&[0, 26, 51, 101][..], 26),
-            // The sample at 25 is too early, exactly a quarter after the first. So the sample at 50
-            // follows.
+            // The sample from time 25 came exactly a quarter after the first, so it was not stored.
+            // At time 101 the sample from time 50 is the minimum.
             (&[0, 25, 50, 101], 50),
-            // At 100, exactly the length of the window, the first sample still counts.
+            // At time 100, exactly one window later, the first sample is still the minimum.
             (&[0, 26, 51, 100], 0),
-            // At 127 the second choice, at 26, has left the window as well.
+            // At time 127 the second choice, from time 26, has left the window as well.
             (&[0, 26, 60, 127], 60),
-            // At 152 only the newest sample is left. At 151 the sample at 51 still counts.
+            // At time 152 only the newest sample is in the window. At time 151 the sample from time
+            // 51 is still in the window.
             (&[0, 26, 51, 152], 152),
             (&[0, 26, 51, 151], 51),
         ] {
@@ -183,10 +185,11 @@ mod tests {
     fn a_small_value_replaces_later_choices() {
         let window = Span::from_millis(100);
         for (values, at_end) in [
-            // The pairs are (time, value). The value 5 at 60 is below the second choice, so it
+            // The pairs are (time, value). The value 5 at time 60 is below the second choice, so it
             // replaces the second and the third choice.
             (&[(0, 1), (30, 9), (60, 5), (101, 8)][..], 5),
-            // The value 7 at 70 is below the third choice only and replaces it.
+            // The value 7 at time 70 is below the third choice only, so it replaces only the third
+            // choice.
             (&[(0, 1), (30, 5), (60, 9), (70, 7), (131, 8)], 7),
         ] {
             let mut filter = MinFilter::new(u64::MAX);

@@ -1,5 +1,5 @@
-//! Tests that every congestion control must pass. The registry decides which algorithms are tested:
-//! a new algorithm takes part by its line there.
+//! Tests that every congestion control must pass. They run for each algorithm in the registry, so a
+//! registered new algorithm is tested without further work.
 
 use super::testing::{Pipe, ack, congestion, window};
 use super::{
@@ -272,7 +272,7 @@ proptest! {
     }
 }
 
-/// Acknowledges a round of the window at a round-trip time of 20 ms, one segment an ACK.
+/// Acknowledges one window of segments at a round-trip time of 20 ms, with one ACK per segment.
 fn round(sender: &mut Sender) {
     let acks = sender.window.cwnd as u64;
     for _ in 0..acks {
@@ -344,8 +344,8 @@ fn a_long_transfer_fills_a_clean_link() {
     for entry in CONGESTION_CONTROLS {
         let mut control = with_defaults(entry);
         let report = Pipe::clean_20m().run(&mut control, Span::from_secs(20));
-        // Headers leave 19.1 Mbit/s of payload. The kernel's algorithms reach 18.5 to 19.1 Mbit/s,
-        // the test pipe at least 16.
+        // With headers, the link of 20 Mbit/s carries 19.1 Mbit/s of payload. The algorithms reach
+        // 18.5 to 19.1 Mbit/s in the kernel, and at least 16 Mbit/s in the test pipe.
         assert!(report.received_mbps > 16.0, "{}: {report:?}", entry.name);
         assert!(report.received_mbps < 19.2, "{}: {report:?}", entry.name);
     }

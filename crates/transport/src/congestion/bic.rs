@@ -17,7 +17,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number}
 /// Divisor of the distance to `W_max`. A round trip covers a quarter of the distance (B in the
 /// kernel).
 const SHARE: u32 = 4;
-/// Denominator of fractions.
+/// Denominator of the fixed-point fractions.
 const SCALE: u32 = 1024;
 /// Fraction bits of the ACK ratio, which is stored in sixteenths.
 const RATIO_SHIFT: u32 = 4;
@@ -197,8 +197,8 @@ impl Bic {
                 _ => fastest,
             }
         };
-        // Before the first loss no maximum is known, so the window grows by a segment for at most
-        // 20 acknowledged segments.
+        // Before the first loss no maximum is known. The window then grows by a segment after at
+        // most 20 acknowledged segments.
         let per = if self.last_max == 0 { per.min(20) } else { per };
         per.min(u32::MAX >> RATIO_SHIFT)
     }

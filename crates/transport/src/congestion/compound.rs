@@ -32,9 +32,9 @@ pub struct Compound {
     /// Window as this algorithm last set it. A different window means that the TCP stack changed
     /// it.
     left: f64,
-    /// Amount still to be added to the delay window in this round. The next field is the amount per
-    /// segment.
+    /// Amount that this round must still add to the delay window, in segments.
     owed: f64,
+    /// Part of `owed` that each acknowledged segment adds.
     owed_per_segment: f64,
     base: Span,
     round_min: Span,

@@ -202,7 +202,8 @@ mod tests {
             (1e4, 29.0205, 0.210_092),
             (83e3, 70.7349, 0.1),
         ] {
-            // The reference is printed with four decimals for a and six for b.
+            // The reference table prints four decimals of a and six of b, so the comparison allows
+            // rounding errors.
             assert!((increase(w) - a).abs() < 1e-4, "a({w}) = {}", increase(w));
             assert!((decrease(w) - b).abs() < 1e-6, "b({w}) = {}", decrease(w));
         }

@@ -77,7 +77,7 @@ impl Window {
     }
 }
 
-/// The sender's recovery state, by the names of the Linux kernel.
+/// Recovery state of the sender, named as in the Linux kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RecoveryState {
     /// No sign of loss or congestion.
@@ -109,18 +109,18 @@ impl RecoveryState {
 /// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1; Linux `struct rate_sample`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RateSample {
-    /// Segments delivered over `interval`. Meaningless when `interval` is `None`.
+    /// Number of segments delivered over `interval`. Undefined if `interval` is `None`.
     pub delivered: u64,
     /// Time over which the segments were delivered, the longer of the send and the ACK interval.
     /// `None` if the sample is not valid.
     pub interval: Option<Span>,
     /// Connection's delivered count when the newest segment acknowledged was sent.
     pub prior_delivered: u64,
-    /// True if the application limited the sender when that segment was sent.
+    /// True if the application limited the sender when the newest acknowledged segment was sent.
     pub is_app_limited: bool,
-    /// Segments in flight when that segment was sent, itself included.
+    /// Segments in flight when the newest acknowledged segment was sent, itself included.
     pub tx_in_flight: u32,
-    /// Segments marked lost since that segment was sent.
+    /// Segments marked lost since the newest acknowledged segment was sent.
     pub lost: u32,
     /// Number of delivered segments that carried congestion-experienced marks.
     pub delivered_ce: u32,
@@ -146,8 +146,8 @@ pub struct AckArrival {
     /// Round-trip time of this ACK. `None` if it would come from an ambiguous retransmission
     /// (Karn).
     pub rtt: Option<Span>,
-    /// True if the ACK advances SND.UNA and changes nothing else: no window, SACK or echo of a mark
-    /// (Linux's fast path).
+    /// True if the ACK only advances SND.UNA. Such an ACK has no window change, SACK block or ECN
+    /// echo (Linux's fast path).
     pub is_plain: bool,
 }
 
@@ -197,7 +197,7 @@ pub struct AckSample {
     pub is_paced: bool,
     /// Pacing rate of the stack when the sender paces or would pace (Linux `sk_pacing_rate`).
     pub pacing_rate: Rate,
-    /// Time until pacing lets the next segment leave. Zero if it may leave now.
+    /// Time until pacing allows the next segment to be sent. Zero if pacing allows it now.
     pub departs_in: Span,
     /// Recovery state after this ACK.
     pub state: RecoveryState,
@@ -251,14 +251,14 @@ impl CongestionEvent {
     }
 }
 
-/// A segment with data that left, new or retransmitted.
+/// Data segment that was sent, either new or retransmitted.
 #[derive(Debug, Clone, Copy)]
 pub struct SentSample {
-    /// Time at which the segment left.
+    /// Time at which the segment was sent.
     pub now: Time,
-    /// First sequence number.
+    /// First sequence number of the segment.
     pub seq: u64,
-    /// Payload, bytes.
+    /// Payload in bytes.
     pub len: u32,
     /// Segments in flight, including this one.
     pub in_flight: u32,
@@ -269,14 +269,14 @@ pub struct SentSample {
 /// Form in which the peer reports congestion marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EcnFeedback {
-    /// No reports.
+    /// The peer does not report marks.
     #[default]
     None,
-    /// One echo per window (RFC 3168). The number of marked segments stays unknown.
+    /// The peer echoes marks once per window (RFC 3168). The number of marked segments is unknown.
     Classic,
-    /// The mark of each segment (RFC 8257 section 3.2).
+    /// The peer reports the mark of each segment (RFC 8257 section 3.2).
     Dctcp,
-    /// Counts of marked packets (RFC 9768).
+    /// The peer reports the number of marked packets (RFC 9768).
     Accurate,
 }
 
@@ -285,7 +285,8 @@ pub enum EcnFeedback {
 /// The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
 /// undoes. The algorithm only decides the size of the window, and the rate if it controls that.
 pub trait CongestionControl {
-    /// Begins after the handshake. `srtt` is its round-trip time. `None` if it was not measured.
+    /// Initialises the algorithm after the handshake. `srtt` is the round-trip time of the
+    /// handshake. `None` if it was not measured.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _srtt: Option<Span>) {}
 
     /// Processes an ACK after recovery has run. Called in every state, once for every ACK that
@@ -293,7 +294,7 @@ pub trait CongestionControl {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
 
     /// Reacts to congestion, once per episode: sets `window.ssthresh` to the target. The stack then
-    /// brings `cwnd` there (by rate reduction) or to the loss window (after a timeout).
+    /// reduces `cwnd` to this target (by rate reduction) or to the loss window (after a timeout).
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent);
 
     /// Reacts to the end of recovery without undo. The stack has already set `cwnd`.
@@ -318,8 +319,8 @@ pub trait CongestionControl {
     /// was sent `idle` ago.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
 
-    /// Reacts to a segment with data that left. Only a [`Custom`] algorithm is called, because no
-    /// built-in one needs it.
+    /// Processes the transmission of a data segment. Only a [`Custom`] algorithm is called, because
+    /// no built-in algorithm needs this call.
     fn on_sent(&mut self, _window: &mut Window, _sent: &SentSample) {}
 
     /// Returns the ECN feedback that the algorithm needs, which switches that feedback on. An

@@ -341,7 +341,8 @@ mod tests {
         let report = pipe.run(&mut prague, Span::from_secs(20));
         assert_eq!(report.lost, 0, "{report:?}");
         assert!(report.received_mbps > 17.5, "{report:?}");
-        // The marking threshold of five segments adds 3 ms to the base of 50.6 ms.
+        // The marking threshold of five segments adds 3 ms to the base of 50.6 ms, so the mean
+        // round-trip time stays below 56 ms.
         assert!(report.mean_rtt_ms < 56.0, "{report:?}");
     }
 
@@ -416,8 +417,8 @@ mod tests {
 
     #[test]
     fn a_short_path_reacts_once_in_25_ms() {
-        // After 500 rounds at 10 ms, the time since the last reduction decides: at least 25 ms. In
-        // the other rows the data sent before the reduction must be acknowledged.
+        // After 500 rounds at 10 ms, a reduction is possible 25 ms after the last one. In the other
+        // rows the data sent before the last reduction must be acknowledged first.
         for (rounds, srtt_ms, ms, una, has_reacted) in [
             (500, 10, 24, 999, false),
             (500, 10, 25, 0, true),

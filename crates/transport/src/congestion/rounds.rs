@@ -77,7 +77,7 @@ impl Rounds {
         self.state = ack.state;
     }
 
-    /// Returns true if delays may change the window, in the Open state.
+    /// Returns true if delays may change the window, which is so in the Open state only.
     pub(super) fn is_active(&self) -> bool {
         self.state == RecoveryState::Open
     }
@@ -93,7 +93,8 @@ impl Rounds {
         self.rtt.start_round();
     }
 
-    /// Discards the base, because the path may have changed during an idle period.
+    /// Discards the smallest round-trip time, because the path may have changed during an idle
+    /// period.
     pub(super) fn forget(&mut self) {
         *self = Rounds::new();
     }

@@ -150,8 +150,9 @@ impl Westwood {
 #[derive(Debug, Clone)]
 struct Kernel {
     jiffies: Jiffies,
-    /// Bandwidth after the first filter; the next field is the bandwidth after the second.
+    /// Bandwidth after the first filter.
     coarse: u64,
+    /// Bandwidth after both filters.
     bandwidth: u64,
     window_start: u64,
     bytes: u64,
@@ -377,8 +378,8 @@ mod tests {
 
     #[test]
     fn the_papers_estimates_are_bytes_over_time() {
-        // Ten segments of 1448 bytes every 100 ms. With a time constant of 500 ms, and 2 * 500 /
-        // 100 = 10, the filter of 2001 is (9 b + x + x') / 11.
+        // The sender delivers ten segments of 1448 bytes every 100 ms. With a time constant of 500
+        // ms, 2 * 500 / 100 = 10, so the filter of 2001 is (9 b + x + x') / 11.
         let x = 144_800.0;
         let smoothed = [0.0, x / 11.0, (9.0 / 11.0 + 2.0) * x / 11.0];
         for (filter, expected) in [("westwood+", [0.0, x, x]), ("westwood", smoothed)] {

@@ -5,7 +5,7 @@ use crate::tcp::{ReceiveWindow, TcpConfig};
 use fadeout_core::registry::{Parameter, flag, span};
 use fadeout_core::{Bytes, MptcpOption, Span, Time};
 
-/// Constants of a connection.
+/// Configuration of one end of a multipath connection.
 #[derive(Debug, Clone)]
 pub struct MultipathConfig {
     /// Configuration that its subflows share.
@@ -14,8 +14,8 @@ pub struct MultipathConfig {
     pub path_scheduler: PathSchedulerKind,
     /// Time from the connection's establishment to the first MP_JOIN.
     pub join_delay: Span,
-    /// True if the head of the line is retransmitted on a faster path when the window is full
-    /// (Raiciu et al., NSDI 2012, section 4.2).
+    /// True if the oldest unacknowledged data is retransmitted on a faster path when the peer's
+    /// window is full (Raiciu et al., NSDI 2012, section 4.2).
     pub opportunistic_retransmission: bool,
     /// True if an opportunistic retransmission halves the slower path's window.
     pub penalisation: bool,
@@ -28,7 +28,7 @@ impl MultipathConfig {
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,
-            send_buffer: None, // the connection has the send buffer
+            send_buffer: None, // The connection owns the send buffer.
             multipath: true,
             packet_memory: (self.tcp.packet_memory).beside_less(MptcpOption::MAPPING_LEN),
             is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),

@@ -1,7 +1,7 @@
 //! BBR: congestion control that sets rate and window from a model of the path's bandwidth and
 //! round-trip time.
 //!
-//! [`v1`] is the kernel's.
+//! [`v1`] is the version of the Linux kernel, [`v3`] that of the Internet-Draft.
 
 mod max_filter;
 mod probe_rtt;

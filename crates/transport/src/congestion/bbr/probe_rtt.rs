@@ -19,7 +19,7 @@ impl ProbeRttTimer {
         *self = ProbeRttTimer::default();
     }
 
-    /// Processes an ACK in PROBE_RTT. Returns true if PROBE_RTT ends with it. The phase lasts for
+    /// Processes an ACK in PROBE_RTT. Returns true if this ACK ends PROBE_RTT. The phase lasts for
     /// `duration` from the time when no more than `window` segments are in flight.
     pub(super) fn on_ack(
         &mut self,

@@ -10,7 +10,7 @@ pub(in super::super) struct WindowedMax {
     length: u64,
 }
 
-/// Number that orders before smaller numbers.
+/// Number with reversed order, so that the minimum filter finds the largest value.
 #[derive(Debug, Clone, Copy)]
 struct Largest(f64);
 
@@ -80,8 +80,8 @@ mod tests {
     fn what_came_before_the_second_choice_is_forgotten() {
         let mut filter = WindowedMax::new(10);
         filter.update(0, 100.0);
-        // Less than a quarter of the window has passed, so the best value is also the second
-        // choice.
+        // Less than a quarter of the window has passed, so 90 does not become the second choice.
+        // The best value is also the second choice.
         filter.update(1, 90.0);
         filter.update(3, 60.0);
         filter.update(6, 70.0);
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn choices_are_renewed_after_a_quarter_and_a_half_of_the_window() {
-        // Values only fall here, so a new maximum comes from age alone. Each pair has the rounds
-        // and the maximum after the last one.
+        // The values only fall, so the maximum changes only when an old value leaves the window.
+        // Each row has the rounds of the values, and the round of the resulting maximum.
         for (rounds, left) in [
             (&[0, 26, 51, 101][..], 26),
             (&[0, 25, 50, 101], 50),

@@ -60,10 +60,10 @@ fadeout_core::parameters! {
     }
 }
 
-/// Growth of a path relative to CUBIC alone.
+/// Growth of a path as a factor of uncoupled CUBIC's growth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Scale {
-    /// Factor of the cubic's constant.
+    /// Factor of CUBIC's constant C.
     constant: f64,
     /// Factor of the slope in the Reno-friendly region.
     slope: f64,
@@ -197,7 +197,8 @@ impl Law for CoupledCubic {
         if let (CongestionKind::Rto, Some(hystart)) = (event.kind, &mut self.hystart) {
             hystart.on_timeout(event.now, event.snd_nxt);
         }
-        // RFC 9438 section 4.7: release room when the window shrinks from loss to loss.
+        // RFC 9438 section 4.7: a flow whose window shrinks from loss to loss releases bandwidth to
+        // new flows.
         self.w_max = if window.cwnd < self.w_max {
             window.cwnd * (1.0 + BETA) / 2.0
         } else {

@@ -19,7 +19,7 @@ use fadeout_core::Time;
 use fadeout_core::agreed::{MOST_PATHS, UNCOUPLED};
 use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 
-/// State of a path that couplings see.
+/// State of a path that the coupled algorithms use.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathState {
     /// Congestion window in segments. During recovery the slow-start threshold.
@@ -29,7 +29,8 @@ pub struct PathState {
     /// Number of segments delivered between two losses: the larger of the last complete interval
     /// and the present interval.
     pub loss_interval: f64,
-    /// Moving average of these intervals. The newest interval has a weight of a quarter.
+    /// Moving average of the number of segments delivered between two losses. The newest interval
+    /// has a weight of a quarter.
     pub mean_interval: f64,
     /// Rate at the end of the last round, segments per second (wVegas).
     pub round_rate: f64,

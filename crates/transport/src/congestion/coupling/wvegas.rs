@@ -212,8 +212,8 @@ mod tests {
             }
             let counted = (wvegas.sum_us, wvegas.samples, wvegas.base_us);
             assert_eq!(counted, (100_000 * (samples - 1), samples - 1, 100_000));
-            // A round with two samples grows as Reno. Reno needs more than one acknowledged segment
-            // for a segment of window.
+            // A round with only two samples grows the window as in Reno. Reno needs more than one
+            // acknowledged segment to add a segment.
             wvegas.on_ack(&mut w, &heard(101, 200, 100), &none);
             assert_eq!(w.cwnd, grown, "{samples} samples");
             assert_eq!(

@@ -27,7 +27,7 @@ pub(super) struct Run {
     pub(super) source: Source,
 }
 
-/// Origin of a run.
+/// Origin of the data in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// Nothing to send.
@@ -43,7 +43,7 @@ pub(super) enum Source {
     Stranded(usize),
     /// Copy that a redundant scheduler sends.
     Copy,
-    /// Head of the line, retransmitted opportunistically.
+    /// Oldest unacknowledged data, retransmitted opportunistically on a faster path.
     Head,
 }
 
@@ -60,7 +60,8 @@ impl Run {
 pub(super) struct Decision {
     /// Path and the data that it may send. `None` if nothing is sent.
     pub(super) run: Option<(usize, Run)>,
-    /// Path whose window is halved first, because it holds the others up. `None` if there is none.
+    /// Path whose window is halved first, because it blocks the other paths. `None` if there is
+    /// none.
     pub(super) penalised: Option<usize>,
 }
 
@@ -115,7 +116,7 @@ impl Allocator {
     }
 
     /// Returns the next data to send and its path. `expecting` is a path whose window is about to
-    /// have room. `refused` is a bit mask of paths that did not send an offered range.
+    /// open. `refused` is a bit mask of paths that did not send an offered range.
     pub(super) fn next_run(
         &mut self,
         now: Time,
@@ -213,8 +214,8 @@ impl Allocator {
     }
 
     /// Returns the decision when the peer's window is full. The head of the line may be
-    /// retransmitted on a path that is much faster than the path that holds it. The window of the
-    /// slower path is halved.
+    /// retransmitted on a path that is much faster than the path that carried it first. The window
+    /// of the slower path is halved.
     fn when_blocked(
         &mut self,
         now: Time,
@@ -275,7 +276,8 @@ impl Allocator {
         }
     }
 
-    /// Records that `bytes` of a run left on path `index`. All data up to `nxt` was sent once.
+    /// Records that path `index` sent `bytes` of a run. All data up to `nxt` has been sent at least
+    /// once.
     pub(super) fn on_sent(&mut self, index: usize, run: Run, bytes: u64, nxt: u64) {
         match run.source {
             Source::New => {

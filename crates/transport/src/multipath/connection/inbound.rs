@@ -216,16 +216,16 @@ impl Inbound {
         grows
     }
 
-    /// Returns true if the data from `start` to `end` leaves the application nothing more to read,
-    /// after it read some.
+    /// Returns true if the application will have nothing more to read after the data from `start`
+    /// to `end`. The data must be in order, and the application must read at once.
     pub(super) fn is_drained_by(&self, start: u64, end: u64) -> bool {
         let next = self.reassembly.next();
         let is_next = start <= next && next < end;
         is_next && self.is_reading && self.unread == 0 && self.reassembly.is_whole_with(end)
     }
 
-    /// Returns true if all data up to `end` was received before and the window of `path` would
-    /// shrink (Linux).
+    /// Returns true if all data up to `end` had already been received and the window of `path`
+    /// would shrink. Always false for a stack other than Linux's.
     pub(super) fn has_all_of(&mut self, path: usize, end: u64, mss: u32) -> bool {
         if !self.is_linux || end > self.reassembly.next() {
             return false;

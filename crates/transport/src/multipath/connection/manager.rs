@@ -134,7 +134,7 @@ impl PathManager {
         self.paths[index].join_at = Time::NEVER;
     }
 
-    /// Closes the subflows. No path opens any more.
+    /// Records that the connection closes. From then on no path is opened or announced.
     pub(super) fn close(&mut self) {
         self.is_closing = true;
         for path in &mut self.paths {

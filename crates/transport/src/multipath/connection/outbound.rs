@@ -138,7 +138,7 @@ impl Outbound {
         self.window_end = self.window_end.max(from + window);
     }
 
-    /// Records that data up to `end` left.
+    /// Records that data up to `end` was sent.
     pub(super) fn on_sent(&mut self, end: u64) {
         debug_assert!(
             end <= self.end,
@@ -148,7 +148,8 @@ impl Outbound {
         self.nxt = self.nxt.max(end);
     }
 
-    /// Returns true if DATA_FIN has to leave by itself, because all data was sent without it.
+    /// Returns true if the DATA_FIN needs a segment of its own, because all data was sent without
+    /// it.
     pub(super) fn owes_fin(&self) -> bool {
         self.fin_queued && !self.fin_sent && self.nxt == self.end
     }

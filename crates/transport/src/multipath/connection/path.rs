@@ -137,7 +137,7 @@ pub struct PathStatistics {
     pub reinjected_bytes: u64,
     /// Number of bytes that the receiver got in subflow order.
     pub arrived_bytes: u64,
-    /// Number of times the path's window was halved because it held the others up.
+    /// Number of times the path's window was halved because it blocked the other paths.
     pub penalties: u64,
 }
 

@@ -6,10 +6,10 @@
 //!   filled again once a third is free.
 //! - Accepted data is bound at once, in bursts, to the path with the queue that drains soonest.
 //!   Nothing is bound while that path's own buffer is full.
-//! - So a stopped path blocks the data queued after its own. The other paths run dry once that data
-//!   fills the send buffer. After five expiries of the connection's timer without a segment on the
-//!   path, all unacknowledged data is bound anew. The path is then left out until a segment arrives
-//!   on it.
+//! - So a stopped path blocks the data queued after its own. Once that data fills the send buffer,
+//!   the other paths have no data to send. After five expiries of the connection's timer without a
+//!   segment on the path, all unacknowledged data is bound anew. The path then gets no data until a
+//!   segment arrives on it.
 
 #[cfg(test)]
 mod tests;

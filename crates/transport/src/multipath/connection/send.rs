@@ -37,7 +37,7 @@ impl MultipathConnection {
         self.act(now, index, run, out, probe, act);
     }
 
-    /// Sends on every path as far as windows and scheduler allow.
+    /// Sends data on every path as far as the windows and the scheduler allow.
     pub(super) fn send(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         if self.queues.is_some() {
             self.send_waiting(now, out, probe);
@@ -50,7 +50,7 @@ impl MultipathConnection {
             }
         }
         // All data was sent, and the last data segment did not carry the DATA_FIN. So the DATA_FIN
-        // leaves alone.
+        // is sent in a segment of its own.
         if self.is_established && self.outbound.owes_fin() {
             self.acknowledge_on_best(now, out);
         }

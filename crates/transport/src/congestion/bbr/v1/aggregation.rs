@@ -87,14 +87,14 @@ mod tests {
         assert_eq!(it.acked, 16.0);
         // The excess is at most one window.
         assert_eq!(heard(&mut it, 1_100, 60), 50.0);
-        // The bandwidth explains 76 segments in 760 ms, so a new epoch begins. 76 segments in 750
-        // ms exceed it, so the epoch continues.
+        // At 1,750 ms, 76 segments have arrived in 750 ms, more than the bandwidth explains, so the
+        // epoch continues. At 1,760 ms the bandwidth explains all 76, so a new epoch begins.
         let mut later = it.clone();
         heard(&mut it, 1_750, 1);
         assert_eq!((it.acked, it.since), (77.0, at_ms(1_000)));
         heard(&mut later, 1_760, 1);
         assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
-        // An ACK that delivers nothing changes nothing.
+        // An ACK that delivers no segment does not change the epoch.
         heard(&mut later, 9_000, 0);
         assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
     }
@@ -117,7 +117,8 @@ mod tests {
         heard(&mut it, 1_000, 30);
         let mut now = 1_000;
         let mut round = |it: &mut Aggregation| {
-            // The bandwidth explains the segment, so each ACK begins an epoch of one segment.
+            // The bandwidth explains the segment, so the first 30 segments remain the largest
+            // excess until their slot is discarded.
             now += 1_000;
             it.on_ack(&ack(at_ms(now), 1), 100.0, 50.0, true);
             it.excess()

@@ -12,7 +12,7 @@ const LOSS_RATIO: f64 = 50.0 / 256.0;
 /// most `DIFFERENCE` bytes per second.
 const RATIO: f64 = 1.0 / 8.0;
 const DIFFERENCE: f64 = 500.0;
-/// Rounds for which the policer's rate is used.
+/// Number of rounds for which the detected policer's rate is used.
 const USE_ROUNDS: u32 = 48;
 
 /// Inputs of the policer detection besides the counts of delivered and lost segments.
@@ -33,11 +33,11 @@ pub(super) struct Policer {
     bandwidth: f64,
     rounds: u32,
     since: Counts,
-    /// Counts at the last ACK. Its time is that of the last ACK that delivered data.
+    /// Counts at the last ACK. Their time is that of the last ACK that delivered data.
     last: Counts,
 }
 
-/// Number of delivered and lost segments up to an instant, which is a whole millisecond.
+/// Number of delivered and lost segments up to the time `at_ms`, in whole milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     at_ms: u64,
@@ -157,8 +157,8 @@ mod tests {
         ..STEP
     };
 
-    /// Returns an ACK at `ms` with these totals of delivered and lost segments. `is_loss`: true if
-    /// this ACK reports a loss.
+    /// Returns an ACK at `ms` milliseconds. `delivered` and `lost` are the totals of segments after
+    /// this ACK. `is_loss`: true if this ACK reports a loss.
     fn heard(ms: u64, delivered: u64, lost: u64, is_loss: bool) -> AckSample {
         AckSample {
             delivered,
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn two_intervals_with_like_rates_make_a_policer() {
-        // The first interval has 400 segments in 400 ms, 1,000 per second. A second rate within an
-        // eighth of it makes a policer with the mean rate.
+        // The first interval delivers 400 segments in 400 ms, or 1,000 per second. If the second
+        // rate is within an eighth of this rate, a policer with the mean rate is detected.
         for (delivered, rate) in [
             (440, Some(1_050.0)),
             (450, Some(1_062.5)),
@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn slow_rates_are_alike_within_500_bytes_a_second() {
-        // The rates are 1 and 1.5 segments per second. They differ by 500 bytes per second for
-        // 1,000-byte segments, which counts as equal.
+        // The two rates are 1 and 1.5 segments per second. With segments of 1,000 bytes they differ
+        // by 500 bytes per second, which counts as equal. With 1,001 bytes they differ by more.
         for (mss, is_like) in [(1_000.0, true), (1_001.0, false)] {
             let step = Step { mss, ..STEP };
             let mut policer = sampling();
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_interval_ends_with_a_fifth_lost() {
-        // An interval ends if at least 50 of 256 delivered segments are lost.
+        // An interval ends if the number of lost segments is at least 50/256 of the delivered ones.
         for (delivered, lost, ms, has_ended) in [
             (256, 50, 1_400, true),
             (256, 49, 1_400, false),

@@ -58,8 +58,8 @@ impl BbrV1 {
         rounded_down(bytes / self.mss).clamp(least, BURST_SEGMENTS)
     }
 
-    /// Returns `segments` plus room for bursts at the sender and the receiver. The result is even,
-    /// and two segments larger in the probing phase.
+    /// Returns `segments` plus an allowance for bursts at the sender and the receiver. The result
+    /// is even, and two segments larger in the probing phase.
     fn with_bursts(&self, segments: f64) -> f64 {
         let even = rounded_up((segments + 3.0 * self.burst_goal()) / 2.0) * 2.0;
         if self.mode == Mode::ProbeBw && self.cycle == 0 {
@@ -70,12 +70,12 @@ impl BbrV1 {
     }
 
     /// Returns the target number of segments in flight: `gain` bandwidth-delay products of
-    /// `bandwidth`, plus room for bursts.
+    /// `bandwidth`, plus an allowance for bursts.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.with_bursts(self.product(bandwidth, gain))
     }
 
-    /// Returns the window that the model aims at, in segments.
+    /// Returns the target window of the path model, in segments.
     pub(super) fn target(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.cwnd_gain);
@@ -103,9 +103,9 @@ impl BbrV1 {
     }
 
     /// Sets the window during recovery. Each lost segment lowers the window by one. In the first
-    /// round of recovery the sender sends only as much as is delivered. The end of recovery
-    /// restores the window. Returns true in the first round, when the model's target does not
-    /// count.
+    /// round of recovery the sender sends only as many segments as are delivered. The end of
+    /// recovery restores the window. Returns true in the first round, in which the model's target
+    /// is ignored.
     fn recover_or_restore(&mut self, window: &mut Window, ack: &AckSample) -> bool {
         let conserved = f64::from(ack.in_flight) + f64::from(ack.delivered_now);
         if ack.lost_now > 0 {

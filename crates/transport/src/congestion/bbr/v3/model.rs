@@ -121,8 +121,8 @@ impl Model {
         }
     }
 
-    /// Begins with the connection. `rtt` is the round-trip time of the handshake. `None` if the
-    /// handshake had none.
+    /// Initialises the model when the connection starts. `rtt` is the round-trip time of the
+    /// handshake. `None` if it was not measured.
     pub(super) fn start(&mut self, now: Time, rtt: Option<Span>) {
         self.min_rtt = MinRtt::new(rtt, now);
         self.extra.restart(now);
@@ -174,8 +174,8 @@ impl Model {
         ack.rate.is_app_limited || ack.rate.prior_delivered < self.limited_until
     }
 
-    /// Processes the rate of an ACK. Returns true at the end of a loss round, when
-    /// [`Model::lower_short_term`] may follow.
+    /// Processes the rate of an ACK. Returns true at the end of a loss round, when the caller may
+    /// call [`Model::lower_short_term`].
     pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
         self.round.on_ack(ack);
         let Some(rate) = ack.rate.segments_per_sec() else {
@@ -230,8 +230,9 @@ impl Model {
     }
 }
 
-/// Returns the number of segments in flight at which the loss rate exceeded `threshold`. Segments
-/// among the last `size` of `tx` that are beyond the threshold do not count.
+/// Returns the number of segments in flight at which the loss rate reached `threshold`. The newest
+/// transmission of `size` segments crossed the threshold, and only its part before the crossing
+/// counts. `tx` segments were in flight, and `lost` of them were lost.
 pub(super) fn inflight_at_loss(threshold: f64, tx: f64, lost: f64, size: f64) -> f64 {
     let (before, lost_before) = (tx - size, lost - size);
     before + (threshold * before - lost_before) / (1.0 - threshold)

@@ -2,9 +2,9 @@
 //!
 //! Source: draft-ietf-ccwg-bbr section 5.3.1.2.
 
-/// Growth factor of the bandwidth in a round from which the bandwidth is still growing.
+/// Growth factor per round from which the bandwidth counts as still growing.
 const GROWTH: f64 = 1.25;
-/// Number of rounds below that growth after which the bandwidth has reached a plateau.
+/// Number of rounds with less growth than `GROWTH` after which the bandwidth has reached a plateau.
 const ROUNDS: u32 = 3;
 
 /// Detector of a plateau: three rounds in which the bandwidth grew by less than a quarter.

@@ -5,8 +5,8 @@ use super::super::super::{AckSample, RecoveryState, Window};
 use super::{BbrV3, INITIAL_WINDOW, MIN_WINDOW, State};
 
 impl BbrV3 {
-    /// Returns `segments` plus room for offloading at both ends. The result is larger when the
-    /// sender probes.
+    /// Returns `segments` plus an allowance for segmentation offload at both ends. The allowance is
+    /// larger when the sender probes.
     fn with_bursts(&self, segments: f64) -> f64 {
         let enough = segments
             .max(3.0 * self.pacing.send_quantum(self.mss))
@@ -19,7 +19,7 @@ impl BbrV3 {
     }
 
     /// Returns the target number of segments in flight: `gain` bandwidth-delay products of
-    /// `bandwidth`, plus room for bursts.
+    /// `bandwidth`, plus an allowance for bursts.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.with_bursts(self.model.product(bandwidth, gain))
     }
@@ -32,7 +32,8 @@ impl BbrV3 {
         }
     }
 
-    /// Returns the draft's max_inflight: bandwidth-delay product, aggregation and bursts.
+    /// Returns the draft's max_inflight: the bandwidth-delay product plus allowances for
+    /// aggregation and bursts.
     pub(super) fn max_inflight(&self) -> f64 {
         let product = self.model.product(self.model.bandwidth(), self.cwnd_gain());
         self.with_bursts(product + self.model.extra.max())

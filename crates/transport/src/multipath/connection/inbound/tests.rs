@@ -79,8 +79,8 @@ fn what_is_not_read_fills_the_window_and_reading_opens_it() {
 
 #[test]
 fn what_the_syn_offered_is_never_taken_back() {
-    // Small segments use more of the buffer than assumed in the SYN. The peer fills the buffer on
-    // one path, and the gap of the other path still has room in the window.
+    // Small segments use more of the buffer than the SYN's window assumed. The peer fills the
+    // buffer on one path. The window must still contain the data that is missing on the other path.
     for mss in [150, 1_000, 9_000] {
         let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         let (offered, _) = inbound.syn_window();

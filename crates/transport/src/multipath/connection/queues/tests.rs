@@ -117,8 +117,8 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let taken = 1 + 3 * FRAGMENT;
     assert_eq!(queues.written.taken(), taken);
     data.on_sent(taken);
-    // Number up to which data must be acknowledged for a third of the buffer to be free. The first
-    // fragment is acknowledged then.
+    // Sequence number whose acknowledgment frees a third of the buffer. The first fragment is then
+    // acknowledged as well.
     let third_free = taken + 2 * 40 - 2 * buffer / 3;
     data.on_data_ack(third_free - 2, 1 << 30);
     fill(&mut queues, ms(1), &data, &paths);
