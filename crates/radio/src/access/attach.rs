@@ -17,7 +17,7 @@ use fadeout_core::{
     RrcEvent, Time, UeId,
 };
 
-/// Releases the UEs that are idle at the start from the cells in which the constructor placed them.
+/// Disconnects the UEs that are idle at the start. The constructor had connected them to cells.
 pub(super) fn begin_idle(access: &mut RadioAccess) {
     let env = &mut Env {
         now: Time::ZERO,
@@ -57,7 +57,7 @@ pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattache
 pub(super) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Attaching<'_, '_> {
-    /// Makes the UE idle until its first attempt at `at`.
+    /// Makes the UE idle. Its first attach attempt is at the time `at`.
     pub(super) fn begin(&mut self, at: Time, env: &mut Env<'_, impl Probe>) {
         let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
         let Some(&leg) = leg else {
@@ -71,8 +71,8 @@ impl Attaching<'_, '_> {
         self.0.state.stage = Stage::Released { at };
     }
 
-    /// Begins an attach attempt of an idle UE, or its cell selection. Returns false if the UE
-    /// does not use the attach procedure, or is already registered.
+    /// Begins an attach attempt of an idle UE, or continues its cell selection. Returns false if
+    /// the UE does not use the attach procedure, or is already registered.
     pub(super) fn search<M: Motion>(
         &mut self,
         motion: &mut M,
@@ -230,7 +230,7 @@ impl Attaching<'_, '_> {
         let (standing, cell) = (attach.registration(), attach.cell());
         let Some(next) = round.next(standing) else {
             attach.on_path();
-            // If the UE is now at another base station, the other base station has requested the
+            // If the UE is now at another base station, that base station has already requested the
             // path switch.
             if self.0.state.network.is_home(self.0.config, cell) {
                 with_step(self.0, env, |_, step| step.act(Act::SwitchPath));

@@ -1,4 +1,4 @@
-//! Execution of the network's decisions about one UE.
+//! Execution of the decisions that the network's state machines make about one UE.
 
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
@@ -11,8 +11,8 @@ use crate::rrc::mobility::{Stage, UeMobility};
 use crate::rrc::network::{Act, Network, Step};
 use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent};
 
-/// Applies `action` to a part of a UE's mobility state, then carries out the resulting network
-/// decisions.
+/// Applies `action` to a part of a UE's mobility state, then carries out the network decisions that
+/// result from `action`.
 pub(super) fn with_step<R>(
     managed: &mut Managed<'_>,
     env: &mut Env<'_, impl Probe>,
@@ -48,7 +48,8 @@ impl Managed<'_> {
         self.moves.push(Move::LinkNotice { ue, info });
     }
 
-    /// Applies `action` to the network's state machine of the UE, then carries out its decisions.
+    /// Applies `action` to the network's state machine of the UE, then carries out the decisions
+    /// that result from `action`.
     pub(super) fn with_network<R>(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -110,8 +111,8 @@ impl Managed<'_> {
         }
     }
 
-    /// Starts bicasting: the core also sends to the base station of `target`, which buffers packets
-    /// until the UE arrives.
+    /// Starts bicasting: the core also sends the UE's packets to the base station of `target`. That
+    /// base station buffers the packets until the UE arrives.
     fn begin_bicasting(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let (ue, stations) = (self.ue, (self.config.station(target), self.station()));
         let most = self.config.procedure.target_buffer;
@@ -139,7 +140,7 @@ impl Managed<'_> {
         self.record_event(RrcEvent::BicastEnded, env);
     }
 
-    /// Ends a handover that was refused or expired. The UE stays in its cell.
+    /// Ends a handover that the target refused or did not answer in time. The UE stays in its cell.
     fn end_refused(
         &mut self,
         target: CellId,

@@ -48,7 +48,7 @@ impl Beams<'_, '_> {
     }
 
     /// Stops beam monitoring when the UE leaves its cell. Returns true if a beam failure recovery
-    /// was running. Listeners of the UE's link then already know of the interruption.
+    /// was running. Listeners of the UE's link have then already been told of the interruption.
     pub(super) fn stop_monitoring(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let Some(watch) = &mut self.0.state.beams else {
             return false;
@@ -78,7 +78,7 @@ impl Beams<'_, '_> {
         Some((leg, stack.legs[leg.index()].config.cell))
     }
 
-    /// Checks if the UE would receive a PDCCH on its beams. The threshold is Qout of radio link
+    /// Checks if the UE would receive PDCCH on its beams. The threshold is Qout of radio link
     /// monitoring.
     fn check_beams<M: Motion>(
         &mut self,

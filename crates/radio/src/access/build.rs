@@ -87,8 +87,8 @@ impl RadioAccess {
                     let aggregation = &service.stack.ues[ue.index()].config().aggregation;
                     let number = service.stack.legs[primary.index()].config.number;
                     // A leg in a secondary cell has the number of its primary leg. Its random
-                    // streams are numbered from `SECONDARY_STREAMS`, so that other legs' streams
-                    // stay unchanged.
+                    // streams have numbers from `SECONDARY_STREAMS` on, so that the numbers of
+                    // other legs' streams do not change.
                     for (nth, cell) in (SECONDARY_STREAMS..).zip(aggregation.cells().to_vec()) {
                         let leg = service.add_leg(ue, cell, (number, nth))?;
                         service.stack.aggregate(primary, leg);
@@ -118,7 +118,7 @@ impl RadioAccess {
         self.service.stack.air.is_recorded(ue, cell)
     }
 
-    /// Sets up another bearer. Its id follows the ids of [`RadioConfig::bearers`].
+    /// Sets up another bearer. Bearer ids continue after those of [`RadioConfig::bearers`].
     ///
     /// # Errors
     /// Returns an error if the bearer's UE or leg does not exist, or if a parameter has a value
@@ -132,15 +132,15 @@ impl RadioAccess {
         self.service.stack.serving_cell(ue)
     }
 
-    /// Returns the cells at the same site as `cell` on other carriers, which may be its secondary
-    /// cells. The likeliest cell comes first.
+    /// Returns the cells at the site of `cell` on other carriers, which may be secondary cells of
+    /// `cell`. The likeliest secondary cell comes first.
     pub fn co_sited(&self, cell: CellId) -> Vec<CellId> {
         let cells = self.service.cells.iter().map(|cell| &cell.plan.config);
         co_sited(cells, &self.service.cells[cell.index()].plan.config)
     }
 
-    /// Returns the downlink rate of a UE that is alone in the cell. Its MCS is the one that a UE
-    /// reports at this SNR.
+    /// Returns the downlink rate of a UE that is alone in the cell. The rate is that of the MCS
+    /// that a UE reports at this SNR.
     pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
         let plan = &self.service.cells[cell.index()].plan;
         Rate::from_bits_per_sec(plan.downlink_rate(snr_db) as u64)
@@ -197,9 +197,9 @@ impl RadioAccess {
     }
 }
 
-/// Sets up another bearer, as [`RadioAccess::establish`] does, with the random draws of bearer
-/// `drawn_as`. The caller uses this function if this radio access is one part of a larger network,
-/// in which the bearer has the id `drawn_as`.
+/// Sets up another bearer, as [`RadioAccess::establish`] does, with the random numbers of bearer
+/// `drawn_as`. Used if this radio access is one part of a larger network, in which the bearer has
+/// the id `drawn_as`.
 ///
 ///  # Errors
 /// Returns the same errors as [`RadioAccess::establish`].
@@ -216,8 +216,8 @@ pub fn events_handled(access: &RadioAccess) -> u64 {
     access.service.stack.events.processed()
 }
 
-/// Connects to a leg those bearers of a UE for which `which` returns true.
-/// [`Service::connect_bearers`] connects the bearers with RLC on the leg.
+/// Connects bearers of a UE to a leg, if `which` returns true for the bearer.
+/// [`Service::connect_bearers`] instead connects every bearer that has RLC on the leg.
 pub(super) fn connect_some_bearers(
     service: &mut Service,
     (ue, leg): (UeId, LegId),
@@ -288,8 +288,8 @@ impl Service {
         connect_some_bearers(self, (ue, leg), |_| true);
     }
 
-    /// Sets up a bearer, as [`RadioAccess::establish`] does. `drawn_as` names the bearer whose
-    /// random draws the new bearer uses. With `None` the new bearer has random draws of its own.
+    /// Sets up a bearer, as [`RadioAccess::establish`] does. The new bearer uses the random numbers
+    /// of bearer `drawn_as`, or random numbers of its own if `drawn_as` is `None`.
     pub(super) fn establish(
         &mut self,
         config: BearerConfig,

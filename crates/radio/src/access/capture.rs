@@ -113,7 +113,7 @@ pub(super) fn report_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut 
 }
 
 /// Returns the system frame number, and the number of the slot (NR) or subframe (LTE) within that
-/// frame. LTE's short TTIs have the number of their subframe.
+/// frame. A short TTI of LTE has the number of its subframe.
 fn frame_and_slot(plan: &CellPlan, slot: u64) -> (u16, u16) {
     let start = plan.frame.start_of(slot).as_nanos();
     let subframe = start / MILLISECOND.as_nanos();

@@ -1,4 +1,4 @@
-//! Last steps of a UE's entry into a cell, common to all procedures.
+//! Last steps of a UE's entry into a cell. All entry procedures end with these steps.
 
 use super::beam_failure::Beams;
 use super::build::connect_some_bearers;
@@ -33,7 +33,7 @@ impl CellEntry<'_, '_> {
             .update_row(|row| row.entered_s = seconds(env.now));
     }
 
-    /// Connects to `leg` those bearers of the UE for which `which` returns true.
+    /// Connects bearers of the UE to `leg`, if `which` returns true for the bearer.
     pub(super) fn connect_bearers(
         &mut self,
         (leg, which): (LegId, impl Fn(&Drb) -> bool),
@@ -54,7 +54,7 @@ impl CellEntry<'_, '_> {
         connect_some_bearers(self.0.service, (ue, leg), which);
     }
 
-    /// Makes `leg` the UE's serving leg and counts the UE in the load of the cell.
+    /// Makes `leg` the UE's serving leg and adds the UE to the load of the cell.
     pub(super) fn set_serving_leg(&mut self, leg: LegId) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         self.0.service.stack.ues[self.0.ue.index()].on_moved(leg);

@@ -92,8 +92,8 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Returns true if a cell may be a candidate: a cell other than the source, of the same
-    /// generation.
+    /// Returns true if a cell may be a candidate. A candidate is not the source and has the
+    /// source's generation.
     fn may_be_candidate(&self, cell: CellId, source: CellId) -> bool {
         let kind = |cell| {
             let place = self.0.cells.binary_search(&cell).ok()?;
@@ -151,7 +151,7 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Ends the early copies once the source knows the UE's cell.
+    /// Ends the sending of early copies, because the source knows the UE's cell.
     pub(super) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
         let procedure = self.0.state.record.procedure();
         let is_there = self.0.state.is_connected() && procedure.is_some_and(is_to_candidate);
@@ -170,7 +170,7 @@ impl Conditional<'_, '_> {
         self.0.state.survey.conditions.on_received(at, all);
     }
 
-    /// Runs the due steps that the UE takes without a command.
+    /// Carries out the UE's steps that are due and need no command of the network.
     pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.0.config.conditional.is_none() || !self.0.state.is_connected() {
             return;
@@ -191,8 +191,8 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Informs listeners of the link when the UE is expected to leave, or that it is no longer
-    /// expected to leave.
+    /// Tells listeners of the link when the UE is expected to leave its cell, or that no departure
+    /// is expected any more.
     fn predict_departure(&mut self) {
         let Some(starts_at) = self.0.state.survey.conditions.take_changed_departure() else {
             return;
@@ -208,7 +208,7 @@ impl Conditional<'_, '_> {
         });
     }
 
-    /// Starts the handover to a candidate that the UE executes without a command.
+    /// Starts the UE's handover to a candidate, because the execution conditions are met.
     fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let Some(source) = self.0.service.stack.serving_cell(ue) else {
@@ -277,13 +277,13 @@ impl Conditional<'_, '_> {
         true
     }
 
-    /// Returns true if the base station of a cell answers the UE's preambles.
+    /// Returns true if the base station of a cell would answer the UE's preambles.
     pub(super) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
         !is_to_candidate(procedure) || self.0.state.network.candidacy.has_reservation(cell)
     }
 
-    /// Handles the UE's complete message at the base station of a cell. Returns true if the
-    /// target's downlink must wait for the data of the source.
+    /// Handles the UE's complete message at the base station of a cell. Returns true if the target
+    /// must not send downlink data before the source's data arrives.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.config.conditional.is_none() {
             return false;
@@ -319,11 +319,11 @@ impl Conditional<'_, '_> {
             .with_network(env, |network, step| network.candidacy.cancel_all(step));
     }
 
-    /// Forwards the end markers that the source had held until it knew the UE's cell.
+    /// Forwards the end markers that the source stored while the UE's cell was unknown.
     pub(super) fn release_markers(&mut self, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let stack = &mut self.0.service.stack;
-        // End markers must follow the data that the source forwards.
+        // The data of the source must be sent before the end markers.
         stack.send_forwarded(self.0.moves);
         for &bearer in stack.ues[self.0.ue.index()].bearers() {
             let drb = &mut stack.bearers[bearer.index()];

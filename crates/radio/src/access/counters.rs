@@ -15,7 +15,7 @@ impl RadioAccess {
     }
 
     /// Returns the header compression counters of one direction of a bearer. `None` if the bearer
-    /// has no header compression.
+    /// does not use header compression.
     pub fn header_compression(&self, bearer: DrbId, direction: Direction) -> Option<&RohcCounts> {
         compressed(&self.service.stack.bearers[bearer.index()], direction)
     }

@@ -70,7 +70,7 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// Checks that the UE's configuration allows a connection to two cells at once.
+/// Checks if the UE's configuration allows a connection to two cells at once.
 pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
     let aggregation = &rrc.config().aggregation;
@@ -102,8 +102,8 @@ pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
 pub(super) struct DapsHandover<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl DapsHandover<'_, '_> {
-    /// Starts the copies to the target after the source has sent the command. The source continues
-    /// to serve the UE.
+    /// Starts the sending of copies to the target, after the source has sent the command. The
+    /// source continues to serve the UE.
     pub(super) fn begin_copies(
         &mut self,
         [source, target]: [CellId; 2],
@@ -135,7 +135,7 @@ impl DapsHandover<'_, '_> {
         }
     }
 
-    /// Releases the leg of the source, which has served the UE in parallel with the target.
+    /// Releases the leg to the source, which served the UE together with the target.
     fn release_source_leg(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[source.index()].config.cell;
         record_cell_event((self.0.ue, cell), RrcEvent::SourceReleased, env);
@@ -178,8 +178,8 @@ impl DapsHandover<'_, '_> {
         self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
     }
 
-    /// Handles the expiry of T304 while the link to the source still works. The UE stays there and
-    /// reports the failure.
+    /// Handles the expiry of T304 while the link to the source still works. The UE stays in the
+    /// source and reports the failure.
     ///
     /// Standard: TS 38.331 §5.3.5.8.3.
     fn fall_back(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
@@ -203,8 +203,8 @@ impl DapsHandover<'_, '_> {
         self.each_bearer(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
     }
 
-    /// Handles the end of random access: uplink data goes to the target, and the source becomes a
-    /// second leg.
+    /// Handles the end of random access. Uplink data now goes to the target, and the source's leg
+    /// becomes a second leg.
     fn move_to_target(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let ue = self.0.ue;
@@ -281,8 +281,8 @@ impl DapsHandover<'_, '_> {
         true
     }
 
-    /// Sends the command to release the source, once the target has the COUNT values from the
-    /// source.
+    /// Sends the command to release the source, after the target has received the COUNT values of
+    /// the source.
     pub(super) fn send_release(&mut self, env: &mut Env<'_, impl Probe>) {
         if matches!(self.0.state.daps, Some(DapsStage::Both { .. })) && self.0.state.is_connected()
         {
@@ -291,7 +291,8 @@ impl DapsHandover<'_, '_> {
         }
     }
 
-    /// Releases the source. The network has commanded it, or the source has stopped answering.
+    /// Releases the source. The network has commanded the release, or the source has stopped
+    /// answering.
     pub(super) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(DapsStage::Both { source }) = self.0.state.daps else {
             return;

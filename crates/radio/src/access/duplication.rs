@@ -15,8 +15,8 @@ use crate::leg::DuplicationControl;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Time};
 
 impl RadioAccess {
-    /// Schedules a change of a bearer's PDCP duplication at `at`. From then on, copies go to the
-    /// legs in `cells` and to the primary path. Cells without a leg of the bearer are ignored.
+    /// Schedules a change of a bearer's PDCP duplication at `at`. PDCP then sends copies over the
+    /// primary path and over the legs to `cells`. A cell without a leg of the bearer is ignored.
     pub fn duplicate_over(&mut self, bearer: DrbId, at: Time, cells: &[CellId]) {
         let stack = &mut self.service.stack;
         let drb = &stack.bearers[bearer.index()];
@@ -52,14 +52,14 @@ pub(super) fn set_downlink(
         legs,
         has_many_legs: count > 1,
     };
-    // A newer control element replaces an unsent one of the same bearer.
+    // A newer control element replaces an older one of the same bearer that was not sent yet.
     let controls = &mut service.stack.legs[leg.index()].controls;
     controls.retain(|before| before.bearer != bearer);
     controls.push(control);
     service.activate(env.now, Some(leg), Direction::Downlink, 0);
 }
 
-/// Handles the control element at the UE, which changes the duplication of its uplink.
+/// Handles the control element at the UE, which changes the duplication of its uplink data.
 pub(super) fn on_control(
     service: &mut Service,
     control: DuplicationControl,

@@ -1,4 +1,4 @@
-//! Failure of a radio link or of the entry into a cell, and random access to a cell.
+//! Failure of a radio link, failure of an entry into a cell, and random access to a cell.
 
 use super::attach::Attaching;
 use super::carriers::Aggregated;
@@ -24,8 +24,8 @@ use fadeout_core::{
 /// Interval between two cell searches of a UE without connection.
 pub(super) const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
-/// Returns true if the procedure enters a prepared cell, which has a dedicated preamble for the UE
-/// and offers secondary cells.
+/// Returns true if the procedure enters a prepared cell. A prepared cell offers the UE a dedicated
+/// preamble and secondary cells.
 fn is_prepared(procedure: Procedure) -> bool {
     use Procedure::{Conditional, Daps, Handover, Ltm, Recovery};
     matches!(procedure, Handover | Conditional | Daps | Ltm | Recovery)
@@ -79,10 +79,10 @@ impl Managed<'_> {
         }
     }
 
-    /// Selects the strongest cell if the cell is suitable. The UE must be able to read its system
-    /// information, and its RSRP must exceed q-RxLevMin. Returns false if the cell is not suitable.
-    /// The quality of the uplink is not checked, because the UE cannot know it before random
-    /// access.
+    /// Selects the strongest cell if that cell is suitable. A cell is suitable if the UE can read
+    /// its system information and its RSRP exceeds q-RxLevMin. Returns false if the cell is not
+    /// suitable. The quality of the uplink is not checked, because the UE cannot know it before
+    /// random access.
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub(super) fn select<M: Motion>(
@@ -171,8 +171,8 @@ impl Managed<'_> {
         };
         match progress {
             Progress::Running => {}
-            // Only the timer of the RRC procedure (T304, T301 or T300) ends the entry. Until then
-            // MAC starts random access again.
+            // Only the timer of the RRC procedure (T304, T301 or T300) ends the entry. Until it
+            // expires, MAC starts random access again.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
                 let cell = self.service.stack.legs[leg.index()].config.cell;
@@ -216,7 +216,7 @@ impl Managed<'_> {
     }
 
     /// Handles the end of random access. `has_completed` is true if the cell has already received
-    /// the UE's last message.
+    /// the UE's RRC complete message.
     fn on_access(
         &mut self,
         leg: LegId,
@@ -277,8 +277,8 @@ impl Managed<'_> {
         };
     }
 
-    /// Searches a cell for a UE without connection. Schedules another search if no cell is
-    /// suitable.
+    /// Searches a cell for a UE without connection. If no cell is suitable, schedules another
+    /// search.
     pub(super) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
             let at = env.now.saturating_add(SEARCH_PERIOD);

@@ -7,8 +7,8 @@ use crate::rrc::filter::Level;
 use crate::rrc::gap_carriers::{GapCarriers, inter_frequency_period};
 use fadeout_core::{MeasurementRow, Probe, UeId};
 
-/// Removes the samples that the UE could not measure. Carriers of its serving cells need no gap.
-/// Each gap measures one of the other carriers, in turn.
+/// Removes the samples that the UE could not measure in the present gap. The carriers of serving
+/// cells are measured without gaps. In each gap the UE measures one of the other carriers, in turn.
 pub(super) fn measure_in_gap(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),

@@ -38,7 +38,7 @@ pub(super) fn seconds(at: Time) -> f64 {
     at.since(Time::ZERO).as_secs_f64()
 }
 
-/// Disconnects the signalling bearers from their leg.
+/// Disconnects the signalling bearers from the UE's leg.
 pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl Probe>) {
     let stack = &mut managed.service.stack;
     let rrc = &stack.ues[managed.ue.index()];
@@ -92,7 +92,8 @@ impl Managed<'_> {
         let Some(mut row) = self.state.record.take_row(env.now) else {
             return;
         };
-        // If the UE did not leave, the bearers still have the gaps of an earlier cell change.
+        // If the UE did not leave its cell, the bearers contain the gaps of an earlier change of
+        // cell.
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
@@ -172,7 +173,7 @@ impl Managed<'_> {
         }
     }
 
-    /// Switches the path: the core sends to the base station of the UE's cell from now on.
+    /// Switches the path: the core now sends the UE's data to the base station of the UE's cell.
     pub(super) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
@@ -209,7 +210,8 @@ impl Managed<'_> {
         self.stop_downlink(fate, env);
     }
 
-    /// Stops the downlink of the UE's bearers at the base station to which the core sends.
+    /// Stops the downlink of the UE's bearers at the base station to which the core sends their
+    /// packets.
     pub(super) fn stop_downlink(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
         let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
@@ -219,13 +221,13 @@ impl Managed<'_> {
         }
     }
 
-    /// Cancels a handover whose UE has not left the source in time. The source continues to serve
-    /// the UE.
+    /// Cancels a handover because the UE has not left the source in time. The source continues to
+    /// serve the UE.
     pub(super) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() || self.state.daps.is_some() {
             return;
         }
-        // A command that arrives later must have no effect.
+        // A handover command that arrives later must have no effect.
         self.state.messages.cancel_command();
         self.notify_listeners(LinkInfo::BlockageEnded);
         self.record_event(RrcEvent::SourceResumed, env);
@@ -297,8 +299,8 @@ impl Managed<'_> {
         };
     }
 
-    /// Detaches the UE from its cell. MAC is reset, RLC and PDCP are re-established. `target` is
-    /// `None` if the next cell is unknown.
+    /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`
+    /// is `None` if the next cell is unknown.
     pub(super) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
@@ -344,8 +346,8 @@ impl Managed<'_> {
     pub(super) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
-            // The leg may have had another number as a secondary leg, in an earlier DAPS handover
-            // or at a secondary node.
+            // The leg had another number if it was a secondary leg in a DAPS handover or at a
+            // secondary node.
             self.service.stack.legs[leg.index()].config.number = 0;
             self.service.stack.air.use_again(leg);
             return Some(leg);
@@ -377,8 +379,8 @@ impl Managed<'_> {
             self.notify_listeners(LinkInfo::BlockageEnded);
         }
         Rates(self).report_rate(env.now);
-        // After an entry without random access, the row already contains the earlier time of the
-        // first uplink data.
+        // After an entry without random access, the row already contains the time of the first
+        // uplink data, which was earlier.
         self.state.record.update_row(|row| {
             if row.completed_s.is_nan() {
                 row.completed_s = seconds(env.now);

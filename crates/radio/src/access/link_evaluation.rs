@@ -49,8 +49,8 @@ impl EvaluationSchedule {
         self.next_at[ue.index()] = at;
     }
 
-    /// Returns the first UE with an index of at least `from` whose evaluation is due. `None` if
-    /// there is none.
+    /// Returns the first UE with an index of at least `from` whose evaluation is due. `None` if no
+    /// such evaluation is due.
     fn due(&self, from: usize, now: Time) -> Option<UeId> {
         let candidates = self.next_at.get(from..)?;
         let position = candidates.iter().position(|&at| at <= now)?;
@@ -108,7 +108,7 @@ impl RadioAccess {
 }
 
 impl Managed<'_> {
-    /// Evaluates if the UE's link is in sync.
+    /// Evaluates the UE's link and counts the in-sync or out-of-sync indication.
     pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.link.next_at() > env.now {
             return;
@@ -131,7 +131,7 @@ impl Managed<'_> {
             at: env.now,
             back: 0,
         };
-        // With DRX the mean has fewer evaluations, further apart, so none is skipped.
+        // With DRX, fewer evaluations with longer intervals form the mean, so none is skipped.
         let may_wait = self.config.may_skip_evaluations() && !self.service.may_sleep(leg);
         let mut air = LinkMonitoring(&mut self.service.stack.air);
         let link = &mut self.state.link;

@@ -72,7 +72,7 @@ impl Switched<'_, '_> {
             return self.begin_switch(target, config, env);
         }
         if ltm.take_expired(now).is_some() {
-            // A command that arrives later must have no effect.
+            // A switch command that arrives later must have no effect.
             self.0.state.messages.cancel_command();
             self.0.notify_listeners(LinkInfo::BlockageEnded);
             self.0.fail_row(HandoverOutcome::Cancelled, env);
@@ -135,7 +135,7 @@ impl Switched<'_, '_> {
             return;
         };
         // The network must not order a new switch before the UE's complete message has arrived.
-        // Until then, the cells that remain prepared are unknown.
+        // Until that time the network does not know which cells remain prepared.
         if is_in_change && !ltm.is_switching() {
             return;
         }
@@ -235,8 +235,8 @@ impl Switched<'_, '_> {
         };
     }
 
-    /// Sends the preamble that a PDCCH order requested, if its time has come. The candidate cell
-    /// learns the timing advance from it.
+    /// Sends the preamble that a PDCCH order requested, if the time of that preamble has come. The
+    /// candidate cell measures the timing advance with the preamble.
     fn send_ordered_preamble<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let (ue, now) = (self.0.ue, env.now);
         let ordered = self
@@ -265,8 +265,8 @@ impl Switched<'_, '_> {
         }
     }
 
-    /// Updates the candidates in the new cell: the other candidates stay, and the old cell is
-    /// added.
+    /// Updates the list of candidates in the new cell. The old cell is added, and the other
+    /// candidates stay in the list.
     pub(super) fn on_new_serving_cell(&mut self, cell: CellId, env: &Env<'_, impl Probe>) {
         let mut source = None;
         self.0.state.record.update_row(|row| {

@@ -1,6 +1,6 @@
-//! State of one UE under mobility management, as its procedures see it. Also sends the UE's reports
-//! and RRC messages. The procedures are in [`handover`](super::handover) and
-//! [`failure`](super::failure).
+//! State of one UE under mobility management, with references to the shared state that its
+//! procedures change. Functions of this module send the UE's reports and RRC messages. The
+//! procedures are in [`handover`](super::handover) and [`failure`](super::failure).
 
 use super::attach::Attaching;
 use super::carriers::Aggregated;
@@ -36,7 +36,7 @@ pub(super) struct Managed<'a> {
     pub state: &'a mut UeMobility,
     /// Number of UEs in each cell.
     pub loads: &'a mut [u32],
-    /// Number of UEs for which each cell holds resources in preparation.
+    /// Number of UEs for which each cell reserves resources before a handover.
     pub held: &'a mut [u32],
     /// Number of the next message.
     pub next_message: &'a mut u64,
@@ -50,8 +50,8 @@ pub(super) struct Managed<'a> {
     /// Scratch space for a cell's levels at earlier positions of the UE, valid during one
     /// measurement.
     pub past: &'a mut Vec<(Span, f64)>,
-    /// Scratch space for lowest levels, by site. A cell below the lowest level of its site cannot
-    /// meet any event's entering condition. Valid during one measurement.
+    /// Scratch space for lowest levels, by site. If a cell is below the lowest level of its site,
+    /// the cell cannot meet any event's entering condition. Valid during one measurement.
     pub least_db: &'a mut Vec<f64>,
     /// Preambles that UEs have drawn for contention-based random access.
     pub contention: &'a mut Contention,
@@ -75,7 +75,7 @@ impl Managed<'_> {
 pub(super) struct CellKind {
     pub carrier: Hertz,
     pub generation: Generation,
-    /// True if the cell is a 3G cell. `generation` has no meaning then.
+    /// True if the cell is a 3G cell. The value of `generation` is then meaningless.
     pub is_utra: bool,
 }
 
@@ -190,7 +190,7 @@ impl Managed<'_> {
         record_cell_event((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
         let event = self.state.survey.kind(report.event);
-        // A report about a former serving cell does not describe the present serving cell.
+        // The reported serving cell is no longer the UE's serving cell, so the report is obsolete.
         let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
             return;
         };
@@ -227,9 +227,9 @@ impl Managed<'_> {
         }
     }
 
-    /// Measures the cells and returns the best one with its RSRP in dBm. Among equal levels the
-    /// first cell wins. If `is_any` is true, cells of all generations are considered. Otherwise
-    /// only cells of the serving cell's generation are considered.
+    /// Measures the cells and returns the best cell with its RSRP in dBm. Among cells with equal
+    /// levels, the first is returned. If `is_any` is true, cells of all generations are measured.
+    /// Otherwise only cells of the serving cell's generation are measured.
     pub(super) fn best_cell<M: Motion>(
         &mut self,
         is_any: bool,

@@ -46,8 +46,8 @@ impl Managed<'_> {
             samples: self.samples,
             visited: self.visited,
             least_db: self.least_db,
-            // Bounds by position require constant cell offsets. They do not exist for the
-            // conditions of candidates.
+            // Bounds by position require constant cell offsets. No bounds exist for the execution
+            // conditions of conditional handover and LTM.
             may_set_bounds: !self.policy.has_offsets()
                 && self.config.conditional.is_none()
                 && self.config.ltm.is_none(),
@@ -177,8 +177,8 @@ struct MeasurementRun<'a> {
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
     visited: &'a mut Vec<usize>,
-    /// Lowest levels, by site. A cell below the lowest level of its site cannot meet any event's
-    /// entering condition.
+    /// Lowest levels, by site. If a cell is below the lowest level of its site, the cell cannot
+    /// meet any event's entering condition.
     least_db: &'a mut Vec<f64>,
     may_set_bounds: bool,
     past: &'a mut Vec<(Span, f64)>,
@@ -275,7 +275,7 @@ impl MeasurementRun<'_> {
         self.visited.extend(needed);
     }
 
-    /// Removes the bound of a cell that is evaluated again. The bound is copied to the cell's
+    /// Removes the bound of a cell that is evaluated again. The bound becomes an upper bound of the
     /// filtered values that were not computed.
     fn remove_bound(&mut self, position: usize) {
         let UeMobility {
@@ -325,8 +325,8 @@ impl MeasurementRun<'_> {
         }
     }
 
-    /// Returns the position of a secondary cell among the measured cells. `None` if it is not
-    /// measured.
+    /// Returns the index of a secondary cell in the list of measured cells. `None` if the UE does
+    /// not measure the cell.
     fn secondary(&self, nth: usize) -> Option<usize> {
         let cell = self.secondaries.cells().get(nth)?;
         self.cells.binary_search(cell).ok()
@@ -376,8 +376,8 @@ impl MeasurementRun<'_> {
     }
 }
 
-/// Returns a function of an event and a neighbour. It returns the neighbour's offset in dB, or
-/// `None` if the event does not apply to the neighbour.
+/// Returns a function that computes the offset in dB of a neighbour for an event. The function
+/// returns `None` if the event does not apply to the neighbour.
 fn neighbour_offset<'a>(
     (cells, kinds): (&'a [CellId], &'a [CellKind]),
     serving: usize,

@@ -32,19 +32,19 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// Mobility management of all UEs that are under it.
+/// State of mobility management, for all UEs that are under mobility management.
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// Cells that UEs of LTE measure, and cells that UEs of NR measure, each with its kind. The
-    /// last two entries are for UEs with a managed secondary node.
+    /// Cells that a UE in LTE measures, and cells that a UE in NR measures, each cell with its
+    /// kind. The last two entries are for UEs with a managed secondary node.
     groups: [(Vec<CellId>, Vec<CellKind>); 4],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
     pub evaluations: EvaluationSchedule,
     /// Number of UEs in each cell.
     pub loads: Vec<u32>,
-    /// Number of UEs for which each cell holds resources in preparation.
+    /// Number of UEs for which each cell reserves resources before a handover.
     held: Vec<u32>,
     /// Number of the next message.
     next_message: u64,
@@ -72,8 +72,8 @@ impl Mobility {
         legs.map(|&(_, leg)| leg)
     }
 
-    /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
-    /// under mobility management.
+    /// Makes the UE report its data rate to listeners of its link, too. Returns false if the UE is
+    /// not under mobility management.
     pub(super) fn report_rates_of(&mut self, ue: UeId) -> bool {
         let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
         state.map(|state| state.reported_rate = Some(0.0)).is_some()
@@ -84,7 +84,7 @@ impl Mobility {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
     }
 
-    /// Queues packets to forward as [`Move`]s, and schedules the UE's next wake-up for mobility.
+    /// Queues the forwarded packets as [`Move`]s, and schedules the UE's next wake-up for mobility.
     fn finish_step(&mut self, ue: UeId, stack: &mut Stack) {
         stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
@@ -107,7 +107,7 @@ impl Mobility {
 }
 
 impl Stack {
-    /// Queues the packets that base stations forward as [`Move`]s.
+    /// Queues the packets that base stations forward to each other as [`Move`]s.
     pub(super) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
         for forwarded in self.storage.forwarded.drain(..) {
             let config = self.bearers[forwarded.bearer.index()].config();
@@ -127,8 +127,8 @@ impl Stack {
 
 impl RadioAccess {
     /// Puts all connected UEs with a channel under mobility management. Each UE measures the cells
-    /// of its generation. Each UE gets a signalling radio bearer, whose id follows the ids of the
-    /// data bearers.
+    /// of its generation. Each UE gets a signalling radio bearer. The ids of these bearers follow
+    /// the ids of the data bearers.
     ///
     /// # Errors
     /// Returns an error for a UE with two legs that may not change cell. Also returns an error if
@@ -427,7 +427,7 @@ impl RadioAccess {
             (_, Some((from, to))) if from != to => {
                 mobility.moves.push(Move::ForwardedEnd { bearer, from, to });
             }
-            // Without data forwarding, the source is already the end marker's destination.
+            // Without data forwarding, no base station needs to forward the end marker.
             _ => self.on_marker(bearer, env),
         }
     }

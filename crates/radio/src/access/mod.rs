@@ -15,8 +15,8 @@
 //!
 //! [`RadioConfig`] describes the cells, UEs and bearers. Packets belong to the caller and stay in
 //! the caller's pool. [`RadioAccess::on_packet`] accepts a packet at one end of a bearer.
-//! [`RadioAccess::on_wake`] returns it at the other end, in order, or drops it and reports the
-//! drop.
+//! [`RadioAccess::on_wake`] returns the packet at the other end, in order, or drops the packet and
+//! reports the drop.
 
 mod attach;
 mod backhaul;
@@ -83,8 +83,8 @@ use service::Service;
 use stack::Stack;
 use utra::Utran;
 
-/// Radio access of a scenario. Carries packets and events between cells, legs, bearers and the air.
-/// Runs mobility management for the UEs that are under it.
+/// Radio access of a scenario. It carries packets and events between cells, legs, bearers and the
+/// air, and runs mobility management.
 #[derive(Debug)]
 pub struct RadioAccess {
     service: Service,
@@ -97,7 +97,7 @@ enum Event {
     Slot(CellId, u32),
     /// End of the receiver's decoding of a transport block.
     Received(LegId, u8, Direction),
-    /// Timer at one end of a bearer. The direction is the one in which that end sends.
+    /// Timer at the end of a bearer that sends in this direction.
     Timer(DrbId, Direction, u32),
     /// Time at which a UE without a grant may repeat its scheduling request.
     RepeatRequest(LegId, u32),
@@ -111,7 +111,7 @@ enum Event {
     LinkEvaluations,
     /// Arrival of a bearer's end marker at the target.
     EndMarker(DrbId),
-    /// Packets of a bearer whose UE is in a cell of 3G leave the bearer.
+    /// Packets of a bearer leave the bearer, because its UE is in a cell of 3G.
     PassOn(DrbId),
     /// Arrival of a numbered RRC message, for a UE in a cell of 3G.
     RrcMessage(UeId, Direction, u64),
@@ -123,13 +123,13 @@ enum Event {
     Connected(UeId),
     /// A status or a poll may be due between the base stations of a split bearer.
     InterfaceReport(DrbId, u32),
-    /// Time to repeat the message about a secondary leg's failure, or to act on the failure. The
-    /// number identifies the failure.
+    /// Time to repeat the report of a secondary leg's failure, or to handle the failure. The number
+    /// identifies the failure.
     SecondaryFailure(u64),
     /// A secondary leg carries data again after its failure.
     LegReturned(LegId),
-    /// Change of a bearer's PDCP duplication by the base station. Each bit of the mask is one leg
-    /// with duplication.
+    /// Change of a bearer's PDCP duplication by the base station. Each set bit of the mask is a leg
+    /// for which duplication is activated.
     Duplication(DrbId, u8),
 }
 
@@ -252,7 +252,7 @@ impl RadioAccess {
         let (ue, is_second) = (config.ue, config.number > 0);
         let is_left = self.service.stack.ues[ue.index()].second_leg() != Some(leg);
         if is_second && is_left {
-            // The UE has released this secondary leg at the same time.
+            // The UE has released the secondary leg in the same instant, so the leg does not fail.
         } else if is_second || !self.is_managed(ue) {
             self.service.fail_link((leg, Finder::Ue), env);
         }

@@ -4,19 +4,19 @@
 use crate::rrc::backhaul::NetworkNode;
 use fadeout_core::{CellId, DrbId, FlowId, LinkInfo, PacketId, PdcpNumber, UeId};
 
-/// Change of a route, or a transmission over links. Mobility management asks the caller to carry it
-/// out.
+/// Change of a route, or a transmission over links, that mobility management asks the caller to
+/// carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// Uplink packets of a UE leave at this cell from now on.
+    /// Uplink packets of a UE now leave the radio access at this cell.
     Uplink {
         /// UE whose uplink moves.
         ue: UeId,
         /// Cell at which the packets leave.
         cell: CellId,
     },
-    /// The core sends downlink packets of a UE to this cell from now on, and end markers over the
-    /// old path. The caller passes the number of end markers to
+    /// The core now sends downlink packets of a UE to this cell, and end markers over the old path.
+    /// The caller passes the number of end markers to
     /// [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched).
     Path {
         /// UE whose downlink moves.
@@ -100,8 +100,8 @@ pub enum Move {
         /// Base station that receives the end marker.
         to: u32,
     },
-    /// A base station sends a frame to another one, for a split bearer or as an early copy. The
-    /// frame arrives as `what`, and `number` is the sequence number of its packet.
+    /// A base station sends a frame to another base station, for a split bearer or as an early
+    /// copy. The frame arrives as `what`. The sequence number of the frame's packet is `number`.
     Frame {
         /// Arrival that the frame causes at its destination.
         what: Backhaul,

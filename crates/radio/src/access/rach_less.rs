@@ -14,8 +14,8 @@ use crate::rrc::granted::{EntryAccess, GrantStep, GrantTimes, GrantedAccess};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
-/// Normal cyclic prefix at 15 kHz subcarrier spacing, in nanoseconds. The first symbol of a slot
-/// has a longer one.
+/// Normal cyclic prefix at 15 kHz subcarrier spacing, in nanoseconds. The cyclic prefix of the
+/// first symbol of a slot is longer.
 ///
 /// Standard: TS 36.211 §6.12; TS 38.211 §5.3.1.
 const CYCLIC_PREFIX_NS: u64 = 4_687;
@@ -42,8 +42,8 @@ fn may_skip(
     is_one_kind && is_near && is_known
 }
 
-/// Checks that at least one pair of cells allows entry without random access, if the configuration
-/// asks for it.
+/// Checks that at least one pair of cells allows entry without random access, if such entry is
+/// configured.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     let Some(rach_less) = &config.rach_less else {
         return Ok(());
@@ -96,8 +96,8 @@ impl RachLessEntry<'_, '_> {
         }
     }
 
-    /// Returns an entry without random access into a cell for which the UE already has the timing
-    /// advance. The cell sends the first grant on PDCCH.
+    /// Returns an entry without random access. The UE already has the timing advance of the cell,
+    /// and the cell sends the first grant on PDCCH.
     pub(super) fn granted_entry(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
         let grant = (FirstGrant::ON_PDCCH, Some(advance));
         let frame = self.0.access_in(cell).frame;

@@ -8,8 +8,8 @@ use fadeout_core::{Direction, LinkInfo, Rate, Time, UeId};
 const LEAST_CHANGE: f64 = 0.05;
 
 impl RadioAccess {
-    /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
-    /// under mobility management.
+    /// Makes the UE report its data rate to listeners of its link, too. Returns false if the UE is
+    /// not under mobility management.
     pub fn report_rates_of(&mut self, ue: UeId) -> bool {
         let mobility = self.mobility.as_mut();
         mobility.is_some_and(|mobility| mobility.report_rates_of(ue))
@@ -20,8 +20,8 @@ impl RadioAccess {
 pub(super) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Rates<'_, '_> {
-    /// Reports the UE's downlink rate if it has changed. The rate is computed from the MCS for the
-    /// UE's SINR without fading, and divided by the number of UEs in the cell.
+    /// Reports the UE's downlink rate if the rate has changed. The rate is that of the MCS for the
+    /// UE's SINR without fading, divided by the number of UEs in the cell.
     pub(super) fn report_rate(&mut self, now: Time) {
         let stack = &self.0.service.stack;
         let Some(reported) = self.0.state.reported_rate else {

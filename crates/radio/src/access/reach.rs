@@ -5,7 +5,7 @@ use crate::rrc::attach::Unsuited;
 use crate::rrc::mobility::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
-/// Cell whose lowest CQI requires a higher SINR than a UE with data has.
+/// Cell in which a UE with data is out of range: its SINR is too low for the lowest CQI.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RangeExceeded {
     /// The cell.
@@ -20,7 +20,8 @@ pub struct RangeExceeded {
 }
 
 /// Returns the UEs that lost their connection and are not connected now. Each UE comes with the
-/// result of its latest cell selection, which is `None` while the selection is under way.
+/// result of its latest cell selection. `None` as result means that the cell selection is under
+/// way.
 pub fn unconnected(access: &RadioAccess) -> impl Iterator<Item = (UeId, Option<Unsuited>)> + '_ {
     let managed = access.mobility.iter().flat_map(|all| all.states());
     managed.filter_map(|(ue, state)| {
@@ -46,13 +47,14 @@ pub fn out_of_range(access: &RadioAccess, ue: UeId, now: Time) -> Option<RangeEx
         let adaptation = plan.resources(direction).adaptation()?;
         Some(adaptation.sinr_of_cqi(1))
     };
-    // Packets of a UE with a given SINR are dropped before any slot is scheduled, if no block can
-    // carry them.
+    // If the SINR of a UE is given and no block can carry its packets, they are dropped before any
+    // slot is scheduled.
     let is_given_too_low = |direction| {
         let given_db = stack.air.given_sinr_db(leg, direction);
         given_db.is_some_and(|sinr_db| Some(sinr_db) < least_db(direction))
     };
-    // The uplink is checked first, because even the UE's own SYN needs the uplink.
+    // The uplink is checked first, because already the first packet of the UE, its SYN, needs the
+    // uplink.
     let direction = [Direction::Uplink, Direction::Downlink]
         .into_iter()
         .find(|&direction| {

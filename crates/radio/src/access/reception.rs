@@ -101,19 +101,20 @@ impl RadioAccess {
                 .stack
                 .arm(env.now, bearer, direction.opposite());
             if has_failed {
-                // The failure has reset the RLC entities, so the sequence numbers of the remaining
-                // PDUs are invalid.
+                // The failure has reset the RLC entities, so the RLC sequence numbers of the
+                // remaining PDUs are invalid.
                 break;
             }
         }
         self.service.stack.contents.put_back(id, content);
-        // The received block may cause data in the opposite direction: status reports, or data for
-        // which a window has space again.
+        // The received block may cause data in the opposite direction, such as a status report, or
+        // new data because RLC's window has moved.
         self.service
             .on_backlog(Some(leg), direction.opposite(), env);
     }
 
-    /// Handles a failure of either end of a bearer. Returns true if either end has failed.
+    /// Checks both ends of a bearer for an RLC failure and handles it. Returns true if an end has
+    /// failed.
     pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.service.stack.bearers[bearer.index()].failed_leg();
         let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_unreported(leg));
@@ -123,8 +124,8 @@ impl RadioAccess {
         failed.is_some()
     }
 
-    /// Handles a radio link failure. If the UE is under mobility management and the leg is not
-    /// secondary, mobility management handles the failure.
+    /// Handles a radio link failure. Mobility management handles the failure of a UE that it
+    /// manages, unless the leg is secondary.
     #[cold]
     pub(super) fn on_link_failure(
         &mut self,

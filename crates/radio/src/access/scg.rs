@@ -9,7 +9,7 @@
 //! enter_commanded ─► begin_access
 //! ```
 //!
-//! A node that the network does not manage is released when the UE leaves its master's cell.
+//! A secondary node without management is released when the UE leaves its master's cell.
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5, §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
 
@@ -152,7 +152,7 @@ pub(super) fn begin_management(
     }
     let period = config.measurement_period;
     let survey = |events: &[MeasurementEvent]| Survey::new((events, cells), Time::NEVER, period);
-    // The UE measures all its cells each time, so its past positions are not needed.
+    // Every cell is measured each time, so past positions of the UE are not needed.
     state.places = None;
     state.secondary_node = Some(Box::new(SecondaryNode {
         addition_survey: survey(&node.addition_events),
@@ -179,8 +179,8 @@ impl Scg<'_, '_> {
         self.0.state.secondary_node.as_deref_mut()
     }
 
-    /// Applies `action` to the network's state machine of the secondary node, then carries out its
-    /// decisions. `None` if the UE has no such state machine.
+    /// Applies `action` to the network's state machine of the secondary node, then carries out the
+    /// resulting decisions. `None` if the UE has no such state machine.
     fn with_node<R>(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -378,7 +378,7 @@ impl Scg<'_, '_> {
             }
             return;
         }
-        // A report about a former cell of the secondary node does not describe its present cell.
+        // The reported cell is no longer the cell of the secondary node, so the report is obsolete.
         if node.network.pscell() != Some(report.serving.cell) {
             return;
         }
@@ -544,7 +544,7 @@ impl Scg<'_, '_> {
         true
     }
 
-    /// Returns the extra bytes of a message that also configures a secondary node.
+    /// Returns the additional bytes of a message that also configures a secondary node.
     pub(super) fn extra_bytes(&mut self, message: Message) -> u32 {
         let planned = self.node().and_then(|node| node.network.planned());
         match (message, planned) {

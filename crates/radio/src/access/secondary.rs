@@ -35,7 +35,7 @@ pub(super) fn is_report(number: u64) -> bool {
     number >= FIRST_NUMBER
 }
 
-/// Failure of a secondary leg that the master's base station does not know yet.
+/// Failure of a secondary leg of which the master's base station does not know yet.
 #[derive(Debug, Clone, Copy)]
 struct UnreportedFailure {
     number: u64,
@@ -43,8 +43,8 @@ struct UnreportedFailure {
     ue: UeId,
     finder: Finder,
     found_at: Time,
-    /// Time at which the master's base station detects the failure without a report, because its
-    /// own link has failed too. `Time::NEVER` otherwise.
+    /// Time at which the master's base station learns of the failure without a report. The link of
+    /// that base station has then failed too. `Time::NEVER` otherwise.
     known_at: Time,
 }
 
@@ -53,13 +53,14 @@ struct UnreportedFailure {
 pub(super) struct SecondaryFailures {
     unreported: Vec<UnreportedFailure>,
     next_number: u64,
-    /// UEs with a failure that the network must handle, and the time of its detection.
+    /// UEs with a failure that the network must handle, each with the time at which the failure was
+    /// detected.
     known: Vec<(UeId, Time)>,
 }
 
 impl SecondaryFailures {
-    /// Returns true if a leg has failed and the master's base station does not know of the failure
-    /// yet.
+    /// Returns true if a leg has failed and the failure was not reported to the master's base
+    /// station yet.
     pub(super) fn is_unreported(&self, leg: LegId) -> bool {
         self.unreported.iter().any(|it| it.leg == leg)
     }
@@ -70,7 +71,7 @@ impl SecondaryFailures {
         !self.known.is_empty()
     }
 
-    /// Forgets the failure of a leg that is released.
+    /// Removes the failure of a leg, because the leg is released.
     pub(super) fn forget(&mut self, leg: LegId) {
         self.unreported.retain(|it| it.leg != leg);
     }
@@ -83,7 +84,7 @@ impl SecondaryFailures {
 
 impl Service {
     /// Handles the failure of a leg to a cell of the secondary node, detected by `finder`. Also
-    /// handles the failure of an RLC entity that only one secondary cell carries.
+    /// handles the failure of an RLC entity that uses a single secondary cell.
     ///
     /// Standard: TS 38.331 §5.3.10.3, §5.7.3, §5.7.5.
     #[cold]
@@ -161,8 +162,8 @@ impl Service {
         Some(bearer)
     }
 
-    /// Sends the failure message of the secondary base station. The message is repeated until it is
-    /// answered, because a link may lose it.
+    /// Sends the failure message of the secondary base station. The message is repeated until an
+    /// answer arrives, because a link may lose the message.
     fn send_failure(&mut self, number: u64, now: Time) {
         let known = &self.secondary.unreported;
         let Some(&UnreportedFailure { leg, .. }) = known.iter().find(|it| it.number == number)
@@ -180,7 +181,7 @@ impl Service {
         }
     }
 
-    /// Repeats the failure message, or acts on the failure, if that is due.
+    /// Repeats the failure message or handles the failure, whichever is due.
     pub(super) fn on_secondary_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let known = self.secondary.unreported.iter();
         let Some(&unreported) = known.clone().find(|it| it.number == number) else {
@@ -207,7 +208,7 @@ impl Service {
         }
     }
 
-    /// Handles a failure of which the master's base station has now learned. Both sides reset the
+    /// Handles a failure after the master's base station has learned of it. Both ends reset the
     /// leg. The leg carries data again after the re-establishment time.
     pub(super) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(UnreportedFailure {
@@ -257,8 +258,8 @@ fn clear_leg(service: &mut Service, id: LegId, until: Time) {
 }
 
 impl Stack {
-    /// Stops all transmissions of bearers on a leg. `knowing` lists the directions whose sending
-    /// ends know of the failure. These ends reset their state of the leg.
+    /// Stops all transmissions of bearers on a leg. The ends that send in the directions of
+    /// `knowing` know of the failure. These ends reset their state of the leg.
     fn suspend(
         &mut self,
         (leg, until): (LegId, Time),

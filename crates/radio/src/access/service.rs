@@ -41,7 +41,7 @@ impl Service {
         }
     }
 
-    /// Passes a packet to a bearer of a UE that is connected.
+    /// Passes a packet of a connected UE to its bearer.
     #[inline]
     pub(super) fn admit(
         &mut self,
@@ -53,7 +53,7 @@ impl Service {
         let env = &mut Env {
             now,
             pool,
-            // No packet leaves the bearer here, because none was sent yet.
+            // The bearer has not sent any packet yet, so no packet leaves the bearer here.
             out: &mut Vec::new(),
             probe,
         };
@@ -103,8 +103,8 @@ impl Service {
         let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
             return;
         };
-        // Packets may have arrived before the cell selection. The largest block sizes are known
-        // only now. Packets that fit into no block are now dropped.
+        // Packets that arrived before the cell selection are in the bearer. The largest block size
+        // is known only now, so packets that fit into no block are dropped now.
         let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
         for direction in [Direction::Downlink, Direction::Uplink] {
             let given_db = self.stack.air.given_sinr_db(leg, direction);
@@ -135,7 +135,7 @@ impl Service {
         self.stack.wake_cell(cell, needed);
     }
 
-    /// Informs those secondary cells of a leg that carry this direction. They may have data of the
+    /// Informs the secondary cells that carry this direction of a leg. They may have data of the
     /// leg from `ready_at` on.
     #[inline]
     pub(super) fn activate_secondary(
@@ -202,8 +202,8 @@ impl Service {
         }
     }
 
-    /// Handles waiting data at a UE. Without a grant or another report under way, the UE sends a
-    /// scheduling request.
+    /// Handles waiting data at a UE. The UE sends a scheduling request, unless a configured grant
+    /// can carry the data or the cell already knows of the data.
     pub(super) fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
         let Some(id) = leg else { return };
         let is_heard = self.stack.requests[id.index()].is_heard();
@@ -242,10 +242,11 @@ impl Service {
         self.stack.arm_repeat(id);
     }
 
-    /// Repeats a UE's scheduling request, if the repetition is due. Returns true if the UE has made
-    /// the maximum number of requests.
+    /// Repeats a UE's scheduling request, if a repetition is due. Returns true if the UE has sent
+    /// the maximum number of requests without a grant.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
-        // The leg was primary when it armed the timer, but requests now go to another leg.
+        // When the leg armed the timer, it was the primary leg. Now the UE sends requests on
+        // another leg.
         if requesting_leg(&self.stack.legs[id.index()]) != id {
             return false;
         }
@@ -259,15 +260,15 @@ impl Service {
             Repeat::Ask | Repeat::GiveUp
                 if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
             Repeat::Ask => self.send_request(id, env),
-            // A secondary cell that does not answer is no radio link failure (TS 38.321 clause
-            // 5.4.4).
+            // If a secondary cell does not answer requests, the radio link does not fail (TS 38.321
+            // clause 5.4.4).
             Repeat::GiveUp if is_secondary => self.send_request(id, env),
             Repeat::GiveUp => return true,
         }
         false
     }
 
-    /// Handles new downlink data that a base station may have for a bearer.
+    /// Handles new downlink data of a bearer at its base stations.
     pub(super) fn on_downlink_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
             return utra::schedule_pass_on(&mut self.stack, env.now, bearer);
@@ -319,7 +320,7 @@ impl Service {
             }
         }
         stack.fail_bearers((id, until), env);
-        // Data that waited for a HARQ process or a grant must be scheduled again.
+        // HARQ processes and grants were reset, so waiting data must be scheduled again.
         self.activate(env.now, Some(id), Direction::Downlink, 0);
         self.activate_secondary((Some(id), Direction::Downlink), env.now, env.now);
         self.on_uplink_data(Some(id), env);
@@ -382,7 +383,7 @@ impl Service {
         })
     }
 
-    /// Ends the wait for end markers at target cells in which this wait has lasted too long.
+    /// Stops waiting for end markers at target cells that have waited too long.
     pub(super) fn expire_marker_waits(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
@@ -397,8 +398,8 @@ impl Service {
     }
 }
 
-/// Requests uplink grants in secondary cells to which RLC entities are restricted. No other cell
-/// can carry the waiting data of these entities.
+/// Requests uplink grants in the secondary cells to which RLC entities are restricted. Data of such
+/// an entity cannot be sent in any other cell.
 #[inline]
 fn request_on_own_leg(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
     let Some(leg) = leg else { return };

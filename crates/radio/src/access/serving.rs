@@ -8,7 +8,8 @@ use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, requesting_leg,
 use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
-/// Implementation of [`Served`] that passes a cell's requests to its legs, bearers and the air.
+/// Implementation of [`Served`] by the legs, bearers and the air, which a cell uses when it
+/// schedules.
 pub(super) struct LegService<'a, 'b, M, P> {
     pub cell: CellId,
     pub stack: &'a mut Stack,
@@ -72,8 +73,8 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
             self.stack.arm_repeat(leg);
         }
         match content {
-            // A block without data is still sent if its buffer status report says that more data
-            // waits.
+            // A block without data is still sent if it carries a buffer status report about waiting
+            // data.
             None => left > 0 && room > 0,
             Some(content) => {
                 let (stack, direction) = (&mut *self.stack, Direction::Uplink);
@@ -83,8 +84,8 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
         }
     }
 
-    /// Records whether a leg's downlink is out of range. Declares a radio link failure if it has
-    /// been out of range for too long.
+    /// Records whether a leg's downlink is out of range. Declares a radio link failure if the
+    /// downlink has been out of range for too long.
     ///
     /// Standard: TS 38.331 §5.3.10.
     fn monitor_range(&mut self, plan: &CellPlan, leg: LegId, is_out_of_range: bool) {
@@ -95,7 +96,7 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
         let was_out_of_range = state.on_evaluation(is_out_of_range);
         let rrc = &mut self.stack.ues[ue.index()];
         if is_secondary {
-            // Radio link monitoring covers the primary cell only.
+            // A secondary cell has no radio link monitoring.
         } else if is_out_of_range {
             let recheck = plan.config.recheck_after;
             let cycle = plan.config.drx.map(|drx| drx.cycle);
@@ -177,8 +178,8 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             let all = plan.down.units(symbols);
             let wanted = plan.down.units_for(symbols, number, backlog, slot.units);
             let whole = plan.data_symbols(slot.now).down;
-            // The unit counts with and without uplink data differ only if the uplink uses some
-            // symbols of the slot.
+            // Uplink data may take symbols of the slot. Only then does the number of units without
+            // uplink data differ from the number with it.
             let whole = if wanted < slot.units || symbols == whole {
                 wanted
             } else {

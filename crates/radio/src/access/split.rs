@@ -16,7 +16,7 @@ use fadeout_core::{CellId, Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
 /// Number of the leg in the primary cell.
 const NEAR_LEG: u8 = 0;
-/// Number of the leg at the other base station.
+/// Number of the leg at the base station without PDCP.
 const FAR_LEG: u8 = 1;
 
 impl RadioAccess {
@@ -69,8 +69,8 @@ impl Stack {
         split(&mut self.bearers[bearer.index()])
     }
 
-    /// Moves downlink packets whose processing time is over into PDCP. Also moves frames at the
-    /// other base station into the RLC entity there.
+    /// Moves downlink packets that the base station has processed into PDCP. Moves frames that the
+    /// base station without PDCP has processed into the RLC entity of that base station.
     #[inline(never)]
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
@@ -86,7 +86,7 @@ impl Stack {
         schedule_interface(self, bearer, armed);
     }
 
-    /// Arms the timer for the next status or poll.
+    /// Arms the timer for the next status or poll between the base stations of a split bearer.
     pub(super) fn arm_interface(&mut self, now: Time, bearer: DrbId) {
         let armed = self
             .split_bearer(bearer)
@@ -94,7 +94,7 @@ impl Stack {
         schedule_interface(self, bearer, armed);
     }
 
-    /// Sends a status or a poll, if one is due.
+    /// Sends a status or a poll between the base stations of a split bearer, if one is due.
     pub(super) fn on_interface(
         &mut self,
         (bearer, generation): (DrbId, u32),
@@ -160,7 +160,8 @@ impl Stack {
         leg_numbered(&self.bearers[bearer.index()], FAR_LEG)
     }
 
-    /// Returns the bearer at a position among those of a leg. `None` past the last one.
+    /// Returns the bearer with index `position` in the list of a leg's bearers. `None` if the list
+    /// is shorter.
     pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
@@ -174,8 +175,8 @@ fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32
     }
 }
 
-/// Returns the leg of a split bearer with this number. If the bearer has none now, returns the last
-/// leg that had the number. This happens while the UE is between two cells or has no secondary
+/// Returns the leg of a split bearer with this number. If no leg has the number now, returns the
+/// last leg that had it. No leg has it while the UE is between two cells or without a secondary
 /// node.
 fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     let last = || match number {
@@ -186,7 +187,7 @@ fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     leg_numbered(drb, number).or_else(last)
 }
 
-/// Returns the leg at a position among those of a bearer.
+/// Returns the leg with index `position` in the list of a bearer's legs.
 fn leg_at(stack: &Stack, bearer: DrbId, position: usize) -> Option<LegId> {
     stack.bearers[bearer.index()].legs().nth(position)
 }
@@ -277,7 +278,8 @@ impl Service {
         }
         stack.arm_interface(env.now, bearer);
         stack.declare_lost(bearer, Direction::Downlink, env);
-        // Data that was lost between the base stations waits again at the base station with PDCP.
+        // Data that was lost between the base stations waits at the base station with PDCP again,
+        // so that base station may have data to send.
         let leg = stack.leg_of(bearer);
         self.on_backlog(leg, Direction::Downlink, env);
     }

@@ -1,5 +1,5 @@
-//! Legs, bearers, the air, and the packets between them. This is all state of the radio access
-//! except the cells.
+//! Legs, bearers, the air, and the packets between them. These are all state machines of the radio
+//! access except the cells.
 
 use super::Event;
 use super::split::fails_with;
@@ -91,15 +91,16 @@ impl Stack {
         (state, requests)
     }
 
-    /// Returns the leg in the secondary cell at `position` of a primary leg. `None` if the leg has
-    /// fewer secondary cells.
+    /// Returns the leg in the secondary cell with index `position` in the list of a primary leg.
+    /// `None` if the primary leg has fewer secondary cells.
     #[inline]
     pub(super) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
         let scells = self.legs[leg.index()].carriers.scells();
         scells.get(position).copied()
     }
 
-    /// Adds a secondary cell to a primary leg: `leg` carries the bearers of the primary leg too.
+    /// Adds a secondary cell to a primary leg. Its leg, `leg`, then carries the bearers of the
+    /// primary leg too.
     pub(super) fn aggregate(&mut self, primary: LegId, leg: LegId) {
         let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
         let rrc = &self.ues[ue.index()];
@@ -120,8 +121,8 @@ impl Stack {
         }
     }
 
-    /// Makes all carriers of the UE listen at the times of `leg`. New data on `leg` may have
-    /// extended these times.
+    /// Makes the UE listen on all its carriers while it listens on the carrier of `leg`. New data
+    /// on `leg` may have extended the time for which the UE listens.
     #[inline]
     pub(super) fn align_listening(&mut self, leg: LegId) {
         let state = &self.legs[leg.index()];
@@ -136,7 +137,7 @@ impl Stack {
         }
     }
 
-    /// Returns true if RLC has data of a UE waiting in either direction.
+    /// Returns true if data of a UE waits in RLC in either direction.
     pub(super) fn is_busy(&self, now: Time, ue: UeId) -> bool {
         let legs = self.ues[ue.index()].legs();
         let directions = [Direction::Downlink, Direction::Uplink];
@@ -146,7 +147,7 @@ impl Stack {
         })
     }
 
-    /// Schedules the slot at which a cell has asked to be woken.
+    /// Schedules the slot for which a cell has requested a wake-up.
     pub(super) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
         if let Some((at, generation)) = needed {
             let event = Event::Slot(cell, generation);
@@ -155,8 +156,8 @@ impl Stack {
     }
 
     /// Puts a UE with data bearers under mobility management in a cell of this generation.
-    /// `signalling` carries RRC messages. `control` carries MAC control elements and is `None` if
-    /// there are none.
+    /// `signalling` is the bearer of RRC messages. `control` is the bearer of MAC control elements.
+    /// `None` if MAC control elements are not simulated.
     pub(super) fn manage(
         &mut self,
         ue: UeId,
@@ -235,8 +236,8 @@ impl Stack {
         drb.hold(ready_at, packet);
     }
 
-    /// Moves downlink packets whose processing time is over into PDCP. For a split bearer, moves
-    /// frames at the other base station into its RLC too.
+    /// Moves downlink packets that the base station has processed into PDCP. For a split bearer,
+    /// also moves frames that the other base station has processed into its RLC.
     #[inline]
     pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
@@ -249,8 +250,8 @@ impl Stack {
         }
     }
 
-    /// Returns the bytes that wait in one direction of a leg. They wait at the UE for the uplink,
-    /// and at the base station for the downlink.
+    /// Returns the bytes that wait in one direction of a leg. Uplink data waits at the UE, and
+    /// downlink data waits at the base station.
     #[inline]
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
@@ -265,7 +266,7 @@ impl Stack {
         bytes
     }
 
-    /// Returns the bytes of the smallest block that can carry any of the waiting data in one
+    /// Returns the bytes of the smallest block that can carry a part of the waiting data in one
     /// direction of a leg. Zero if no data waits.
     pub(super) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
         let leg = &self.legs[leg.index()];
@@ -275,8 +276,9 @@ impl Stack {
         least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
     }
 
-    /// Drops waiting data that fits into no block of at most `room` bytes, if the SINR is given. A
-    /// given SINR never changes, so no larger block will come. Returns true if the SINR is given.
+    /// Drops waiting data that fits into no block of at most `room` bytes, if the UE's SINR is
+    /// given. A given SINR never changes, so blocks will never be larger. Returns true if the SINR
+    /// is given.
     pub(super) fn drop_oversized(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -291,8 +293,9 @@ impl Stack {
         is_given
     }
 
-    /// Drops SDUs that fit into no block of a leg. Blocks of the leg have at most `room` bytes for
-    /// data. Begins at the head of each bearer's buffer and stops at the first SDU that fits.
+    /// Drops SDUs that fit into no block of a leg. Blocks of the leg contain at most `room` bytes
+    /// of data. SDUs are examined from the head of each bearer's buffer up to the first SDU that
+    /// fits.
     pub(super) fn lose_unfit(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -307,8 +310,8 @@ impl Stack {
         }
     }
 
-    /// Returns the bytes that the base station has to send on a leg, and the time at which the next
-    /// packet's processing ends. The time is `None` if no packet is in processing.
+    /// Returns the bytes that the base station has to send on a leg, and the end of processing of
+    /// the next packet. `None` as end if the base station is processing no packet.
     #[inline]
     pub(super) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
         let leg = &self.legs[leg.index()];
@@ -459,7 +462,7 @@ impl Stack {
         self.contents.put_back(id, content);
     }
 
-    /// Declares those packets lost that are missing at the receiver and can no longer be under way.
+    /// Declares missing packets of a receiver lost, if they can no longer arrive.
     #[inline]
     pub(super) fn declare_lost(
         &mut self,
@@ -480,8 +483,7 @@ impl Stack {
         drb.drop_undelivered(direction, is_idle, env, &mut self.storage);
     }
 
-    /// Reports the loss of the content that a leg's HARQ processes had. The processes are empty
-    /// now.
+    /// Reports the loss of the content of a leg's HARQ processes, which are empty now.
     #[cold]
     pub(super) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {

@@ -11,7 +11,7 @@ use crate::rrc::states::{Admission, Connection};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RrcEvent, RrcRow, Time, UeId, Wake};
 
-/// UE whose connection is released after inactivity, with the UE's waiting packets.
+/// UE whose connection is released after inactivity, with the packets that wait for its connection.
 #[derive(Debug)]
 struct Released {
     connection: Connection,
@@ -19,12 +19,12 @@ struct Released {
     held: Vec<(DrbId, Direction, PacketId)>,
 }
 
-/// UEs whose connections are released after inactivity, by UE id. Empty if no UE is released.
+/// UEs whose connections are released after inactivity, by UE id. Empty if no UE is configured so.
 #[derive(Debug, Default)]
 pub(super) struct States(Vec<Option<Box<Released>>>);
 
 impl States {
-    /// Builds the states of all UEs. Each UE begins with a connection that may be released.
+    /// Builds the states of all UEs. Each UE is connected at first.
     pub(super) fn new(stack: &mut Stack, seed: u64) -> States {
         let has_states = |rrc: &UeRrc| rrc.config().states.is_some();
         if !stack.ues.iter().any(has_states) {

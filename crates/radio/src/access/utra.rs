@@ -1,5 +1,5 @@
-//! UEs in cells of 3G, whose packets travel over links of the caller. Handles the handover to and
-//! from 3G, and the differences in a 3G cell.
+//! UEs in cells of 3G. The caller sends their packets over links. This module contains the handover
+//! to and from 3G, and all special treatment in a 3G cell.
 //!
 //! ```text
 //! command: stop, detach, re-establish PDCP ─► utra-interruption
@@ -30,13 +30,13 @@ fn transmission_time(message: Message) -> Span {
     interval * u64::from((8 * message.size()).div_ceil(bits))
 }
 
-/// Mutable access to a UE's state, for the entry into a cell of 3G, the stay in that cell, and the
-/// exit.
+/// Mutable access to a UE's state, for entry into a cell of 3G, the time in that cell, and
+/// departure.
 pub(super) struct Utran<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Utran<'_, '_> {
-    /// Returns the cell of 3G that the UE is in, or that it has just left. `None` if the UE's cell
-    /// is not a cell of 3G.
+    /// Returns the cell of 3G in which the UE is, or which the UE has just left. `None` if the UE's
+    /// cell is not a 3G cell.
     fn cell(&self) -> Option<CellId> {
         let serving = self.0.service.stack.serving_cell(self.0.ue);
         serving.filter(|&cell| self.0.config.is_utra(cell))
@@ -67,8 +67,8 @@ impl Utran<'_, '_> {
         true
     }
 
-    /// Completes the UE's entry into a cell of 3G: its bearers pass packets on, and the UE sends
-    /// the complete message.
+    /// Completes the UE's entry into a cell of 3G. The UE's bearers now hand packets to links of
+    /// the caller, and the UE sends the complete message.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let stack = &mut self.0.service.stack;
@@ -96,8 +96,8 @@ impl Utran<'_, '_> {
         }
     }
 
-    /// Recalls the downlink packets that wait at the 3G base station, after it has commanded the UE
-    /// to another cell. The recalled packets are then handled like all later packets.
+    /// Takes back the downlink packets that wait at the 3G base station, after that base station
+    /// has commanded the UE to another cell. These packets are then handled like all later packets.
     pub(super) fn recall_packets(&mut self) {
         let ue = self.0.ue;
         if let Some(cell) = self.cell() {
@@ -105,7 +105,8 @@ impl Utran<'_, '_> {
         }
     }
 
-    /// Ends the passing-on of packets when the UE leaves a cell of 3G.
+    /// Records that the UE leaves a cell of 3G. Its bearers no longer hand packets to links of the
+    /// caller.
     pub(super) fn leave(&mut self) {
         let ue = self.0.ue;
         let Some(cell) = self.cell() else {
@@ -118,7 +119,7 @@ impl Utran<'_, '_> {
         self.0.moves.push(Move::Left { ue, cell });
     }
 
-    /// Sends a numbered message in a cell of 3G, where no message is lost.
+    /// Sends a numbered RRC message in a cell of 3G, where no message is lost.
     pub(super) fn send(
         &mut self,
         (direction, number): (Direction, u64),
@@ -130,7 +131,7 @@ impl Utran<'_, '_> {
         self.0.service.stack.events.schedule(at, event);
     }
 
-    /// Handles the arrival of a message, unless the UE has left.
+    /// Handles the arrival of an RRC message, unless the UE has left the 3G cell.
     pub(super) fn on_rrc_message(
         &mut self,
         direction: Direction,
@@ -143,14 +144,14 @@ impl Utran<'_, '_> {
     }
 }
 
-/// Schedules the passing-on of a bearer's packets if its UE is in a cell of 3G.
+/// Schedules the transfer of a bearer's packets to a link of the caller, if its UE is in a 3G cell.
 pub(super) fn schedule_pass_on(stack: &mut Stack, now: Time, bearer: DrbId) {
     if stack.bearers[bearer.index()].transfers().is_in_utra() {
         stack.events.schedule(now, Event::PassOn(bearer));
     }
 }
 
-/// Passes a bearer's packets on to a link of the caller, if the bearer's UE is in a cell of 3G.
+/// Hands a bearer's packets to a link of the caller, if the bearer's UE is in a cell of 3G.
 pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
     let drb = &mut stack.bearers[bearer.index()];
     if !drb.transfers().is_in_utra() {

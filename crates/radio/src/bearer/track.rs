@@ -22,8 +22,8 @@ pub(crate) struct Track {
     grant_wait: Span,
     /// Start of the first transmission of the first transport block with a part of the packet.
     first_at: Time,
-    /// Start of the first and start of the successful transmission of the latest decoded transport
-    /// block.
+    /// Start of the first transmission of the latest decoded transport block, and start of the
+    /// transmission that was decoded.
     block_first_at: Time,
     block_last_at: Time,
     decoded_at: Time,

@@ -255,7 +255,7 @@ impl MobileBearer<'_> {
         self.drb.transfer.0.as_mut()?.change.as_mut()
     }
 
-    /// Stops new data at the serving base station `station`. `source` is at the end of the old path.
+    /// Stops new data at the serving base station `station`. `source` is the end of the old path.
     pub(crate) fn stop(
         &mut self,
         (source, station): (u32, u32),

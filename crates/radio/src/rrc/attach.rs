@@ -1,5 +1,6 @@
-//! Attach procedure, which gives an idle UE a connection with bearers. It consists of rounds. In
-//! each round the base station, or the core through it, sends a message and the UE answers.
+//! Attach procedure, by which an idle UE gets a connection with bearers. The procedure consists of
+//! rounds. In each round the base station, or the core through it, sends a message and the UE
+//! answers.
 //!
 //! ```text
 //! UE ─ RRC setup complete ─► base station ─ Initial UE Message ─► core

@@ -40,13 +40,13 @@ pub(crate) enum NetworkSignal {
     StatusTransfer,
     /// COUNT value of the first copy that the source sends to a candidate (Early Status Transfer).
     EarlyStatus,
-    /// Request that the core also send to the base station of this cell (bicast).
+    /// Request that the core also send the UE's data to the base station of this cell (bicast).
     Bicast(CellId),
-    /// Request that the core end bicast.
+    /// Request that the core end the bicast.
     BicastEnd,
     /// Path Switch Request: the UE is in this cell.
     PathSwitch(CellId),
-    /// Path Switch Request Acknowledge: the core sends to the new base station.
+    /// Path Switch Request Acknowledge: the core now sends the UE's data to the new base station.
     PathSwitched,
     /// UE Context Release: the source may delete the UE's context.
     Release,
@@ -58,7 +58,7 @@ pub(crate) enum NetworkSignal {
     Cancel { source: CellId, cell: CellId },
     /// Conditional Handover Cancel: a candidate does not reserve resources any more.
     Withdraw { source: CellId, cell: CellId },
-    /// Handover Success: the UE is in this candidate.
+    /// Handover Success: the UE has entered this candidate.
     Success(CellId),
     /// Message of the attach procedure between the core and the base station. `is_answer` is true
     /// if the message is the UE's answer.

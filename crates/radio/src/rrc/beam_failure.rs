@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn the_counter_begins_anew_when_its_timer_expires() {
-        // The timer does not expire during one evaluation without failure. It expires during two,
-        // which resets the counter.
+        // The timer expires after two evaluations without failure, but not after one. Its expiry
+        // resets the counter.
         assert_eq!(begins(&CONFIG, &[true, true, false, true]), Some(80));
         let failures = [true, true, false, false, true, true, false];
         assert_eq!(begins(&CONFIG, &failures), None);

@@ -84,7 +84,7 @@ impl Filter {
     }
 
     /// Returns the number of samples after which earlier samples do not affect any bit of the
-    /// filtered value. The number is twice that which reduces a difference of 2^11 dB below the
+    /// filtered value. The first half of these samples reduces a difference of 2^11 dB below the
     /// last of 53 bits. The second half removes differences in the last bit.
     pub(crate) fn forgets_after(self) -> usize {
         let left = 1.0 - self.weight;

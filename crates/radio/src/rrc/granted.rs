@@ -16,7 +16,7 @@ use crate::config::FirstGrant;
 use crate::phy::frame::Frame;
 use fadeout_core::{Direction, Span, Time};
 
-/// Transmission of an entry without random access.
+/// Step of a UE's entry into a cell without random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GrantStep {
     /// Uplink grant to the UE.
@@ -106,8 +106,8 @@ impl GrantedAccess {
     ) -> Progress {
         while self.due_at <= now {
             let (at, step) = (self.due_at, self.next);
-            // The UE does not learn of a loss. It uses the next opportunity after the time at which
-            // the answer was due.
+            // The UE does not learn that its data were lost. The UE uses the next opportunity after
+            // the time at which the answer was due.
             (self.due_at, self.next) = match (step, arrives(step)) {
                 (GrantStep::Answer, true) => return Progress::Done,
                 (GrantStep::Grant, true) => (times.data_at(at), GrantStep::Data),

@@ -41,7 +41,7 @@ const ORDER_TAKES: Span = Span::from_millis(4);
 pub(crate) struct Ltm {
     report_at: Time,
     /// Candidates that exceeded the offset in the latest report, each with the number of
-    /// consecutive reports in which it did.
+    /// consecutive reports in which the candidate exceeded the offset.
     ahead: Vec<(CellId, u32)>,
     /// Target of the switch command, and the time until which the network waits for the UE's
     /// departure.

@@ -3,10 +3,10 @@
 //!
 //! At the start a UE is connected to its configured cell, or to the cell with the best measurement.
 //!
-//! Without mobility management the UE stays in that cell and sends no messages. A radio link
-//! failure leaves it without service for the time of a re-establishment. RLC declares the failure
-//! after its last retransmission. The link of a UE with waiting data also fails if its downlink is
-//! out of range for T310 plus T311. On a secondary leg, T310 suffices.
+//! Without mobility management the UE stays in that cell and sends no messages. After a radio link
+//! failure the UE has no service for the time of a re-establishment. RLC declares the failure after
+//! its last retransmission. The link of a UE with waiting data also fails if its downlink is out of
+//! range for T310 plus T311. On a secondary leg, T310 suffices.
 //!
 //! With mobility management, [`survey`], [`measure`] and [`filter`] determine the UE's reports.
 //! [`pace`] gives the times of measurements. [`gap_carriers`] gives the carrier of each measurement

@@ -14,7 +14,7 @@ const ROUNDED: f64 = 1.0 + 1e-9;
 /// skipped evaluations are then not needed. The factor affects the run time only, not the results.
 const SPARE: f64 = 4.0;
 
-/// Quality of a link over time, from which indications follow.
+/// Latest SINRs of a link, from which in-sync and out-of-sync indications follow.
 #[derive(Debug, Clone)]
 pub(crate) struct Quality {
     /// Linear SINR of the latest evaluations, or a lower bound of the SINR. The latest evaluation
@@ -38,7 +38,7 @@ pub(crate) enum Indication {
 }
 
 impl Quality {
-    /// Returns the quality of a link without evaluations.
+    /// Returns the quality of a link that was not evaluated yet.
     pub(crate) fn new(config: &Monitoring) -> Quality {
         Quality {
             latest: [0.0; WINDOW],
@@ -49,7 +49,7 @@ impl Quality {
         }
     }
 
-    /// Discards the evaluations, because another link begins.
+    /// Discards the evaluations, because the UE has another link now.
     fn reset(&mut self) {
         (self.count, self.next) = (0, 0);
     }

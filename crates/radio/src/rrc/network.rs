@@ -126,7 +126,7 @@ pub(crate) struct Step<'a> {
     /// Serving cell of the UE, or its last serving cell. `None` if the UE had no serving cell yet.
     pub serving: Option<CellId>,
     pub is_connected: bool,
-    /// Cell that waits for the UE's context. `None` if no cell does.
+    /// Cell that waits for the UE's context. `None` if no cell waits.
     pub fetching: Option<CellId>,
     /// Number of the next message.
     pub next_message: &'a mut u64,
@@ -443,8 +443,8 @@ impl Network {
         self.send(answer, [step.node_of(target), source], step);
     }
 
-    /// Requests a path switch from the core, which does not send to the base station of the UE's
-    /// cell yet.
+    /// Requests a path switch from the core, which still sends the UE's data to another base
+    /// station.
     pub(crate) fn request_path_switch(&mut self, cell: CellId, step: &mut Step<'_>) {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,

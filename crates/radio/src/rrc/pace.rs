@@ -1,5 +1,5 @@
-//! Periods at which a UE measures its cells and evaluates its link. They are longer while the UE
-//! sleeps between the on-durations of DRX.
+//! Periods at which a UE measures its cells and evaluates its link. The periods are longer while
+//! the UE sleeps between the on-durations of DRX.
 //!
 //! Standard: TS 36.133 §7.6.2, §8.1.2.2; TS 38.133 §8.1.2, §9.2.5.
 
@@ -99,8 +99,8 @@ impl Evaluation {
 }
 
 /// Returns the time between two measurements of a UE with or without DRX. Without DRX the time is
-/// the configured period. With DRX it is five cycles, if these exceed a measurement period. In NR
-/// it is eight cycles for cycles of up to 320 ms.
+/// the configured period. With DRX the time is five cycles, if five cycles exceed a measurement
+/// period. In NR, eight cycles apply instead if a cycle has at most 320 ms.
 ///
 /// Standard: TS 36.133 §8.1.2.2.1, Table 8.1.2.2.1.2-2; TS 38.133 Table 9.2.5.2-1.
 pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
@@ -109,7 +109,7 @@ pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) 
     gaps.map_or(period, |gaps| gaps.whole_periods(period))
 }
 
-/// Returns the time between two measurements if there are no gaps to wait for.
+/// Returns the time between two measurements of a UE that need not wait for measurement gaps.
 fn awake_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
     let asked = config.measurement_period;
     let Some(Sleep { cycle, is_nr }) = sleep else {

@@ -83,7 +83,7 @@ impl Scg<'_, '_> {
         let answer_at = env.now.saturating_add(secondary_processing(generation));
         let Some(node) = self.node() else { return };
         node.answer = Some((answer_at, number));
-        // The network may repeat an order.
+        // The network may repeat an order. The UE carries out each order once.
         if std::mem::replace(&mut node.last_order, number) == number {
             return;
         }
@@ -129,8 +129,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Makes the UE leave the cell of the secondary node, or ends its entry into that cell. The
-    /// master's leg continues.
+    /// Makes the UE leave the cell of the secondary node, or ends the UE's entry into that cell.
+    /// The master's leg continues.
     fn leave_cell(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
@@ -168,8 +168,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Handles the end of random access to the cell of the secondary node. The leg carries data
-    /// from now on.
+    /// Handles the end of random access to the cell of the secondary node. The secondary leg now
+    /// carries data.
     fn on_entered(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let (ue, cell) = (self.0.ue, self.cell_of(leg));
         record_cell_event((ue, cell), RrcEvent::AccessDone, env);

@@ -1,5 +1,5 @@
-//! Tests of the times at which each side learns of a secondary leg's failure. The UE is in two LTE
-//! cells, and the test carries the frames between them.
+//! Tests of the times at which each base station and the UE learn of a secondary leg's failure. The
+//! UE is in two LTE cells, and the test carries the frames between them.
 
 use super::*;
 use crate::access::{Backhaul, Move};
@@ -42,7 +42,7 @@ struct Pair {
     now: Time,
     delay: Span,
     frames: Vec<(Time, Backhaul, u64)>,
-    /// Number of failure messages that links still lose.
+    /// Number of further failure messages that links will lose.
     losses: u32,
 }
 
@@ -264,7 +264,7 @@ fn a_failure_is_told_once() {
         .filter(|it| it.0 == RrcEvent::SecondaryFailureKnown);
     assert_eq!(known.count(), 1);
     assert_eq!(pair.access.counters().link_failures, 1);
-    // A second failure of the leg is handled like the first one.
+    // A second failure of the leg is reported and handled in the same way as the first failure.
     pair.go(Direction::Uplink, 400);
     pair.fail((SECOND, Finder::Ue));
     pair.go(Direction::Uplink, 100);

@@ -1,5 +1,5 @@
-//! Tests of new data and of the wake-ups that it causes. No slot is scheduled, and the SINR of each
-//! leg is given.
+//! Tests of new data and of the wake-ups that new data causes. No slot is scheduled, and the SINR
+//! of each leg is given.
 
 use super::*;
 use crate::access::{Event, RadioAccess};
@@ -106,8 +106,8 @@ impl Rig {
         act(&mut self.service, env)
     }
 
-    /// Returns the wake-ups of cells and the request repetitions, with their times. Wake-ups that
-    /// were replaced by a later one are omitted. No event is armed after the call.
+    /// Returns the wake-ups of cells and the request repetitions, with their times. A wake-up is
+    /// omitted if a later wake-up replaced it. No event is armed after the call.
     fn events(&mut self) -> Due {
         let (mut slots, mut repeats) = (Vec::new(), Vec::new());
         for (at, event) in self.service.stack.events.drain() {
@@ -229,8 +229,8 @@ fn a_ue_with_an_occasion_of_its_own_uses_it_and_does_not_ask() {
     });
     let mut rig = Rig::new(vec![cell], ue());
     rig.send_packet(micros(6_300), UP);
-    // UE 0 has the configured grants of every fifth slot, from the first slot on. So the cell wakes
-    // up at 10 ms, and the UE sends no request.
+    // UE 0 has configured grants in every fifth slot, beginning with the first slot. So the cell
+    // wakes up at 10 ms, and the UE sends no request.
     assert_eq!(rig.events(), (vec![(0, millis(10))], vec![]));
     assert_eq!(rig.sent(), 0);
 
