@@ -10,7 +10,8 @@ fn main() {
     // tree has its own.
     let log = first_line(Command::new("git").args(["rev-parse", "--git-path", "logs/HEAD"]));
     let log = Path::new(&log);
-    // The log of a repository in which an archive was unpacked does not count.
+    // The log counts only if it belongs to this repository. An archive may be unpacked within
+    // another repository.
     let is_known = Path::new("../../.git").exists() && log.is_file();
     if is_known {
         println!("cargo:rerun-if-changed={}", log.display());

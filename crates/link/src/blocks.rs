@@ -1,11 +1,11 @@
 //! Transmitter that sends transport blocks and retransmits broken ones.
 //!
 //! Time is divided into transmission time intervals (TTIs). The bytes that wait at the start of an
-//! interval go into its block, and arrive at its end. A block may hold several packets, and the
-//! remainder of a packet goes into the next block. Intervals belong to the HARQ processes in turn.
-//! A broken block is sent again in the next interval of its process. A block that HARQ could not
-//! deliver is retransmitted by RLC later. The receiver delivers data in order (MAC-hs and RLC), so
-//! data after a broken block waits.
+//! interval are sent in the block of this interval, and arrive at its end. A block may hold several
+//! packets, and the remainder of a packet goes into the next block. Intervals belong to the HARQ
+//! processes in turn. A broken block is sent again in the next interval of its process. A block
+//! that HARQ could not deliver is retransmitted by RLC later. The receiver delivers data in order
+//! (MAC-hs and RLC), so data after a broken block waits.
 //!
 //! All times are known when a packet arrives, because they do not depend on later traffic. A block
 //! needs no event.
@@ -88,10 +88,10 @@ pub(crate) struct Blocks {
     rlc: Stream,
     /// Interval of the newest block. The first interval has the number 0.
     newest: Option<u64>,
-    /// Work of the newest block that is not used yet.
+    /// Unused capacity of the newest block, bit-nanoseconds.
     spare: u64,
-    /// Last interval for which the rate was read, and the work in it. The rate must be read only
-    /// once and in order.
+    /// Last interval for which the rate was read, and the capacity of this interval in
+    /// bit-nanoseconds. The rate must be read only once and in order.
     ahead: (u64, u64),
     /// First free interval of each process.
     free_from: [u64; MOST_PROCESSES],
@@ -173,7 +173,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the time at which the first packet of a backlog that exists since `since` can begin.
+    /// Returns the time at which the first packet of a backlog can begin. The backlog exists since
+    /// `since`.
     pub(crate) fn ready_at(&mut self, since: Time) -> Time {
         self.close(since);
         if self.spare > 0 {
@@ -232,7 +233,8 @@ impl Blocks {
             if self.ahead.1 > 0 {
                 return Some(interval);
             }
-            // Nothing is sent until the end of this interval or later.
+            // The rate is zero in the whole interval. The loop ends if the rate stays zero for
+            // ever.
             let beyond = self.pieces.piece_at(self.time_of(interval + 1));
             if beyond.rate.is_zero() && beyond.until.is_never() {
                 return None;
@@ -244,8 +246,7 @@ impl Blocks {
         }
     }
 
-    /// Returns the work, in bit-nanoseconds, that the rate does in the interval that begins at
-    /// `at`.
+    /// Returns the capacity of the interval that begins at `at`, in bit-nanoseconds.
     fn work_in(&mut self, mut at: Time) -> u64 {
         let end = at.saturating_add(self.config.interval);
         let mut work: u64 = 0;

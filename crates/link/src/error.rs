@@ -61,7 +61,7 @@ pub enum LinkError {
     /// A Gilbert–Elliott chain without transitions has no stationary distribution.
     #[error("both transition probabilities are zero; expected at least one above zero")]
     FrozenChain,
-    /// The limit of a queue or hold is zero.
+    /// The limit of a queue, or of the packets held in a blockage, is zero.
     #[error("{0} is zero; expected at least 1")]
     ZeroLimit(&'static str),
     /// A listed arrival is zero, or not greater than the one before.

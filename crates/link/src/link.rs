@@ -33,7 +33,8 @@ pub struct LinkConfig {
     pub blocks: Option<BlockConfig>,
     /// Delay from the end of a packet's transmission to its arrival at the far end.
     pub delay: DelayConfig,
-    /// Largest extra delay. Each packet draws its own, uniformly from zero.
+    /// Largest extra delay. The extra delay of each packet is random, uniform from zero to this
+    /// value.
     pub jitter: Span,
     /// True if packets keep their order. With jitter or a shorter delay a packet could overtake the
     /// one ahead. Such a packet then arrives together with the one ahead.
@@ -531,8 +532,8 @@ impl Link {
     #[inline(never)]
     fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
         let delay = self.delay.at(now).saturating_add(self.jitter.draw());
-        // Here the delay line is before the transmitter. If the delay grows, the transmitter gets
-        // ahead of packets still to arrive. If it shrinks, packets wait.
+        // With this setting the delay line is in front of the transmitter. If the delay grows, the
+        // transmitter finishes before later packets reach it. If the delay shrinks, packets wait.
         let before = std::mem::replace(&mut self.delay_before, delay);
         if let Transmitter::Fluid(fluid) = &mut self.transmitter {
             if self.keeps_order && before != delay {

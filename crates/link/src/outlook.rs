@@ -11,9 +11,9 @@ const TRACE_WINDOW: Span = Span::from_millis(100);
 
 impl Link {
     /// Returns the rate from each instant on, up to `until`. A change within `resolution` of the
-    /// last one replaces it. Must be called before the link carries packets. A total blockage has a
-    /// rate of zero, with any effect on packets. A trace has its capacity in each 100 ms,
-    /// regardless of blockages.
+    /// last change replaces the last change. Must be called before the link carries packets. A
+    /// total blockage has a rate of zero, with any effect on packets. A trace has its capacity in
+    /// each 100 ms, regardless of blockages.
     pub fn rate_changes(&self, until: Time, resolution: Span) -> Vec<(Time, Rate)> {
         let mut changes = Changes {
             list: Vec::new(),

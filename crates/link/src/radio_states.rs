@@ -118,7 +118,7 @@ mod tests {
         let mut states = RadioStates::new(RadioStateConfig::default());
         assert_eq!(states.state_at(ms(0)), RadioState::Idle);
         assert_eq!(states.on_packet(ms(100)), ms(2100));
-        // During a promotion nothing changes.
+        // A packet during a promotion does not change the time at which the promotion ends.
         assert_eq!(states.on_packet(ms(1000)), ms(2100));
         states.on_activity(ms(3000));
         assert_eq!(states.on_packet(ms(7999)), ms(2100));

@@ -39,8 +39,8 @@ impl Transmitter {
     }
 
     /// Returns the time at which everything queued so far has left, followed by `size` bytes that
-    /// wait at `now`. A copy sends them ahead of time, because nothing depends on the traffic. The
-    /// copy shares its lists and does not allocate.
+    /// wait at `now`. The function sends the bytes on a copy of the transmitter. The copy is exact,
+    /// because no later packet changes the rate. It shares its lists and does not allocate.
     pub(crate) fn free_after(&self, now: Time, size: u32) -> Time {
         // The waiting bytes arrived while the transmitter was busy, so they may use the remainder
         // of its last nanosecond.
@@ -110,7 +110,7 @@ pub(crate) struct Fluid {
     pieces: Pieces,
     piece: Piece,
     free_at: Time,
-    /// Unused work of the nanosecond before `free_at`.
+    /// Unused work of the last nanosecond before `free_at`, bit-nanoseconds.
     spare: u64,
 }
 

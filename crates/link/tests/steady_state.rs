@@ -20,7 +20,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// Overloads the link by half from packet number `start` for `n` packets, with 40 flows and every
 /// ECN codepoint.
 fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
-    // The wait for a broken block ends with all its packets at once.
+    // When a broken block is repaired, all packets that waited for it arrive at once.
     let mut out = Vec::with_capacity(512);
     for number in start..start + n {
         let now = Time::ZERO + Span::from_micros(80 * u64::from(number));
@@ -41,7 +41,7 @@ fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
             ..Packet::default()
         });
         link.on_packet(now, packet, pool, &mut NullProbe);
-        // Values that a probe would read.
+        // These calls read the values that a probe would read.
         let _ = link.queue_delay(now);
     }
 }

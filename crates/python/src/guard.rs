@@ -25,7 +25,7 @@ pub(crate) fn install() {
     }));
 }
 
-/// Calls `call`. A panic becomes an error with the panic's message and place.
+/// Calls `call`. A panic becomes an error with the panic's message and its position in the source.
 pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let outer = GUARDED.replace(true);
     // After a panic no data that `call` borrows is used again.

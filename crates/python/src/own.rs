@@ -36,7 +36,7 @@ impl Raised {
     }
 
     /// Creates the reason from an exception of an instance's `method`. `whose` names the instance's
-    /// place in the scenario.
+    /// position in the scenario.
     pub(crate) fn in_method(
         (kind, whose): (&'static str, &str),
         method: &str,
@@ -46,7 +46,7 @@ impl Raised {
         let (raised, what) = Python::attach(|py| {
             let raised = error.get_type(py).qualname();
             let raised = raised.map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
-            // The exception's own text may raise in turn.
+            // The conversion of the exception to text may raise another exception.
             let what = error.value(py).str().map(|what| what.to_string());
             (raised, what.unwrap_or_default())
         });
@@ -59,7 +59,8 @@ impl Raised {
         }
     }
 
-    /// Returns true for an `Exception`, and false for exceptions that ask the program to end.
+    /// Returns true for an `Exception`, and false for exceptions such as `KeyboardInterrupt` that
+    /// end the program.
     pub(crate) fn is_exception(&self) -> bool {
         Python::attach(|py| self.error.is_instance_of::<PyException>(py))
     }

@@ -65,7 +65,7 @@ impl PyPredictor {
         self.0.stand(cell, mast);
     }
 
-    /// Learns from a report. Returns the predicted blockage, if there is one.
+    /// Learns from a report. Returns the predicted blockage. `None` if no blockage is predicted.
     fn report(
         &mut self,
         who: (f64, u32, u32),

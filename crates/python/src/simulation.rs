@@ -170,7 +170,8 @@ impl PySimulation {
         }
     }
 
-    /// Takes the run out for a call that may take long, so that no other call waits for it.
+    /// Removes the run from its field for a long call. A second call then fails at once instead of
+    /// waiting.
     fn take(&self) -> PyResult<Box<Running>> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Busy) {

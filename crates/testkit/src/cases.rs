@@ -92,9 +92,9 @@ impl Cases {
         }
     }
 
-    /// Returns the configuration of a `proptest!` block with these cases. All are drawn from one
-    /// seed, and no file is written. For a failing case, proptest prints its smallest form and the
-    /// line that repeats the test up to it.
+    /// Returns the configuration of a `proptest!` block with these cases. All cases are drawn from
+    /// one seed, and no file is written. For a failing case, proptest prints its smallest form and
+    /// the line that repeats the test up to this case.
     ///
     /// ```
     /// use fadeout_testkit::Cases;

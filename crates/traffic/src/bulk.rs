@@ -8,10 +8,10 @@ use fadeout_core::{Bytes, Span, Time};
 
 /// Sender that always has data and never closes.
 ///
-/// The data can begin with a greeting, which is a small write before the rest. For example, iperf3
-/// sends a cookie of 37 bytes on each data connection and waits for its control connection. The
-/// round-trip time sample of the greeting lacks the transmission time of a full segment. Algorithms
-/// with a smallest round-trip time compare all later samples with it.
+/// The data can begin with a greeting, which is a small write before the other data. For example,
+/// iperf3 sends a cookie of 37 bytes on each data connection and waits for its control connection.
+/// The round-trip time sample of the greeting lacks the transmission time of a full segment.
+/// Algorithms with a smallest round-trip time compare all later samples with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
     parameters: BulkParameters,
@@ -25,8 +25,8 @@ fadeout_core::parameters! {
         /// Size of a first small write that the application sends alone. The cookie of iperf3 has
         /// 37 bytes.
         greeting: Bytes = integer((0, 65_535, "bytes"), "0 B"),
-        /// Time from the opening of the connection to the rest of the data. Only used with a
-        /// `greeting`.
+        /// Time from the opening of the connection to the data after the greeting. Only used with
+        /// a `greeting`.
         pause: Span = span("0 s"),
     }
 }

@@ -12,7 +12,7 @@ pub(crate) enum Countdown {
 }
 
 impl FromSetting for Countdown {
-    /// Returns the count of the setting, where zero is unlimited.
+    /// Returns the number of repetitions that the setting gives. Zero is unlimited.
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self {
         match u64::from_setting(settings, name) {
             0 => Countdown::Endless,
@@ -22,7 +22,7 @@ impl FromSetting for Countdown {
 }
 
 impl Countdown {
-    /// Takes one repetition. Returns false if none is left.
+    /// Counts one repetition. Returns false if none is left.
     pub(crate) fn use_one(&mut self) -> bool {
         match self {
             Countdown::Endless => true,
@@ -34,12 +34,12 @@ impl Countdown {
         }
     }
 
-    /// Returns true if none is left.
+    /// Returns true if no repetition is left.
     pub(crate) fn is_over(self) -> bool {
         self == Countdown::Left(0)
     }
 
-    /// Returns the number left, or `None` if it is unlimited.
+    /// Returns the number of remaining repetitions. `None` if it is unlimited.
     pub(crate) fn left(self) -> Option<u64> {
         match self {
             Countdown::Left(left) => Some(left),

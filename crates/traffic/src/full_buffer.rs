@@ -8,7 +8,7 @@ use fadeout_core::{Bytes, Protocol, Span, Time};
 use std::collections::VecDeque;
 
 /// Time without arrivals after which one more datagram is sent. If all datagrams in flight are
-/// lost, its arrival shows that.
+/// lost, the arrival of this datagram shows the loss.
 const PATIENCE: Span = Span::from_secs(1);
 
 /// Initial backlog, if the scenario gives none.
@@ -17,8 +17,8 @@ const START: Bytes = Bytes(256_000);
 /// Largest number of datagrams of a backlog that grows.
 const MOST_DATAGRAMS: u64 = 700;
 
-/// Delay above the smallest one from which a datagram counts as queued behind enough others. LTE
-/// repeats a block after 8 ms, and all later blocks wait for it.
+/// Delay above the smallest delay at which the backlog stops growing, because the datagram waited
+/// behind enough others. LTE repeats a block after 8 ms, and all later blocks wait for it.
 const ENOUGH: Span = Span::from_millis(10);
 
 fadeout_core::parameters! {
@@ -27,7 +27,7 @@ fadeout_core::parameters! {
     struct FullBufferParameters {
         /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1472 B"),
-        /// Payload kept on the way. Without it 256 kB, which grow up to 1 MB while datagrams wait
+        /// Payload kept in flight. If omitted: 256 kB, which grow up to 1 MB while datagrams wait
         /// for less than 10 ms.
         backlog: Option<Bytes> = integer((1, 1 << 30, "bytes"), ""),
     }
@@ -246,8 +246,9 @@ mod tests {
 
     #[test]
     fn the_backlog_grows_until_the_bottleneck_always_has_something() {
-        // 174 datagrams are 256 kB. At 170 in each millisecond, which is 2 Gbit/s, they do not last
-        // for the delay of 3 ms.
+        // 174 datagrams are 256 kB. At 170 datagrams in each millisecond, or 2 Gbit/s, the initial
+        // backlog is too small for the delay of 3 ms. The backlog grows until the bottleneck is
+        // full.
         let slow = Span::from_millis(3);
         assert_eq!(carried(slow, 170), 17_000);
         assert_eq!(carried(Span::from_millis(20), 30), 3000);
@@ -255,7 +256,8 @@ mod tests {
 
     #[test]
     fn a_backlog_that_suffices_or_is_given_stays() {
-        // At 70 Mbit/s, which is 6 datagrams in each millisecond, 256 kB wait for 29 ms.
+        // At 70 Mbit/s, or 6 datagrams in each millisecond, 256 kB wait for 29 ms. So the backlog
+        // does not grow.
         let given = ("backlog".to_owned(), Value::Number(256_000.0));
         let given = Parameters(vec![given]);
         for (parameters, per_ms) in [(Parameters::NONE, 6), (&given, 170)] {

@@ -92,8 +92,8 @@ impl Program for OnOff {
         self.begin(now);
     }
 
-    /// Writes a chunk and sets the time of the next one. It is one chunk later, or after the pause
-    /// if the burst is over by then.
+    /// Writes a chunk and sets the time of the next chunk. It is one chunk later, or after the
+    /// pause if the burst is over by then.
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if now < self.next_at {
             return;

@@ -175,7 +175,7 @@ mod tests {
         let kind = Value::Choice("exponential".to_owned());
         let sent = times(stream(&[("spacing-distribution", kind)]));
         let mean = sent[99_999].as_secs_f64() / 99_999.0;
-        // Limit of five standard errors of an exponential mean over 10^5 draws.
+        // The limit is five standard errors of an exponential mean over 10^5 draws.
         assert!((mean / 9.6e-3 - 1.0).abs() < 0.016, "{mean}");
     }
 }

@@ -38,15 +38,15 @@ pub(crate) trait Program {
         Protocol::Tcp
     }
 
-    /// Starts the flow, whose connection is being opened. Data written before it is established is
-    /// sent as soon as it is.
+    /// Starts the flow, whose connection is being opened. Data written before the connection is
+    /// established is sent as soon as it is established.
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>);
 
     /// Records that bytes reached an end in order.
     fn on_delivered(&mut self, _now: Time, _at: FlowEnd, _bytes: Bytes, _asks: &mut Vec<Ask>) {}
 
     /// Records that a datagram reached an end. `settled` is the number of datagrams whose fate is
-    /// now known. They are this one and those that should have arrived before it.
+    /// now known: this datagram, and those that should have arrived before it.
     fn on_datagram(&mut self, now: Time, at: FlowEnd, bytes: Bytes, _: u64, asks: &mut Vec<Ask>) {
         self.on_delivered(now, at, bytes, asks);
     }
@@ -58,7 +58,8 @@ pub(crate) trait Program {
     /// action.
     fn wake_at(&self) -> Time;
 
-    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never is.
+    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never
+    /// completes.
     fn size(&self) -> Option<Bytes> {
         None
     }
@@ -91,8 +92,8 @@ impl Application {
         each!(self, program => program.protocol())
     }
 
-    /// Starts the flow, whose connection is being opened. Data written before it is established is
-    /// sent as soon as it is.
+    /// Starts the flow, whose connection is being opened. Data written before the connection is
+    /// established is sent as soon as it is established.
     pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_start(now, asks));
         debug_assert!(
@@ -108,8 +109,8 @@ impl Application {
     }
 
     /// Records that a datagram reached an end. `settled` is the number of datagrams whose fate is
-    /// now known. They are this one and those that should have arrived before it. Zero for a
-    /// datagram that a later one overtook.
+    /// now known: this datagram, and those that should have arrived before it. Zero for a datagram
+    /// that a later one overtook.
     pub fn on_datagram(
         &mut self,
         now: Time,
@@ -138,7 +139,8 @@ impl Application {
         each!(self, program => program.wake_at())
     }
 
-    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never is.
+    /// Returns the bytes at the receiver after which the flow is complete. `None` if it never
+    /// completes.
     #[inline]
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
@@ -155,7 +157,8 @@ impl Application {
     }
 
     /// Returns true if an end acts on events at the other end. Then both ends must share one
-    /// application. Otherwise each end may have its own, which only gets the events of its end.
+    /// application. Otherwise each end may have an application of its own, which only gets the
+    /// events of its end.
     pub fn acts_as_one(&self) -> bool {
         each!(self, program => program.acts_as_one())
     }

@@ -37,7 +37,8 @@ pub struct RequestResponse {
     random: Stream,
     /// Number of remaining requests.
     left: Countdown,
-    /// Missing bytes of the request at the sender, and of the answer at the receiver.
+    /// Missing bytes of the current request at the sender, and of the current answer at the
+    /// receiver.
     missing_request: u64,
     missing_response: u64,
     think_until: Time,

@@ -1,6 +1,6 @@
 //! Random or listed loss, decided when a packet arrives at the link, before the queue.
 //!
-//! netem decides at the same place. A lost packet takes neither queue space nor transmission time.
+//! netem decides at the same point. A lost packet takes neither queue space nor transmission time.
 
 mod arrivals;
 mod gilbert_elliott;
@@ -100,7 +100,7 @@ mod tests {
         let mut loss = Loss::new(config, streams(3)).expect("a probability");
         let n = 400_000;
         let lost = (0..n).filter(|_| loss.is_lost()).count() as f64;
-        // Five standard errors of a binomial share.
+        // The limit is five standard errors of a binomial share.
         let error = (0.01 * 0.99 / f64::from(n)).sqrt();
         assert!((lost / f64::from(n) - 0.01).abs() < 5.0 * error, "{lost}");
     }

@@ -328,7 +328,8 @@ mod tests {
 
     #[test]
     fn the_controller_has_the_gains_of_the_rfc() {
-        // T = 15 ms, alpha = 0.1 T / RTT^2 = 0.15 Hz, beta = 0.3 / RTT = 3 Hz.
+        // The update interval T is 15 ms. The gains are alpha = 0.1 T / RTT^2 = 0.15 Hz and beta =
+        // 0.3 / RTT = 3 Hz.
         let mut control = Control {
             base: 0.1,
             old_delay: Span::from_millis(20),
@@ -438,7 +439,7 @@ mod tests {
     #[test]
     fn overload_drops_from_both_queues_with_the_classic_probability() {
         let mut rig = Rig::default();
-        // At k p' = 1 the marks of the low-latency queue are saturated.
+        // If the coupled probability k p' is 1, the marks of the low-latency queue are saturated.
         let mut dual = frozen(0.5, DualPi2Config::default(), &mut rig, 4_000);
         while dual.dequeue(ms(0), &mut rig.effects()).is_some() {}
         let l4s = rig

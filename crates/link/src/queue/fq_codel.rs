@@ -404,7 +404,8 @@ mod tests {
                 add(&mut fq, &mut rig, ms(0), 1500, flow);
             }
         }
-        // Each bulk flow has had one turn, so the bulk flows are old.
+        // After six packets each bulk flow has had one turn. So the bulk flows are old, and a new
+        // flow goes ahead of them.
         for _ in 0..6 {
             next(&mut fq, &mut rig, us(1));
         }

@@ -13,7 +13,7 @@ use fadeout_core::registry::{
 };
 use fadeout_core::{Bytes, Rate, Span, Time, math};
 
-/// Average below which it is set to zero.
+/// Average queue length below which the average is set to zero.
 const LEAST_AVERAGE: f64 = 1e-6;
 
 /// Interval at which adaptive RED changes the maximum probability, and the bounds of that

@@ -105,7 +105,7 @@ impl Configures for Edge {
 fn rab(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
     let slot = octets(scheme);
     let direction = |slots: u64| {
-        // The number of octets is that of 20 ms.
+        // A radio block of 20 ms carries these octets, and 50 blocks are sent in a second.
         let rate = Rate::from_bits_per_sec(slots * slot * 8 * 50);
         common.direction(rate, without_harq(BLOCK))
     };

@@ -38,8 +38,8 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Hspa {
         /// HS-DSCH category of the phone. It gives the largest block and the CQI table (TS 25.306
-        /// Table 5.1a). Categories 5 to 10, 12, 13 and 14 are modelled. Categories that rest
-        /// between intervals are not.
+        /// Table 5.1a). Categories 5 to 10, 12, 13 and 14 are modelled. Categories that need a
+        /// pause between blocks are not modelled.
         category: u32 = integer((5, 14, ""), "10"),
         /// Channel quality indicator. It gives the size of a block (TS 25.214 Tables 7A to 7G). 0
         /// takes it from `sinr`.

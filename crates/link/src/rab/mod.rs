@@ -178,8 +178,8 @@ mod tests {
         for entry in RABS {
             let plain = Parameters::with_every_default(entry);
             for (index, parameter) in entry.parameters.iter().enumerate() {
-                // Some parameters have no effect unless another one is on. They are tested with
-                // that one on.
+                // Some parameters have no effect unless another parameter is on. They are tested
+                // with this other parameter on.
                 let mut base = plain.clone();
                 for (name, value) in &mut base.0 {
                     match name.as_str() {

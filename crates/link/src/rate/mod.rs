@@ -33,7 +33,7 @@ pub enum RateConfig {
     OnOff {
         /// Rate outside the schedule's intervals.
         on: Rate,
-        /// Rate inside them, usually zero.
+        /// Rate inside the schedule's intervals, usually zero.
         off: Rate,
         /// Intervals in which the link is off.
         schedule: Schedule,

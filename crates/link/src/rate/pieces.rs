@@ -5,15 +5,16 @@ use crate::BlockageInterval;
 use fadeout_core::{Rate, Time};
 use std::sync::Arc;
 
-/// Piece of constant rate, up to `until`.
+/// Period of constant rate, up to `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) until: Time,
     pub(crate) rate: Rate,
 }
 
-/// Pieces of the minimum of process and blockages. A clone shares the lists and does not allocate,
-/// so that a link can look ahead.
+/// Rate over time as periods of constant rate. The rate is the smaller of the process's rate and
+/// the largest rate in a blockage. A clone shares the lists and does not allocate, so that a link
+/// can compute future departures on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Pieces {
     process: Process,
@@ -23,7 +24,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the pieces. `blockages` must be disjoint and in order.
+    /// Returns the rate of `process`, limited by `blockages`, which must be disjoint and in order.
     pub(crate) fn new(mut process: Process, blockages: Vec<BlockageInterval>) -> Self {
         let current = process.next_piece();
         Pieces {
@@ -34,7 +35,8 @@ impl Pieces {
         }
     }
 
-    /// Returns the same process with other blockages, which must be disjoint and in order.
+    /// Returns the rate of the same process with other blockages, which must be disjoint and in
+    /// order.
     pub(crate) fn under(&self, blockages: &[BlockageInterval]) -> Pieces {
         Pieces {
             blockages: blockages.into(),
@@ -43,8 +45,8 @@ impl Pieces {
         }
     }
 
-    /// Returns the piece that contains `at`. `at` must not be before the last requested time, and
-    /// not [`Time::NEVER`].
+    /// Returns the period of constant rate that contains `at`. `at` must not be before the last
+    /// requested time, and not [`Time::NEVER`].
     pub(crate) fn piece_at(&mut self, at: Time) -> Piece {
         while self.current.until <= at {
             self.process.skip_to(at);

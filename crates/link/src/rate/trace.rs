@@ -215,7 +215,7 @@ mod tests {
             times.push(trace.time_of(opportunity).as_millis());
             opportunity = trace.next(opportunity);
         }
-        // The 0 of the second round coincides with the 5 of the first.
+        // The time 0 of the second repetition coincides with the time 5 of the first repetition.
         assert_eq!(times, [3, 3, 5, 5, 8, 8, 10, 10]);
         let just_before = Time::from_nanos(8_000_000 - 1);
         assert_eq!(trace.time_of(trace.after(just_before)).as_millis(), 8);

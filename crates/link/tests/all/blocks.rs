@@ -222,8 +222,8 @@ fn a_block_carries_what_a_varying_rate_gives_in_its_interval() {
         at: Span::from_millis(ms),
         rate,
     };
-    // The rate is on for the second of each 3 ms. It covers the start of a 2 ms interval in every
-    // other case.
+    // The rate is on in the second millisecond of every 3 ms. Only every other on-time begins at
+    // the start of a 2 ms interval.
     let mut config = link(0, BlockConfig::default());
     config.rate = RateConfig::Steps {
         steps: vec![step(0, Rate::ZERO), step(1, mbps(12)), step(2, Rate::ZERO)],

@@ -113,7 +113,7 @@ fn with_netems_changes_the_delay_line_stands_before_the_transmitter() {
         (us(7_500), 0),
         (us(8_500), 1),
         (us(9_500), 2),
-        // Its delay of 4 ms ends before the transmitter is free for it.
+        // The packet's delay of 4 ms ends before the transmitter is free.
         (us(10_500), 3),
         (us(22_000), 4),
     ];

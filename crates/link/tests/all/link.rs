@@ -135,7 +135,8 @@ fn a_limit_that_counts_the_delay_line_drops_what_would_overfill_it() {
     for n in 0..4 {
         bench.send(ms(2 * n), 1500);
     }
-    // The first packet reaches the far end at 11 ms and makes room at that instant.
+    // The first packet reaches the far end at 11 ms. So a packet that arrives at this instant fits
+    // into the limit.
     bench.send(ms(11), 1500);
     assert_eq!(bench.dropped(DropCause::QueueFull), [3]);
 

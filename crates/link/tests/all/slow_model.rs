@@ -240,7 +240,8 @@ impl Busy {
         if case.changes == Changes::ForArrivals {
             let (rate, delay) = (step_at(&case.steps, now).0, step_at(&case.delays, now).0);
             if case.keeps_order {
-                // Earlier packets reach the far end then, and this packet follows no earlier.
+                // `free_at` includes no delay. Earlier packets reach the far end at `free_at` plus
+                // the previous delay, and this packet arrives no earlier.
                 self.free_at = (self.free_at + self.before.1).saturating_sub(delay);
             }
             if self.free_at <= now

@@ -1,5 +1,5 @@
-//! Rule that no two files need each other: such files would be one file in two places. A file needs
-//! another if a path in it (in `use` or in code) leads to a definition of the other.
+//! Rule that no two files need each other, because such files would be one file in two places. A
+//! file needs another if a path in it (in `use` or in code) leads to a definition of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,8 +56,8 @@ struct Source {
 }
 
 impl Source {
-    /// Returns the path from the root of the crate of a path whose first name is imported. `None`
-    /// if the name is not imported.
+    /// Returns the full path of a path whose first name is imported. The result begins at the root
+    /// of the crate. `None` if the name is not imported.
     fn behind_import(&self, path: &[String]) -> Option<Module> {
         let (name, rest) = path.split_first()?;
         let import = self.imports.iter().find(|import| import.name == *name)?;
@@ -225,7 +225,8 @@ impl Reader<'_> {
     }
 }
 
-/// Adds the paths of a tree of `use`, with their local names, behind the names `before`.
+/// Adds the paths of a tree of `use` with their local names. Each path begins with the names
+/// `before`.
 fn leaves_of(tree: &[&str], before: &mut Vec<String>, leaves: &mut Vec<(Module, String)>) {
     let known = before.len();
     let mut i = 0;

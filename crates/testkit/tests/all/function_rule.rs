@@ -77,8 +77,8 @@ fn functions(tokens: &[Token]) -> Vec<Function<'_>> {
     found
 }
 
-/// Returns the index of the bracket in front of the parameters, behind the generics that may begin
-/// at `from`. `None` if there is none.
+/// Returns the index of the bracket in front of the parameters. Generics may begin at `from`.
+/// `None` if there is no bracket.
 fn opening(tokens: &[Token], from: usize) -> Option<usize> {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(from) {

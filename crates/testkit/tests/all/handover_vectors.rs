@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 const TABLE: &str = include_str!("../handover_vectors.csv");
-/// Numbers of reference values: compared with their numbers, compared as a rule with other numbers,
-/// and not compared.
+/// Numbers of reference values by group: values compared with their numbers, values compared as a
+/// rule with other numbers, and values that are not compared.
 const COUNTS: [usize; 3] = [89, 31, 51];
 
 #[test]

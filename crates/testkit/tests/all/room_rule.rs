@@ -35,7 +35,7 @@ const TESTED_FROM_ABOVE: [(&str, &str); 1] = [("sim", "world")];
 /// Crates in which each room has a line in [`MAY_USE`].
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
-/// Crate, room, and the rooms of the same crate that it may use.
+/// Crate, room, and the other rooms of the same crate that the room may use.
 const MAY_USE: [(&str, &str, &[&str]); 24] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error", "phasor"]),
@@ -128,8 +128,7 @@ fn module(file: &Path, root: &Path) -> Vec<String> {
     module
 }
 
-/// Returns the first names behind `crate` in the paths of a file. `module` is the module of the
-/// file.
+/// Returns the first name after `crate` of each path in a file. `module` is the module of the file.
 fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
     let tokens = tokens(source);
     let token = |index: usize| tokens.get(index).map_or("", |token| &token.text);
@@ -169,7 +168,7 @@ fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
     names
 }
 
-/// Adds the first names behind a `::`: a single one, or several in braces.
+/// Adds the first names after a `::`: a single name, or several names in braces.
 fn trees(tokens: &[Token], from: usize, names: &mut BTreeSet<String>) {
     if tokens[from].text != "{" {
         names.insert(tokens[from].text.clone());
@@ -243,7 +242,8 @@ fn the_rooms_of_a_crate_use_each_other_in_no_circle() {
             .map(|Use { from, to, .. }| (from, to))
             .collect();
         assert!(!uses.is_empty(), "{name}: no use was found at all");
-        // A room that uses no other is in no circle. Removing it leaves other rooms without uses.
+        // A room that uses no other room is in no circle. The loop removes such rooms until none is
+        // left.
         loop {
             let users: BTreeSet<String> = uses.iter().map(|(from, _)| from.clone()).collect();
             let before = uses.len();

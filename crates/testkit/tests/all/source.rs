@@ -187,7 +187,7 @@ pub(crate) fn without_tests(tokens: &[Token]) -> Vec<Token> {
     kept
 }
 
-/// Returns the index behind the item at `from`, which ends with `;` or with its braces.
+/// Returns the index after the item at `from`, which ends with `;` or with its braces.
 fn end_of_item(tokens: &[Token], from: usize) -> usize {
     let (mut i, mut depth) = (from, 0);
     while i < tokens.len() {
