@@ -10,7 +10,16 @@ tables with published numbers, verdicts, figures and reports.
 
 from fadeout.study.batch import CountCallback
 from fadeout.study.changes import UNCHANGED, Change, Moved, assumptions_section
-from fadeout.study.claims import Verdict, claims_section, judged, sign
+from fadeout.study.claims import (
+    ABOVE_ZERO,
+    Check,
+    Claim,
+    Outcome,
+    Verdict,
+    claims_section,
+    judged,
+    sign,
+)
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.places import (
     IN_SIGHT,
@@ -26,9 +35,12 @@ from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
 from fadeout.study.statistics import (
+    Bounded,
     Estimate,
+    Spread,
     estimate,
     exactly,
+    number_text,
     paired_difference,
     paired_ratio,
 )
@@ -36,14 +48,18 @@ from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
 
 __all__ = [
+    "ABOVE_ZERO",
     "IN_SIGHT",
     "OUT_OF_SIGHT",
     "QUIET",
     "QUIET_CELL",
     "SIGHTS",
     "UNCHANGED",
+    "Bounded",
     "Cell",
     "Change",
+    "Check",
+    "Claim",
     "CountCallback",
     "Effort",
     "Estimate",
@@ -51,11 +67,13 @@ __all__ = [
     "Moved",
     "Numbers",
     "Options",
+    "Outcome",
     "Places",
     "Report",
     "Runner",
     "Runs",
     "Section",
+    "Spread",
     "Store",
     "Study",
     "Table",
@@ -72,6 +90,7 @@ __all__ = [
     "jackknife",
     "judged",
     "mixed",
+    "number_text",
     "overrides",
     "paired_difference",
     "paired_ratio",

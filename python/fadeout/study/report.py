@@ -1,6 +1,7 @@
 """The report of a study: Markdown for people, CSV and JSON for programs, figures for papers."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,9 @@ FEW_SEEDS = (
     f"A mean of fewer than {FEWEST} seeds has no interval, in tables or in figures. *n* is its "
     "number of seeds."
 )
+
+NEGATIVE_ZERO = re.compile(r"(?<![\w.])-(0\.0+)(?![\d.])")
+"""A zero with a minus sign, which formatted differences may have."""
 
 Record = Mapping[str, Any]
 """A row of a table: numbers by name."""
@@ -75,7 +79,8 @@ def percent(name: str) -> Cell:
 
 
 def _cell(cell: Cell, record: Record) -> str:
-    return cell.format_map(record) if isinstance(cell, str) else cell(record)
+    text = cell.format_map(record) if isinstance(cell, str) else cell(record)
+    return NEGATIVE_ZERO.sub(r"\1", text)
 
 
 def _data(record: Record, unit: str) -> dict[str, Any]:
@@ -145,7 +150,7 @@ class Report:
             f"- {key.replace('_', ' ')}: {value}" for key, value in self.facts.items()
         )
         parts += ["## To repeat this", f"- {describe_build()}\n{facts}"]
-        text = "\n\n".join(part for part in parts if part) + "\n"
+        text = NEGATIVE_ZERO.sub(r"\1", "\n\n".join(part for part in parts if part) + "\n")
         (folder / "report.md").write_text(text, encoding="utf-8")
         document = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
         (folder / "results.json").write_text(document, encoding="utf-8")

@@ -1,9 +1,11 @@
 """Means with confidence intervals."""
 
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from fadeout.campaign.intervals import FEWEST
 
@@ -13,6 +15,28 @@ _T = (
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
     2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
+
+
+class Bounded(Protocol):
+    """Interface of a value with an interval."""
+
+    @property
+    def mean(self) -> float:
+        """The value, which need not be a mean."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The ends of the interval. `None` if there is none."""
+        ...
+
+    def text(self, spec: str, unit: str = "") -> str:
+        """Returns the text for tables."""
+        ...
+
+    def data(self, name: str = "", unit: str = "") -> dict[str, float | None]:
+        """Returns the columns of a data file."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -27,14 +51,20 @@ class Estimate:
         return self.text(spec)
 
     def text(self, spec: str, unit: str = "") -> str:
-        """Returns the text for tables. A mean without an interval has the number of
-        values instead.
+        """Returns the text for tables.
+
+        A mean without an interval has the number of values instead. A mean whose interval has no
+        length is the same with every seed, and stands alone. Digits are added until the half-width
+        has one that is not zero.
         """
         if self.count == 0:
             return "-"
         if math.isnan(self.half_width):
-            return f"{self.mean:{spec}}{unit} (n = {self.count})"
-        return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}{unit}"
+            return f"{number_text(self.mean, spec)}{unit} (n = {self.count})"
+        spec = _finer(spec, self.half_width)
+        half_width = number_text(self.half_width, spec.lstrip("+"))
+        mean = number_text(self.mean, spec)
+        return f"{mean} ± {half_width}{unit}" if _has_digit(half_width) else f"{mean}{unit}"
 
     def above(self, bound: float) -> "Estimate":
         """Returns the excess of the estimate over a bound."""
@@ -45,6 +75,13 @@ class Estimate:
         return replace(self, mean=bound - self.mean)
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The ends of the 95 % interval. `None` if there is none."""
+        if math.isnan(self.half_width):
+            return None
+        return self.mean - self.half_width, self.mean + self.half_width
+
+    @property
     def ci95(self) -> float | None:
         """Half-width for data files. None if there is no interval."""
         return None if math.isnan(self.half_width) else self.half_width
@@ -52,6 +89,65 @@ class Estimate:
     def data(self, name: str = "", unit: str = "") -> dict[str, float | None]:
         """Returns the columns of a data file: `NAMEmeanUNIT` and `NAMEci95UNIT`."""
         return {f"{name}mean{unit}": self.mean, f"{name}ci95{unit}": self.ci95}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median with the least and the largest value, for values that are not a sample.
+
+    An example are all phases of a command within the time of a segment.
+    """
+
+    mean: float
+    """The median."""
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """Returns the spread of `values`."""
+        return cls(statistics.median(values), min(values), max(values))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest value."""
+        return self.low, self.high
+
+    def text(self, spec: str, unit: str = "") -> str:
+        """Returns the text for tables, with the least and the largest value if they differ."""
+        median, low, high = (number_text(each, spec) for each in (self.mean, *self.bounds))
+        return f"{median}{unit}" if low == high else f"{median} ({low} to {high}){unit}"
+
+    def data(self, name: str = "", unit: str = "") -> dict[str, float | None]:
+        """Returns the columns of a data file."""
+        columns = {"median": self.mean, "least": self.low, "most": self.high}
+        return {f"{name}{key}{unit}": value for key, value in columns.items()}
+
+
+MORE_DIGITS = 3
+"""Maximum number of digits that are added so that a half-width is not zero."""
+
+
+def number_text(value: float, spec: str) -> str:
+    """Returns a number as text, without the minus sign of a zero."""
+    text = f"{value:{spec}}"
+    return text if _has_digit(text) else text.replace("-", "")
+
+
+def _has_digit(text: str) -> bool:
+    return re.search("[1-9a-z]", text) is not None
+
+
+def _finer(spec: str, half_width: float) -> str:
+    """Returns a format with enough digits for a half-width, unless it is next to zero."""
+    match = re.fullmatch(r"(\+?)\.(\d+)f", spec)
+    if match is None or half_width <= 0:
+        return spec
+    given = int(match[2])
+    for digits in range(given, given + MORE_DIGITS + 1):
+        if _has_digit(f"{half_width:.{digits}f}"):
+            return f"{match[1]}.{digits}f"
+    return spec
 
 
 def exactly(value: float) -> Estimate:

@@ -1,14 +1,16 @@
 """Checks of the conclusions of TR 36.839."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from fadeout.studies.mobility.runs import BASE, TRIED, Found, more
 from fadeout.studies.mobility.setups import AT_KMH, MIDDLE, SETS, WITHOUT_PICOS
-from fadeout.study import Estimate, Numbers, Section, Verdict, claims_section
+from fadeout.study import Check, Claim, Estimate, Numbers, Section, Verdict, claims_section
 
 FAILED = (("failures_state_2", "failures_state_3"), TRIED)
 WENT_BACK = (("ping_pongs",), ("handovers",))
+
+MORE = Check(published="more", low=0.0, unit=" points", spec="+.1f")
+"""Check of a conclusion of the report, which says that one number is larger than another."""
 
 Compare = Callable[[Sequence[Numbers], Sequence[Numbers]], Estimate]
 
@@ -22,8 +24,7 @@ def _ping_pongs(ours: Sequence[Numbers], base: Sequence[Numbers]) -> Estimate:
 
 
 def _verdict(name: str, text: str, margins: dict[str, Estimate]) -> Verdict:
-    shown = ", ".join(f"{key} {value.text('+.1f', ' points')}" for key, value in margins.items())
-    return Verdict(name, text, tuple(margins.values()), shown)
+    return Verdict(Claim(name, text, each=MORE), margins)
 
 
 def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[int]) -> Section:
@@ -63,13 +64,12 @@ def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[
             },
         ),
     ]
-    made = claims_section(verdicts)
-    return replace(
-        made,
+    return claims_section(
+        verdicts,
         title="What TR 36.839 concludes",
         text=(
-            "In words, from memory, as the tables of the report are not at hand. Differences are "
-            "in percentage points. A claim is judged by their sign and their 95 % interval. It is "
-            "*open* if the interval includes zero."
+            "In words, from memory, as the tables of the report are not at hand. Values are "
+            "differences in percentage points. A claim holds if the 95 % intervals of its "
+            "differences are above zero. It is *open* if an interval includes zero."
         ),
     )

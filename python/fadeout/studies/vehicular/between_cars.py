@@ -19,6 +19,7 @@ from fadeout.studies.vehicular.runs import MOTORWAY, SCENARIO, Effort, Numbers
 from fadeout.studies.vehicular.setups import RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM
 from fadeout.study import (
     QUIET_CELL,
+    Claim,
     Job,
     Runs,
     Section,
@@ -152,16 +153,16 @@ def between_cars(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
     return runs.over_seeds(PLACES, job, measure)
 
 
-def verdict(found: Mapping[str, Sequence[Numbers]], texts: Mapping[str, str]) -> Verdict:
+def verdict(found: Mapping[str, Sequence[Numbers]], claims: Mapping[str, Claim]) -> Verdict:
     """Returns the verdict that paths to the nearest vehicle are blocked less than those
     to units.
     """
-    margins, shown = [], []
+    margins, shown = {}, []
     for place, numbers in found.items():
         ours, units = (values(numbers, name) for name in ("nearest_pct", "unit_pct"))
-        margins.append(paired_difference(units, ours))
+        margins[f"to units less to cars, {place}"] = paired_difference(units, ours)
         shown.append(f"{place}: {estimate(ours).mean:.1f} of {estimate(units).mean:.1f} %")
-    return Verdict("v2v", texts["v2v"], tuple(margins), "; ".join(shown))
+    return Verdict(claims["v2v"], margins, f"Blocked are {'; '.join(shown)}")
 
 
 def section(found: Mapping[str, Sequence[Numbers]]) -> Section:

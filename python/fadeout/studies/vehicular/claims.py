@@ -19,7 +19,7 @@ from fadeout.studies.vehicular.setups import (
     Place,
     Scheme,
 )
-from fadeout.study import Estimate, Verdict, paired_difference, paired_ratio
+from fadeout.study import Claim, Estimate, Verdict, estimate, paired_difference, paired_ratio
 
 Found = Mapping[Point, Sequence[Numbers]]
 """Numbers of each sender by place and load, for each seed."""
@@ -54,64 +54,55 @@ def _mean_of(found: Found, places: Sequence[Place], load: float) -> list[Numbers
     ]
 
 
-def _shown(gains: Mapping[str, Estimate]) -> str:
-    return ", ".join(f"{name} {value.text('+.2f', ' %')}" for name, value in gains.items())
-
-
 def verdicts(
-    found: Found, loads: Sequence[float], capacity: float, texts: Mapping[str, str]
+    found: Found, loads: Sequence[float], capacity: float, claims: Mapping[str, Claim]
 ) -> list[Verdict]:
     """Returns the verdicts on Figures 8 and 9."""
     return [
-        _linear(found, loads, capacity, texts),
-        _rural(found, loads, texts),
-        _urban_random(found, loads, texts),
-        _sensitivity(found, loads, texts),
-        _rtt(found, texts),
-        _alike(found, texts),
+        _linear(found, loads, capacity, claims),
+        _rural(found, loads, claims),
+        _urban_random(found, loads, claims),
+        _sensitivity(found, loads, claims),
+        _rtt(found, claims),
+        _alike(found, claims),
     ]
 
 
 def _linear(
-    found: Found, loads: Sequence[float], capacity: float, texts: Mapping[str, str]
+    found: Found, loads: Sequence[float], capacity: float, claims: Mapping[str, Claim]
 ) -> Verdict:
     """Returns the verdict that up to load 1 at least 95 % of the offered load arrives."""
-    margins, shown = [], []
+    shares = {}
     for load in (each for each in loads if each <= AT_LOAD):
         got = values(_mean_of(found, PLACES, load), "goodput_mbps")
-        share = paired_difference([100 * one / (load * capacity) for one in got], [95.0] * len(got))
-        margins.append(share)
-        shown.append(f"{share.mean + 95:.1f} % at {load:g}")
-    return Verdict("linear_until_1", texts["linear_until_1"], tuple(margins), ", ".join(shown))
+        shares[f"share at load {load:g}"] = estimate([100 * one / (load * capacity) for one in got])
+    return Verdict(claims["linear_until_1"], shares)
 
 
-def _rural(found: Found, loads: Sequence[float], texts: Mapping[str, str]) -> Verdict:
+def _rural(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
     below = [load for load in loads if load < AT_LOAD]
     gains = {
-        f"at {load:g}": gain(
+        f"at load {load:g}": gain(
             _mean_of(found, (RURAL_MANHATTAN, RURAL_RANDOM), load),
             _mean_of(found, (URBAN_MANHATTAN, URBAN_RANDOM), load),
             "goodput_mbps",
         )
         for load in below
     }
-    return Verdict(
-        "rural_over_urban", texts["rural_over_urban"], tuple(gains.values()), _shown(gains)
-    )
+    return Verdict(claims["rural_over_urban"], gains)
 
 
-def _urban_random(found: Found, loads: Sequence[float], texts: Mapping[str, str]) -> Verdict:
+def _urban_random(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
     high = loads[-1]
     ours = _of(found, URBAN_RANDOM, RTW, high)
     gains = {
-        scheme.name: gain(ours, _of(found, URBAN_RANDOM, scheme, high), "goodput_mbps")
+        f"over {scheme.name}": gain(ours, _of(found, URBAN_RANDOM, scheme, high), "goodput_mbps")
         for scheme in CONVENTIONAL
     }
-    text = f"RTW-TCP at load {high:g} over {_shown(gains)}"
-    return Verdict("urban_random", texts["urban_random"], tuple(gains.values()), text)
+    return Verdict(claims["urban_random"], gains, f"The load is {high:g}")
 
 
-def _sensitivity(found: Found, loads: Sequence[float], texts: Mapping[str, str]) -> Verdict:
+def _sensitivity(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
     """Returns the verdict that RTW-TCP gains more from streets than the other senders."""
     high = loads[-1]
 
@@ -124,12 +115,15 @@ def _sensitivity(found: Found, loads: Sequence[float], texts: Mapping[str, str])
         return [100 * (streets / free - 1) if free else 0.0 for streets, free in pairs]
 
     ours = step(RTW)
-    margins = [paired_difference(step(scheme), ours) for scheme in CONVENTIONAL]
-    shown = ", ".join(f"{one.name} {fmean(step(one)):+.1f} %" for one in (RTW, *CONVENTIONAL))
-    return Verdict("mobility_sensitivity", texts["mobility_sensitivity"], tuple(margins), shown)
+    steps = {scheme.name: estimate(step(scheme)) for scheme in (RTW, *CONVENTIONAL)}
+    less = {
+        f"{scheme.name} less {RTW.name}": paired_difference(step(scheme), ours)
+        for scheme in CONVENTIONAL
+    }
+    return Verdict(claims["mobility_sensitivity"], {**steps, **less})
 
 
-def _rtt(found: Found, texts: Mapping[str, str]) -> Verdict:
+def _rtt(found: Found, claims: Mapping[str, Claim]) -> Verdict:
     """Returns the verdict on RTTs: lower with RTW-TCP, higher in random and urban places."""
     margins: dict[str, Estimate] = {}
     for scheme in CONVENTIONAL:
@@ -142,10 +136,10 @@ def _rtt(found: Found, texts: Mapping[str, str]) -> Verdict:
     urban = _mean_of(found, (URBAN_MANHATTAN, URBAN_RANDOM), AT_LOAD)
     rural = _mean_of(found, (RURAL_MANHATTAN, RURAL_RANDOM), AT_LOAD)
     margins["urban over rural"] = gain(urban, rural, "rtt_ms")
-    return Verdict("rtt_gain", texts["rtt_gain"], tuple(margins.values()), _shown(margins))
+    return Verdict(claims["rtt_gain"], margins)
 
 
-def _alike(found: Found, texts: Mapping[str, str]) -> Verdict:
+def _alike(found: Found, claims: Mapping[str, Claim]) -> Verdict:
     """Returns the verdict that RTW-TCP has less delay if it has more throughput."""
     gains = {}
     for scheme in CONVENTIONAL:
@@ -153,29 +147,26 @@ def _alike(found: Found, texts: Mapping[str, str]) -> Verdict:
         other = _of(found, URBAN_RANDOM, scheme, AT_LOAD)
         gains[f"throughput over {scheme.name}"] = gain(ours, other, "goodput_mbps")
         gains[f"delay of {scheme.name} over it"] = gain(other, ours, "rtt_ms")
-    return Verdict(
-        "rtt_like_throughput", texts["rtt_like_throughput"], tuple(gains.values()), _shown(gains)
-    )
+    return Verdict(claims["rtt_like_throughput"], gains)
 
 
 def motorway_verdict(
-    found: Mapping[Scheme, Sequence[Numbers]], texts: Mapping[str, str]
+    found: Mapping[Scheme, Sequence[Numbers]], claims: Mapping[str, Claim]
 ) -> Verdict:
     """Returns the verdict on RTW-TCP on the motorway."""
     gains = {
-        scheme.name: gain(found[RTW], found[scheme], "goodput_mbps")
+        f"over {scheme.name}": gain(found[RTW], found[scheme], "goodput_mbps")
         for scheme in MAIN
         if scheme is not RTW
     }
-    return Verdict("realistic", texts["realistic"], tuple(gains.values()), _shown(gains))
+    return Verdict(claims["realistic"], gains)
 
 
-def classes_verdict(found: Found, load: float, texts: Mapping[str, str]) -> Verdict:
+def classes_verdict(found: Found, load: float, claims: Mapping[str, Claim]) -> Verdict:
     """Returns the verdict that RTW-TCP has more throughput than one sender of each class."""
     ours = _of(found, URBAN_RANDOM, RTW, load)
     gains = {
-        scheme.name: gain(ours, _of(found, URBAN_RANDOM, scheme, load), "goodput_mbps")
+        f"over {scheme.name}": gain(ours, _of(found, URBAN_RANDOM, scheme, load), "goodput_mbps")
         for scheme in (CUBIC, *CLASSES)
     }
-    text = f"RTW-TCP at urban-random and load {load:g} over {_shown(gains)}"
-    return Verdict("table2", texts["table2"], tuple(gains.values()), text)
+    return Verdict(claims["table2"], gains, f"The place is urban-random, at load {load:g}")
