@@ -384,8 +384,9 @@ mod tests {
     fn the_budget_adds_up() {
         let budget = LinkBudget::default();
         let clear = budget.clear().expect("valid");
-        // Beam gains of 41253 * 0.7 over 12 and 30 times 65 square degrees, and free space over the
-        // slant distance of 100.404 m. Noise is -174 + 10 log10(190.08 MHz) + 10 dBm.
+        // The beams have gains of 0.7 times 41253, divided by 12 x 65 and 30 x 65 square degrees.
+        // The path loss is that of free space over the slant distance of 100.404 m. Noise is -174 +
+        // 10 log10(190.08 MHz) + 10 dBm.
         let gains = to_db(41_253.0 * 0.7 / 780.0) + to_db(41_253.0 * 0.7 / 1950.0);
         let expected = 30.0 + gains - 104.079 - (-174.0 + 82.7894 + 10.0);
         assert!(

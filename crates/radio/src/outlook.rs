@@ -134,7 +134,8 @@ mod tests {
         let ue = UeConfig::new(NodeId(0));
         let expected = [(ms(1000), ms(1500)), (ms(3000), ms(3500))];
         assert_eq!(outages(periodic(25.0), &ue, ms(4_900)), expected);
-        // A blockage loss below the threshold of beam failure is no outage.
+        // A blockage loss of 9 dB is below the threshold of beam failure, so no outage is
+        // predicted.
         assert_eq!(outages(periodic(9.0), &ue, ms(4_900)), []);
     }
 
@@ -183,8 +184,8 @@ mod tests {
         };
         assert_eq!(from, ms(1000));
         // Recovery begins after three failed measurements and takes 20 ms. The first failed
-        // measurement is at most one period after the start of the blockage. Two instants of the
-        // gain grid are added.
+        // measurement is at most one period after the start of the blockage. Gains are evaluated on
+        // a grid, which adds up to two grid intervals.
         let most = period.expect("beams") * 3 + Span::from_millis(20 + 2);
         assert!(
             to > ms(1020) && to <= ms(1000).saturating_add(most),

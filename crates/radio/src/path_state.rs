@@ -37,8 +37,9 @@ impl PathStates {
         }
     }
 
-    /// Returns the state of the path between a cell and a UE at `now`, with the UE at its position
-    /// by `motion`. Successive calls must not go back in time. `None` for a UE whose SINR is given.
+    /// Returns the state of the path between a cell and a UE at `now`. `motion` gives the UE's
+    /// position. The time of successive calls must not decrease. `None` for a UE whose SINR is
+    /// given.
     ///
     /// # Errors
     /// Returns an error if the cell's channel cannot be built.
@@ -97,7 +98,7 @@ mod tests {
             until: Time::ZERO + Span::from_millis(20),
             loss_db: 7.0,
         };
-        // The receiver's antenna cannot receive for about half of the time.
+        // The receiver's antenna is blocked for about half of the time.
         let deafness = Deafness {
             mean_clear: Span::from_millis(5),
             dwell: Span::from_millis(5),
@@ -105,8 +106,8 @@ mod tests {
         };
         let channel = ChannelConfig {
             path_loss: PathLoss::FreeSpace(FreeSpace),
-            // Fading has no clusters here, because each cluster would have a blockage loss of its
-            // own. All of the power then has the same blockage loss.
+            // With fading, each cluster would have a blockage loss of its own. Without fading, all
+            // of the power has the same blockage loss.
             los_fading: Fading::None,
             blockages: vec![
                 Blockage::Scripted(Scripted {

@@ -111,8 +111,8 @@ impl Managed<'_> {
         }
     }
 
-    /// Starts bicasting: the core also sends the UE's packets to the base station of `target`. That
-    /// base station buffers the packets until the UE arrives.
+    /// Starts bicasting: the core also sends the UE's packets to the base station of `target`. The
+    /// packets wait there until the UE arrives.
     fn begin_bicasting(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let (ue, stations) = (self.ue, (self.config.station(target), self.station()));
         let most = self.config.procedure.target_buffer;

@@ -26,8 +26,8 @@ pub(super) struct BandAllocation {
 }
 
 impl Bands {
-    /// Begins a slot with `units` units. If these are fewer than the band has, the units in the
-    /// middle of the band are missing. Synchronisation signals occupy them.
+    /// Begins a slot with `units` units. If the slot has fewer units than the band, synchronisation
+    /// signals occupy the missing units in the middle of the band.
     pub(super) fn begin_slot(&mut self, sub_bands: &SubBands, units: u32) {
         self.count = sub_bands.count();
         self.free[..self.count].copy_from_slice(sub_bands.units());
@@ -53,7 +53,7 @@ impl Bands {
     fn take_best(&mut self, units: u32, cqi: &BandCqi) -> BandSet {
         let (mut set, mut left) = (BandSet::default(), units);
         while left > 0 {
-            // Without a report, all sub-bands count as equally good.
+            // Without a report, all sub-bands have the same rate.
             let rate = |band: usize| 1.0 + f64::from(cqi[band]);
             let Some(band) = best_of(&self.free[..self.count], rate) else {
                 break;
@@ -194,8 +194,8 @@ mod tests {
         bands.begin_slot(sub_bands, 25);
         let mut cqi = [5; MOST_SUB_BANDS];
         (cqi[3], cqi[9]) = (9, 8);
-        // 100 resource blocks form thirteen sub-bands: twelve of two resource block groups, and the
-        // last of one.
+        // 100 resource blocks form thirteen sub-bands. Twelve of them have two resource block
+        // groups, and the last has one.
         let first = bands.take_best(3, &cqi);
         assert_eq!(
             [3, 9, 0].map(|band| first.contains(band)),

@@ -14,7 +14,7 @@ pub(super) struct Offer {
     pub most_ues: u32,
 }
 
-/// Properties of a competing UE that its [`Candidate`] does not contain.
+/// Data of a competing UE that its [`Candidate`] does not contain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entrant {
     pub rnti: Rnti,
@@ -22,7 +22,7 @@ pub(super) struct Entrant {
     pub cqi: u8,
 }
 
-/// Competition of UEs for one slot. Its memory is reused for each slot.
+/// UEs that compete for one slot, and their shares. The memory is reused for each slot.
 #[derive(Debug, Default)]
 pub(super) struct Competition {
     candidates: Vec<Candidate>,
@@ -42,7 +42,7 @@ impl Competition {
     pub(super) fn total_demand(&self) -> u32 {
         self.whole
     }
-    /// Asks for the demand of each `active` UE that may have data in `slot`. Adds those UEs with a
+    /// Requests the demand of each `active` UE that may have data in `slot`. Adds the UEs with a
     /// bid to the competition. Updates in `ready` the slot from which a UE may have data again.
     /// `ready` and `served` are indexed by RNTI.
     #[inline]
@@ -120,7 +120,7 @@ impl Competition {
             "a UE has two shares of a slot"
         );
     }
-    /// Returns the slot in the form in which a scheduler reads it.
+    /// Returns the slot and its candidates in the form that a scheduler reads.
     pub(super) fn view(&self, offer: &Offer) -> SlotView<'_> {
         SlotView {
             slot: offer.slot,

@@ -9,7 +9,7 @@ use crate::phy::frame::Duplex;
 use crate::phy::sub_band::BandSet;
 use fadeout_core::Direction;
 
-/// Resources of a slot that are left during scheduling.
+/// Resources of a slot that are not allocated yet.
 pub(super) struct SlotResources {
     slot: u64,
     /// Symbols for data.
@@ -54,8 +54,8 @@ impl CellMac {
             return;
         }
         self.begin_bands(remaining.units);
-        // The list is moved out, so that other state of the cell is accessible. No UE becomes
-        // active within a slot.
+        // The list is moved out of the cell, so that the cell's other fields can be changed
+        // meanwhile. No UE becomes active within a slot.
         let active = std::mem::take(&mut self.down.active);
         for &rnti in &active {
             self.repeat_downlink(rnti, &mut remaining, served);
@@ -64,7 +64,7 @@ impl CellMac {
         self.down.restore_active(active);
     }
 
-    /// Records the number of units that the downlink needs in a slot.
+    /// Records the number of units that the downlink needs in `slot`.
     fn record_need(&mut self, slot: u64, units: u32) {
         self.needed[slot as usize % NEEDS] = (slot, units);
     }

@@ -1,11 +1,11 @@
 //! A cell. It decides which slots to schedule, and which UEs to serve in each slot.
 //!
-//! A cell schedules a slot only if it may have work. Work is waiting data, a retransmission, an
-//! uplink grant, or an uplink slot that can be granted. A cell whose UEs have nothing to send
+//! A cell schedules a slot only if the slot may have work. Work is waiting data, a retransmission,
+//! an uplink grant, or an uplink slot that can be granted. A cell whose UEs have nothing to send
 //! therefore has no events.
 //!
-//! [`CellMac`] is the scheduler. It asks [`Served`] for the data of a UE and for the MCS. It does
-//! not know HARQ processes, bearers or channels.
+//! [`CellMac`] is the scheduler. It gets a UE's data and MCS through [`Served`]. It does not know
+//! HARQ processes, bearers or channels.
 
 mod bands;
 mod competition;
@@ -39,8 +39,8 @@ pub(crate) struct Bid {
     pub cqi: u8,
     /// Units that would empty the UE's buffer, limited to the unallocated units.
     pub wanted: u32,
-    /// Units that would empty the UE's buffer if the whole slot were free. Differs from `wanted` if
-    /// the uplink uses a part of a downlink slot.
+    /// Units that would empty the UE's buffer if the whole slot were unallocated. Differs from
+    /// `wanted` if the uplink uses a part of a downlink slot.
     pub whole: u32,
     /// Bytes that all units of the slot would carry for the UE.
     pub rate: f64,
@@ -90,11 +90,12 @@ pub(crate) trait Served {
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
     /// Returns the demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Returns the CQI of each sub-band, from the report that the leg's latest demand was computed
-    /// from.
+    /// Returns the CQI of each sub-band. The CQIs are from the report that gave the leg's latest
+    /// demand.
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
     /// Returns the MCS index and CQI of a downlink block with these units per sub-band. Both are
-    /// computed from the same report as the leg's latest demand. `None` if the leg is out of range.
+    /// computed from the report that gave the leg's latest demand. `None` if the leg is out of
+    /// range.
     fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
     /// Fills a new block for a leg and returns its HARQ process.
     ///
@@ -122,7 +123,7 @@ pub(crate) trait Served {
         slots: (u64, u64),
         block: (Shape, u8),
     ) -> Option<u8>;
-    /// Returns the first slot in which a leg may need another grant after a grant.
+    /// Returns the first slot in which a leg may need a further grant after it got a grant.
     fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
     /// Sends the uplink block of a HARQ process in its granted slot, which begins now.
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8);
@@ -130,8 +131,8 @@ pub(crate) trait Served {
     fn wake(&mut self, at: Time, generation: u32);
 }
 
-/// Number of slots for which the downlink's needs are stored. It exceeds the number of slots from a
-/// grant to its uplink slot.
+/// Number of slots for which the downlink's needs are stored. The number is larger than the number
+/// of slots from a grant to its uplink slot.
 const NEEDS: usize = 8;
 
 /// State of a cell's scheduling.
@@ -149,10 +150,9 @@ pub(crate) struct CellMac {
     first_slot: u64,
     /// Number of allocated uplink units, by slot.
     uplink_used: Vec<(u64, u32)>,
-    /// Number of units that the downlink needed, for the latest slots in which the downlink had
-    /// data.
+    /// Number of units that the downlink needed in each of the latest slots with downlink data.
     needed: [(u64, u32); NEEDS],
-    /// Units of the largest downlink retransmission that did not fit.
+    /// Units of the largest downlink retransmission that did not fit into its slot.
     blocked_units: u32,
     /// Number of reserved occasions of configured grants, by slot of the period.
     occasions: Vec<u32>,
@@ -341,8 +341,8 @@ impl CellMac {
         let symbols = self.plan.data_symbols(slot);
         let mut units = self.plan.up.units(symbols.up);
         if symbols.shared() > 0 && !self.down.active.is_empty() {
-            // Both directions have data for the slot. The uplink gets half, or less if a downlink
-            // retransmission needs more than half.
+            // Both directions have data for the slot. The uplink gets half of the shared units, or
+            // less if a downlink retransmission needs more than half.
             let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
             let left = both.saturating_sub(self.blocked_units);
             let half = shared.div_ceil(2);
@@ -357,7 +357,7 @@ impl CellMac {
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
 
-    /// Returns the largest number of units that the downlink needed in one of the latest slots
+    /// Returns the largest number of units that the downlink needed in any of the latest slots
     /// before `slot`.
     fn needed(&self, slot: u64) -> u32 {
         let latest = self.needed.iter();
@@ -398,9 +398,9 @@ impl CellMac {
     }
 
     /// Reserves an occasion of the configured grant for a UE with this offset. Returns false
-    /// without a configured grant, or if reservations would exceed half of the slot. In slots
-    /// shared with the downlink the limit is a quarter of the slot. The remaining resources are for
-    /// other UEs and retransmissions.
+    /// without a configured grant. Also returns false if reservations would exceed half of the
+    /// slot, or a quarter of a slot that is shared with the downlink. Other UEs and retransmissions
+    /// need the remaining resources.
     pub(crate) fn reserve_occasion(&mut self, offset: u32) -> bool {
         let Some(grant) = self.plan.config.configured_grant else {
             return false;

@@ -1,4 +1,4 @@
-//! Tests of a cell alone. The answers of its legs are constants of the test.
+//! Tests of a cell without legs. The test answers the requests of the cell with constants.
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
@@ -10,7 +10,7 @@ use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
 use crate::plan::{BandCqi, CellPlan};
 use fadeout_core::{CellId, Direction, Hertz, Point, Span, Time, UeId};
 
-/// Legs that want `wanted` units of each slot. Some legs also have a block to retransmit.
+/// Legs that each need `wanted` units of each slot. Some legs also have a block to retransmit.
 #[derive(Default)]
 struct Script {
     wanted: u32,
@@ -273,7 +273,8 @@ fn configured_grants_keep_at_most_half_of_a_slot() {
         ..lte()
     };
     let mut cell = cell(config, 4);
-    // Half of 17 units is 8, so two occasions of three units can be reserved and a third cannot.
+    // Half of 17 units is 8. Two occasions of three units can therefore be reserved, but a third
+    // cannot.
     assert!(cell.reserve_occasion(1) && cell.reserve_occasion(1));
     assert!(!cell.reserve_occasion(1));
     assert!(cell.reserve_occasion(2), "another slot has its own");
@@ -409,6 +410,7 @@ fn a_block_that_finds_no_room_in_the_uplink_is_tried_in_the_next_slot() {
 }
 
 /// Uses a pattern whose last downlink slot grants a short uplink slot and then full uplink slots.
+/// The retransmission is granted in a full uplink slot.
 #[test]
 fn a_block_that_does_not_fit_into_the_first_of_several_slots_goes_into_another() {
     let counts = UlDlPattern {

@@ -111,9 +111,9 @@ impl CellMac {
         self.up.ready[rnti.index()] = served.uplink_ready(&self.plan, leg, slot);
     }
 
-    /// Grants a pending retransmission of a UE, and returns true, if the block fits into slot
-    /// `target`. If the block does not fit into the last slot that `slot` can grant, the UE is
-    /// tried again in the next slot.
+    /// Grants a pending retransmission of a UE and returns true, if the block fits into slot
+    /// `target`. If the block fits into no slot that `slot` can grant, the retransmission is tried
+    /// again in the next slot.
     pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,

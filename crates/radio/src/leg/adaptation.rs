@@ -1,5 +1,5 @@
-//! Link adaptation of a leg. It chooses the MCS of a transport block from the latest channel
-//! report. The UE reports the downlink channel. The base station measures the uplink channel.
+//! Link adaptation of a leg: the choice of a transport block's MCS from the latest channel report.
+//! The UE reports the downlink channel. The base station measures the uplink channel.
 
 use super::Leg;
 use crate::config::{Adaptation, Sharing};
@@ -36,8 +36,8 @@ pub(crate) trait UplinkAir {
     /// Returns the number of resource blocks, at most `available`, for which the UE's power
     /// suffices.
     fn affordable_blocks(&self, available: u32) -> u32;
-    /// Returns how much lower the power in each of `blocks` resource blocks is than in a single
-    /// block, in dB.
+    /// Returns the reduction in dB of the power per resource block, if the UE divides its power
+    /// among `blocks` resource blocks instead of using one.
     fn spread_db(&self, blocks: u32) -> f64;
 }
 
@@ -72,7 +72,7 @@ impl Leg {
         };
         let adaptation = resources.adaptation()?;
         let start = plan.frame.start_of(slot);
-        // Before the first report is known, the present channel is used.
+        // Before the first report is known, the channel at the present time is used.
         let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
         let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.down.report;
@@ -137,8 +137,8 @@ impl Leg {
             air.measure(plan.frame.slot_at(measured_at), &mut report.measurement);
             report.measured_at = measured_at;
         }
-        // The UE's power is divided among the granted units. On fewer units each unit has more
-        // power, so the MCS is chosen again.
+        // The UE divides its power among the granted units. With fewer units each unit has more
+        // power, so the MCS is chosen again for them.
         let most = affordable_units(plan, symbols, units, air);
         let mut choice = self.choice_over(plan, (symbols, most, wanted), air)?;
         if choice.units < most {

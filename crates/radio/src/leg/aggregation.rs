@@ -1,8 +1,8 @@
 //! Carrier aggregation: the legs of one UE that carry the same bearers.
 //!
 //! A bearer has an RLC entity on the primary leg. Transport blocks of secondary legs are filled
-//! from the same RLC entity. A secondary cell is activated when data arrives that the cell may
-//! carry, which takes some time. The cell is deactivated after a time without data.
+//! from the same RLC entity. Data that a secondary cell may carry activates that cell, which takes
+//! some time. The cell is deactivated after a time without data.
 //!
 //! Standard: TS 38.321 §5.9; TS 36.321 §5.13.
 
@@ -18,8 +18,8 @@ pub(crate) struct Carriers {
     have_uplink: bool,
     /// Activation of the cell, if this leg is in an SCell. `None` on other legs.
     activation: Option<Activation>,
-    /// True if RLC entities are restricted to this cell. Grants for data of these entities are then
-    /// requested on this leg.
+    /// True if RLC entities are restricted to this cell. The UE then requests grants for data of
+    /// these entities on this leg.
     requests_on_own_leg: bool,
 }
 
@@ -83,8 +83,8 @@ impl Carriers {
         self.requests_on_own_leg = true;
     }
 
-    /// Returns the leg on which the UE requests grants for this leg's data. `None` if the UE
-    /// requests them on this leg.
+    /// Returns the leg on which the UE requests grants for this leg's data. `None` if that is this
+    /// leg itself.
     pub(crate) fn requesting_leg(&self) -> Option<LegId> {
         self.primary().filter(|_| !self.requests_on_own_leg)
     }
@@ -94,8 +94,8 @@ impl Carriers {
         &self.scells
     }
 
-    /// Handles new data for a secondary cell. If the cell is not active, it is activated. Returns
-    /// the time from which the cell can carry data. `None` if the cell is active.
+    /// Handles new data for a secondary cell, which is activated if it is not active. Returns the
+    /// time from which the cell can carry data. `None` if the cell is active.
     pub(super) fn on_data(&mut self, now: Time) -> Option<Time> {
         let activation = self.activation.as_mut()?;
         if now < activation.active_until {

@@ -38,8 +38,8 @@ impl Content {
     }
 }
 
-/// Pool of all contents. The content that was freed last is reused first, because it is still in
-/// the cache.
+/// Pool of all contents. The content that was freed last is reused first, because its memory is
+/// still in the processor's cache.
 ///
 /// All contents have the capacity that the fullest content has needed so far. The initial capacity
 /// suffices for a few packets or ACKs. Without a common capacity, rarely used contents would still
@@ -117,8 +117,8 @@ impl Contents {
         );
         id
     }
-    /// Doubles the number of contents, because all are in use. Doubling keeps the number of
-    /// allocations small.
+    /// Doubles the number of contents, because all contents are in use. Doubling keeps the number
+    /// of allocations small.
     #[cold]
     fn double(&mut self) {
         let first = self.contents.len();
@@ -152,7 +152,7 @@ impl Contents {
             self.grow(id, has);
         }
     }
-    /// Gives all free contents the capacity `has` of the largest content.
+    /// Gives all free contents the capacity `has`, which is the largest capacity needed so far.
     #[cold]
     fn grow(&mut self, id: ContentId, has: BlockCapacity) {
         let capacity = self.capacity.max(has);
@@ -161,7 +161,7 @@ impl Contents {
             return;
         }
         self.capacity = capacity;
-        // Contents that are in use get the capacity when they are freed.
+        // A content that is in use gets the capacity when it is freed.
         for id in &self.free {
             capacity.reserve_in(&mut self.contents[id.0 as usize].block);
         }

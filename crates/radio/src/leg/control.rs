@@ -2,9 +2,9 @@
 
 use fadeout_core::DrbId;
 
-/// Control element that activates PDCP duplication of a bearer on some of the bearer's legs. For a
-/// bearer with two legs it is Duplication Activation/Deactivation. For a bearer with more legs it
-/// is Duplication RLC Activation/Deactivation.
+/// Control element that activates PDCP duplication of a bearer on some of the bearer's legs. A
+/// bearer with two legs uses Duplication Activation/Deactivation. A bearer with more legs uses
+/// Duplication RLC Activation/Deactivation.
 ///
 /// Standard: TS 38.321 §5.10, §6.1.3.11, §6.1.3.32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

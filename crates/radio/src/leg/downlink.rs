@@ -5,8 +5,8 @@ use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// Bytes of a transport block that can carry a part of any SDU. An unsegmented SDU of usual size
-/// also fits.
+/// Size in bytes of a transport block that can surely carry a part of any SDU. The block also has
+/// space for an unsegmented SDU of usual size.
 const LARGE_SDU: u64 = 1600;
 
 impl Leg {
@@ -47,8 +47,8 @@ impl Leg {
     }
 
     /// Returns the first slot in which the leg may have data, after a transport block of `bytes`
-    /// stayed empty in `slot`. Either the block was too small, or an RLC window is closed until
-    /// feedback opens it.
+    /// stayed empty in `slot`. Either the block was too small, or an RLC window is stalled until
+    /// feedback arrives.
     pub(crate) fn ready_after_nothing(&self, slot: u64, bytes: u32, backlog: u64) -> u64 {
         let is_small = u64::from(bytes) < backlog.min(LARGE_SDU);
         if is_small {

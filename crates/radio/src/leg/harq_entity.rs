@@ -66,7 +66,7 @@ pub(crate) struct Decoding {
     pub is_first: bool,
 }
 
-/// Inputs of the decision whether a transmission is received.
+/// Inputs of the decision whether the receiver decodes a transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judgement<'a> {
     /// HARQ parameters of the cell.
@@ -81,10 +81,10 @@ pub(crate) struct Judgement<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct HarqEntity {
     processes: Vec<HarqProcess>,
-    /// Index of the process that has been idle longest. It is used next.
+    /// Index of the process that has been idle longest, which is used next.
     next: usize,
-    /// First slot in which the process `next` may send new data, if that process is idle. This
-    /// value usually avoids a search over all processes.
+    /// First slot in which process `next` may send new data, if that process is idle. With this
+    /// stored slot, a search over all processes is rarely needed.
     next_free_from: u64,
     waiting: u32,
 }
@@ -308,7 +308,7 @@ impl HarqEntity {
         })
     }
 
-    /// Returns true if no transport block is under way or waits.
+    /// Returns true if no transport block was sent without result or waits for its retransmission.
     pub(crate) fn is_idle(&self) -> bool {
         self.processes.iter().all(|p| p.content.is_none())
     }
@@ -504,7 +504,8 @@ mod tests {
             harq.start(expected, Shape::default(), Time::ZERO);
             harq.skip(expected, 0);
         }
-        // Two processes are busy, one of which would be used next. The remaining process is free.
+        // Two of three processes are busy, and one of them would be used next. The third process is
+        // free.
         for busy in [2, 0] {
             harq.start(busy, Shape::default(), Time::ZERO);
             harq.sent(busy, 1000, 1008);

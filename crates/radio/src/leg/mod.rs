@@ -54,7 +54,8 @@ pub(crate) struct LegConfig {
 #[repr(C, align(64))]
 pub(crate) struct Leg {
     pub config: LegConfig,
-    /// True if the UE may have been out of range at the latest evaluation of its downlink.
+    /// True if the UE was out of range at the latest evaluation of its downlink, or was not
+    /// evaluated yet.
     was_out_of_range: bool,
     /// Time from a multiple of the DRX cycle to the UE's on-duration.
     drx_offset: Span,
@@ -84,8 +85,8 @@ pub(crate) fn control_bytes(leg: &Leg) -> u64 {
     controls.map(|control| u64::from(control.size())).sum()
 }
 
-/// Returns the leg on which the UE requests grants and reports buffer status for this leg. It is
-/// the primary leg, unless RLC entities are restricted to this leg's cell.
+/// Returns the leg on which the UE requests grants and reports buffer status for this leg. Usually
+/// this is the primary leg. If RLC entities are restricted to this leg's cell, it is this leg.
 #[inline]
 pub(crate) fn requesting_leg(leg: &Leg) -> LegId {
     leg.carriers.requesting_leg().unwrap_or(leg.config.id)
@@ -103,7 +104,7 @@ pub(crate) fn rlc_of(leg: &Leg, bearer: DrbId) -> u8 {
 #[repr(C)]
 pub(crate) struct LegHalf {
     harq: HarqEntity,
-    /// Slot of the latest transport block. A UE has at most one in each slot.
+    /// Slot of the latest transport block. A UE has at most one transport block in each slot.
     last_slot: u64,
     /// True if data waits for a free HARQ process.
     is_stalled: bool,
@@ -164,7 +165,7 @@ impl LegHalf {
     }
 
     /// Returns the process that retransmits first in `slot`, and the resources of its block. `None`
-    /// if no retransmission is due, or if slot `target` is already taken.
+    /// if no retransmission is due, or if slot `target` is already in use.
     pub(crate) fn repetition(&self, slot: u64, target: u64) -> Option<(u8, Shape)> {
         let process = self.harq.waiting(slot)?;
         (self.last_slot != target).then(|| (process, self.harq.process(process).shape))
@@ -202,7 +203,7 @@ impl LegHalf {
         self.harq.unused()
     }
 
-    /// Returns true if no transport block is under way or waits.
+    /// Returns true if no transport block was sent without result or waits for its retransmission.
     pub(crate) fn is_idle(&self) -> bool {
         self.harq.is_idle()
     }
@@ -243,9 +244,9 @@ impl Leg {
         }
     }
 
-    /// Resets the leg when the UE leaves the cell or comes back to it (MAC reset). No transport
-    /// block is under way afterwards, and the channel is unknown. The contents of the blocks go to
-    /// `unsent`, by direction.
+    /// Resets the leg when the UE leaves the cell or comes back to it (MAC reset). Afterwards no
+    /// transport block is under way, and the channel is unknown. The contents of the blocks are
+    /// moved to `unsent`, by direction.
     ///
     /// Standard: TS 38.321 §5.12; TS 36.321 §5.9.
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
@@ -281,15 +282,15 @@ impl Leg {
         self.carriers.primary().unwrap_or(self.config.id)
     }
 
-    /// Records whether the UE is out of range at an evaluation of its downlink. Returns true if it
-    /// was out of range at the previous evaluation.
+    /// Records whether the UE is out of range at an evaluation of its downlink. Returns true if the
+    /// UE was also out of range at the previous evaluation.
     #[inline]
     pub(crate) fn on_evaluation(&mut self, is_out_of_range: bool) -> bool {
         std::mem::replace(&mut self.was_out_of_range, is_out_of_range)
     }
 
     /// Returns the first slot in which the UE can be served, if it has data to send in `slot`. The
-    /// leg no longer waits for a free HARQ process afterwards.
+    /// leg is no longer marked as waiting for a free HARQ process.
     pub(crate) fn awaken(
         &mut self,
         plan: &CellPlan,
@@ -342,8 +343,8 @@ impl Leg {
         self.clear_from(plan.frame.slot_from(awake), Direction::Downlink)
     }
 
-    /// Returns the DRX cycle of a UE that sleeps between its on-durations. `None` if the UE has no
-    /// DRX, or while it still listens after data.
+    /// Returns the DRX cycle of a UE that sleeps between its on-durations. `None` if the UE does
+    /// not use DRX, or while the UE still listens after data.
     pub(crate) fn sleeps(&self, drx: Option<&DrxConfig>, now: Time) -> Option<Span> {
         drx.filter(|_| now >= self.awake_until).map(|drx| drx.cycle)
     }
@@ -432,8 +433,8 @@ impl Leg {
         Some(decoding)
     }
 
-    /// Handles a radio link failure. No transport block is under way afterwards, and the UE has no
-    /// service until `until`. The contents of the blocks go to `lost`, by direction.
+    /// Handles a radio link failure. Afterwards no transport block is under way, and the UE has no
+    /// service until `until`. The contents of the blocks are moved to `lost`, by direction.
     pub(crate) fn fail(&mut self, until: Time, lost: &mut [Vec<ContentId>; 2]) {
         self.unserved_until = until;
         self.down.harq.clear(&mut lost[Direction::Downlink.index()]);

@@ -38,7 +38,7 @@ pub(crate) struct UplinkRequests {
     outstanding: u32,
     /// Bytes that remained in the UE's buffers according to its latest report.
     reported: u64,
-    /// Time at which the UE requests again if no grant comes (retxBSR-Timer).
+    /// Time at which the UE sends another request if it gets no grant (retxBSR-Timer).
     repeat_at: Time,
     repeat: Wake,
     /// True if the base station received a request and has not answered it.
@@ -46,8 +46,8 @@ pub(crate) struct UplinkRequests {
     /// Bytes that wait at the UE, as far as the base station knows. This is the reported bytes
     /// minus the bytes granted since the report.
     pub(super) known: u64,
-    /// Bytes of the largest transport block that returned without data although unsegmented data
-    /// waited. The base station knows this size. Zero after a block with data.
+    /// Size in bytes of the largest transport block that returned without data although data waited
+    /// that did not fit. The base station knows this size. Zero after a block with data.
     pub(super) unfit: u32,
     /// Bytes that the base station has granted so far.
     granted: u64,
@@ -73,7 +73,7 @@ pub(crate) struct Request {
 /// Action of a UE at the time when it would repeat its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// The repetition was postponed, so the UE waits.
+    /// The repetition was postponed, so the UE waits and sends no request now.
     Later,
     /// A grant is on its way, so the UE sends no request.
     No,
@@ -183,7 +183,7 @@ impl UplinkRequests {
 
     /// Handles the slot of a granted transport block of `bytes`. `carries_data` is true if the
     /// block carries data, and `left` bytes remain. Returns the time of the scheduling request that
-    /// led to the grant. `None` if there was none.
+    /// led to the grant. `None` if no request led to the grant.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
@@ -251,14 +251,14 @@ impl UplinkRequests {
         self.known > 0
     }
 
-    /// Returns true if a transport block of `bytes` would return empty again, because the waiting
-    /// data cannot be segmented and does not fit.
+    /// Returns true if a transport block of `bytes` would return empty, because the waiting data
+    /// cannot be segmented and does not fit.
     pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
         self.unfit > 0 && bytes <= self.unfit
     }
 
-    /// Forgets the size of blocks that returned empty, so that blocks of this size are granted
-    /// again. The cell can grant no larger block now.
+    /// Forgets the size of blocks that returned empty, because the cell can grant no larger block
+    /// now. Blocks of this size are then granted again.
     pub(crate) fn forget_unfit(&mut self) {
         self.unfit = 0;
     }
@@ -285,8 +285,8 @@ impl UplinkRequests {
     }
 
     /// Records that a transport block of `bytes` was too small for the waiting data of `status`
-    /// bytes. Blocks granted since then will also return empty. So the base station still has to
-    /// grant all of the `status` bytes.
+    /// bytes. Blocks that were granted since then will also return empty. So the base station still
+    /// has to grant all `status` bytes.
     pub(super) fn on_unfit(&mut self, status: u64, bytes: u32) {
         self.unfit = self.unfit.max(bytes);
         self.known = status;
@@ -363,7 +363,7 @@ impl Leg {
         }
     }
 
-    /// Returns the first opportunity for a request that is not before `slot` and outside
+    /// Returns the first opportunity for a request that is not before `slot` and lies outside
     /// measurement gaps. If gaps cover all opportunities, returns the first slot with PUCCH symbols
     /// after the gap of the first opportunity.
     fn opportunity_from(&self, plan: &CellPlan, offset: u32, slot: u64) -> u64 {
@@ -394,7 +394,7 @@ impl Leg {
         slot
     }
 
-    /// Uses the UE's next occasion of the configured grant from `first_slot`. Returns the
+    /// Uses the UE's next occasion of the configured grant from `first_slot` on. Returns the
     /// occasion's slot and HARQ process. `None` if there is no such occasion, or if its block has
     /// no space for data.
     ///

@@ -1,4 +1,5 @@
-//! Tests of a leg alone. The tests provide slots, measurements, backlogs and RLC queues.
+//! Tests of a leg without a cell or bearers. The tests provide slots, measurements, backlogs and
+//! RLC queues.
 
 mod rules;
 mod uplink;
@@ -123,7 +124,7 @@ fn content() -> ContentId {
     Contents::new(1000).claim()
 }
 
-/// Sends a new downlink transport block in `slot`. The UE then decodes it.
+/// Sends a new downlink transport block in `slot`, and lets the UE decode it.
 fn exchange(leg: &mut Leg, plan: &CellPlan, slot: u64) -> (u8, Decoding) {
     let block = (shape(500), 7);
     let process = leg
@@ -209,8 +210,8 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         after_first
     };
     assert_eq!(with(1.0), -0.5);
-    // At a BLER of one in ten the outer loop's offset has no drift: one success raises it by 0.5 /
-    // 9 dB.
+    // At a BLER of 10 % the outer loop's offset has no drift. A failure lowers it by 0.5 dB, and a
+    // success raises it by 0.5 / 9 dB.
     assert!((with(0.0) - 0.5 / 9.0).abs() < 1e-12);
 }
 
@@ -227,8 +228,8 @@ fn a_scheme_follows_the_report_and_the_outer_loop() {
     };
     let (good, cqi) = scheme(&mut leg, 11, 9).expect("in range");
     assert_eq!(cqi, 9);
-    // Reports come every 5 ms and are 6 ms old at their first use. Each report is used until the
-    // next one.
+    // A report comes every 5 ms and is 6 ms old at its first use. Each report is used until the
+    // next one, so slot 15 still uses the first report.
     assert_eq!(scheme(&mut leg, 15, 1), Some((good, 9)));
     assert!(scheme(&mut leg, 16, 4).is_some_and(|(scheme, cqi)| scheme < good && cqi == 4));
     assert_eq!(scheme(&mut leg, 21, 0), None, "out of range");
@@ -271,7 +272,7 @@ fn uplink_power_is_spread_over_as_many_units_as_it_suffices_for() {
             .uplink_choice(&plan, 20, (14, 17, wanted), &mut air)
             .expect("in range")
     };
-    // A unit has three resource blocks.
+    // A unit has three resource blocks. With power for 8 resource blocks, the UE gets 2 units.
     let (all, few) = (choose(50, 1_000_000), choose(8, 1_000_000));
     assert_eq!((all.units, few.units), (17, 2));
     assert!(few.scheme > all.scheme, "more power in each");
@@ -307,7 +308,7 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
     leg.decode(&plan, (DOWN, process), 0.0, &mut NullProbe);
     assert_eq!(leg.downlink_resumes(), Some(11));
     assert_eq!(leg.downlink_ready(&plan, 8, (100, None), false), 11);
-    // Without data the leg waits for the next packet, so no slot is returned. An out-of-range leg
+    // Without data the leg waits for the next packet, so the result is no slot. An out-of-range leg
     // is tried again after 40 ms.
     assert_eq!(leg.downlink_ready(&plan, 8, (0, None), false), NO_SLOT);
     assert_eq!(
@@ -321,7 +322,7 @@ fn when_every_process_is_busy_a_leg_waits_for_feedback() {
 fn a_block_too_small_for_anything_is_followed_by_the_next_slot() {
     let leg = leg(&plan(lte()));
     assert_eq!(leg.ready_after_nothing(5, 20, 1000), 6);
-    // A large transport block stays empty only if an RLC window is closed, so the leg waits for
+    // A large transport block stays empty only if an RLC window is stalled, so the leg waits for
     // feedback.
     assert_eq!(leg.ready_after_nothing(5, 2000, 100_000), NO_SLOT);
 }
@@ -341,7 +342,7 @@ fn a_sleeping_ue_is_sent_nothing_new_until_it_listens() {
     assert!(!leg.may_send_new(&plan, 20));
     assert_eq!(leg.downlink_ready(&plan, 20, (100, None), false), 47);
     assert!(leg.may_send_new(&plan, 47));
-    // New data keeps the UE awake for another 10 ms.
+    // New data in slot 50 keeps the UE awake for another 10 ms.
     exchange(&mut leg, &plan, 50);
     assert!(leg.may_send_new(&plan, 59) && !leg.may_send_new(&plan, 60));
 }
@@ -359,7 +360,7 @@ fn a_failed_leg_forgets_everything_and_is_without_service() {
     assert!(!leg.requests.is_heard() && leg.down.is_idle());
     assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
     assert!(leg.request(&plan, millis(2)).slot >= 200);
-    // Decoding of a transport block that was sent before the failure has no result.
+    // The transport block was sent before the failure, so its decoding has no result.
     let late = leg.decode(&plan, (DOWN, 0), 0.0, &mut NullProbe);
     assert_eq!(late, None);
 }
@@ -384,7 +385,7 @@ fn a_second_leg_has_streams_of_its_own() {
     assert_ne!(fates(0), fates(1));
 }
 
-/// RLC queues with bytes of STATUS PDUs and of data.
+/// RLC queues, each with its bytes of STATUS PDUs and its bytes of data.
 struct Waiting(Vec<(u32, u32)>);
 
 impl RlcQueues for Waiting {
@@ -422,7 +423,7 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
         },
         ..BearerConfig::lte(UeId(0))
     };
-    // The bearer with the lower priority value is the more urgent one, in any order of addition.
+    // A lower priority value is more urgent, regardless of the order in which bearers are added.
     leg.channels.add(DrbId(0), &bearer(9, Some(800_000)));
     leg.channels.add(DrbId(1), &bearer(3, Some(0)));
     leg.channels.add(DrbId(2), &bearer(9, Some(0)));
@@ -430,7 +431,8 @@ fn status_goes_first_then_the_prioritised_rates_then_priority() {
     assert_eq!(leg.channels.bearer(1), Some(DrbId(0)));
     let mut queues = Waiting(vec![(0, 9000), (0, 500), (60, 9000)]);
     let mut content = Content::default();
-    // A prioritised bit rate of 800 kbit/s over 50 ms gives an allowance of 5000 bytes.
+    // At a prioritised bit rate of 800 kbit/s, bearer 0 may send 5000 bytes after 50 ms. The
+    // remaining bytes go to the bearers by priority.
     leg.channels
         .fill(millis(50), DOWN, 6000, &mut content, &mut queues);
     assert_eq!(queues.0, [(0, 9000 - 5440), (0, 0), (0, 9000)]);

@@ -5,8 +5,8 @@ use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
 use fadeout_core::{Direction, Time};
 
-/// Maximum bytes of MAC and RLC headers. A transport block that is no larger may return empty
-/// although data waits that can be segmented.
+/// Maximum bytes of MAC and RLC headers. A transport block of at most this size may return empty,
+/// even if the waiting data can be segmented.
 const MOST_HEADERS: u32 = 16;
 
 /// Resources of a new transport block, and the CQI from which its MCS was chosen.
@@ -64,8 +64,8 @@ impl Leg {
         self.clear_from(ready.max(slot + 1), Direction::Downlink)
     }
 
-    /// Returns a HARQ process for a transport block that is granted in `slot`. `None` if all are
-    /// busy.
+    /// Returns a HARQ process for a transport block that is granted in `slot`. `None` if all HARQ
+    /// processes are busy.
     pub(crate) fn free_uplink(&self, slot: u64) -> Option<u8> {
         self.up.harq.free(slot)
     }
@@ -89,7 +89,7 @@ impl Leg {
     /// Handles a new uplink transport block that the UE has filled. The block reports that `left`
     /// bytes remain. If any bytes remain, the UE sends another request at the time of
     /// [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat). Returns the time
-    /// of the scheduling request that led to the grant. `None` if there was none.
+    /// of the scheduling request that led to the grant. `None` if no request led to the grant.
     pub(crate) fn on_filled(
         &mut self,
         requests: &mut UplinkRequests,
@@ -139,8 +139,8 @@ impl Leg {
             let bytes = block.shape.bytes;
             requests.on_unfit(block.status, bytes);
         } else if is_latest && block.status > 0 && block.shape.bytes <= MOST_HEADERS {
-            // The grants under way seem to cover the reported bytes. Without this record, the base
-            // station would repeat grants of the same size for ever.
+            // The outstanding grants seem to cover the reported bytes. Without this record, the
+            // base station would repeat grants of the same size for ever.
             requests.unfit = requests.unfit.max(block.shape.bytes);
         }
     }

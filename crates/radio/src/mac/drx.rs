@@ -4,8 +4,8 @@
 
 use fadeout_core::{Span, Time};
 
-/// Long DRX cycle. A UE gets no new data outside its listening times. Retransmissions still reach
-/// the UE, because their timers keep it awake.
+/// Long DRX cycle. A UE gets no new data outside its listening times. It still gets
+/// retransmissions, because it listens while their timers run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrxConfig {
     /// Time from one on-duration to the next (drx-LongCycle). Each UE has its own offset, drawn

@@ -42,8 +42,8 @@ impl Default for LogicalChannel {
 }
 
 /// Bytes of a 1500-byte SDU with headers. RLC does not segment an SDU that fits into the transport
-/// block. A channel may therefore exceed its allowance up to this size, and repays the excess
-/// later.
+/// block. A channel may therefore exceed its allowance by up to this size. The excess reduces its
+/// later allowances.
 const WHOLE_SDU: u32 = 1600;
 
 /// Variable Bj of logical channel prioritisation: the bytes that a channel may still send at its
@@ -78,7 +78,7 @@ impl Bucket {
     }
 
     /// Returns the bytes that the channel may send at its prioritised bit rate. The remaining bytes
-    /// of the block are assigned by priority later.
+    /// of the block are assigned to the channels by priority later.
     pub fn allowance(&mut self, now: Time) -> u32 {
         let Some(rate) = self.rate else {
             return u32::MAX;
@@ -133,8 +133,8 @@ mod tests {
             ..LogicalChannel::default()
         };
         let mut bucket = Bucket::new(&channel);
-        // The bucket contains 8 bytes. The allowance is a whole SDU, because RLC does not segment
-        // an SDU that fits.
+        // The bucket contains 8 bytes. The allowance is still that of a whole SDU, because RLC does
+        // not segment an SDU that fits into the block.
         assert_eq!(bucket.allowance(at_ms(1)), WHOLE_SDU);
         bucket.on_served(1_508);
         assert_eq!(bucket.allowance(at_ms(188)), 0);

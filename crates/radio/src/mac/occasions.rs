@@ -4,9 +4,9 @@ use crate::phy::overhead::common_multiple;
 
 /// Periodic occasions of a cell's UEs. Each UE has one occasion in each period, at the UE's offset.
 ///
-/// An occasion in a slot without symbols for an occasion is not used. The allowed offsets are those
-/// whose occasions most often have symbols. If the period is a multiple of the pattern, all
-/// occasions at an allowed offset have symbols.
+/// If an occasion lies in a slot without symbols for it, the occasion is not used. The allowed
+/// offsets are those whose occasions most often have symbols. If the period is a multiple of the
+/// pattern, all occasions at an allowed offset have symbols.
 ///
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Occasions {
         }
     }
 
-    /// Returns the occasions of another period in the same pattern.
+    /// Returns occasions with another period in the same pattern.
     pub fn with_period(&self, period: u32) -> Occasions {
         Occasions::new(period, self.usable.clone())
     }
@@ -60,8 +60,8 @@ impl Occasions {
         self.offsets[(n % self.offsets()) as usize]
     }
 
-    /// Returns the first allowed offset that is at least `least`. If there is none, returns the
-    /// smallest allowed offset.
+    /// Returns the first allowed offset that is at least `least`. If all allowed offsets are
+    /// smaller, returns the smallest one.
     pub fn offset_from(&self, least: u32) -> u32 {
         let later = self.offsets.iter().find(|&&offset| offset >= least);
         *later.unwrap_or(&self.offsets[0])
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_period_that_does_not_fit_is_what_the_pattern_leaves_of_it() {
-        // Two of five slots have symbols. With a period of 8 all offsets are equally good: two of
-        // five occasions have symbols.
+        // Two of five slots have symbols. With a period of 8, two of five occasions at any offset
+        // have symbols. So all offsets are allowed.
         let eight = Occasions::new(8, pattern("DDDSU"));
         assert_eq!(offsets(&eight).len(), 8);
         assert_eq!(eight.stretched_period(), Some(20.0));

@@ -14,10 +14,11 @@ pub struct RequestConfig {
     pub offset: Option<u32>,
     /// Minimum time between two requests of a UE (sr-ProhibitTimer).
     pub prohibit: Span,
-    /// Time without a grant after which a UE with data requests again (retxBSR-Timer).
+    /// Time after which a UE with data sends another request, if it got no grant (retxBSR-Timer).
     pub repeat_after: Span,
     /// Number of consecutive requests without a used grant, after which the radio link fails
-    /// (sr-TransMax). The standards attempt random access first, which is assumed to fail.
+    /// (sr-TransMax). In the standards the UE first attempts random access, which is assumed to
+    /// fail here.
     ///
     /// Standard: TS 38.321 §5.4.4; TS 36.321 §5.4.4; TS 38.331 §5.3.10.3.
     pub most: u32,

@@ -1,21 +1,22 @@
 //! A receiver's measurement of a channel, and the CQI computed from it.
 //!
 //! The CQI indicates the best MCS that keeps the target error rate. If the channel varies over the
-//! band, the effective SINR of the band for that MCS decides. The later transmission is evaluated
-//! by the same method.
+//! band, the CQI is computed from the effective SINR of the band for that MCS. The later
+//! transmission is evaluated by the same method.
 
 use crate::config::CellConfig;
 use crate::phy::link_adaptation::{LinkAdaptation, Quality};
 use fadeout_core::math::{from_db, to_db};
 
-/// Uplink of a UE, as its base station measures it.
+/// Measurement of a UE's uplink by its base station.
 #[derive(Debug, Clone)]
 pub(crate) struct Measurement {
-    /// SINR of one resource block at full power, in dB. It excludes fading if `gains` is not empty.
+    /// SINR of one resource block at full power, in dB. The SINR excludes fading if `gains` is not
+    /// empty.
     pub sinr_db: f64,
     /// Fading gains over the band, linear. Empty for a flat channel.
     pub gains: Vec<f32>,
-    /// True if the scenario gives the SINR, which is then used without limits.
+    /// True if the scenario gives the SINR. A given SINR is used without limits.
     pub is_given: bool,
 }
 
@@ -46,8 +47,8 @@ impl Measurement {
     }
 }
 
-/// Returns the quality of a channel by the tables of a cell. The linear SINRs over the band are
-/// `mean` times each of `gains`.
+/// Returns the quality of a channel according to the tables of a cell. The linear SINRs over the
+/// band are `mean` times each of `gains`.
 pub(crate) fn wideband_quality(
     cell: &CellConfig,
     adaptation: &LinkAdaptation,

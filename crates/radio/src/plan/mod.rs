@@ -40,8 +40,9 @@ pub(crate) struct CellPlan {
     phases: Vec<SlotPhase>,
 }
 
-/// Number of symbols of a slot for data. In NR, symbols of control and feedback channels are
-/// excluded. In LTE they are not, because LTE's transport block sizes already account for them.
+/// Number of symbols of a slot for data. In NR, this number excludes symbols of control and
+/// feedback channels. In LTE it includes them, because LTE's transport block sizes already account
+/// for these channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataSymbols {
     /// Downlink symbols if the slot has no uplink data.
@@ -166,8 +167,8 @@ impl CellPlan {
     }
 
     /// Returns the payload bytes of the largest transport block that a UE of the cell can get in a
-    /// direction. If `given_db` is given, it is the UE's constant SINR. The result is then zero if
-    /// this SINR is out of range.
+    /// direction. `given_db` is the UE's SINR if that SINR is constant. Returns zero if that SINR
+    /// is out of range.
     pub(crate) fn largest_room(&self, direction: Direction, given_db: Option<f64>) -> u32 {
         let resources = self.resources(direction);
         let most = |scheme| self.most_bytes(direction, scheme, u32::MAX);
@@ -206,8 +207,8 @@ impl CellPlan {
         self.phase(slot).symbols
     }
 
-    /// Returns the first symbol for downlink data in `slot`, and the number of units for data if
-    /// the downlink has `symbols` symbols.
+    /// Returns the first symbol for downlink data in `slot`, and the number of units for data.
+    /// `symbols` is the number of downlink symbols.
     #[inline]
     pub(crate) fn downlink_room(&self, slot: u64, symbols: u8) -> (u8, u32) {
         let phase = self.phase(slot);
@@ -239,8 +240,8 @@ impl CellPlan {
         f64::from(units) / f64::from(all)
     }
 
-    /// Returns the rate in bit/s of a downlink without other UEs. The MCS is the one that a UE
-    /// reports at this SINR.
+    /// Returns the downlink rate in bit/s of a UE that is alone in the cell. The rate is that of
+    /// the MCS that a UE reports at this SINR.
     pub(crate) fn downlink_rate(&self, sinr_db: f64) -> f64 {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;
@@ -263,8 +264,8 @@ impl CellPlan {
     /// Returns the uplink slots that `slot` grants.
     pub(crate) fn targets(&self, slot: u64) -> impl Iterator<Item = u64> + use<> {
         let phase = &self.phases[(slot % self.phases.len() as u64) as usize];
-        // No distance exceeds one period. The distances are copied, so that the iterator does not
-        // borrow the cell.
+        // The distances to the granted slots are copied, so that the iterator does not borrow the
+        // cell. No distance exceeds one period.
         let mut offsets = [0_u64; MOST_TARGETS];
         let count = phase.targets.len().min(MOST_TARGETS);
         offsets[..count].copy_from_slice(&phase.targets[..count]);
@@ -303,8 +304,8 @@ impl CellPlan {
     }
 
     /// Returns the number of units of uplink slot `slot` that the sub-band reports of `ues` UEs
-    /// occupy. Reports are distributed evenly over the uplink slots of their period. On average
-    /// they occupy as many resource blocks as the reports need.
+    /// occupy. Reports are distributed evenly over the uplink slots of their period. On average,
+    /// the units contain as many resource blocks as the reports need.
     pub(crate) fn report_units(&self, slot: u64, ues: usize) -> u32 {
         let (Some(bands), Adaptation::Reports(reports)) = (&self.sub_bands, self.config.adaptation)
         else {
@@ -314,8 +315,9 @@ impl CellPlan {
         let last = &self.phases[self.phases.len() - 1];
         let uplink = u64::from(last.uplink_before) + u64::from(last.symbols.up > 0);
         let index = slot / period * uplink + u64::from(self.phase(slot).uplink_before);
-        // Ratio of report units per uplink slot. The numerator is the resource blocks of all
-        // reports. The denominator is the resource block groups in the uplink slots.
+        // Mean number of units per uplink slot that reports occupy. The numerator is the number of
+        // resource blocks of all reports. The denominator is the number of uplink slots times the
+        // blocks per unit.
         let slots = reports.reporting.period.as_nanos() / self.frame.slot().as_nanos();
         let blocks = ues as u64 * u64::from(bands.report_blocks) * period;
         let groups = (slots.max(1) * uplink * u64::from(self.up.group())).max(1);
@@ -330,7 +332,7 @@ impl CellPlan {
     }
 }
 
-/// Returns the number of slots after which all slots of a cell repeat.
+/// Returns the number of slots after which the formats of a cell's slots repeat.
 fn slots_period(config: &CellConfig, frame: &Frame) -> u64 {
     common_multiple(frame.pattern_slots(), config.overhead.period(frame))
 }
@@ -343,7 +345,7 @@ fn request_occasions(period: u32, timing: &Timing, frame: &Frame) -> Occasions {
 }
 
 /// Returns the occasions of the configured grant. Only slots with enough symbols for a transport
-/// block are usable. The slots repeat after `period`. `None` without a configured grant.
+/// block are usable. The formats of slots repeat after `period`. `None` without a configured grant.
 fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Occasions> {
     let grant = config.configured_grant?;
     let least = least_symbols(config);
@@ -364,8 +366,8 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     let format = frame.format(slot);
     if let AirInterface::Lte { .. } = config.air {
         let whole = frame.symbols();
-        // Special subframes have no PUSCH. They have no PDSCH if their downlink carries control
-        // alone.
+        // Special subframes have no PUSCH. If the downlink of a special subframe carries control
+        // alone, it has no PDSCH.
         let down = match format.downlink {
             all if all == whole => all,
             few if few <= LTE_CONTROL_SYMBOLS => 0,
@@ -401,8 +403,8 @@ fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
 }
 
 /// Returns the number of downlink symbols of a slot that carry reference signals instead of data.
-/// These signals are CSI-RS. With one beam at a time they include the synchronisation signal
-/// blocks, which have beams of their own.
+/// These signals are CSI-RS. With one beam at a time, synchronisation signal blocks also take
+/// symbols, because they have beams of their own.
 fn taken_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> u8 {
     let ssb = match config.sharing {
         Sharing::Time => config.overhead.ssb_blocks(frame, slot) * SSB_SYMBOLS,
@@ -428,8 +430,7 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
             .find(|&slot| has_data(slot))
             .unwrap_or(times.data_slot)
     };
-    // All periods are equal. The second period is computed, so that no slot number becomes
-    // negative.
+    // All periods are equal. The second period is used, so that no slot number becomes negative.
     let mut phases: Vec<SlotPhase> = (period..2 * period)
         .map(|slot| {
             let mut targets = Vec::new();

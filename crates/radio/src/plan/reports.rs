@@ -6,8 +6,8 @@ use crate::phy::link_adaptation::CsiReporting;
 use fadeout_core::{Direction, Time};
 
 impl CellPlan {
-    /// Returns the time at which the report that is in use at `at` was measured. `None` before the
-    /// first report is known.
+    /// Returns the measurement time of the report that is in use at `at`. `None` before the first
+    /// report is known.
     ///
     /// In TDD the channel is measured in the latest slot of its direction. A UE's report on the
     /// downlink waits for PUCCH symbols. This wait makes the report older at its first use.
@@ -36,11 +36,11 @@ impl CellPlan {
         Some(frame.start_of(measured))
     }
 
-    /// Returns the time at which the base station first uses a report on the downlink that was
-    /// measured at `nominal`. The time includes the delay and the wait for PUCCH symbols.
+    /// Returns the time at which the base station first uses a downlink report that was measured at
+    /// `nominal`. The time includes the reporting delay and the wait for PUCCH symbols.
     fn used_from(&self, reporting: &CsiReporting, nominal: Time) -> Time {
         let (frame, timing) = (&self.frame, &self.config.timing);
-        // The reaction time `base_reaction` begins at the start of PUCCH.
+        // The base station's reaction time `base_reaction` is counted from the start of PUCCH.
         let answered = Time::ZERO + frame.slot() + timing.base_reaction;
         let answered = frame.start_of(frame.slot_from(answered)).since(Time::ZERO);
         let lead = reporting.delay - reporting.delay.min(answered);
@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    /// Returns the slot in which the report that is in use in `slot` was measured.
+    /// Returns the slot in which the report that is used in `slot` was measured.
     fn measured(
         plan: &CellPlan,
         direction: Direction,
@@ -99,7 +99,7 @@ mod tests {
     fn a_report_of_tdd_is_of_a_downlink_slot_and_waits_for_pucch() {
         // LTE configuration 2, DSUDDDSUDD, has PUCCH in subframes 2 and 7 of each frame. Four
         // subframes lie between PUCCH and the assignment. Reports of subframes 0 and 5 are sent in
-        // 2 and 7, without a wait.
+        // subframes 2 and 7, without a further wait.
         let tdd = LteTdd::new(2).expect("0 to 6");
         let lte = plan(CellConfig {
             duplex: Duplex::Tdd(tdd.pattern(7).expect("0 to 10")),
@@ -109,8 +109,8 @@ mod tests {
         let of = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
         assert_eq!([25, 26, 30, 31].map(of), [15, 20, 20, 25].map(Some));
         // With a report in each subframe, the reports of subframes 21 to 25 are sent in subframe
-        // 27. From subframe 31 the latest of them is used. The reports of subframes 26 to 30 are
-        // sent in subframe 32.
+        // 27. From subframe 31 on, the latest of these reports is used. The reports of subframes 26
+        // to 30 are sent in subframe 32.
         let of = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
         assert_eq!([31, 32, 33, 35, 36].map(of), [25, 25, 25, 25, 30].map(Some));
         assert_eq!(of(5), None);

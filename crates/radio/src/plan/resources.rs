@@ -61,8 +61,8 @@ pub(crate) struct LayeredScheme<'a> {
     pub layers: u32,
 }
 
-/// Returns the loss of SINR per layer when several layers share the power, compared with one layer,
-/// in dB.
+/// Returns the loss in dB of SINR per layer if several layers share the power, compared with a
+/// single layer.
 pub(crate) fn split_db(layers: u32) -> f64 {
     match layers {
         1 => 0.0,
@@ -137,8 +137,8 @@ impl Resources {
                     Some(rate) => {
                         let bits = rate.as_bits_per_sec() as f64 * slot.as_secs_f64();
                         let share = f64::from(units) / f64::from(self.most_units);
-                        // The small addition prevents rounding errors that would make a whole
-                        // number of bytes smaller by one.
+                        // Rounding errors could make a whole number of bytes smaller by one. The
+                        // small addition prevents that.
                         (bits / 8.0 * share + 1e-6) as u32
                     }
                     None => self.compute_bits(scheme, self.occupied(symbols, units)) / 8,
@@ -167,8 +167,8 @@ impl Resources {
         resource_blocks.div_ceil(self.group).min(self.most_units)
     }
 
-    /// Returns the minimum number of units of a grant. If units are symbols, one of these units
-    /// carries DM-RS.
+    /// Returns the minimum number of units of a grant. If units are symbols, the minimum is two,
+    /// because one unit carries DM-RS.
     pub(crate) fn least_units(&self) -> u32 {
         match self.sharing {
             Sharing::Time => 2.min(self.most_units),
@@ -191,7 +191,8 @@ impl Resources {
         }
     }
 
-    /// Returns the bytes of a transport block on `units` units with scheme number `scheme`.
+    /// Returns the bytes of a transport block on `units` units with scheme number `scheme`, in a
+    /// slot with `symbols` data symbols.
     #[inline]
     pub(crate) fn bytes(&self, symbols: u8, scheme: usize, units: u32) -> u32 {
         if units == 0 {
@@ -232,10 +233,10 @@ impl Resources {
         self.adaptation.as_ref()
     }
 
-    /// Returns the number of scheme `mcs` with the layers of rank index `rank`, in the order of
-    /// [`Resources::scheme`].
+    /// Returns the number of scheme `mcs` with the number of layers of rank index `rank`.
+    /// [`Resources::scheme`] uses the same numbers.
     pub(crate) fn position(&self, mcs: &Mcs, rank: u8) -> usize {
-        // MCS indices start at zero without gaps, so the MCS index is the position.
+        // MCS indices start at zero and have no gaps, so the MCS index is the position in the list.
         let index = (mcs.index as usize).min(self.schemes.len() - 1);
         usize::from(rank) * self.schemes.len() + index
     }
@@ -259,8 +260,8 @@ impl Resources {
     }
 
     /// Returns the CQI and the rank index that carry the most bits. `quality` returns the quality
-    /// of each layer for a number of layers. Among equal results the fewest layers win. The UE
-    /// chooses its rank by the measured SINR, because the CQI is coarse.
+    /// of each layer for a number of layers. Among equal results, the smallest number of layers is
+    /// chosen. The UE chooses its rank by the measured SINR, because the CQI is coarse.
     ///
     /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
     #[inline]
@@ -296,7 +297,7 @@ impl Resources {
         of_layer * f64::from(self.scheme(scheme).layers)
     }
 
-    /// Returns the transport block as the error model needs it.
+    /// Returns the parameters of a transport block that the error model needs.
     pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);
         let LayeredScheme { mcs, layers } = self.scheme(scheme);
@@ -347,8 +348,8 @@ impl Resources {
         }
     }
 
-    /// Returns the number of resource blocks with which the size of an LTE transport block is read
-    /// from the table. This number is smaller in special subframes.
+    /// Returns the number of resource blocks with which the size of an LTE transport block is
+    /// looked up in the table. The number is smaller in special subframes.
     ///
     /// Standard: TS 36.213 §7.1.7.
     fn lte_blocks(&self, occupied: Occupied) -> u32 {
@@ -394,7 +395,7 @@ fn group_size(cell: &CellConfig) -> u32 {
     }
 }
 
-/// Size and number of the code blocks for which schemes are chosen. They represent a large
+/// Size and number of code blocks for which schemes are chosen. These code blocks represent a large
 /// transport block.
 const TYPICAL_BLOCK_BITS: f64 = 8448.0;
 const TYPICAL_BLOCKS: u32 = 2;
@@ -459,7 +460,7 @@ mod tests {
         let resources = Resources::new(&cell, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(resources.units(14), 25);
         assert_eq!(resources.bytes(14, 28, 25), 75_376 / 8);
-        // MCS 15 has I_TBS 14. 50 resource blocks are 12.5 groups.
+        // MCS 15 has I_TBS 14. 50 resource blocks form 12.5 groups, so the last group is smaller.
         let narrow = CellConfig::lte(Point::default(), Hertz(2e9), 50);
         let narrow = Resources::new(&narrow, Direction::Downlink, tti, 14, &[14]).expect("a cell");
         assert_eq!(narrow.units(14), 17);
@@ -536,8 +537,8 @@ mod tests {
         }
         assert_eq!(reported(Rank::Adaptive, -6.0).0, 1);
         assert_eq!(reported(Rank::Adaptive, 36.0).0, 4);
-        // Four layers at 0 dB carry less than four times one layer: 4 lg(1 + 1/4) is 1.29 times
-        // lg(1 + 1). The steps of the table have a ratio of at most 1.6.
+        // Four layers at 0 dB carry less than four times as much as one layer: 4 lg(1 + 1/4) is
+        // 1.29 times lg(1 + 1). Adjacent efficiencies of the CQI table have a ratio of at most 1.6.
         let (_, four) = reported(Rank::Fixed, 0.0);
         assert!((0.3770..1.29 * 1.6 * 0.8770).contains(&four), "{four}");
     }

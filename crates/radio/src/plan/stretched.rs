@@ -99,7 +99,8 @@ mod tests {
         };
         assert_eq!((requests.key, requests.mean_slots), ("sr-period", 20.0));
         assert_eq!(requests.fitting, [10, 20, 40, 80, 160]);
-        // The special slot has symbols for PUCCH, but none for data.
+        // The special slot has symbols for PUCCH but none for data, so the period of configured
+        // grants is stretched too.
         let name = "configured-grant-period";
         assert_eq!((grants.key, grants.mean_slots), (name, 5.0));
         assert_eq!(grants.fitting, [5, 10, 15]);

@@ -5,8 +5,8 @@ use crate::config::CellConfig;
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS, report_blocks};
 use std::ops::Range;
 
-/// Maximum number of fading values in all sub-bands together. Each sub-band may have one value in
-/// common with its neighbour.
+/// Maximum number of fading values in all sub-bands together. A sub-band may share one value with
+/// the next sub-band.
 pub(crate) const MOST_BAND_GAINS: usize = MAX_SUB_BANDS + MOST_SUB_BANDS;
 
 /// CQI of each sub-band.

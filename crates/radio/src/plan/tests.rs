@@ -38,8 +38,8 @@ fn reports_on_sub_bands_take_the_resource_blocks_that_they_have() {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         };
         let plan = CellPlan::new(CellId(0), config).expect("a cell");
-        // Reports of seven UEs take one resource block each every 5 ms. They are allocated in
-        // groups of three blocks.
+        // Each report of seven UEs occupies one resource block every 5 ms. Resource blocks are
+        // allocated in groups of three.
         let uplink = (0..3000).filter(|&slot| plan.data_symbols(slot).up > 0);
         let units: u32 = uplink.map(|slot| plan.report_units(slot, 7)).sum();
         assert_eq!(units, 3000 / 5 * 7 / 3);
@@ -64,10 +64,11 @@ fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_c
         tdd.down.bytes(14, highest, 17)
     );
     assert_eq!(tdd.most_bytes(down, 3, 5), tdd.down.bytes(14, 3, 5));
-    // An LTE buffer status report occupies two bytes of the block.
+    // An LTE buffer status report occupies two bytes of the block, so the payload is two bytes
+    // smaller.
     let up_most = tdd.up.schemes().map(|scheme| tdd.up.bytes(14, scheme, 17));
     assert_eq!(Some(tdd.largest_room(up, None) + 2), up_most.max());
-    // If the SINR is given, the outer loop adds at most 10 dB, and CQI 0 remains CQI 0.
+    // If the SINR is given, the outer loop adds at most 10 dB. At CQI 0, the UE stays out of range.
     let given = |sinr_db| tdd.largest_room(up, Some(sinr_db));
     assert!(given(-5.0) < given(0.0) && given(0.0) < tdd.largest_room(up, None));
     assert_eq!(given(-12.0), 0);
@@ -103,9 +104,9 @@ fn every_uplink_slot_of_a_pattern_is_granted_once() {
 }
 #[test]
 fn special_subframes_carry_three_quarters_of_the_blocks_or_nothing() {
-    // The share of resource blocks that count is 75 %, and 37.5 % with six symbols (TS 36.213
-    // clause 7.1.7). Three symbols carry control alone. 50 blocks count as 37 and 18, with 10,680
-    // and 5160 bits at I_TBS 14.
+    // In special subframes, 75 % of the resource blocks count, or 37.5 % if the downlink has six
+    // symbols (TS 36.213 clause 7.1.7). A downlink of three symbols carries control alone. 50
+    // blocks count as 37 or 18, which gives 10,680 or 5160 bits at I_TBS 14.
     let down = |special| {
         let cell = tdd(1, special);
         let symbols = cell.data_symbols(11);

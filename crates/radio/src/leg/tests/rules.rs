@@ -1,4 +1,4 @@
-//! Tests of single rules of a leg. Each case distinguishes a rule from similar ones.
+//! Tests of single rules of a leg. Each case would fail if a similar rule were implemented instead.
 
 use super::*;
 use crate::config::technology::{Carrier, Radio};
@@ -85,10 +85,12 @@ fn what_is_left_to_do_is_for_a_slot_to_come() {
     let plan = plan(failing(1.0));
     let mut leg = leg(&plan);
     exchange(&mut leg, &plan, 0);
-    // A block that may be retransmitted from slot 8 is due in the slot after this one.
+    // The block may be retransmitted from slot 8 on. After slot 30 the next slot is 31, and after
+    // slot 3 the next slot is 8.
     assert_eq!(leg.downlink_ready(&plan, 30, (0, None), false), 31);
     assert_eq!(leg.downlink_ready(&plan, 3, (0, None), false), 8);
-    // A block as long as the waiting data stays empty only if an RLC window is closed.
+    // A block as large as the waiting data stays empty only if an RLC window is stalled, so the leg
+    // waits until slot 8. A smaller block is followed by the next slot.
     assert_eq!(leg.ready_after_nothing(5, 1000, 1000), 8);
     assert_eq!(leg.ready_after_nothing(5, 999, 1000), 6);
 }
@@ -124,8 +126,8 @@ fn the_uplink_is_looked_at_when_a_process_a_repetition_or_the_range_says() {
     let again_from = leg.up.harq.process(0).again_from();
     assert_eq!(ready(&mut leg, 25, false), again_from);
     assert_eq!(ready(&mut leg, again_from + 9, false), again_from + 10);
-    // After a transport block, the leg is ready for its retransmission, even if no other data
-    // waits.
+    // The transport block failed, so the uplink resumes with its retransmission, even if no other
+    // data waits.
     leg.requests.known = 0;
     let resumes = leg.uplink_resumes(&leg.requests, &plan, 0);
     assert_eq!(resumes, Some(again_from));
@@ -156,7 +158,7 @@ fn a_ue_is_heard_by_its_request_its_grant_or_its_report() {
     leg.send_uplink(&plan, (0, 20), 5.0);
     leg.on_report(0);
     assert!(leg.requests.is_known());
-    // An unused grant shows that no data waits. The report before it is then obsolete.
+    // The UE skips a grant, which shows that no data waits. The earlier report is then obsolete.
     leg.grant(&plan, 1, block(256), 21);
     leg.leg.skip_grant(&mut leg.requests, 1, 21);
     leg.on_report(0);
@@ -215,13 +217,13 @@ fn what_a_reset_forgets_is_what_was_under_way() {
         "it still asks again when it would have"
     );
     assert!(leg.requests.fire_repeat(armed.expect("armed").1));
-    // Earlier grants are not subtracted from the bytes of a later report.
+    // Grants from before the reset are not subtracted from the bytes of a later report.
     leg.grant(&plan, 1, block(200), 30);
     leg.on_filled(&plan, millis(30), 1, (Some(content()), 1000));
     leg.send_uplink(&plan, (1, 30), 5.0);
     leg.on_report(1);
     assert_eq!(leg.requests.known, leg.requests.status().reported(1000));
-    // A report from before the reset is ignored.
+    // The block with this report was sent before the reset, so its report is ignored.
     leg.requests.reset();
     leg.on_report(1);
     assert!(!leg.requests.is_known());
@@ -268,7 +270,8 @@ fn an_occasion_has_the_resources_of_its_grant() {
     let shape = shape_of(&plan);
     assert_eq!((shape.scheme, shape.symbols, shape.units), (4, 14, 3));
     assert_eq!(shape.bytes, plan.up.bytes(14, 4, 3));
-    // A fixed scheme is the one that the cell gives, at any position in the cell's list.
+    // With a fixed scheme, blocks of configured grants use the scheme that the cell gives. Scheme
+    // 12 is six positions after scheme 6.
     let fixed = |index| Adaptation::FixedScheme {
         index,
         table: McsTable::Qam64,
@@ -297,7 +300,8 @@ fn a_request_of_tdd_is_in_a_slot_with_uplink() {
     let plan = plan(cell.expect("a cell"));
     for slot in 0..20 {
         let request = leg(&plan).request(&plan, plan.frame.start_of(slot));
-        // The slot is the first one with number 4 of each five, or the special slot before it.
+        // The request is sent in the last of five slots, or in the special slot before it,
+        // whichever is next.
         assert!(request.slot >= slot && request.slot < slot + 5, "{slot}");
         assert!([3, 4].contains(&(request.slot % 5)), "{slot}");
         let least = plan.config.timing.feedback_symbols.clamp(1, 2);
@@ -329,7 +333,8 @@ fn the_scheme_of_a_part_of_the_band_is_that_of_the_mean_efficiency_there() {
     let (mixed, cqi) = over(&leg, &[3, 1, 0]);
     assert_eq!(cqi, expected);
     assert!(cqi > 5 && cqi < 12);
-    // The outer loop lowers the scheme for sub-bands as it lowers the scheme for the whole band.
+    // Failures lower the outer loop's offset, and thus the scheme for sub-bands, as for the whole
+    // band.
     for _ in 0..8 {
         leg.down
             .outer_loop
@@ -351,7 +356,7 @@ fn contents_are_kept_apart_and_used_again() {
     assert_eq!(taken.block.pdus.len(), 1);
     assert!(contents.content(one).bearers.is_empty());
     contents.put_back(one, taken);
-    // The content that was freed last is used next, and is empty.
+    // The content that was freed last is claimed next. It is empty.
     assert_eq!(contents.claim(), one);
     assert!(contents.content(one).bearers.is_empty());
     assert!(contents.content(one).block.pdus.is_empty());
@@ -382,8 +387,8 @@ fn only_bearers_with_something_in_a_block_are_named_in_it_and_rates_are_charged(
             .iter()
             .all(|&(bearer, _)| bearer == DrbId(1))
     );
-    // Each bearer may send 5000 bytes since the start, less 600. The more urgent one sends its own
-    // first, then the remaining bytes.
+    // After 50 ms bearer 0 may send 5000 bytes. Bearer 1 may send 4400 bytes, because it has sent
+    // 600. Bearer 0 is more urgent and also gets the remaining 600 bytes of the block.
     let mut queues = Waiting(vec![(0, 20_000), (0, 20_000)]);
     let mut content = Content::default();
     leg.channels
@@ -432,7 +437,8 @@ fn whether_a_block_arrives_is_by_its_sinr_and_by_what_came_before_of_it() {
     };
     assert_eq!(tried(&[30.0]), 40);
     assert_eq!(tried(&[-30.0]), 0);
-    // At this SINR one transmission alone fails, and two combined ones succeed.
+    // Finds the highest SINR at which a single transmission always fails. Two combined
+    // transmissions with this SINR always succeed.
     let alone = (-200..200).map(|tenth| f64::from(tenth) / 10.0);
     let too_little = alone.take_while(|&sinr_db| tried(&[sinr_db]) == 0).last();
     let too_little = too_little.expect("the lowest is too little");
@@ -475,8 +481,8 @@ fn an_opportunity_without_uplink_is_followed_by_the_next_one() {
     cell.requests.period = 4;
     cell.requests.offset = Some(0);
     let plan = plan(cell);
-    // Opportunities are in every fourth slot. Slots 4, 24 and 44 are uplink slots, because they are
-    // the last of five.
+    // Every fourth slot is an opportunity. Every fifth slot is an uplink slot, so only the
+    // opportunities 4, 24 and 44 can be used. The request after slot 9 is sent in slot 24.
     assert_eq!(leg(&plan).request(&plan, plan.frame.start_of(9)).slot, 24);
     assert_eq!(
         leg(&plan).request(&plan, plan.frame.start_of(25)).slot % 4,

@@ -19,8 +19,8 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
     let mut leg = leg(&plan);
     assert!(!leg.requests.is_heard());
     let request = leg.request(&plan, millis(5));
-    // The base station receives the request in slot 13. It answers at least three slots later, in
-    // the next slot.
+    // The UE sends its request in slot 13. The base station answers at least three slots after the
+    // end of that slot, so in slot 17.
     assert_eq!((request.slot, request.answered_from), (13, 17));
     assert!(leg.requests.is_heard());
     assert_eq!(leg.uplink_wanted(&plan), 256, "the first grant");
@@ -30,10 +30,10 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
     assert_eq!(leg.requests.on_repeat(&plan, millis(100)), Repeat::Later);
     assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
     assert_eq!(leg.request(&plan, at).slot, 113);
-    // sr-ProhibitTimer excludes the next opportunity.
+    // sr-ProhibitTimer runs past the next opportunity in slot 123, so the UE uses slot 133.
     assert_eq!(leg.request(&plan, at).slot, 133);
     assert_eq!(leg.requests.sent(), 3);
-    // A MAC reset stops the timer (TS 38.321 clause 5.12).
+    // A MAC reset stops sr-ProhibitTimer (TS 38.321 clause 5.12), so the UE may use slot 113 again.
     leg.requests.reset();
     assert_eq!(leg.request(&plan, at).slot, 113);
 }
@@ -53,13 +53,15 @@ fn a_request_that_is_not_needed_any_more_is_not_sent_and_starts_no_timer() {
         shape: shape(256),
         cqi: 7,
     };
-    // The request waits for slot 13. A grant for slot 10 takes all waiting data.
+    // The request waits for slot 13. A grant for slot 10 carries all waiting data, so no request is
+    // sent.
     assert_eq!(leg.request(&plan, millis(5)).slot, 13);
     leg.grant(&plan, 0, block, 10);
     let requested_at = leg.on_filled(&plan, millis(10), 0, (Some(content()), 0));
     assert_eq!((requested_at, leg.requests.sent()), (None, 0));
     assert_eq!(leg.request(&plan, millis(11)).slot, 13);
-    // This request is sent, so sr-ProhibitTimer runs until 28 ms.
+    // This request is sent in slot 13, so sr-ProhibitTimer runs until 28 ms. The next request is
+    // sent at the opportunity in slot 33.
     leg.grant(&plan, 1, block, 17);
     let requested_at = leg.on_filled(&plan, millis(17), 1, (Some(content()), 0));
     assert_eq!((requested_at, leg.requests.sent()), (Some(millis(13)), 1));
@@ -68,8 +70,8 @@ fn a_request_that_is_not_needed_any_more_is_not_sent_and_starts_no_timer() {
 
 #[test]
 fn gaps_that_take_every_opportunity_delay_a_request_by_one_of_them() {
-    // The TDD pattern is DSUUDDSUUD. Subframe 2 of every second frame is an opportunity, always in
-    // a gap of 6 ms.
+    // The TDD pattern is DSUUDDSUUD. Subframe 2 of every second frame is an opportunity. All
+    // opportunities lie in measurement gaps of 6 ms.
     let tdd = LteTdd::new(1).expect("0 to 6");
     let plan = plan(CellConfig {
         duplex: Duplex::Tdd(tdd.pattern(7).expect("0 to 10")),
@@ -90,8 +92,8 @@ fn gaps_that_take_every_opportunity_delay_a_request_by_one_of_them() {
     };
     let gaps = Gaps::new(&gaps, UeId(0), (plan.frame.slot(), false));
     leg.gaps = Some(Box::new(gaps));
-    // The gap ends with subframe 26. LTE does not send in the subframe behind a gap, so the request
-    // goes in subframe 28.
+    // The gap ends with subframe 26. LTE does not send in the subframe after a gap, so the request
+    // is sent in subframe 28.
     assert_eq!(leg.request(&plan, millis(3)).slot, 28);
 }
 
@@ -104,7 +106,8 @@ fn a_ue_that_asked_often_in_vain_gives_the_link_up_and_a_grant_that_helps_starts
         for asked in 1..=plan.config.requests.most {
             leg.request(&plan, at);
             if asked == 10 {
-                // A transport block without room for data does not answer the request.
+                // A grant of a transport block of 2 bytes, which has no space for data, does not
+                // answer the request.
                 leg.grant(
                     &plan,
                     0,
@@ -114,7 +117,7 @@ fn a_ue_that_asked_often_in_vain_gives_the_link_up_and_a_grant_that_helps_starts
                     },
                     900,
                 );
-                // The request was sent before this time.
+                // The block is filled after the request was sent.
                 let filled_at = at + Span::from_millis(50);
                 leg.on_filled(&plan, filled_at, 0, (takes, 500));
             }
@@ -139,7 +142,8 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     leg.grant(&plan, 0, block(256), 20);
     assert!(!leg.may_be_granted(12, 20), "one block in a slot");
     assert_eq!(leg.uplink_wanted(&plan), 0, "answered");
-    // The UE has 1000 bytes left, and reports the upper end of their range, 1132.
+    // The UE has 1000 bytes left. It reports the upper end of the range that contains 1000, which
+    // is 1132.
     let requested_at = leg.on_filled(&plan, millis(20), 0, (None, 1000));
     assert!(requested_at.is_some());
     let decoded_at = leg.send_uplink(&plan, (0, 20), 5.0);
@@ -148,10 +152,12 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     let decoding = leg.decode(&plan, (UP, 0), 0.0, &mut NullProbe);
     assert!(decoding.is_some_and(|decoding| decoding.is_new));
     leg.on_report(0);
-    // The grant includes two bytes for the next report.
+    // The base station grants the reported bytes that it has not granted yet, plus two bytes for
+    // the next report.
     assert_eq!(leg.uplink_wanted(&plan), 1000 + 2);
     assert_eq!(leg.uplink_resumes(&leg.requests, &plan, 0), Some(24));
-    // Without data the grant is skipped, and the base station learns that nothing waits.
+    // The UE has no data for the second grant and skips it. The base station learns that no data
+    // waits.
     leg.on_filled(&plan, millis(21), 1, (None, 0));
     leg.leg.skip_grant(&mut leg.requests, 1, 21);
     assert_eq!(leg.uplink_wanted(&plan), 0);
@@ -166,7 +172,8 @@ fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_wer
         shape: shape(bytes),
         cqi: 7,
     };
-    // The first grant is for a later slot, in another cell.
+    // The first grant is for a later slot of another cell. The second grant is used first, so its
+    // report does not cover the 500 bytes of the first grant.
     leg.grant(&plan, 0, block(500), 24);
     leg.grant(&plan, 1, block(300), 20);
     leg.on_filled(&plan, millis(20), 1, (None, 1000));
@@ -174,7 +181,7 @@ fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_wer
     leg.on_report(1);
     let reported = BufferStatus::Lte.reported(1000);
     assert_eq!(leg.uplink_wanted(&plan), reported - 500 + 2);
-    // The block of the first grant has the latest report.
+    // The block of the first grant is sent last, so it contains the latest report.
     leg.on_filled(&plan, millis(24), 0, (None, 0));
     leg.send_uplink(&plan, (0, 24), 5.0);
     leg.on_report(0);
@@ -195,13 +202,13 @@ fn a_ue_that_asks_is_answered_by_its_primary_cell() {
     assert_eq!(wanted, leg.uplink_wanted(&plan));
 }
 
-/// Lets a leg with a bearer of `mode` get a transport block of 372 bytes, which returns with
-/// `content` while `left` bytes wait. A second block is on its way.
+/// Gives a leg with a bearer of `mode` a transport block of 372 bytes. The block returns with
+/// `content` while `left` bytes wait. A second block is granted before the report is read.
 fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: u64) -> Alone {
     answered_in(plan, 372, mode, content, left)
 }
 
-/// Does the same as `answered`, with transport blocks of `bytes`.
+/// Does the same as [`answered`], with transport blocks of `bytes`.
 fn answered_in(
     plan: &CellPlan,
     bytes: u32,
@@ -234,28 +241,31 @@ fn answered_in(
 fn a_block_that_was_too_small_for_what_is_not_cut_is_followed_by_a_larger_one() {
     let plan = plan(failing(0.0));
     let wanted = |mode, content, left| answered(&plan, mode, content, left).uplink_wanted(&plan);
-    // The report stands for 493 bytes. The base station has granted 372 of them since.
+    // The UE reports 493 bytes. The base station has granted 372 bytes since that report.
     let reported = BufferStatus::Lte.reported(493);
     assert_eq!(wanted(RlcConfig::LTE_AM, None, 493), reported - 372 + 2);
     assert_eq!(
         wanted(RlcConfig::TM, Some(content()), 493),
         reported - 372 + 2
     );
-    // The block on its way is no larger than the one that returned empty.
+    // The second block is no larger than the block that returned empty. So the base station must
+    // grant all reported bytes.
     assert_eq!(wanted(RlcConfig::TM, None, 493), reported + 2);
-    // No grant is smaller than the block that was too small.
+    // A grant must be larger than the block that was too small.
     assert_eq!(wanted(RlcConfig::TM, None, 300), 372 + 1);
 }
 
 #[test]
 fn a_block_that_headers_fill_is_followed_by_a_larger_one() {
-    // Ten bytes wait. The grant of 4 bytes on its way cannot carry any of them either.
+    // Ten bytes wait. A block of 9 bytes returned empty, so the next grant must be larger. With
+    // blocks of 4 bytes, the second grant counts towards the reported bytes.
     let plan = plan(failing(0.0));
     let leg = |bytes, left| answered_in(&plan, bytes, RlcConfig::LTE_UM, None, left);
     assert_eq!(leg(9, 10).uplink_wanted(&plan), 9 + 1);
     assert_eq!(leg(4, 10).uplink_wanted(&plan), 10 - 4 + 2);
     assert!(leg(16, 10).requests.is_unfit(16) && !leg(16, 10).requests.is_unfit(17));
-    // Either no data waited, or the block was empty for another reason.
+    // Nothing is recorded if no data waits, or if a block of 17 bytes is empty. A block of 17 bytes
+    // has space for headers and data, so its size is not the cause.
     assert!(!leg(4, 0).requests.is_unfit(1) && !leg(17, 10).requests.is_unfit(1));
 }
 
@@ -285,7 +295,7 @@ fn the_largest_block_that_a_ue_can_be_granted_is_what_its_power_suffices_for() {
         };
         leg.most_uplink_bytes(&plan, 9, &air)
     };
-    // A unit has three resource blocks.
+    // A unit has three resource blocks. With power for 7 resource blocks, the UE can use 2 units.
     assert_eq!(most(7), plan.up.bytes(14, 9, 2));
     assert_eq!(most(50), plan.up.bytes(14, 9, 17));
 }

@@ -42,7 +42,8 @@ pub struct BandShares {
     shares: Vec<BandShare>,
     counts: Vec<Share>,
     weights: Vec<f64>,
-    /// Order of each candidate among those with equal metrics. The smallest value comes first.
+    /// Position of each candidate among candidates with equal metrics. The smallest value is served
+    /// first.
     turns: Vec<u64>,
     /// Units that each candidate still wants.
     left: Vec<u32>,
@@ -172,8 +173,8 @@ impl BandShares {
     }
 }
 
-/// Returns the sub-band with the highest rate among those with free units and a rate above zero.
-/// The first one wins among equal rates. `None` if there is no such sub-band.
+/// Returns the sub-band with the highest rate among sub-bands with free units and a rate above
+/// zero. Among equal rates, the first sub-band is returned. `None` if there is no such sub-band.
 pub(crate) fn best_of(free: &[u8], rate: impl Fn(usize) -> f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (band, _) in free.iter().enumerate().filter(|(_, units)| **units > 0) {
@@ -236,7 +237,7 @@ mod tests {
 
         /// Runs a scheduler in slots whose SNRs are exponential with the given means. Rates are
         /// linear in the SNR. Returns the mean bytes of each UE in a slot, and the mean bytes of an
-        /// oracle. The oracle gives each sub-band to the UE with the highest rate in it.
+        /// oracle. The oracle gives each sub-band to the UE with the highest rate in that sub-band.
         fn run(&mut self, means: &[f64], scheduler: &mut impl MacScheduler) -> (Vec<f64>, f64) {
             const SLOTS: u64 = 20_000;
             let mut shares = BandShares::default();
@@ -267,9 +268,9 @@ mod tests {
 
     #[test]
     fn the_gain_is_that_of_the_best_of_n_in_every_sub_band() {
-        // N equal users have independent sub-bands. Each sub-band goes to the best of N exponential
-        // draws, whose mean is sum 1/k times the common mean. The number of sub-bands does not
-        // matter.
+        // N equal users have independent sub-bands. Each sub-band goes to the user with the largest
+        // of N exponential draws. The mean of that draw is the common mean times the sum of 1/k for
+        // k up to the number of users. The number of sub-bands does not matter.
         for ues in [1_u32, 2, 4, 8] {
             let means = vec![1e6; ues as usize];
             let mut cell = Cell::new(ues);
@@ -294,9 +295,9 @@ mod tests {
 
     #[test]
     fn the_whole_band_at_once_gains_far_less() {
-        // The relative spread of the mean of eight sub-bands is 1/sqrt(8). The best of four
+        // The mean over eight sub-bands has a relative spread of 1/sqrt(8). The largest of four
         // such means is 1.381 times their average (Erlang distribution, integrated numerically).
-        // Separate sub-bands give 2.08.
+        // With separate sub-bands, the factor is 2.08.
         let mut random = Stream::new(5, "whole", 0);
         let (slots, mut total) = (20_000, 0.0);
         for _ in 0..slots {

@@ -33,15 +33,16 @@ impl MaxCiConfig {
 }
 
 /// Maximum C/I scheduler. Its metric is the efficiency of a UE's reported CQI. The CQI is coarse,
-/// so UEs with similar channels have equal metrics. Among equal UEs the one that waited longest
-/// comes first.
+/// so UEs with similar channels have equal metrics. Among them, the UE that waited longest is
+/// served first.
 ///
-/// The metric does not include the correction of the outer loop. This correction rises with a UE's
-/// own transmissions. With it, a UE that was served once would stay ahead of equal UEs for ever.
+/// The metric does not include the correction of the outer loop, because this correction rises with
+/// a UE's own transmissions. A UE that was served once would then always be served before equal
+/// UEs.
 #[derive(Debug, Clone)]
 pub struct MaxCi {
     metrics: Vec<f64>,
-    /// Number of the service in which each UE was last served. Zero before the UE's first service.
+    /// Count of services at which each UE was last served. Zero before the UE's first service.
     served: Vec<u64>,
     services: u64,
 }
@@ -145,7 +146,8 @@ mod tests {
             candidates.push(candidate(ues, 100, 1.0));
             let mut scheduler = MaxCi::new(ues as usize + 1);
             let mut total = vec![0_u32; candidates.len()];
-            // Every cycle of turns divides the number of slots.
+            // The number of slots is a multiple of each turn cycle, so the shares are exactly
+            // equal.
             for _ in 0..2 * 3 * 5 * 7 {
                 for (position, units) in shared(&mut scheduler, 17, &candidates) {
                     total[position] += units;

@@ -64,10 +64,11 @@ pub trait MacScheduler {
     /// together have at most [`SlotView::units`], and each has at least [`SlotView::least`].
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
     /// Returns the weight by which a UE's rate is multiplied before it is compared with other UEs'
-    /// rates. `None` for a scheduler that ignores the channel. The UEs then get their best
-    /// sub-bands in turn.
+    /// rates. `None` if the scheduler ignores the channel. The UEs then get their best sub-bands in
+    /// turn.
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
-    /// Returns the order of a UE among the UEs with equal metrics. The smallest value comes first.
+    /// Returns the position of a UE among UEs with equal metrics. The smallest value is served
+    /// first.
     fn turn(&self, _ue: UeId) -> u64 {
         0
     }

@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn the_gain_over_round_robin_is_the_harmonic_sum() {
         // K equal users have a rate linear in an exponential SNR, and t_c is long. The scheduler
-        // serves the largest of K draws, whose mean is sum 1/k times the common mean (D. Tse's
-        // multi-user diversity).
+        // serves the user with the largest of K draws. The mean of that draw is the common mean
+        // times the sum of 1/k for k up to K (D. Tse's multi-user diversity).
         for (users, slots) in [(2_u32, 60_000), (4, 60_000), (8, 60_000)] {
             let means = vec![1e6; users as usize];
             let fair = run(
@@ -174,8 +174,8 @@ mod tests {
             let blind = run(&mut RoundRobin::default(), &means, slots);
             let gain = fair.iter().sum::<f64>() / blind.iter().sum::<f64>();
             let expected: f64 = (1..=users).map(|k| 1.0 / f64::from(k)).sum();
-            // The mean of 60,000 draws has a standard error of 0.4 %. A finite t_c costs about
-            // users / t_c.
+            // The mean of 60,000 draws has a standard error of 0.4 %. A finite t_c lowers the mean
+            // by a share of about users / t_c.
             assert!(
                 (gain / expected - 1.0).abs() < 0.02,
                 "{gain} beside {expected}"
@@ -203,8 +203,8 @@ mod tests {
         for slot_us in [1000, 500, 125] {
             let slot = Span::from_micros(slot_us);
             let mut scheduler = config.start(1, slot);
-            // The rate is 8 Mbit/s in each slot of a second. After 100 ms without data, 1/e of the
-            // throughput is left.
+            // The rate is 8 Mbit/s in each slot of a second. After another 100 ms without data, the
+            // average throughput has fallen to 1/e.
             let (slots, bytes) = (1_000_000 / slot_us, slot_us);
             for number in 0..slots {
                 scheduler.on_served(number, UeId(0), bytes as u32);
@@ -213,7 +213,8 @@ mod tests {
             // After ten averaging times the throughput is 1 - e^-10 of the rate.
             assert!((full / bytes as f64 - 1.0).abs() < 1e-4, "{full}");
             let left = scheduler.throughput(slots + slots / 10, UeId(0)) / full;
-            // (1 - 1/n)^n is below 1/e by the fraction 1/2n. For 100 slots that is 0.5 %.
+            // (1 - 1/n)^n is below 1/e by a relative amount of 1/(2n), which is 0.5 % for 100
+            // slots.
             assert!((left / math::exp(-1.0) - 1.0).abs() < 0.006, "{left}");
         }
         let kind = "proportional-fair";

@@ -54,7 +54,7 @@ impl MacScheduler for RoundRobin {
         if candidates.len() > 1 {
             self.order.sort_unstable_by_key(turn);
         }
-        // Each UE gets an equal share, or less if it wants less.
+        // Each UE gets an equal share, or fewer units if it has less data.
         let (each, extra) = (view.units / served as u32, view.units % served as u32);
         let mut left = view.units;
         for (n, &index) in self.order[..served].iter().enumerate() {
@@ -66,7 +66,7 @@ impl MacScheduler for RoundRobin {
                 units,
             });
         }
-        // Remaining units go in turn to UEs that want more.
+        // Remaining units go in turn to UEs whose data needs more units.
         for share in shares.iter_mut() {
             let more = candidates[share.candidate]
                 .wanted
@@ -135,7 +135,8 @@ mod tests {
     #[test]
     fn shares_are_equal_whether_units_or_ues_are_more() {
         for (ues, units) in [(2, 17), (3, 25), (7, 13), (40, 25), (25, 25)] {
-            // The number of slots is a multiple of every cycle, so all shares are exactly equal.
+            // The number of slots is a multiple of each turn cycle, so all shares are exactly
+            // equal.
             let total = shares_of(ues, units, 4200);
             assert!(total.iter().all(|&units| units == total[0]), "{total:?}");
             let given: u64 = total.iter().sum();
