@@ -407,8 +407,8 @@ mod tests {
             prop_assume!(one < 0.9 * DEEPEST && one > -0.9 * CLEAR);
             // An edge is at least a = `NEAREST_M` from one end of the line and at least b = 4.9 m
             // from the other end. A metre across the line changes the offset by at most
-            // sqrt(2 (1/a + 1/b)), and a metre along the line by a share of 1/(2 a). All points of
-            // the line move by at most the step.
+            // sqrt(2 (1/a + 1/b)). A metre along the line changes the offset by a share of
+            // 1/(2 a). All points of the line move by at most the step.
             let across = (2.0 * (1.0 / NEAREST_M + 1.0 / 4.9)).sqrt();
             let along = one.abs() / (2.0 * NEAREST_M);
             let allowed = step * (across + along);

@@ -31,8 +31,8 @@ pub(crate) struct Near {
 struct Around {
     vehicle: Vehicle,
     middle: (f64, f64),
-    /// Half of the square's side, in metres. It is an upper bound of the distance of any part of
-    /// the vehicle from the square's middle.
+    /// Half of the square's side, in metres. No part of the vehicle is farther from the square's
+    /// middle during the validity period.
     reach: f64,
 }
 

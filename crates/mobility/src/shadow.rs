@@ -336,7 +336,7 @@ impl Boxes {
     }
 
     /// Returns the depth of the line behind a box, and the box's position along the line. The depth
-    /// is the smaller of those below the roof and behind the nearer side. `None` if the box is
+    /// is the smaller of the depths below the roof and behind the nearer side. `None` if the box is
     /// behind an end of the line, or if the box is ignored because of its depth.
     pub(crate) fn behind(&self, obstacle: &Obstacle) -> Option<Edge> {
         let line = self.line.as_ref()?;

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use fadeout_core::table::{ColumnKind, ColumnSink, Place, Row, Table};
 use std::sync::Arc;
 
-/// Names that replace the numbers in index columns.
+/// Names that replace ids in the columns of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     pub(crate) flows: Arc<StringArray>,
@@ -20,8 +20,8 @@ pub(crate) struct Names {
     pub(crate) bearers: Arc<StringArray>,
 }
 
-/// Returns the arrow schema of a table. Each column has its unit and doc, and the schema has the
-/// table's doc.
+/// Returns the arrow schema of a table. The schema contains the table's doc, and the unit and doc
+/// of each column.
 pub(crate) fn schema_of(table: &Table) -> SchemaRef {
     let is_summary = table.place != Place::Recorded;
     let fields = table.columns.iter().map(|column| {
@@ -55,7 +55,7 @@ pub(crate) fn schema_of(table: &Table) -> SchemaRef {
     ))
 }
 
-/// A chunk of a table, column by column.
+/// Some rows of a table, stored column by column.
 #[derive(Debug)]
 pub(crate) struct Columns(Vec<Values>);
 
@@ -68,8 +68,9 @@ enum Values {
     Keys(Vec<i32>),
 }
 
-/// Names in the [`ColumnKind::Name`] columns of a table, in the order of their first use. There are
-/// few names. All chunks share them, so that one dictionary serves a whole stream.
+/// Names in the [`ColumnKind::Name`] columns of a table, in the order of their first use. A table
+/// has few different names. All chunks of rows share them, so that a whole stream has one
+/// dictionary.
 #[derive(Debug)]
 pub(crate) struct Dictionaries(Vec<Vec<&'static str>>);
 
@@ -165,7 +166,7 @@ impl Columns {
         Columns(columns)
     }
 
-    /// Returns the chunk as an arrow batch. An index without a name is an error.
+    /// Returns the rows as an arrow batch. An id without a name is an error.
     pub(crate) fn into_batch(
         self,
         table: &Table,

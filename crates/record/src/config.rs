@@ -1,45 +1,46 @@
-//! Configuration of a recorder: the tables and captures to record, and the names in results.
+//! Configuration of a recorder: the tables and captures to record, and the names used in results.
 
 use crate::RunFolder;
 use fadeout_core::{EndpointId, FlowId, LinkId, NodeId, ProbeSettings, Time};
 use std::net::Ipv4Addr;
 
-/// Name and start of a flow for results.
+/// Name and start time of a flow, for results.
 #[derive(Debug, Clone)]
 pub struct FlowInfo {
-    /// Name from the scenario.
+    /// Name of the flow in the scenario.
     pub name: String,
-    /// Start time. The flow's throughput bins begin then.
+    /// Start time of the flow. Its throughput bins begin at this time.
     pub start: Time,
 }
 
-/// A transport endpoint for captures.
+/// Transport endpoint, as captures need it.
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointInfo {
     /// Flow of the endpoint.
     pub flow: FlowId,
-    /// Host of the endpoint.
+    /// Node of the endpoint.
     pub node: NodeId,
     /// Endpoint at the other end.
     pub peer: EndpointId,
-    /// IPv4 address. [`address_of`](crate::address_of) derives one from the node.
+    /// IPv4 address of the endpoint. [`address_of`](crate::address_of) derives an address from the
+    /// node.
     pub address: Ipv4Addr,
-    /// TCP or UDP port.
+    /// TCP or UDP port of the endpoint.
     pub port: u16,
-    /// Position in a multipath connection. `None` for other connections.
+    /// Position of the endpoint in a multipath connection. `None` for other connections.
     pub subflow: Option<SubflowInfo>,
 }
 
 /// An endpoint's position in a multipath connection.
 #[derive(Debug, Clone, Copy)]
 pub struct SubflowInfo {
-    /// Endpoint of the connection's first path at the same end.
+    /// Endpoint of the connection's first path, at the same end of the connection.
     pub first: EndpointId,
-    /// Number of the path.
+    /// Number of the endpoint's path.
     pub path: u8,
 }
 
-/// A logical channel in captures of the radio.
+/// Logical channel, as captures of the radio need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioChannel {
     /// True for NR, false for LTE.
@@ -50,11 +51,11 @@ pub struct RadioChannel {
     pub drb: u8,
     /// RLC mode of the logical channel.
     pub form: RadioChannelForm,
-    /// Length of PDCP's SN, bits.
+    /// Length of the PDCP sequence number, bits.
     pub pdcp_sn_bits: u8,
 }
 
-/// RLC mode with the length of its SN in bits.
+/// RLC mode of a logical channel, with the length of its sequence number in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioChannelForm {
     /// Transparent mode.
@@ -65,19 +66,19 @@ pub enum RadioChannelForm {
     Acknowledged(u8),
 }
 
-/// Names and numbers for captures of the radio. Empty if nothing is captured.
+/// Names and numbers for captures of the radio. Empty if the radio is not captured.
 #[derive(Debug, Clone, Default)]
 pub struct RadioInfo {
     /// Node of each cell.
     pub cell_nodes: Vec<NodeId>,
     /// Node of each UE.
     pub ue_nodes: Vec<NodeId>,
-    /// All logical channels.
+    /// All logical channels of the radio bearers.
     pub channels: Vec<RadioChannel>,
 }
 
-/// Settings of a recorder, and the names of everything that results refer to. Ids index `flows`,
-/// `links`, `nodes` and the other lists.
+/// Settings of a recorder, and the names of all objects in results. The ids of objects are indexes
+/// into `flows`, `links`, `nodes` and the other lists.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
     /// Settings of the tables and captures to record.
@@ -94,15 +95,17 @@ pub struct RecorderConfig {
     pub ues: Vec<String>,
     /// Names of the radio bearers.
     pub bearers: Vec<String>,
-    /// True if UEs are under mobility management. Otherwise its tables are not written.
+    /// True if UEs are under mobility management. Otherwise the tables of mobility are not written.
     pub has_mobility: bool,
-    /// True if the run may have RRC rows. Otherwise their table is not written.
+    /// True if the run may have RRC rows. Otherwise the RRC table is not written.
     pub has_rrc: bool,
     /// True if a flow sends datagrams. Otherwise the table of datagrams is not written.
     pub has_datagrams: bool,
-    /// True if phones have handovers between links. Otherwise their table is not written.
+    /// True if phones have handovers between links. Otherwise the table of these handovers is not
+    /// written.
     pub has_link_handovers: bool,
-    /// True if UEs may get secondary nodes. Otherwise the table of their changes is not written.
+    /// True if UEs may get secondary nodes. Otherwise the table of secondary node changes is not
+    /// written.
     pub has_secondary_changes: bool,
     /// Endpoints of all flows. Needed only for captures.
     pub endpoints: Vec<EndpointInfo>,
@@ -138,10 +141,10 @@ impl RecorderConfig {
 /// Destination of the results.
 #[derive(Debug)]
 pub enum Destination {
-    /// No tables and captures. Only the manifest and the summary are made.
+    /// No tables and captures are recorded. Only the manifest and the summary are made.
     Nowhere,
-    /// Memory, as bytes of Arrow IPC streams and pcapng files.
+    /// Results are kept in memory, as bytes of Arrow IPC streams and pcapng files.
     Memory,
-    /// Files in a folder.
+    /// Results are written to files in a folder.
     Folder(RunFolder),
 }

@@ -1,21 +1,21 @@
-//! Errors of the file system.
+//! Errors of writing results.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A result that could not be written. Every message names the path.
+/// Error of a result that could not be written. Every message names the path.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The target exists and may not be replaced.
+    /// The target folder exists and may not be replaced.
     #[error("{path} exists already; give another folder, or --force (in Python force=True) to replace it", path = .0.display())]
     Exists(PathBuf),
-    /// The target exists and is not the folder of a run, so it is not replaced even with `force`.
+    /// The target exists and is not the folder of a run. It is not replaced, even with `force`.
     #[error(
         "{path} exists and is not the folder of a run (no manifest.json in it), so it is not \
          replaced; give another folder", path = .0.display()
     )]
     NotARun(PathBuf),
-    /// The target has no name to create: it is empty, a root or ends in `..`.
+    /// The target has no name that could be created: it is empty, is a root or ends in `..`.
     #[error("{path:?} does not name a folder that could be created", path = .0)]
     NoName(PathBuf),
     /// A file or folder could not be created, written or renamed.
@@ -26,8 +26,8 @@ pub enum RecordError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The run ended, but its results could not be completed or moved. Results that could be
-    /// written are kept.
+    /// The run ended, but its results could not be completed or moved to the target. Results that
+    /// could be written are kept.
     #[error("{error}; the data recorded until then {can} in {kept}",
         can = if let Some(missing) = .missing { format!("is stored without its {missing}") }
               else { "can be read".to_owned() },
@@ -37,8 +37,8 @@ pub enum RecordError {
         error: Box<RecordError>,
         /// Folder with the results so far.
         kept: PathBuf,
-        /// File that could not be written and without which the folder is not that of a run. `None`
-        /// if there is none.
+        /// Required file of a run's folder that could not be written. `None` if all required files
+        /// were written.
         missing: Option<&'static str>,
     },
 }

@@ -1,4 +1,4 @@
-//! The folder of a run. It has a temporary name until it is complete.
+//! The folder of a run. The folder has a temporary name until it is complete.
 
 use crate::RecordError;
 use crate::parquet::ParquetFile;
@@ -8,12 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Number of bytes that are reserved for the files at the end of a run, and the name of the reserve
-/// file.
+/// Number of bytes that are reserved for the files at the end of a run.
 const RESERVE: usize = 256 * 1024;
 const RESERVE_NAME: &str = ".reserve";
 
-/// A folder under construction next to its target. It is removed unless it is committed.
+/// Folder under construction next to its target. The folder is removed unless it is committed.
 #[derive(Debug)]
 pub struct RunFolder {
     target: PathBuf,
@@ -23,9 +22,9 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a hidden folder `.NAME.partial-PID` beside `target`, and the folders above it.
+    /// Creates a hidden folder `.NAME.partial-PID` next to `target`, and missing parent folders.
     ///
-    /// An existing `target` is refused unless it is an empty folder. With `force` it may also be
+    /// An existing `target` is an error unless it is an empty folder. With `force` it may also be
     /// the folder of a run.
     ///
     /// # Errors
@@ -60,7 +59,7 @@ impl RunFolder {
         self.partial.join(name)
     }
 
-    /// Writes a complete file.
+    /// Writes a complete file into the folder.
     ///
     /// # Errors
     /// Returns [`RecordError::Write`] with the file's path.
@@ -69,8 +68,8 @@ impl RunFolder {
         fs::write(&path, contents).map_err(|error| RecordError::write(&path, error))
     }
 
-    /// Writes a complete table into the Parquet file of its name. The file is removed if it does
-    /// not fit.
+    /// Writes a complete table into the Parquet file `NAME.parquet`. The file is removed again if
+    /// it does not fit on the disk.
     ///
     /// # Errors
     /// Returns [`RecordError::Write`] with the file's path.
@@ -82,23 +81,24 @@ impl RunFolder {
             file.close()
         };
         write().inspect_err(|_| {
-            // The error to report is the first one, so a second one is ignored.
+            // The first error is reported, so an error of the removal is ignored.
             let _ = fs::remove_file(&path);
         })
     }
 
-    /// Frees the bytes reserved for the end of the run.
+    /// Frees the disk space reserved for the end of the run.
     pub(crate) fn release_reserve(&self) {
-        // If the file cannot be removed, the next write returns the reason.
+        // If the reserve file cannot be removed, the next write reports the reason.
         let _ = fs::remove_file(self.path(RESERVE_NAME));
     }
 
-    /// Writes the summary and the manifest, and renames the folder to its target. This also happens
-    /// after `error`, because the results so far can be read.
+    /// Writes the summary and the manifest, and renames the folder to its target. The results are
+    /// completed even after `error`, so that they can be read.
     ///
     /// # Errors
-    /// Returns `error`, or the first error here, in a [`RecordError::Kept`] with the path of the
-    /// results. They stay in the partial folder if it could not be renamed.
+    /// Returns `error`, or the first error of this function. It is inside a [`RecordError::Kept`]
+    /// with the path of the results. Results stay in the partial folder if the folder could not be
+    /// renamed.
     pub(crate) fn end(
         mut self,
         summary: &str,
@@ -115,7 +115,7 @@ impl RunFolder {
                 first.get_or_insert(error);
             }
         }
-        // An incomplete run never replaces a complete one.
+        // An incomplete run must never replace a complete run.
         let is_in_the_way = first.is_some() && self.target.join("manifest.json").exists();
         let renamed = if is_in_the_way {
             Err(RecordError::Exists(self.target.clone()))
@@ -139,8 +139,8 @@ impl RunFolder {
     /// Renames the folder to its target.
     ///
     /// # Errors
-    /// Returns the errors of [`RunFolder::create`] if the target has appeared meanwhile, or
-    /// [`RecordError::Write`].
+    /// Returns the errors of [`RunFolder::create`] if the target was created in the meantime.
+    /// Returns [`RecordError::Write`] if the folder could not be renamed.
     pub(crate) fn commit(mut self) -> Result<PathBuf, RecordError> {
         self.release_reserve();
         self.rename()?;
@@ -148,8 +148,8 @@ impl RunFolder {
         Ok(self.target.clone())
     }
 
-    /// Renames the folder to its target. An existing target is moved aside first and deleted last,
-    /// so that an error in between loses neither.
+    /// Renames the folder to its target. An existing target is renamed first and deleted last, so
+    /// that an error in between loses neither folder.
     fn rename(&self) -> Result<(), RecordError> {
         may_replace(&self.target, self.force)?;
         let failed = |error| RecordError::write(&self.target, error);
@@ -169,8 +169,8 @@ impl RunFolder {
             fs::rename(&self.target, path)
         })?;
         if let Err(error) = fs::rename(&self.partial, &self.target) {
-            // The error to report is the first one. If the old run cannot be moved back, it stays
-            // at `old`.
+            // The first error is reported, so an error of this renaming is ignored. The old run
+            // then stays at `old`.
             let _ = fs::rename(&old, &self.target);
             return Err(failed(error));
         }
@@ -181,7 +181,7 @@ impl RunFolder {
 impl Drop for RunFolder {
     fn drop(&mut self) {
         if !self.keep {
-            // If the folder cannot be removed, it stays.
+            // The partial folder stays if it cannot be removed.
             let _ = fs::remove_dir_all(&self.partial);
         }
     }
@@ -206,8 +206,8 @@ fn may_replace(target: &Path, force: bool) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Calls `make` with `PARENT/STEM-PID`. Adds a number while that path exists, because another run
-/// of this process or a killed process may have created it.
+/// Calls `make` with the path `PARENT/STEM-PID`. A number is appended while the path exists.
+/// Another run of this process or a killed process may have created it.
 fn unused(
     parent: &Path,
     stem: &str,

@@ -11,13 +11,13 @@ use fadeout_core::{
     TransportBlockRow,
 };
 
-/// Times of the next samples, and the current bin of throughput.
+/// Times of the next samples, and the current throughput bin.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) congestion: Sampler,
     pub(crate) queues: Sampler,
     pub(crate) bearers: Sampler,
-    /// Samples of both ends of each flow.
+    /// Sampler of the datagrams at both ends of each flow.
     pub(crate) datagrams: Sampler,
     pub(crate) bins: Option<Throughput>,
 }
@@ -26,7 +26,7 @@ impl Due {
     pub(crate) fn new(config: &RecorderConfig) -> Self {
         let probes = &config.probes;
         let width = probes.throughput.filter(|_| ThroughputRow::is_kept(config));
-        // Without bearers their table is not written.
+        // Without bearers, the table of bearers is not written.
         let bearers = if BearerRow::is_kept(config) {
             probes.bearers
         } else {
@@ -47,16 +47,16 @@ impl Due {
     }
 }
 
-/// Returns the number of an end among the ends of all flows.
+/// Returns the index of a flow's end in a list of the ends of all flows.
 pub(crate) fn end_index(flow: FlowId, end: FlowEnd) -> usize {
     2 * flow.index() + usize::from(end == FlowEnd::Sender)
 }
 
-/// A row whose table is recorded if the settings ask for it.
+/// Row of a table that can be switched on in the probe settings.
 pub(crate) trait Kept: Row {
     /// Returns true if the table is recorded.
     fn is_kept(config: &RecorderConfig) -> bool;
-    /// Updates the times of the next samples after this row.
+    /// Updates the times of the next samples after this row was recorded.
     #[inline]
     fn note(&self, _due: &mut Due) {}
 }
@@ -193,7 +193,8 @@ impl Kept for RrcRow {
     }
 }
 
-/// Answers a probe's questions for rows: true if the table is recorded and the next row is due.
+/// Defines the methods of a probe that ask whether a row is wanted. They return true if the table
+/// is recorded and the next row is due.
 macro_rules! wanted_rows {
     () => {
         #[inline]

@@ -1,5 +1,5 @@
-//! The file `manifest.json`: the scenario, version and seed of a run, and the contents of its
-//! folder.
+//! The file `manifest.json`: the scenario, the version and the seed of a run, and the contents of
+//! the run's folder.
 
 use crate::summary::Summary;
 use fadeout_core::Fingerprint;
@@ -8,18 +8,18 @@ use fadeout_core::{SCENARIO_TABLES, SUMMARY_TABLES};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Facts of a run that are known at its end.
+/// Data of a run that are known only at its end.
 #[derive(Debug)]
 pub struct RunInfo {
-    /// Version of fadeout.
+    /// Version of fadeout that simulated the run.
     pub version: String,
-    /// Commit of the build. `None` if it is unknown.
+    /// Git commit of the build. `None` if the commit is unknown.
     pub commit: Option<String>,
-    /// The scenario with all defaults filled in.
+    /// Scenario of the run with all defaults filled in.
     pub scenario: Value,
     /// Seed of the random streams.
     pub seed: u64,
-    /// Digest of the trajectory.
+    /// Digest of the run's trajectory.
     pub fingerprint: Fingerprint,
     /// True if the run reached its end, false if it was interrupted.
     pub complete: bool,
@@ -58,17 +58,17 @@ pub(crate) struct CaptureEntry {
     pub(crate) packets: u64,
 }
 
-/// The node, link, cell or UE of a capture.
+/// Node, link, cell or UE whose packets a capture contains.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Subject {
-    /// Packets at a host.
+    /// Capture of packets at a host, with the host's name.
     Node(String),
-    /// Packets on a link.
+    /// Capture of packets on a link, with the link's name.
     Link(String),
-    /// Transport blocks of a cell.
+    /// Capture of a cell's transport blocks, with the cell's name.
     Cell(String),
-    /// Transport blocks of a UE.
+    /// Capture of a UE's transport blocks, with the UE's name.
     Ue(String),
 }
 
@@ -82,7 +82,7 @@ impl Subject {
     }
 }
 
-/// Doc and columns of a table.
+/// Documentation and columns of a table.
 #[derive(Serialize)]
 pub(crate) struct Definition {
     doc: &'static str,
@@ -95,7 +95,7 @@ struct ColumnEntry {
     kind: &'static str,
     unit: &'static str,
     doc: &'static str,
-    /// True if the value may be null.
+    /// True if the column's value may be null.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     optional: bool,
 }
@@ -117,7 +117,7 @@ impl From<&Table> for Definition {
 }
 
 /// Returns every table of results with its columns, as JSON. Tables that every run has come first.
-/// Those that can be recorded follow, and then those that a scenario has without a run.
+/// Tables that can be recorded follow. The last are tables of a scenario, which need no run.
 ///
 /// The result is a list of objects:
 ///

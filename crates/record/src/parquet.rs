@@ -1,5 +1,5 @@
-//! A Parquet file that can be read even after a full disk or a failed write. Space for its footer
-//! is reserved ahead of the rows, and a row group that does not fit is dropped.
+//! A Parquet file that stays readable after a full disk or a failed write. Space for the file's
+//! footer is reserved ahead of the rows. A row group that does not fit is dropped.
 
 use crate::RecordError;
 use arrow_array::RecordBatch;
@@ -18,10 +18,10 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes reserved for a footer, without its schema and its columns.
+/// Bytes reserved for a footer, without the schema and the columns.
 const FOOTER: usize = 4096;
-/// Bytes reserved in a footer for each column of a row group, with its page index. Some 300 are
-/// usual.
+/// Bytes reserved in a footer for each column of a row group, including its page index. Usually
+/// about 300 bytes are used.
 const COLUMN: usize = 1024;
 
 /// A Parquet file under construction, written one row group at a time.
@@ -29,17 +29,18 @@ const COLUMN: usize = 1024;
 pub(crate) struct ParquetFile {
     path: PathBuf,
     schema: SchemaRef,
-    // The writer is boxed because it is large, and tables that are not recorded have the field too.
+    // The writer is boxed because it is large. The field exists also for tables that are not
+    // recorded.
     writer: Box<ArrowWriter<Room>>,
 }
 
-/// A file of complete row groups, followed by space for the footer.
+/// File that consists of complete row groups, followed by space for the footer.
 #[derive(Debug)]
 struct Room {
     file: File,
     /// End of the last complete row group.
     whole: u64,
-    /// True after a failure. Data that the writer still holds is then discarded.
+    /// True after a failed write. Data in the writer's buffer is then discarded.
     is_given_up: bool,
 }
 
@@ -60,11 +61,11 @@ impl Write for Room {
 }
 
 impl Room {
-    /// Marks the file as complete up to the current position, and reserves `room` bytes for a
+    /// Records that the file is complete up to the current position. Reserves `room` bytes for a
     /// footer.
     fn settle(&mut self, room: usize) -> io::Result<()> {
         let here = self.file.stream_position()?;
-        // Space that was reserved before and not overwritten stays reserved.
+        // Space that was reserved before and is still unused stays reserved.
         let end = self.file.seek(SeekFrom::End(0))?;
         let missing = (here + room as u64).saturating_sub(end);
         self.file.write_all(&vec![0; missing as usize])?;
@@ -98,8 +99,8 @@ impl ParquetFile {
     /// Adds `batch` as a row group.
     ///
     /// # Errors
-    /// Returns [`RecordError::Write`] if it does not fit. The caller must then call
-    /// [`ParquetFile::give_up`].
+    /// Returns [`RecordError::Write`] if the row group does not fit on the disk. The caller must
+    /// then call [`ParquetFile::give_up`].
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), RecordError> {
         let written = self
             .writer
@@ -113,7 +114,7 @@ impl ParquetFile {
     /// Completes the file.
     ///
     /// # Errors
-    /// Returns [`RecordError::Write`]. The file cannot be read then.
+    /// Returns [`RecordError::Write`] if the footer cannot be written. The file is then unreadable.
     pub(crate) fn close(mut self) -> Result<(), RecordError> {
         let finished = self.writer.finish().map_err(parquet_io).and_then(|_| {
             let file = &mut self.writer.inner_mut().file;
@@ -123,8 +124,8 @@ impl ParquetFile {
         finished.map_err(|error| RecordError::write(&self.path, error))
     }
 
-    /// Completes the file after a failed write, with the row groups before it. Returns their number
-    /// of rows.
+    /// Completes the file after a failed write. The file contains the row groups before the
+    /// failure. Returns their number of rows.
     ///
     /// # Errors
     /// Returns [`RecordError::Write`] if not even the reserved space can be written.
@@ -134,7 +135,7 @@ impl ParquetFile {
             room.is_given_up = true;
             room.whole
         };
-        // The failed row group comes last, if the writer has counted it.
+        // The failed row group is the last one, if the writer has counted it at all.
         let fits = |group: &&RowGroupMetaData| {
             let ends = group.columns().iter().map(|column| {
                 let (start, length) = column.byte_range();
@@ -187,7 +188,7 @@ fn created_by() -> String {
     format!("fadeout {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the footer of a file with `groups`.
+/// Returns the footer of a file with these row groups.
 fn footer(
     schema: &SchemaRef,
     groups: Vec<RowGroupMetaData>,
@@ -211,7 +212,7 @@ fn footer(
     Ok(bytes)
 }
 
-/// Returns the I/O error inside `error`, so that a full disk is reported as such.
+/// Returns the I/O error inside `error`, so that a full disk is reported as a full disk.
 fn parquet_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -259,7 +260,8 @@ mod tests {
             for _ in 0..written {
                 file.write(&batch(5000)).expect("writable");
             }
-            // A failed write may leave a part of a row group in the space reserved for the footer.
+            // A failed write may leave part of a row group in the space that is reserved for the
+            // footer.
             let mut garbage = OpenOptions::new().write(true).open(&path).expect("there");
             let whole = file.writer.inner().whole;
             garbage.seek(SeekFrom::Start(whole)).expect("a place in it");

@@ -1,8 +1,8 @@
 //! Rows of a run whose parts are simulated in parallel.
 //!
-//! Each part has a [`PartRecorder`], and a [`Merger`] sorts the stored rows from time to time. The
-//! order is by time, then by part, then as recorded within a part. So the tables do not depend on
-//! the speed of the threads.
+//! Each part of the run has a [`PartRecorder`] that stores its rows. A [`Merger`] sorts the stored
+//! rows from time to time. Rows are sorted by time, then by part, then in the order of their
+//! recording. So the tables do not depend on the speed of the threads.
 
 use crate::RecorderConfig;
 use crate::kept::{Due, Kept, wanted_rows};
@@ -14,13 +14,13 @@ use fadeout_core::{
 };
 use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 
-/// Numbers of UEs and bearers in the whole run, indexed by their numbers within the part. If the
-/// lists are empty, both numbers are the same.
+/// Ids of UEs and bearers in the whole run, indexed by their ids within the part. If the lists are
+/// empty, the ids are the same.
 #[derive(Debug, Clone, Default)]
 pub struct PartNumbers {
-    /// Numbers of the UEs of the part in the whole run.
+    /// Ids in the whole run of the part's UEs.
     pub ues: Vec<UeId>,
-    /// Numbers of the radio bearers of the part in the whole run.
+    /// Ids in the whole run of the part's radio bearers.
     pub bearers: Vec<DrbId>,
 }
 
@@ -34,9 +34,9 @@ impl PartNumbers {
     }
 }
 
-/// A row recorded by a part of a run.
+/// Row that a part of a run records.
 trait OfPart: Kept + Placed {
-    /// Returns the row with the numbers of the whole run.
+    /// Returns the row with the ids of the whole run.
     #[inline]
     fn renumbered(self, _: &PartNumbers) -> Self {
         self
@@ -80,7 +80,7 @@ of_part! {
 
 macro_rules! tables {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
-        /// Rows of each recorded table.
+        /// Stored rows of each recorded table.
         #[derive(Debug)]
         struct PartTables {
             $( $table: Option<Vec<$row>>, )+
@@ -91,7 +91,7 @@ macro_rules! tables {
                 PartTables { $( $table: $row::is_kept(config).then(Vec::new), )+ }
             }
 
-            /// Appends the rows of another part.
+            /// Appends the stored rows of another part.
             fn append(&mut self, other: &mut PartTables) {
                 $( if let (Some(rows), Some(others)) = (&mut self.$table, &mut other.$table) {
                     rows.append(others);
@@ -105,7 +105,7 @@ macro_rules! tables {
                 } )+
             }
 
-            /// Passes the rows up to and including `until` to `probe`.
+            /// Passes all rows with times up to `until` to `probe`, including those at `until`.
             fn tell(&mut self, until: Time, probe: &mut impl Probe) {
                 $($( if let Some(rows) = &mut self.$table {
                     let due = rows.partition_point(|row| row.place().0 <= until);
@@ -118,18 +118,19 @@ macro_rules! tables {
 
 recorded_tables!(tables);
 
-/// Stores the rows of a part of a run until a [`Merger`] takes them.
+/// Recorder of a part of a run. It stores rows until a [`Merger`] takes them.
 #[derive(Debug)]
 pub struct PartRecorder {
     tables: PartTables,
     due: Due,
-    /// Bytes that reached the receivers of flows. `None` if they are not recorded.
+    /// Bytes that were delivered to the receivers of flows. `None` if they are not recorded.
     delivered: Option<Vec<(Time, FlowId, u64)>>,
     numbers: PartNumbers,
 }
 
 impl PartRecorder {
-    /// Creates a recorder for one part. `config` is that of the whole run. Captures are not made.
+    /// Creates a recorder for one part. `config` is the configuration of the whole run. A part
+    /// makes no captures.
     pub fn new(config: &RecorderConfig, numbers: PartNumbers) -> PartRecorder {
         let mut due = Due::new(config);
         PartRecorder {
@@ -165,7 +166,7 @@ impl Probe for PartRecorder {
     }
 }
 
-/// Merges the rows of all parts into one order.
+/// Merger of the rows of all parts into one order.
 #[derive(Debug)]
 pub struct Merger {
     tables: PartTables,
@@ -181,7 +182,8 @@ impl Merger {
         }
     }
 
-    /// Takes the rows that a part has stored. The parts must be taken in their order.
+    /// Moves the rows that a part has stored into the merger. The caller must pass the parts in
+    /// order.
     pub fn take(&mut self, part: &mut PartRecorder) {
         self.tables.append(&mut part.tables);
         if let Some(delivered) = &mut part.delivered {
@@ -189,12 +191,12 @@ impl Merger {
         }
     }
 
-    /// Passes all rows up to and including `until` to `probe`. Every part must have reached this
-    /// time.
+    /// Passes all rows with times up to `until` to `probe`, including those at `until`. Every part
+    /// must have been simulated up to this time.
     pub fn tell(&mut self, until: Time, probe: &mut impl Probe) {
         self.tables.sort();
         self.delivered.sort_by_key(|&(at, ..)| at);
-        // Throughput bins need bytes and ends of flows in the order of time.
+        // Throughput bins need delivered bytes and ends of flows in the order of time.
         let events = self.tables.flow_events.iter_mut();
         let mut events = events.flatten().peekable();
         let mut told = 0;

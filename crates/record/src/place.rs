@@ -1,4 +1,4 @@
-//! The order of the rows of a table.
+//! Order of the rows of a table.
 
 use fadeout_core::table::Row;
 use fadeout_core::{
@@ -7,10 +7,10 @@ use fadeout_core::{
     SecondaryChangeRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
 };
 
-/// A row with a position in the order of its table.
+/// Row with a position in the order of its table.
 pub(crate) trait Placed: Row {
-    /// Returns the time, and a number that orders rows reported before the run. Both together never
-    /// decrease from row to row.
+    /// Returns the row's time, and a number that orders rows recorded before the run. Both together
+    /// never decrease from one row to the next.
     fn place(&self) -> (Time, u32);
 }
 
@@ -31,7 +31,7 @@ placed_by_time! {
 }
 
 impl Placed for BlockageRow {
-    /// Returns an order by link, because all blockages are reported before the run.
+    /// Returns the link as the number, because all blockages are recorded before the run.
     fn place(&self) -> (Time, u32) {
         (Time::ZERO, self.link.0)
     }

@@ -54,7 +54,8 @@ recorded_tables!(tables);
 /// [`Recorder::finish`] returns it.
 #[derive(Debug)]
 pub struct Recorder {
-    // Fields are dropped in this order: files are closed before an uncommitted folder is removed.
+    // Fields are dropped in this order, so files are closed before the folder of a failed run is
+    // removed.
     tables: Tables,
     captures: Option<Captures>,
     due: Due,
@@ -62,7 +63,7 @@ pub struct Recorder {
     folder: Option<RunFolder>,
 }
 
-/// The results of a run.
+/// Results of a completed run.
 #[derive(Debug)]
 pub struct Recorded {
     /// Contents of `manifest.json`.
@@ -81,8 +82,8 @@ pub struct Recorded {
 }
 
 impl Recorder {
-    /// Creates a recorder for `config`. Files are created at once, so that an unwritable folder
-    /// fails before the run and not after it.
+    /// Creates a recorder for `config`. Files are created at once, so that an unwritable folder is
+    /// reported before the run and not after it.
     ///
     /// # Errors
     /// Returns [`RecordError::Write`] with the path that could not be created.
@@ -119,14 +120,14 @@ impl Recorder {
         })
     }
 
-    /// Returns the first failed write, after which the run should be stopped. `None` if all
-    /// succeeded.
+    /// Returns the error of the first failed write. The caller should then stop the run. `None` if
+    /// all writes succeeded.
     pub fn error(&self) -> Option<&RecordError> {
         self.error.as_ref()
     }
 
-    /// Writes the throughput bins that ended by the simulated time `now`. Without this call the
-    /// next arriving byte, or [`Recorder::finish`], writes all of them at once.
+    /// Writes the throughput bins that ended by the simulated time `now`. Without this call, the
+    /// next delivered byte or [`Recorder::finish`] writes all of them at once.
     pub fn catch_up(&mut self, now: Time) {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput)
             && bins.is_over(now)
@@ -143,7 +144,7 @@ impl Recorder {
     /// read up to the failure.
     ///
     /// # Errors
-    /// Returns the first [`RecordError`] of the run or of its end. It is inside a
+    /// Returns the first [`RecordError`] of the run or of its end. The error is inside a
     /// [`RecordError::Kept`] if results were kept.
     pub fn finish(mut self, end: Time, info: RunInfo) -> Result<Recorded, RecordError> {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
@@ -185,7 +186,7 @@ impl Recorder {
     }
 }
 
-/// Creates tables at the destination of the run.
+/// Factory of tables for the destination of the run.
 struct Opener<'a> {
     names: Names,
     folder: Option<&'a RunFolder>,
@@ -205,8 +206,8 @@ impl Opener<'_> {
     }
 }
 
-/// Returns the names of flows. A run without flows has an empty name, because its network may still
-/// drop messages.
+/// Returns the names of all flows. A run without flows has one empty name, because its network may
+/// still drop messages.
 fn flow_names(config: &RecorderConfig) -> StringArray {
     let names = config.flows.iter().map(|flow| flow.name.as_str());
     let of_none = config.flows.is_empty().then_some("");
@@ -217,7 +218,7 @@ pub(crate) fn file_name(table: &str) -> String {
     format!("{table}.parquet")
 }
 
-/// Collects the completed tables and captures. All of them are completed even after an error.
+/// Completed tables and captures. All of them are completed, even after an error.
 #[derive(Default)]
 struct Closing {
     table_entries: Vec<TableEntry>,

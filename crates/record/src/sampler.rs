@@ -1,8 +1,8 @@
-//! Times at which the next samples of flows or links are due.
+//! Times of the next samples of flows or links.
 
 use fadeout_core::{Sampling, Span, Time};
 
-/// Time of the next sample of each flow or link. All lie on the multiples of an interval.
+/// Time of the next sample of each flow or link. All times are multiples of an interval.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     interval: Span,
@@ -28,7 +28,7 @@ impl Sampler {
         now >= self.due[entity]
     }
 
-    /// Records a sample of `entity`. The next one is due at the next multiple of the interval.
+    /// Records a sample of `entity`. The next sample is due at the next multiple of the interval.
     #[inline]
     pub(crate) fn on_sample(&mut self, now: Time, entity: usize) {
         if !self.interval.is_zero() {
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn one_sample_is_taken_in_each_interval() {
-        // 1000 calls at intervals of 70 us span 69.93 ms, which begins seven intervals of 10 ms.
+        // 1,000 calls at intervals of 70 us span 69.93 ms. Seven intervals of 10 ms begin in this
+        // time.
         assert_eq!(taken(Sampling::Every(Span::from_millis(10))), 7);
         assert_eq!(taken(Sampling::All), 1000);
         assert_eq!(taken(Sampling::Off), 0);

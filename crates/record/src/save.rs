@@ -1,4 +1,4 @@
-//! Writing of results in memory into a folder.
+//! Saving of results from memory to a folder.
 
 use crate::parquet::ParquetFile;
 use crate::recorder::file_name;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Results of a run in memory.
+/// Results of a run that was recorded in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Saved<'a> {
     /// Contents of `manifest.json`.
@@ -22,11 +22,12 @@ pub struct Saved<'a> {
     pub captures: &'a [(String, Vec<u8>)],
 }
 
-/// Writes `saved` into `folder`, with the files of a run that was recorded there. Returns its path.
+/// Writes `saved` into `folder`, with the same files as a run that was recorded there. Returns the
+/// folder's path.
 ///
 /// # Errors
-/// Returns [`RecordError::Write`] with the path that could not be written. No files are left behind
-/// then.
+/// Returns [`RecordError::Write`] with the path that could not be written. No files are left in
+/// that case.
 pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError> {
     for (name, stream) in saved.tables {
         table(&path_in(&folder, &file_name(name))?, stream)?;
@@ -43,7 +44,7 @@ pub fn save(folder: RunFolder, saved: &Saved<'_>) -> Result<PathBuf, RecordError
     folder.commit()
 }
 
-/// Returns the path of `name`, which must be within the folder.
+/// Returns the path of `name` in the folder. Returns an error if `name` leads out of the folder.
 fn path_in(folder: &RunFolder, name: &str) -> Result<PathBuf, RecordError> {
     let mut parts = Path::new(name).components();
     if parts.all(|part| matches!(part, Component::Normal(_))) {

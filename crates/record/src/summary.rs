@@ -17,7 +17,7 @@ pub struct Summary {
     tables: Vec<SummaryTable>,
 }
 
-/// Rows of one table.
+/// Summary rows of one table.
 #[derive(Debug)]
 pub(crate) struct SummaryTable {
     pub(crate) table: Table,
@@ -28,14 +28,14 @@ pub(crate) struct SummaryTable {
 #[derive(Debug)]
 enum Column {
     F64(Float64Builder),
-    /// Counts are signed, so that their differences are signed too.
+    /// Counts are stored as signed numbers, so that users can subtract them.
     Count(Int64Builder),
     Bool(BooleanBuilder),
     Text(StringBuilder),
 }
 
 impl Summary {
-    /// Returns the object of `summary.json`.
+    /// Returns the JSON object of `summary.json`.
     pub(crate) fn document(&self) -> &Map<String, Value> {
         &self.document
     }
@@ -84,7 +84,7 @@ impl SummaryTable {
         self.rows += 1;
     }
 
-    /// Returns the rows as a batch.
+    /// Returns the rows as an arrow batch.
     pub(crate) fn into_batch(self) -> RecordBatch {
         let schema = schema_of(&self.table);
         let arrays = self.columns.into_iter().map(|mut column| {
@@ -101,7 +101,7 @@ impl SummaryTable {
     }
 }
 
-/// Returns rows as an Arrow IPC stream. The stream has the columns of the table even without rows.
+/// Returns rows as an Arrow IPC stream. Without rows the stream still has the columns of the table.
 pub fn stream_of_rows<R: SummaryRow>(rows: &[R]) -> Vec<u8> {
     let mut table = SummaryTable::new(R::TABLE);
     for row in rows {
@@ -116,7 +116,7 @@ pub(crate) fn stream_of_batch(batch: RecordBatch) -> Vec<u8> {
         .expect("an arrow stream into memory cannot fail")
 }
 
-/// Columns of a row that are still to be filled.
+/// Columns that the current row has not yet filled.
 struct Fields<'a>(std::slice::IterMut<'a, Column>);
 
 impl Fields<'_> {
@@ -193,8 +193,8 @@ impl SummarySink for Document {
     }
 }
 
-/// Stores the only row of a table under `key`. With an empty key the row's columns go into the
-/// document itself.
+/// Stores the only row of a table under `key`. If `key` is empty, the columns of the row become
+/// keys of the document itself.
 fn put(document: &mut Map<String, Value>, key: &str, row: &impl SummaryRow) {
     let mut object = Object(Map::new());
     row.write(&mut object);
@@ -205,7 +205,7 @@ fn put(document: &mut Map<String, Value>, key: &str, row: &impl SummaryRow) {
     }
 }
 
-/// A row as an object with a key for each column. A number that is not finite is null.
+/// Row as a JSON object with a key for each column. A number that is not finite becomes null.
 struct Object(Map<String, Value>);
 
 impl Object {

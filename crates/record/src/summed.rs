@@ -1,4 +1,4 @@
-//! Columns of a run's summary rows, for callers that need a few of them without reading files.
+//! Columns of a run's summary rows. Callers that need a few columns read no files.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -15,7 +15,7 @@ impl SummedUp {
         self.0.push((table, rows));
     }
 
-    /// Returns some columns of a table, each a list under its name. The lists are empty if the
+    /// Returns these columns of a table, each as a list under its name. The lists are empty if the
     /// table has no row. `None` if the table lacks one of the columns.
     pub fn columns<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! A table that is written to a Parquet file or to memory.
+//! Table that is written to a Parquet file or to memory.
 
 use crate::RecordError;
 use crate::columns::{Columns, Dictionaries, Names, schema_of};
@@ -13,8 +13,8 @@ use std::path::Path;
 
 /// Maximum number of rows in the buffer before they are converted to columns.
 const MOST_ROWS: usize = 64 * 1024;
-/// Maximum size of the buffer for a file, bytes. So the memory of a run does not grow with its
-/// length.
+/// Maximum size of the buffer for a file, bytes. It keeps the memory of a run independent of the
+/// run's length.
 const MOST_BYTES: usize = 512 * 1024;
 
 /// A table under construction.
@@ -28,7 +28,7 @@ pub(crate) struct TableWriter<R> {
     names: Names,
     sink: Sink,
     rows: u64,
-    /// Position of the latest row.
+    /// Position of the latest row in the table's order.
     latest: (Time, u32),
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct TableWriter<R> {
 enum Sink {
     Memory(Vec<Columns>),
     Parquet(ParquetFile),
-    /// A file that was completed after a failed write.
+    /// File that was completed after a failed write.
     GivenUp,
 }
 
-/// A table that is complete.
+/// Completed table.
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// Bytes of an Arrow IPC stream. `None` if the table is in a file.
@@ -90,9 +90,9 @@ impl<R: Placed> TableWriter<R> {
         self.buffer.len() >= self.chunk + self.chunk / 4
     }
 
-    /// Adds a row that is reported after later ones. A transport block is reported when it is
-    /// decoded, but has the time of its transmission. So blocks of cells with other slots may come
-    /// between.
+    /// Inserts a row that is reported after rows of later times. A transport block is reported when
+    /// it is decoded, but its row has the time of its transmission. Blocks of cells with other slot
+    /// lengths may be reported in between.
     #[cold]
     fn put_in_order(&mut self, row: R) {
         let place = row.place();
@@ -106,15 +106,15 @@ impl<R: Placed> TableWriter<R> {
         self.buffer.insert(at, row);
     }
 
-    /// Converts most of the buffered rows to columns and writes them. The latest rows stay, because
-    /// rows that are reported late belong between them.
+    /// Converts most of the buffered rows to columns and writes them. The latest rows stay in the
+    /// buffer, because rows that are reported late are inserted between them.
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
         self.hand_on(self.chunk.min(self.buffer.len()))
     }
 
     /// Converts the first `count` rows of the buffer to columns and writes them. The rows are
-    /// removed from the buffer even if this fails.
+    /// removed from the buffer even if the write fails.
     fn hand_on(&mut self, count: usize) -> Result<(), RecordError> {
         let columns = Columns::from_rows(&self.buffer[..count], &mut self.dictionaries);
         let rows = count as u64;
@@ -128,7 +128,7 @@ impl<R: Placed> TableWriter<R> {
                     else {
                         unreachable!("the sink was a file")
                     };
-                    // The error to report is the first one, so a second one is ignored.
+                    // The first error is reported, so an error of `give_up` is ignored.
                     self.rows = file.give_up().unwrap_or(0);
                     return Err(error);
                 }
@@ -181,7 +181,7 @@ fn batch_of<R: Row>(
         .expect("every row's flow, link and node has a name in the recorder's configuration")
 }
 
-/// Returns batches as an Arrow IPC stream.
+/// Returns arrow batches as an Arrow IPC stream.
 pub(crate) fn stream_of(
     schema: &SchemaRef,
     batches: impl Iterator<Item = RecordBatch>,
@@ -217,7 +217,7 @@ mod tests {
             bearers: Arc::clone(&flows),
             flows,
         };
-        // The writer's buffer decides if the header already fails.
+        // Depending on the writer's buffer, the error occurs at the file's header or later.
         let result = TableWriter::to_file(full, &names).and_then(|mut table| {
             let row = ThroughputRow {
                 time_s: Time::ZERO,

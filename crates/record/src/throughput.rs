@@ -1,9 +1,9 @@
-//! In-order bytes of each flow, summed in time bins.
+//! Throughput of each flow: in-order bytes, summed in time bins.
 
 use crate::FlowInfo;
 use fadeout_core::{FlowId, Span, ThroughputRow, Time};
 
-/// The current time bin.
+/// State of the current time bin.
 #[derive(Debug)]
 pub(crate) struct Throughput {
     width: Span,
@@ -11,23 +11,23 @@ pub(crate) struct Throughput {
     end: Time,
     flows: Vec<FlowBin>,
     /// Flows that may have a row in this bin. Flows that have not begun or are complete are left
-    /// out, so that they cost no time.
+    /// out, so that they need no processing time.
     open: Vec<FlowId>,
-    /// Flows that have not begun, the next one at the end.
+    /// Flows that have not begun. The next flow to begin is the last one.
     waiting: Vec<FlowId>,
 }
 
 #[derive(Debug)]
 struct FlowBin {
     start: Time,
-    /// Time from which no more bytes arrive.
+    /// Time from which on the flow delivers no more bytes.
     done_at: Time,
     is_open: bool,
     bytes: u64,
 }
 
 impl Throughput {
-    /// Creates bins of `width`, which must not be zero.
+    /// Creates bins of duration `width`, which must not be zero.
     pub(crate) fn new(width: Span, flows: &[FlowInfo]) -> Self {
         let bins = flows.iter().map(|f| FlowBin {
             start: f.start,
@@ -48,13 +48,14 @@ impl Throughput {
         }
     }
 
-    /// Returns true if `now` lies after the bin. [`Throughput::roll`] must then be called first.
+    /// Returns true if the current bin ended before `now`. The caller must then call
+    /// [`Throughput::roll`] first.
     #[inline]
     pub(crate) fn is_over(&self, now: Time) -> bool {
         now >= self.end
     }
 
-    /// Counts `bytes` that arrived.
+    /// Counts `bytes` that the flow delivered.
     #[inline]
     pub(crate) fn add(&mut self, flow: FlowId, bytes: u64) {
         let bin = &mut self.flows[flow.index()];
@@ -65,8 +66,8 @@ impl Throughput {
         }
     }
 
-    /// Records that no more bytes of a flow arrive from `now` on. Its bins end with the previous
-    /// one.
+    /// Records that a flow delivers no more bytes from `now` on. The bin before `now` is the flow's
+    /// last.
     pub(crate) fn on_done(&mut self, now: Time, flow: FlowId) {
         let bin = &mut self.flows[flow.index()];
         bin.done_at = bin.done_at.min(now);
@@ -81,7 +82,7 @@ impl Throughput {
         }
     }
 
-    /// Emits the remaining rows when the run ends at `end`. The last bin may be shorter.
+    /// Emits the remaining rows at the end of the run. The last bin may be shorter.
     pub(crate) fn finish(&mut self, end: Time, emit: &mut impl FnMut(ThroughputRow)) {
         self.roll(end, emit);
         if end > self.begin || self.flows.iter().any(|flow| flow.bytes > 0) {
@@ -101,19 +102,18 @@ impl Throughput {
                 self.open.push(flow);
             }
         }
-        // Most flows are in order already, so sorting is a single pass.
+        // The flows are nearly in order, so sorting is a single pass.
         self.open.sort_unstable();
         self.open.retain(|&id| {
             let flow = &mut self.flows[id.index()];
             let bytes = std::mem::take(&mut flow.bytes);
-            // A run that stops at the start of a bin has a bin of width zero.
+            // If the run stops at the start of a bin, this bin has zero width.
             let rate_mbps = if seconds > 0.0 {
                 bytes as f64 * 8.0 / 1e6 / seconds
             } else {
                 0.0
             };
-            // A bin may be closed long after its end, so the flow may have completed in a later
-            // bin.
+            // A bin may be closed long after its end, when the flow has completed in a later bin.
             let is_done = flow.done_at < end;
             if bytes > 0 || !is_done {
                 emit(ThroughputRow {
@@ -123,7 +123,7 @@ impl Throughput {
                     rate_mbps,
                 });
             }
-            // A flow that receives bytes before its start waits for its start again.
+            // A flow that receives bytes before its start is closed again until its start.
             flow.is_open = !is_done && flow.start < end;
             flow.is_open
         });

@@ -35,10 +35,10 @@ pub(super) const MAX_DEGREES: f64 = 3600.0;
 
 /// Reads an `fcd-export` file of SUMO: vehicles and persons by their id.
 ///
-/// Between two time steps a vehicle moves in a straight line. If the distance is more than twice
-/// what its speed allows, the vehicle rests and then jumps (a teleport). A vehicle without a speed
-/// never jumps. Before its first step a vehicle is at its first position. After its last step it is
-/// at its last position. Steps in between that do not list the vehicle are ignored.
+/// Between two time steps a vehicle moves in a straight line. If its speed allows less than half of
+/// the distance, the vehicle rests and then jumps (a teleport). A vehicle without a speed never
+/// jumps. Before its first step a vehicle is at its first position. After its last step it is at
+/// its last position. Steps in between that do not list the vehicle are ignored.
 ///
 /// The position is that of the file. For vehicles this is the middle of the front bumper. A
 /// position without a `z` is on the ground.

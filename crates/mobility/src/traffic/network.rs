@@ -501,9 +501,8 @@ pub(super) mod tests {
     #[test]
     fn lanes_meet_and_lie_beside_the_middle_of_their_street() {
         let road = village().road().expect("streets");
-        // The map has two arms of one lane each way, two arms of two lanes each way, and the
-        // one-way street. The street out of the map is left out. The lane of the bend that only
-        // vehicles turning back at the one-way street could use is also left out.
+        // Two arms of one lane each way, two of two lanes each way, and the one-way street. The
+        // street out of the map is left out. So is the lane of the bend that is never reached.
         assert_eq!(road.stretches.len(), 2 * 2 + 2 * 4 + 1 - 1);
         for lane in &road.lanes {
             let shares: f64 = lane.next.iter().map(|(_, share)| share).sum();

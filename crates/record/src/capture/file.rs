@@ -9,11 +9,11 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub(super) struct CaptureFile {
-    /// The node, link, cell or UE whose packets the file has.
+    /// Node, link, cell or UE whose packets the file contains.
     subject: Subject,
-    /// Path relative to the run folder.
+    /// Path of the file relative to the run folder.
     name: String,
-    /// Path on disk, for messages.
+    /// Path of the file on disk, for error messages.
     path: PathBuf,
     packets: u64,
     writer: PcapngWriter<Output>,
@@ -25,7 +25,7 @@ pub(crate) struct Finished {
     pub(crate) subject: Subject,
     pub(crate) name: String,
     pub(crate) packets: u64,
-    /// Bytes of the file if it was kept in memory. `None` if it is on disk.
+    /// Contents of the file if it was kept in memory. `None` if the file is on disk.
     pub(crate) bytes: Option<Vec<u8>>,
 }
 
@@ -78,7 +78,7 @@ impl CaptureFile {
         })
     }
 
-    /// Adds a packet.
+    /// Adds a packet to the file.
     pub(super) fn add(
         &mut self,
         write: impl FnOnce(&mut PcapngWriter<Output>) -> io::Result<()>,
@@ -105,8 +105,8 @@ impl CaptureFile {
     }
 }
 
-/// Returns a name without characters that file names cannot have. Its index is added if another
-/// name would become the same.
+/// Returns the name at `index` without characters that file names cannot have. The index is added
+/// if another name would give the same file name.
 pub(super) fn file_stem(names: &[String], index: usize) -> String {
     let plain = |name: &str| -> String {
         name.chars()

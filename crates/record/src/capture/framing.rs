@@ -1,11 +1,11 @@
-//! The format of a transport block in a packet. It is an exported PDU
-//! (LINKTYPE_WIRESHARK_UPPER_PDU) with the name of a dissector, followed by this dissector's
-//! framing.
+//! The format in which a transport block is stored as a packet. The packet is an exported PDU
+//! (LINKTYPE_WIRESHARK_UPPER_PDU). It begins with the name of a dissector of Wireshark, followed by
+//! the context that this dissector expects (its framing).
 //!
-//! Both formats are Wireshark's and no standard: the tags of exported PDUs, and the framings of the
-//! dissectors MAC-LTE and MAC-NR. An exported PDU has no length field, so large blocks fit. The
-//! dissector needs no port or link type. MAC-LTE has a dissector for its framing. MAC-NR has a
-//! heuristic, which the user must switch on.
+//! Both formats are defined by Wireshark and by no standard: the tags of exported PDUs, and the
+//! framings of the dissectors MAC-LTE and MAC-NR. An exported PDU has no length field, so large
+//! blocks fit. Wireshark needs no port or link type to find the dissector. The dissector of MAC-LTE
+//! is called by its name. MAC-NR is found by a heuristic, which the user must switch on.
 
 use fadeout_core::{Direction, MacPdu, Reception, SchedulingRequest, UeId};
 use std::net::Ipv4Addr;
@@ -21,10 +21,10 @@ mod tag {
 
 const LTE_DISSECTOR: &[u8] = b"mac-lte-framed";
 pub(super) const NR_HEURISTIC: &str = "mac_nr_udp";
-/// Signature of frames for the heuristic of MAC-NR.
+/// Signature that Wireshark's heuristic for MAC-NR looks for.
 const NR_SIGNATURE: &[u8] = b"mac-nr";
 
-/// Fields of the framings. Fields with a one-byte number have the same meaning in both.
+/// Fields of both framings. A field whose number has one byte means the same in MAC-LTE and MAC-NR.
 mod field {
     pub(super) const PAYLOAD: u8 = 0x01;
     pub(super) const RNTI: u8 = 0x02;
@@ -43,14 +43,14 @@ const C_RNTI: u8 = 3;
 const UPLINK: u8 = 0;
 const DOWNLINK: u8 = 1;
 
-/// C-RNTI of the first UE, which identifies it in a cell.
+/// C-RNTI of the first UE. The C-RNTI identifies a UE in a cell.
 const FIRST_RNTI: u32 = 0x4601;
-/// Number of C-RNTIs before they repeat. They end at 0xfff2.
+/// Number of different C-RNTIs. The largest is 0xfff2.
 ///
 /// Standard: TS 38.321 Table 7.1-1.
 const RNTIS: u32 = 0xfff3 - FIRST_RNTI;
 
-/// Returns the identity of a UE, counted from 1.
+/// Returns Wireshark's identifier of a UE, counted from 1.
 fn ue_id(ue: UeId) -> [u8; 2] {
     ((ue.0 % 0xffff) as u16 + 1).to_be_bytes()
 }
@@ -59,15 +59,15 @@ fn rnti(ue: UeId) -> [u8; 2] {
     ((FIRST_RNTI + ue.0 % RNTIS) as u16).to_be_bytes()
 }
 
-/// Addresses of the sender and the receiver of a block.
+/// Addresses of the sender and the receiver of a transport block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Addresses {
     pub(super) source: Ipv4Addr,
     pub(super) destination: Ipv4Addr,
 }
 
-/// Writes everything in front of a block's MAC PDU. `is_new_data` is the new data indicator, which
-/// toggles with each block of a HARQ process.
+/// Writes everything that precedes a block's MAC PDU. `is_new_data` is the new data indicator,
+/// which toggles with each new transport block of a HARQ process.
 pub(super) fn write_context(
     out: &mut Vec<u8>,
     pdu: &MacPdu<'_>,
@@ -95,8 +95,8 @@ pub(super) fn write_context(
     out.push(field::PAYLOAD);
 }
 
-/// Writes a frame for a scheduling request of a UE. Only LTE has one, because MAC-NR has no such
-/// frame.
+/// Writes a frame for a scheduling request of a UE. Only LTE has this frame, because Wireshark's
+/// MAC-NR framing has none.
 pub(super) fn write_request(out: &mut Vec<u8>, request: &SchedulingRequest, ends: Addresses) {
     write_envelope(out, false, ends);
     out.extend([1 + u8::from(request.is_tdd), UPLINK, NO_RNTI]);
@@ -141,11 +141,12 @@ fn write_lte_subframe(out: &mut Vec<u8>, frame: u16, subframe: u16) {
     out.extend((frame << 4 | subframe).to_be_bytes());
 }
 
-/// Writes the grant. Fields without a value in the simulation are zero: DCI format, resource
-/// allocation type, aggregation level, and first resource block.
+/// Writes the fields of the grant. Fields without a value in the simulation are zero: DCI format,
+/// resource allocation type, aggregation level, and first resource block.
 ///
-/// The frame does not mark retransmissions, although the framing could. Wireshark would leave them
-/// out of its search for gaps in sequence numbers, as if the first transmission had been decoded.
+/// The frame does not mark retransmissions, although the framing has a field for them. Wireshark
+/// would exclude marked blocks from its search for gaps in sequence numbers, even if the first
+/// transmission failed.
 fn write_lte_phy(out: &mut Vec<u8>, pdu: &MacPdu<'_>, is_new_data: bool) {
     let byte = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
     let (mcs, blocks) = (byte(pdu.mcs), byte(pdu.n_prb));
@@ -158,7 +159,7 @@ fn write_lte_phy(out: &mut Vec<u8>, pdu: &MacPdu<'_>, is_new_data: bool) {
             out.extend([modulation, mcs, blocks, 0, pdu.process, new_data]);
         }
         Direction::Downlink => {
-            // Redundancy versions have the order of TS 36.321 clause 5.4.2.2.
+            // HARQ transmissions have redundancy versions in this order (TS 36.321 clause 5.4.2.2).
             let version = [0, 2, 3, 1][pdu.round as usize % 4];
             out.push(10);
             out.extend([0, 0, 0, mcs, version, blocks]);

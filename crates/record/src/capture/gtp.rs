@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// Length of the header part that every message has, bytes.
+/// Length of the part of a GTP-U header that every message has, bytes.
 const MANDATORY: usize = 8;
 const PORT: u16 = 2152;
 const TTL: u8 = 64;
@@ -17,11 +17,11 @@ const UDP: u8 = 17;
 
 const END_MARKER: u8 = 254;
 const G_PDU: u8 = 255;
-/// Flags of a header: version 1 and protocol type GTP.
+/// Flags of a GTP-U header: version 1 and protocol type GTP.
 const FLAGS: u8 = 0x30;
 const HAS_EXTENSION: u8 = 0x04;
 
-/// Types of extension headers.
+/// Types of GTP-U extension headers.
 mod extension {
     pub(super) const LONG_PDCP_NUMBER: u8 = 0x82;
     pub(super) const NR_RAN_CONTAINER: u8 = 0x84;
@@ -30,11 +30,10 @@ mod extension {
     pub(super) const NONE: u8 = 0;
 }
 
-/// QoS flow identifier (QFI) of all packets.
+/// QoS flow identifier (QFI) that all packets carry.
 const QFI: u8 = 1;
 
-/// Returns the address of a node in the transport network of the tunnels. The first node has
-/// 172.16.0.1.
+/// Returns the address of a node for GTP-U tunnels. The first node has the address 172.16.0.1.
 pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::from_bits(0xac10_0000 | (node.0.wrapping_add(1) & 0x000f_ffff))
 }
@@ -43,12 +42,12 @@ pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extensions<'a> {
     pub(super) number: Option<PdcpNumber>,
-    /// True in the uplink and false in the downlink of a PDU session. `None` outside a PDU session.
+    /// True in the uplink of a PDU session, false in its downlink. `None` outside a PDU session.
     pub(super) session: Option<bool>,
     pub(super) user_plane: Option<&'a UserPlane>,
 }
 
-/// Writes IP, UDP and GTP-U headers in front of a user's packet of `inside` bytes.
+/// Writes IP, UDP and GTP-U headers in front of a UE's packet of `inside` bytes.
 pub(super) fn write_data(
     out: &mut Vec<u8>,
     tunnel: Tunnel,
@@ -67,7 +66,7 @@ pub(super) fn write_data(
     out.extend(optional);
 }
 
-/// Writes a complete end marker.
+/// Writes an end marker with its IP and UDP headers.
 ///
 /// Standard: TS 29.281 §7.3.2.
 pub(super) fn write_end_marker(out: &mut Vec<u8>, tunnel: Tunnel) {
@@ -81,8 +80,9 @@ fn write_mandatory(out: &mut Vec<u8>, (flags, kind): (u8, u8), length: u32, teid
     out.extend(teid.to_be_bytes());
 }
 
-/// Writes sequence number and N-PDU number, which are not used, and the chain of extension headers.
-/// Each extension header begins with its length in words, and ends with the type of the next one.
+/// Writes the sequence number and the N-PDU number, which are not used, and the chain of extension
+/// headers. Each extension header begins with its length in words of four bytes. It ends with the
+/// type of the next extension header.
 fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     let session = extensions.session.map(|is_uplink| {
         let kind = u8::from(is_uplink) << 4;
@@ -105,8 +105,8 @@ fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     let user_plane = extensions.user_plane.map(|user_plane| {
         let mut content = vec![0];
         user_plane::write(&mut content, user_plane);
-        // The content is padded to whole words, with its length in front. The type of the next
-        // header follows later.
+        // The content is padded to whole words and preceded by its length. The loop then appends
+        // the type of the next header.
         content.resize((content.len() + 1).next_multiple_of(4) - 1, 0);
         content[0] = u8::try_from((content.len() + 1) / 4).unwrap_or(0);
         (extension::NR_RAN_CONTAINER, content)
@@ -127,8 +127,8 @@ fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     out.push(extension::NONE);
 }
 
-/// Writes IP and UDP headers. The UDP checksum is not used (zero). Congestion marks of the user's
-/// packet are copied to the outer header.
+/// Writes IP and UDP headers. The UDP checksum is zero, because it is not used. The ECN field of
+/// the UE's packet is copied to the outer header.
 ///
 /// Standard: RFC 6040 §4.1.
 fn write_outer(out: &mut Vec<u8>, tunnel: Tunnel, (message, ecn): (u32, Ecn)) {
@@ -158,20 +158,20 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    /// Fields of IP, UDP and GTP-U headers, as the test's reader finds them.
+    /// Fields of IP, UDP and GTP-U headers, as read by the test.
     #[derive(Debug, PartialEq)]
     struct Read {
         source: [u8; 4],
         destination: [u8; 4],
         kind: u8,
         teid: u32,
-        /// Length of the user's packet, bytes.
+        /// Length of the UE's packet in the tunnel, bytes.
         inside: usize,
         number: Option<(u8, u32)>,
         session: Option<bool>,
     }
 
-    /// Reads the headers by the clauses, without any code of the writer.
+    /// Reads the headers as the standards define them, without any code of the writer.
     fn read(bytes: &[u8], inside: usize) -> Read {
         let word = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
         assert_eq!(bytes[0], 0x45);
@@ -257,7 +257,7 @@ mod tests {
         });
     }
 
-    /// The expected bytes of the end marker were written by hand. There are 36 of them.
+    /// The 36 expected bytes of the end marker were written by hand.
     #[test]
     fn an_end_marker_has_only_the_mandatory_header() {
         let tunnel = Tunnel {

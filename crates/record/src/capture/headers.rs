@@ -8,30 +8,30 @@ use std::net::Ipv4Addr;
 const IP_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-/// Maximum length of the options, because the data offset field counts to 15 words.
+/// Maximum length of the TCP options, in bytes. The data offset field allows a header of 15 words.
 ///
 /// Standard: RFC 9293 §3.1.
 const MAX_OPTIONS: usize = 40;
 const INITIAL_TTL: u8 = 64;
 
 /// Returns the address of a node's interface to a path. The first node has 10.0.0.1, and later
-/// nodes follow in 10.0.0.0/8. Further paths of a multipath connection start at 10.32.0.0,
-/// 10.64.0.0, ….
+/// nodes follow in 10.0.0.0/8. Addresses for the second path of a multipath connection start at
+/// 10.32.0.0, for the third at 10.64.0.0, and so on.
 pub fn address_of(node: NodeId, path: u8) -> Ipv4Addr {
     let network = u32::from(path & 7) << 21;
     Ipv4Addr::from_bits(0x0a00_0000 | network | (node.0.wrapping_add(1) & 0x00ff_ffff))
 }
 
-/// A packet with the further data that its headers need.
+/// Packet with the data that its headers need in addition.
 #[derive(Debug)]
 pub(super) struct Addressed<'a> {
     pub(super) packet: &'a Packet,
     pub(super) from: EndpointId,
     pub(super) sender: &'a EndpointInfo,
     pub(super) receiver: &'a EndpointInfo,
-    /// Window scale of the sender. Zero if the ends did not agree on window scaling.
+    /// Window scale of the sender. Zero if the endpoints did not agree on window scaling.
     pub(super) window_scale: u8,
-    /// Sender and receiver as ends of a multipath connection. `None` for other connections.
+    /// Identities of sender and receiver in a multipath connection. `None` for other connections.
     pub(super) multipath: Option<(Identity, Identity)>,
 }
 
@@ -68,7 +68,7 @@ impl Headers {
         udp[2..4].copy_from_slice(&packet.receiver.port.to_be_bytes());
         udp[4..6].copy_from_slice(&u16::try_from(length).unwrap_or(0).to_be_bytes());
         udp[6..8].copy_from_slice(&[0, 0]);
-        // Zero means that there is no checksum, so a sum of zero is sent as 0xffff (RFC 768).
+        // A UDP checksum of zero means no checksum. So a computed zero is sent as 0xffff (RFC 768).
         let checksum = match checksum_of(pseudo_header(packet, u64::from(length)) + sum_of(udp)) {
             0 => u16::MAX,
             checksum => checksum,
@@ -106,7 +106,7 @@ fn pseudo_header(packet: &Addressed<'_>, length: u64) -> u64 {
 fn write_ip(ip: &mut [u8], packet: &Addressed<'_>) {
     ip[0] = 0x45; // version 4, header of five words
     ip[1] = packet.packet.ecn as u8;
-    // Captures show a length of zero for packets larger than IP allows, as before segmentation.
+    // A packet larger than IP allows gets length zero, as in a capture taken before segmentation.
     let length = u16::try_from(packet.packet.wire_len()).unwrap_or(0);
     ip[2..4].copy_from_slice(&length.to_be_bytes());
     // The identification of an atomic datagram may have any value (RFC 6864 section 4.1).
@@ -149,9 +149,9 @@ fn write_tcp(tcp: &mut [u8], packet: &Addressed<'_>) {
     tcp[16..20].copy_from_slice(&[0; 4]); // checksum, filled in last, and urgent pointer
 }
 
-/// Writes the options and returns their length. Order and padding are Linux's (RFC 9293 section
-/// 3.2, no-operation). On a SYN the options follow each other directly. On other segments each
-/// option fills whole words.
+/// Writes the TCP options and returns their length. Order and padding are those of Linux (RFC 9293
+/// section 3.2, no-operation). On a SYN the options follow each other without padding. On other
+/// segments each option fills whole words.
 fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) -> usize {
     // SACK blocks that do not fit into the header are left out.
     let fixed = Segment {
@@ -160,7 +160,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     };
     let room = MAX_OPTIONS.saturating_sub(fixed.options_len() as usize + 2) / 8;
     let is_syn = segment.flags.has(Flags::SYN);
-    // A SYN has no SACK blocks. Options for negotiation are only on a SYN.
+    // A SYN carries no SACK blocks, and only a SYN carries options for negotiation.
     let blocks = if is_syn { &[] } else { segment.sack.as_slice() };
     let blocks = &blocks[..blocks.len().min(room)];
 
@@ -214,7 +214,7 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
     options.at
 }
 
-/// Returns option kind, counters and length of an accurate ECN option.
+/// Returns the option kind, the counters and their length for an accurate ECN option.
 ///
 /// Standard: RFC 9768 §3.2.3.
 fn accurate_ecn(option: &AccurateEcnOption) -> (u8, [u8; 9], usize) {
@@ -234,13 +234,13 @@ fn accurate_ecn(option: &AccurateEcnOption) -> (u8, [u8; 9], usize) {
 struct OptionWriter<'a> {
     bytes: &'a mut [u8],
     at: usize,
-    /// Position of the last option, in front of which the padding goes.
+    /// Position of the last option. Padding is inserted in front of this option.
     last: usize,
     stands_close: bool,
 }
 
 impl OptionWriter<'_> {
-    /// Adds an option. Leaves it out if the header has no room for it.
+    /// Adds an option. The option is left out if the header has no space for it.
     fn put(&mut self, kind: u8, value: &[u8]) {
         let end = self.at + 2 + value.len();
         if end.next_multiple_of(4) > self.bytes.len() {
@@ -267,13 +267,14 @@ impl OptionWriter<'_> {
     }
 }
 
-/// Returns the initial sequence number of an endpoint. It is a hash, so that the numbers in
-/// captures differ and wrap as real ones do.
+/// Returns the initial sequence number of an endpoint. The number is a hash, so that sequence
+/// numbers in captures differ and wrap around as real ones do.
 fn initial_sequence(endpoint: &EndpointInfo, id: EndpointId) -> u32 {
     (scrambled(u64::from(endpoint.flow.0) << 32 | u64::from(id.0)) >> 32) as u32
 }
 
-/// Returns a hash of a number by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns a hash of a number. The hash function is the finaliser of SplitMix64 (Steele, Lea, Flood
+/// 2014).
 pub(super) fn scrambled(id: u64) -> u64 {
     let mut x = id ^ 0x9e37_79b9_7f4a_7c15;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,17 +1,17 @@
-//! Hosts of captured packets, and the headers of these packets.
+//! Hosts that send or receive captured packets, and the headers of these packets.
 
 use super::headers::{Addressed, Headers};
 use super::mptcp::Identity;
 use crate::EndpointInfo;
 use fadeout_core::{EndpointId, Flags, NodeId, Packet};
 
-/// Data of all hosts for the headers of packets.
+/// Data of all hosts that packet headers need.
 #[derive(Debug)]
 pub(super) struct Hosts {
     endpoints: Vec<EndpointInfo>,
-    /// Identity of each endpoint in a multipath connection.
+    /// Identity of each endpoint in a multipath connection. `None` for other connections.
     identities: Vec<Option<Identity>>,
-    /// Window scale in the SYN of each endpoint. `None` without this option.
+    /// Window scale in the SYN of each endpoint. `None` if the SYN had no such option.
     offered_scale: Vec<Option<u8>>,
     headers: Headers,
 }
@@ -40,7 +40,7 @@ impl Hosts {
         self.endpoints[packet.to.index()].node
     }
 
-    /// Records the window scale of a SYN. Windows of later packets depend on it.
+    /// Records the window scale in a SYN. The windows of later packets are scaled by it.
     pub(super) fn notice(&mut self, packet: &Packet) {
         if packet.segment.flags.has(Flags::SYN) {
             let from = self.endpoints[packet.to.index()].peer;

@@ -1,4 +1,4 @@
-//! Captures of links, with the tunnels of the core network.
+//! Captures of links. Packets on links of the core network appear in their tunnels.
 
 use super::file::{self, CaptureFile};
 use super::gtp::{self, Extensions};
@@ -8,10 +8,10 @@ use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
 use fadeout_core::{Carried, Ecn, LinkId, Time};
 
-/// The captured links.
+/// Capture files of all captured links.
 #[derive(Debug)]
 pub(super) struct LinkCaptures {
-    /// Index into `files` for each direction of a link. `None` if it is not captured.
+    /// Index into `files` for each direction of a link. `None` if the direction is not captured.
     file_of_link: Vec<Option<usize>>,
     files: Vec<CaptureFile>,
     frame: Vec<u8>,
@@ -62,7 +62,7 @@ impl LinkCaptures {
         *self.file_of_link.get(link.index())?
     }
 
-    /// Adds a packet that has arrived at the end of a direction of a link.
+    /// Adds a packet that has reached the end of a direction of a link.
     pub(super) fn add(
         &mut self,
         now: Time,

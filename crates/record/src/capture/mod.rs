@@ -27,7 +27,7 @@ use pcapng::Interface;
 use radio::RadioCaptures;
 use std::fs;
 
-/// The captures of a run.
+/// Captures of a run.
 #[derive(Debug)]
 pub(crate) struct Captures {
     hosts: Hosts,
@@ -87,7 +87,7 @@ impl Captures {
         self.capture(now, node, packet)
     }
 
-    /// Records that `packet` reached its host.
+    /// Records that `packet` reached its destination host.
     #[inline]
     pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) -> Result<(), RecordError> {
         let node = self.hosts.receiver(packet);
@@ -108,7 +108,7 @@ impl Captures {
         self.links.wants(link)
     }
 
-    /// Records a packet that has arrived at the end of a direction of a link.
+    /// Records a packet that has reached the end of a direction of a link.
     pub(crate) fn on_crossed(
         &mut self,
         now: Time,
@@ -141,7 +141,7 @@ impl Captures {
         }
     }
 
-    /// Completes the files. All of them are completed even after an error. Returns the first error.
+    /// Completes all files, even after an error. Returns the first error.
     pub(crate) fn finish(self) -> Result<Vec<Finished>, RecordError> {
         let (radio, held) = match self.radio {
             Some(radio) => radio.finish(),

@@ -1,5 +1,5 @@
 //! Multipath TCP options. Keys, tokens, nonces and HMACs are derived from the endpoints' ids,
-//! because the simulation does not have them.
+//! because the simulation does not exchange them.
 //!
 //! Standard: RFC 8684 §3.
 
@@ -8,12 +8,12 @@ use crate::{EndpointInfo, address_of};
 use fadeout_core::{Dss, EndpointId, Flags, MptcpOption, NodeId, Segment};
 use sha2::{Digest, Sha256};
 
-/// Option kind of Multipath TCP.
+/// Kind of the Multipath TCP option.
 pub(super) const KIND: u8 = 30;
 /// Block size of SHA-256, bytes.
 const BLOCK: usize = 64;
 
-/// Identity of one end of a connection, and of one of its subflows.
+/// Identity of one end of a multipath connection, and of one of its subflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity {
     key: [u8; 8],
@@ -25,7 +25,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Returns the identity of endpoint `id`. `None` if it is not a subflow.
+    /// Returns the identity of endpoint `id`. `None` if the endpoint is not a subflow.
     pub(super) fn of(id: EndpointId, endpoint: &EndpointInfo) -> Option<Identity> {
         let subflow = endpoint.subflow?;
         let key = scrambled(0x6d70_7463_7000_0000 | u64::from(subflow.first.0)).to_be_bytes();
@@ -52,7 +52,7 @@ impl Identity {
         self.authenticated(peer, &[self.nonce, peer.nonce].concat())
     }
 
-    /// Returns the HMAC of `message` with both keys, this end's first.
+    /// Returns the HMAC of `message`. Its key consists of this end's key, followed by the peer's.
     fn authenticated(&self, peer: &Identity, message: &[u8]) -> [u8; 32] {
         let mut inner = [0x36; BLOCK];
         let mut outer = [0x5c; BLOCK];
@@ -72,7 +72,7 @@ impl Identity {
     }
 }
 
-/// Adds a data sequence signal: a DATA_ACK alone, or one with a mapping.
+/// Adds a data sequence signal, which is a DATA_ACK with or without a mapping.
 fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, peer: &Identity) {
     let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
     if dss.data_len == 0 {
@@ -84,7 +84,8 @@ fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, pe
         value.put(&(ack as u32).to_be_bytes());
         let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
         value.put(&data_seq.to_be_bytes());
-        // The number is relative to the subflow's start. It is zero for a DATA_FIN without data.
+        // The subflow sequence number counts from the subflow's start. It is zero for a DATA_FIN
+        // without data.
         let seq = if segment.len == 0 {
             0
         } else {
@@ -95,7 +96,7 @@ fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, pe
     }
 }
 
-/// Returns the option's value in `segment` from `own` to `peer`, without kind and length.
+/// Returns the option's value, without kind and length, in a segment from `own` to `peer`.
 pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value {
     let mut value = Value {
         bytes: [0; 38],
@@ -134,8 +135,8 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
             value.put(&[0x30 | u8::from(is_echo), path]);
             value.put(&address);
             if !is_echo {
-                // The message is address id, address, and no port (RFC 8684 section 3.4.1). The
-                // option has the last 64 bits of its HMAC.
+                // The HMAC covers the address id, the address and a port of zero (RFC 8684 section
+                // 3.4.1). The option carries the last 64 bits of the HMAC.
                 let mut message = [path, 0, 0, 0, 0, 0, 0];
                 message[1..5].copy_from_slice(&address);
                 value.put(&own.authenticated(peer, &message)[24..]);
@@ -151,7 +152,7 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
     value
 }
 
-/// Value of an option, at most as long as the option space.
+/// Value of an option. It fits into the space for TCP options.
 #[derive(Debug)]
 pub(super) struct Value {
     bytes: [u8; 38],
@@ -182,7 +183,8 @@ mod tests {
             path: 0,
             node: NodeId(0),
         };
-        // Python: hmac.new(b"\x01" * 8 + b"\x02" * 8, b"\x03" * 4 + b"\x04" * 4, "sha256").
+        // The expected value was computed in Python: hmac.new(b"\x01" * 8 + b"\x02" * 8, b"\x03" *
+        // 4 + b"\x04" * 4, "sha256").
         let proof = end(1, 3).proof(&end(2, 4));
         assert_eq!(proof[..8], PROOF);
     }

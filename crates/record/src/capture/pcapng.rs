@@ -1,5 +1,5 @@
-//! The pcapng file format: a section header, one interface and enhanced packets
-//! (draft-ietf-opsawg-pcapng, sections 4.1 to 4.3), little-endian.
+//! The pcapng file format, little-endian. A file consists of a section header, one interface
+//! description and enhanced packet blocks (draft-ietf-opsawg-pcapng, sections 4.1 to 4.3).
 
 use fadeout_core::{Bytes, Time};
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const SHB_USERAPPL: u16 = 4;
 
-/// Kind of packets on an interface.
+/// Link type and maximum length of the packets of an interface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interface {
     link_type: u16,
-    /// Maximum number of bytes kept of a packet. Zero keeps the whole packet.
+    /// Maximum number of bytes stored of each packet. Zero stores whole packets.
     snaplen: u32,
 }
 
@@ -29,7 +29,7 @@ impl Interface {
         Interface::new(101, snap)
     }
 
-    /// Returns an interface of PDUs with the name of their dissector
+    /// Returns an interface whose packets are PDUs that begin with the name of their dissector
     /// (LINKTYPE_WIRESHARK_UPPER_PDU).
     pub(super) fn exported(snap: Bytes) -> Interface {
         Interface::new(252, snap)
@@ -42,7 +42,7 @@ impl Interface {
         }
     }
 
-    /// Returns the number of bytes that are kept if a packet has `length` bytes.
+    /// Returns the number of bytes stored of a packet with `length` bytes.
     fn kept(self, length: u32) -> u32 {
         match self.snaplen {
             0 => length,
@@ -51,7 +51,7 @@ impl Interface {
     }
 }
 
-/// Writes packets of one interface, with timestamps in nanoseconds.
+/// Writer of the packets of one interface, with timestamps in nanoseconds.
 #[derive(Debug)]
 pub(super) struct PcapngWriter<W> {
     writer: W,
@@ -101,7 +101,7 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
-    /// Adds a packet of `length` bytes, of which only these bytes are known.
+    /// Adds a packet of `length` bytes, of which only `bytes` are known.
     pub(super) fn frame(
         &mut self,
         at: Time,
@@ -152,7 +152,7 @@ impl<W: Write> PcapngWriter<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// Completes the block, whose length is at both ends.
+    /// Completes the block. Its length is written at its start and at its end.
     fn end(&mut self) -> io::Result<()> {
         self.pad();
         let length = (self.block.len() + 4) as u32;
@@ -162,7 +162,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// Shortens a name to 255 bytes. An option's length has 16 bits, but no name needs more.
+/// Shortens a name to 255 bytes. The length field of an option has 16 bits, but no name needs more.
 fn clipped(name: &str) -> &str {
     &name[..name.floor_char_boundary(255)]
 }

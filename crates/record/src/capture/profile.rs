@@ -1,18 +1,19 @@
 //! A Wireshark configuration for captures of the radio.
 //!
-//! A MAC PDU does not describe its logical channels. In a network RRC configures them. Here this
-//! configuration does, so that Wireshark can decode RLC, PDCP, IP and TCP within MAC.
+//! A MAC PDU does not describe its logical channels. In a network RRC messages configure them. This
+//! Wireshark configuration describes them instead, so that Wireshark can decode RLC, PDCP, IP and
+//! TCP within MAC.
 
 use super::framing::NR_HEURISTIC;
 use crate::{RadioChannel, RadioChannelForm, RecordError, RunFolder};
 use std::fmt::Write as _;
 use std::fs;
 
-/// Folder within the run's folder, for WIRESHARK_CONFIG_DIR.
+/// Folder of the configuration within the run's folder. Users set WIRESHARK_CONFIG_DIR to it.
 const FOLDER: &str = "captures/wireshark";
 
-/// Columns of the packet list. A comment column marks failed blocks, in addition to Wireshark's
-/// defaults.
+/// Columns of Wireshark's packet list. In addition to the default columns, a comment column marks
+/// failed transport blocks.
 const COLUMNS: &str = "\"No.\", \"%m\", \"Time\", \"%t\", \"Source\", \"%s\", \
     \"Destination\", \"%d\", \"Protocol\", \"%p\", \"Length\", \"%L\", \
     \"Comment\", \"%Cus:frame.comment\", \"Info\", \"%i\"";
@@ -36,8 +37,8 @@ pub(super) fn files(channels: &[RadioChannel]) -> [(&'static str, String); 4] {
     ]
 }
 
-/// Returns the preferences. Wireshark has one SN length of PDCP for all LTE bearers and one for all
-/// NR bearers, which are those of the first bearer.
+/// Returns the preferences. Wireshark has one setting for the PDCP SN length of all LTE bearers,
+/// and one for all NR bearers. Each setting is that of the first bearer.
 fn preferences(channels: &[RadioChannel]) -> String {
     let mut text = format!("gui.column.format: {COLUMNS}\n");
     let sn_bits = |is_nr| {
@@ -57,7 +58,7 @@ fn preferences(channels: &[RadioChannel]) -> String {
     text
 }
 
-/// Returns the logical channels of one technology, NR or LTE, as a table of Wireshark.
+/// Returns the logical channels of one technology, NR or LTE, as a table for Wireshark.
 fn table(channels: &[RadioChannel], is_nr: bool) -> String {
     let mut rows: Vec<String> = channels
         .iter()
@@ -73,7 +74,7 @@ fn table(channels: &[RadioChannel], is_nr: bool) -> String {
                 RadioChannelForm::Acknowledged(_) => "AM".to_owned(),
             };
             let RadioChannel { lcid, drb, .. } = channel;
-            // The table of NR has separate fields for uplink and downlink.
+            // Wireshark's table for NR has separate fields for uplink and downlink.
             let again = if is_nr {
                 format!(",\"{form}\"")
             } else {

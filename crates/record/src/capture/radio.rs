@@ -1,5 +1,5 @@
-//! Captures of cells and UEs. Each transmission of a transport block makes a packet when its
-//! receiver has tried to decode it.
+//! Captures of cells and UEs. Each transmission of a transport block is written as a packet after
+//! the receiver has tried to decode it.
 
 use super::file::{CaptureFile, file_stem};
 use super::framing::{self, Addresses};
@@ -18,18 +18,19 @@ pub(super) struct RadioCaptures {
     cells: Vec<Captured>,
     ues: Vec<Captured>,
     files: Vec<CaptureFile>,
-    /// New data indicators of each UE, one bit for each HARQ process: downlink and uplink.
+    /// New data indicators of each UE, for the downlink and for the uplink. Each HARQ process has
+    /// one bit.
     new_data: Vec<[u64; 2]>,
-    /// Scheduling requests that are not yet sent.
+    /// Scheduling requests that the UE has not yet transmitted.
     requests: Vec<SchedulingRequest>,
-    /// The packet under construction.
+    /// Packet under construction.
     frame: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Captured {
     node: NodeId,
-    /// Index into the files. `None` if there is no capture.
+    /// Index of the capture file. `None` if the cell or UE is not captured.
     file: Option<usize>,
 }
 
@@ -114,7 +115,7 @@ impl RadioCaptures {
             let at = start + part.at as usize;
             self.frame[at..at + headers.len()].copy_from_slice(headers);
         }
-        // A block that was not decoded has only a length and no bytes.
+        // A transport block that was not decoded has a length but no bytes.
         let length = (start as u32 + pdu.size).max(self.frame.len() as u32);
         let comment = comment(pdu);
         self.write(
@@ -126,21 +127,21 @@ impl RadioCaptures {
         )
     }
 
-    /// Queues a scheduling request until the time of its transmission.
+    /// Stores a scheduling request until its transmission time.
     pub(super) fn on_request(&mut self, request: SchedulingRequest) {
         if !request.is_nr {
             self.requests.push(request);
         }
     }
 
-    /// Writes the scheduling requests sent by `until`.
+    /// Writes the scheduling requests that UEs have transmitted by `until`.
     fn write_requests(&mut self, until: Time) -> Result<(), RecordError> {
         while let Some(next) = (0..self.requests.len()).min_by_key(|&i| self.requests[i].sent_at) {
             if self.requests[next].sent_at > until {
                 break;
             }
-            // The order of the queue matters only for requests of the same time, and `remove`
-            // preserves it.
+            // `remove` keeps the order of the queue. The order matters for requests of the same
+            // time.
             let request = self.requests.remove(next);
             let ends = self.ends(request.cell, request.ue, Direction::Uplink);
             self.frame.clear();
@@ -151,7 +152,7 @@ impl RadioCaptures {
         Ok(())
     }
 
-    /// Writes `frame` into the files of its cell and its UE.
+    /// Writes `frame` into the capture files of its cell and its UE.
     fn write(
         &mut self,
         cell: CellId,
@@ -183,15 +184,15 @@ impl RadioCaptures {
         }
     }
 
-    /// Returns the files, which still have to be completed. The result has the error if the last
-    /// requests could not be written.
+    /// Returns the files, which the caller must complete. The result is an error if the last
+    /// scheduling requests could not be written.
     pub(super) fn finish(mut self) -> (Vec<CaptureFile>, Result<(), RecordError>) {
         let result = self.write_requests(Time::NEVER);
         (self.files, result)
     }
 }
 
-/// Returns a comment for properties that the framings have no field for. `None` if there are none.
+/// Returns a comment for properties that neither framing has a field for. `None` if there are none.
 fn comment(pdu: &MacPdu<'_>) -> Option<String> {
     let what = match (pdu.reception, pdu.round) {
         (Reception::Decoded, 0) => return None,

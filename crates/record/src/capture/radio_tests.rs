@@ -1,4 +1,4 @@
-//! Tests of captures of the radio, which are read back byte by byte.
+//! Tests of radio captures. The tests read the files back byte by byte.
 
 use super::tests::endpoint;
 use super::*;
@@ -11,8 +11,8 @@ use fadeout_core::{
 const CELL: CellId = CellId(0);
 const UE: UeId = UeId(1);
 
-/// Returns a server on node 0, a cell on node 1, and UEs on nodes 2 and 3. A flow leads from the
-/// server to the second UE.
+/// Returns a configuration with a server on node 0, a cell on node 1, and UEs on nodes 2 and 3. A
+/// flow runs from the server to the second UE.
 fn config(capture: Vec<RadioSubject>, snaplen: u64) -> RecorderConfig {
     RecorderConfig {
         nodes: ["server", "macro", "near", "far"].map(String::from).into(),
@@ -36,7 +36,7 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// Returns a block of 8 bytes from the second UE that was not decoded.
+/// Returns a transport block of 8 bytes from the second UE that the receiver did not decode.
 fn block(pool: &PacketPool) -> MacPdu<'_> {
     MacPdu {
         received_at: at_us(1500),
@@ -67,7 +67,7 @@ struct Captured {
     comment: Option<String>,
 }
 
-/// Returns the packets of a file, whose interface must carry exported PDUs.
+/// Returns the packets of a file. The file's interface must have the link type of exported PDUs.
 fn read(mut file: &[u8]) -> Vec<Captured> {
     let word = |bytes: &[u8], at: usize| {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
@@ -115,7 +115,7 @@ fn packets(captures: Captures) -> Vec<Captured> {
     packets
 }
 
-/// Returns the envelope of a packet from a UE at 10.0.0.4 to a base station at 10.0.0.2.
+/// Returns the tags in front of a packet from a UE at 10.0.0.4 to a base station at 10.0.0.2.
 fn envelope(tag: u8, name: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, tag, 0, name.len() as u8];
     bytes.extend(name);
@@ -205,8 +205,8 @@ fn packets_in_a_block_have_their_headers() {
         offset,
         len,
     };
-    // The parts are the beginning of the packet, a range from the TCP header on, and a range of its
-    // payload.
+    // The three parts are the start of the packet, a range from the TCP header on, and a range of
+    // the payload.
     let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
     let bytes = [0xee; 300];
     let decoded = MacPdu {

@@ -1,4 +1,4 @@
-//! Tests of captures, read back by a small reader that shares no code with the writer.
+//! Tests of captures. The reader of the tests shares no code with the writer.
 
 use super::file::file_stem;
 use super::headers::{Addressed, Headers};
@@ -50,7 +50,7 @@ fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Fields of an enhanced packet block and its headers, as the reader finds them.
+/// Fields of an enhanced packet block and of its headers, as read by the test.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     nanos: u64,
@@ -222,7 +222,7 @@ fn data(seq: u64, len: u32) -> Segment {
 }
 
 /// Returns the capture of a handshake, three data segments and the server's acknowledgment with a
-/// SACK block. The first data segment is lost behind the client.
+/// SACK block. The first data segment is lost after the client has sent it.
 fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
     let mut captures = Captures::open(&config(snaplen), None)
         .expect("memory is writable")
@@ -233,7 +233,7 @@ fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
         captures
             .on_sent(at_ms(ms), &packet)
             .expect("memory is writable");
-        // The other host is not captured.
+        // The other host is not captured, so this call writes nothing.
         captures
             .on_received(at_ms(ms + 5), &packet)
             .expect("memory is writable");
@@ -408,10 +408,10 @@ fn tshark_decodes_a_capture_without_complaint() {
     };
     assert_eq!(lines.len(), 7, "{lines:?}");
     for line in &lines {
-        // Status 1 is "good". The field for malformed packets is empty.
+        // tshark reports checksum status 1, "good". Its field for malformed packets is empty.
         assert!(line.starts_with("1|1||"), "{line}");
     }
-    // tshark scales the windows itself, with the scale of the SYNs.
+    // tshark itself scales the windows by the window scale of the SYNs.
     assert!(lines[3].ends_with(&format!("|{}", 1 << 20)), "{}", lines[3]);
     assert!(
         lines[6].ends_with(&format!("|{}", 300_000 >> 9 << 9)),
@@ -462,7 +462,8 @@ fn accurate_ecn_stands_in_its_option_and_what_has_no_room_is_left_out() {
         segment.accurate = AccurateEcnOption::new([1, 2, 3], 2, ect0_leads);
         segment
     };
-    // These options exceed the header. No endpoint sends them, but they must not break the capture.
+    // These options exceed the space in the header. No endpoint sends them, but the capture must
+    // stay valid.
     let mut crowded = option(true);
     crowded.mss = 1460;
     crowded.window_scale = Some(7);

@@ -1,5 +1,5 @@
-//! The user plane protocol between the base stations of a split bearer (NR-U), in the NR RAN
-//! container of GTP-U.
+//! The user plane protocol between the base stations of a split bearer (NR-U). It is carried in the
+//! RAN container of GTP-U.
 //!
 //! Standard: TS 38.425 §5.5.2, §5.5.3; TS 29.281 §5.2.2.6.
 
@@ -19,7 +19,7 @@ const HIGHEST_TRANSMITTED: u8 = 0x08;
 const HIGHEST_DELIVERED: u8 = 0x04;
 const LOST_PACKETS: u8 = 0x01;
 
-/// Writes a frame without padding. The flags of the second octet are not used and zero.
+/// Writes a frame without padding. The flags of the second octet are not used, so they are zero.
 pub(super) fn write(out: &mut Vec<u8>, frame: &UserPlane) {
     match frame {
         &UserPlane::Data {
@@ -72,7 +72,7 @@ pub(super) fn write(out: &mut Vec<u8>, frame: &UserPlane) {
     }
 }
 
-/// Returns a sequence number in three octets, modulo their range.
+/// Returns a sequence number in three octets, modulo 2^24.
 fn number_of_three(number: u64) -> [u8; 3] {
     let [.., high, middle, low] = number.to_be_bytes();
     [high, middle, low]

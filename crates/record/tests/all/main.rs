@@ -1,5 +1,5 @@
-//! All integration tests of this crate in one binary, so that common code is compiled and linked
-//! only once.
+//! All integration tests of this crate in one binary. So common code is compiled and linked only
+//! once.
 
 mod captures;
 mod recorder;

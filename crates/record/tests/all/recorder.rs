@@ -1,4 +1,4 @@
-//! Tests of recorded runs, read back with the readers of arrow and parquet.
+//! Tests of recorded runs. The readers of arrow and parquet read the results back.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
@@ -17,7 +17,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// A temporary folder for each test, removed at its end.
+/// Temporary folder of a test. It is removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -320,7 +320,7 @@ fn a_long_table_is_written_in_row_groups_and_reads_back_whole() {
     );
     let file = File::open(scratch.path("run/congestion.parquet")).expect("the table is there");
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a parquet file");
-    // A row group has 512 KiB of rows.
+    // A row group contains at most 512 KiB of rows.
     let group = 512 * 1024 / size_of::<CongestionRow>();
     let groups = (rows as usize).div_ceil(group);
     assert_eq!(builder.metadata().num_row_groups(), groups);

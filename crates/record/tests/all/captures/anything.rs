@@ -1,8 +1,8 @@
-//! Captures of any packets and blocks that endpoints and radios could send. A random test and a
-//! fuzz target supply the bytes that describe them.
+//! Captures of arbitrary packets and transport blocks that endpoints and radios could send. A
+//! random test and a fuzz target supply the bytes from which these are made.
 //!
-//! The captures are read back with `pcap-file`, and IP and TCP with `etherparse`. Options are
-//! parsed here.
+//! `pcap-file` reads the captures back, and `etherparse` reads IP and TCP headers. This test parses
+//! TCP options itself.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use fadeout_core::{
@@ -17,7 +17,7 @@ use fadeout_record::{
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::{Block, PcapNgParser};
 
-/// Maximum number of packets of one input.
+/// Maximum number of packets made from one input.
 const MOST_PACKETS: usize = 200;
 /// Maximum length of headers in bytes, and maximum size of a file.
 const HEADERS: u32 = 80;
@@ -39,7 +39,7 @@ impl Input<'_> {
     fn word(&mut self) -> u16 {
         u16::from(self.byte()) << 8 | u16::from(self.byte())
     }
-    /// Returns a number, most often a small one.
+    /// Returns a number from the input. Small numbers are the most frequent.
     fn number(&mut self) -> u64 {
         match self.byte() {
             0..160 => u64::from(self.byte()),
@@ -56,7 +56,7 @@ impl Input<'_> {
     }
 }
 
-/// Time and contents of a packet that a file must have.
+/// Time and contents of a packet that a capture file must contain.
 struct Expected {
     at: Time,
     kept: usize,
@@ -172,7 +172,8 @@ fn packet(input: &mut Input<'_>, config: &RecorderConfig) -> Packet {
     }
 }
 
-/// Returns a segment with any fields. Its options fit the header, as those of all endpoints do.
+/// Returns a segment with arbitrary fields. Its options fit into the header, as in all segments
+/// that endpoints send.
 fn segment(input: &mut Input<'_>, is_multipath: bool) -> Segment {
     let mut segment = Segment {
         seq: input.number(),
@@ -358,7 +359,7 @@ fn check_cell(name: &str, file: &[u8]) {
     }
 }
 
-/// Checks that the tags of an exported PDU end within the PDU, unless it was cut.
+/// Checks that the tags of an exported PDU end within the PDU. A truncated PDU is not checked.
 fn check_exported(mut bytes: &[u8]) {
     while let Some((head, rest)) = bytes.split_at_checked(4) {
         let [tag, length] = [[head[0], head[1]], [head[2], head[3]]].map(u16::from_be_bytes);
@@ -376,8 +377,7 @@ fn check_exported(mut bytes: &[u8]) {
 
 fn check_packet(bytes: &[u8], segment: &Segment, ecn: Ecn) {
     let whole = segment.wire_len();
-    // Packets larger than IP allows have no length field, and packets that were cut are not
-    // checked.
+    // Packets larger than IP allows have no length field, and truncated packets are not checked.
     if bytes.len() < whole as usize || whole > 65_535 {
         return;
     }
@@ -402,7 +402,7 @@ fn check_packet(bytes: &[u8], segment: &Segment, ecn: Ecn) {
     check_options(tcp.options(), segment);
 }
 
-/// Checks that each option is complete, occurs once and is one that the segment has.
+/// Checks that each option is complete, occurs once and belongs to the segment.
 fn check_options(mut options: &[u8], segment: &Segment) {
     let mut kinds = Vec::new();
     while let Some(&kind) = options.first() {

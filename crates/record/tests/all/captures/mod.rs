@@ -1,4 +1,4 @@
-//! Tests of random captures, which are read back by readers that share no code with the writer.
+//! Tests of captures with random contents. The readers share no code with the writer.
 
 mod anything;
 
