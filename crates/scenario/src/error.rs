@@ -1,4 +1,4 @@
-//! A user's mistakes. Each has its place in the scenario and the expected value.
+//! Mistakes of users in a scenario. Each mistake has a place in the text and the expected value.
 
 use crate::tree::{Place, shortened};
 use std::fmt;
@@ -9,23 +9,23 @@ use std::fmt;
 pub struct ScenarioError {
     /// Name of the file, or `--set` for an override.
     pub file: String,
-    /// Line, counted from 1.
+    /// Line of the mistake, counted from 1.
     pub line: usize,
-    /// Column in characters, counted from 1.
+    /// Column of the mistake in characters, counted from 1.
     pub column: usize,
     /// Description of the mistake.
     pub message: String,
-    /// The valid values. `None` if they are not listed.
+    /// Valid values. `None` if the message does not list them.
     pub expected: Option<String>,
-    /// The most similar valid name or value. `None` if there is none.
+    /// Valid name or value that is most similar to the wrong one. `None` if none is similar.
     pub suggestion: Option<String>,
-    /// The line of text with a caret below the place.
+    /// Line of the text, with a caret below the mistake.
     pub snippet: String,
 }
 
 impl ScenarioError {
-    /// Returns the message with place, line of text, suggestion and expected values. It has several
-    /// lines without a final line break.
+    /// Returns the message with place, line of text, suggestion and expected values. The result has
+    /// several lines and no final line break.
     pub fn render(&self) -> String {
         let gutter = self.line.to_string().len();
         let mut text = format!(
@@ -35,7 +35,7 @@ impl ScenarioError {
         if let Some(suggestion) = &self.suggestion {
             text += &format!("\n{:gutter$} = help: did you mean {suggestion}?", "");
         }
-        // Many messages contain the expected values already.
+        // Expected values that the message contains already are not repeated.
         if let Some(expected) = self
             .expected
             .as_ref()
@@ -47,12 +47,12 @@ impl ScenarioError {
     }
 }
 
-/// The mistakes of a scenario, sorted by place. Those of the file come before those of overrides.
+/// Mistakes of a scenario, sorted by place. Mistakes in the file come before those in overrides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioErrors {
     /// List of at least one mistake.
     pub errors: Vec<ScenarioError>,
-    /// Number of further mistakes that are not in the list.
+    /// Number of mistakes that are not in the list, because the list is full.
     pub omitted: usize,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for ScenarioErrors {
 
 impl std::error::Error for ScenarioErrors {}
 
-/// A mistake whose line and column are not yet determined.
+/// Mistake whose line and column are not yet determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) place: Place,
@@ -116,7 +116,7 @@ pub(crate) struct Mistakes {
 }
 
 impl Mistakes {
-    /// Maximum number of reported mistakes. It limits the cost of hostile input.
+    /// Maximum number of reported mistakes. It limits the run time for hostile input.
     const MOST: usize = 100;
 
     /// Returns the number of mistakes.
@@ -141,7 +141,7 @@ impl Mistakes {
         self.push(Mistake::new(place, message).expected(expected));
     }
 
-    /// True if further mistakes are only counted, so that suggestions need not be searched.
+    /// True if the list is full. Further mistakes are then only counted, and need no suggestions.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= Self::MOST
     }
@@ -150,7 +150,8 @@ impl Mistakes {
         self.list.is_empty()
     }
 
-    /// Determines the lines and columns. `texts` has name and text of each origin.
+    /// Determines lines and columns. `texts` contains the name and the text of the file and of each
+    /// override.
     pub(crate) fn locate(mut self, texts: &[(&str, &str)]) -> ScenarioErrors {
         self.list
             .sort_by_key(|mistake| (mistake.place.origin, mistake.place.start));
@@ -199,8 +200,8 @@ fn locate(mistake: Mistake, file: &str, text: &str) -> ScenarioError {
     }
 }
 
-/// Returns the line with a caret below `width` characters from `column` (counted from 0), shortened
-/// to a readable part.
+/// Returns the line with a caret below `width` characters from `column` (counted from 0) on. A long
+/// line is shortened.
 fn snippet(line: usize, text: &str, column: usize, width: usize) -> String {
     const WIDEST: usize = 96;
     const BEFORE: usize = 60;

@@ -1,18 +1,18 @@
-//! Place in a scenario's text of a mistake that a higher layer found.
+//! Search for the place in a scenario's text of a mistake that another crate found.
 
 use crate::error::Mistake;
 use crate::tree::{Entry, Node, Place, Table, Value};
 
-/// A mistake in a valid scenario, described by the names in its file.
+/// Mistake in a scenario that the reader accepted, described by the names in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Top-level key of the file, such as `cell`.
     pub table: &'static str,
-    /// Name of the element. `None` if the table has only one.
+    /// Name of the element in the table. `None` if the table has only one element.
     pub name: Option<String>,
-    /// The wrong key. If `None`, the first key in `reason` is used.
+    /// Key with the mistake. If `None`, the first key that `reason` names is used.
     pub key: Option<&'static str>,
-    /// The mistake and the expected value, without the element's name.
+    /// Description of the mistake and the expected value, without the element's name.
     pub reason: String,
     /// Complete message for the user.
     pub message: String,
@@ -24,8 +24,8 @@ impl Finding {
         Mistake::new(self.place(document), self.message.clone())
     }
 
-    /// Returns the place of the key's value. If it is unknown, returns that of the element, of the
-    /// table or of the file's start.
+    /// Returns the place of the key's value. If it is unknown, returns the place of the element, of
+    /// the table or of the file's start.
     fn place(&self, document: &Table) -> Place {
         let Some(table) = document.entry(self.table) else {
             return Place::START;
@@ -45,9 +45,9 @@ impl Finding {
     }
 }
 
-/// Returns the element called `name`. An element of a `count` has the name of its table, followed
-/// by `-` and a number. A bearer has that of its UE, followed by `/` and its name. `None` if there
-/// is no such element.
+/// Returns the element called `name`. An element that a `count` makes has the name of its table,
+/// followed by `-` and a number. A bearer has the name of its UE, followed by `/` and its own name.
+/// `None` if there is no such element.
 fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     let Value::Table(elements) = &table.node.value else {
         return None;
@@ -61,8 +61,8 @@ fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     }
 }
 
-/// Returns the place of the first value with the key `key` in a table or below it. `None` if there
-/// is none.
+/// Returns the place of the first value with the key `key` in a table or in its subtables. `None`
+/// if there is none.
 fn within(node: &Node, key: &str) -> Option<Place> {
     match &node.value {
         Value::Table(table) => match table.entry(key) {
@@ -74,8 +74,8 @@ fn within(node: &Node, key: &str) -> Option<Place> {
     }
 }
 
-/// Returns the keys that a message may mean, the most likely first: those in backticks, then the
-/// words of its subject.
+/// Returns the keys that a message may be about, the most likely first. Keys in backticks come
+/// first, then the words of the message's subject.
 fn named_keys(reason: &str) -> Vec<String> {
     let quoted = reason.split('`').skip(1).step_by(2);
     let mut keys: Vec<String> = quoted
@@ -100,7 +100,7 @@ mod tests {
     const TEXT: &str = "duration = \"1 s\"\n[cell.m2]\ncarrier = \"2 GHz\"\nchannel = { blockage = \"crowd\" }\n\
                         [ue.phone]\ncount = 3\nrlc = { mode = \"am\", t-reassembly = \"4 ms\" }\n";
 
-    /// Returns the text from the place of a finding on.
+    /// Returns the scenario's text from the place of a finding on.
     fn found(
         table: &'static str,
         name: Option<&str>,

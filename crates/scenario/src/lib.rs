@@ -1,13 +1,13 @@
-//! Reader of scenario files: TOML with quantities becomes a validated [`Scenario`], or errors with
-//! their places.
+//! Reader of scenario files. TOML text with quantities becomes a validated [`Scenario`], or
+//! mistakes with their places.
 //!
 //! [`parse`] takes the text, the overrides of the command line and the catalog of algorithms. It
 //! returns a completely resolved [`Scenario`], or every mistake with its place. [`schema`] returns
-//! the same format as a JSON Schema. Both use one table of keys, so they always agree.
+//! the same format as a JSON Schema. Both functions use one table of keys, so they always agree.
 //!
-//! A text passes four steps. `tree` stores the place of every key and value. `overrides` changes
-//! the tree. `read` checks it against the shapes of the keys. `build` resolves names and checks
-//! facts that concern several values.
+//! A text is processed in four steps. `tree` stores the place of every key and value. `overrides`
+//! changes the tree. `read` checks the tree against the shapes of the keys. `build` looks up names
+//! and checks conditions on several values.
 //!
 //! Tables are declared in `model` with `table!` and `variants!`. A declaration contains keys,
 //! documentation, struct, reader and resolved output. `keys` has the top-level keys of a file.
@@ -42,19 +42,19 @@ use fadeout_core::registry::Catalog;
 use std::path::PathBuf;
 use tree::{Place, Table};
 
-/// Origin of a scenario's text.
+/// Text of a scenario and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Name in errors, usually the path that the user gave.
+    /// Name of the text in error messages, usually the path that the user gave.
     pub name: String,
     /// Folder to which paths in the scenario are relative.
     pub base_dir: PathBuf,
 }
 
-/// Largest text of a scenario, in bytes.
+/// Largest size of a scenario's text, in bytes.
 pub const MAX_TEXT: usize = 4 << 20;
 
-/// Returns the scenario of `text` after the overrides, which are applied in order.
+/// Reads the scenario in `text` after the overrides, which are applied in order.
 ///
 /// # Errors
 /// Returns every mistake, sorted by place. After a syntax error only syntax errors are reported.
@@ -69,8 +69,8 @@ pub fn parse(
     parse_with(text, source, overrides, catalog, &[])
 }
 
-/// Names outside the catalog that a scenario may use for users' own algorithms. Their parameters
-/// may have any name.
+/// Names of users' own algorithms, which are not in the catalog. Their parameters may have any
+/// name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OwnNames<'a> {
     /// Kind of catalog entries that the names belong to.
@@ -79,11 +79,11 @@ pub struct OwnNames<'a> {
     pub names: &'a [&'a str],
 }
 
-/// Reads a scenario as [`parse`] does, with users' `own` names. Their parameters are not checked:
-/// numbers, flags and texts are passed on unchanged.
+/// Reads a scenario as [`parse`] does. The scenario may use users' `own` names. Their parameters
+/// are not checked: numbers, flags and texts are passed on unchanged.
 ///
 /// # Errors
-/// Returns the errors of [`parse`].
+/// Returns an error in the same cases as [`parse`].
 pub fn parse_with(
     text: &str,
     source: &Source,
@@ -103,8 +103,8 @@ pub fn parse_with(
     }
 }
 
-/// Returns mistakes that higher layers found, with their places. The arguments are those of an
-/// earlier call of [`parse_with`].
+/// Returns mistakes that other crates found, with their places in the text. The other arguments are
+/// those of an earlier call of [`parse_with`].
 pub fn locate(
     text: &str,
     source: &Source,
@@ -115,7 +115,7 @@ pub fn locate(
     let texts = texts(text, source, overrides);
     let mut mistakes = Mistakes::default();
     let mut reader = read::Reader::new(catalog, &[]);
-    // The reader's only mistakes are users' own names, which the scenario may have.
+    // The reader accepted this scenario, so its only mistakes are users' own names.
     let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
     deployment::expand(&mut document, &mut reader);
     for finding in findings {
@@ -124,7 +124,7 @@ pub fn locate(
     mistakes.locate(&texts)
 }
 
-/// Returns name and text of the file and of each override.
+/// Returns the name and the text of the file and of each override.
 fn texts<'a>(
     text: &'a str,
     source: &'a Source,

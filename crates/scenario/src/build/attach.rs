@@ -2,10 +2,11 @@
 
 use super::*;
 
-/// Returns true unless the UE is idle at the start and cannot attach. Adds a mistake if it cannot.
+/// Returns true unless the UE is idle at the start and cannot attach. A mistake is added in that
+/// case.
 pub(super) fn check(builder: &mut Builder<'_, '_>, fields: &Fields) -> bool {
     if fields.item("attach-at").is_none() {
-        // A wrong `attach-at` has been reported already.
+        // A wrong value of `attach-at` has been reported already.
         if fields.item("attach-within").is_some() && !fields.is_given("attach-at") {
             let message = "`attach-within` of a UE that is connected from the start";
             let expected = "`attach-at`, such as \"0 s\", or no `attach-within`";

@@ -3,8 +3,8 @@
 use super::*;
 
 impl Builder<'_, '_> {
-    /// Builds a blockage. `media` has every link and bearer of the file. `links` has the links
-    /// without mistakes. `None` after a mistake.
+    /// Builds a blockage. `media` contains every link and bearer of the file by name. `links`
+    /// contains the links without mistakes. `None` if the blockage has a mistake.
     pub(super) fn blockage(
         &mut self,
         name: &str,
@@ -20,7 +20,7 @@ impl Builder<'_, '_> {
         let mistakes = &mut self.reader.mistakes;
         match blockage.medium {
             Medium::Link(link) => {
-                // A link with mistakes has been reported already.
+                // A mistake in the link itself has been reported already.
                 if let Some(link) = &links[link] {
                     check_radio(mistakes, fields, link, blockage.direction, &blockage.depth);
                 }
@@ -58,7 +58,8 @@ fn check_bearer(mistakes: &mut Mistakes, fields: &Fields, depth: &BlockageDepth)
     }
 }
 
-/// Checks that the blocked directions have a link budget, because loss and geometry act on it.
+/// Checks that the blocked directions have a link budget. Loss and geometry change only a link
+/// budget.
 fn check_radio(
     mistakes: &mut Mistakes,
     fields: &Fields,
@@ -85,7 +86,7 @@ fn check_radio(
         .iter()
         .filter(|side| side.0 && side.2.rate.radio().is_none())
     {
-        // A return path of unlimited rate carries only ACKs, so it may stay clear.
+        // A return direction of unlimited rate carries only ACKs, so it may stay without blockage.
         if direction == Directions::Both && !radios.is_empty() {
             continue;
         }

@@ -1,10 +1,10 @@
-//! Checks that bearers with header compression have no settings that exclude it.
+//! Checks of bearers with header compression: some settings cannot be combined with it.
 
 use super::*;
 use crate::model::HandoverProcedure;
 use fadeout_core::registry::Value;
 
-/// Returns the value of a PDCP parameter. `None` if it is not given.
+/// Returns the value of a PDCP parameter. `None` if the scenario does not give it.
 fn choice<'a>(pdcp: &'a Named, name: &str) -> Option<&'a str> {
     let mut given = pdcp.parameters.0.iter();
     given.find_map(|(known, value)| match value {
@@ -13,7 +13,7 @@ fn choice<'a>(pdcp: &'a Named, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns the PDCP of a bearer's table if it compresses headers. `None` if it does not.
+/// Returns the PDCP of a bearer if it compresses headers. `None` if it does not.
 fn compressing(bearer: &Fields) -> Option<(&Item, &Named)> {
     let item = bearer.item("pdcp")?;
     match &item.content {
@@ -24,7 +24,7 @@ fn compressing(bearer: &Fields) -> Option<(&Item, &Named)> {
     }
 }
 
-/// Adds mistakes for bearers whose headers cannot be compressed.
+/// Adds a mistake for each bearer whose settings exclude header compression.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 38.323 §5.7.1.
 pub(super) fn check(

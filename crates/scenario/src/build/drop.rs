@@ -1,4 +1,4 @@
-//! UEs that are dropped in an area.
+//! UEs that are dropped at random positions in an area.
 
 use super::*;
 use crate::deployment::{Region, stream_of};
@@ -13,7 +13,7 @@ use fadeout_core::{Lattice, Point};
 /// Standard: TR 36.873 Table 6-1.
 const FLOOR_M: f64 = 3.0;
 
-/// Cells and buildings around dropped UEs.
+/// Cells and buildings near the positions of dropped UEs.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
     /// Names of all cells, with their nodes.
@@ -22,15 +22,15 @@ pub(super) struct Surroundings<'a> {
     pub(super) buildings: Vec<&'a Building>,
 }
 
-/// Rule for the positions and movements of the UEs of one table.
+/// Rule for the positions and movements of the UEs of one table in the scenario.
 #[derive(Debug)]
 pub(super) struct Dropping {
     area: Area,
     min_distance_m: f64,
     indoor: Option<Indoor>,
     speed: Option<f64>,
-    /// Random streams that belong to the table, so that other tables do not change its UEs. Each
-    /// quantity has a stream of its own, so that it does not depend on the others.
+    /// Random streams of this table, so that other tables do not change its UEs. Each quantity is
+    /// drawn from a stream of its own, so that quantities do not change each other.
     places: Stream,
     floors: Stream,
     ways: Stream,
@@ -54,20 +54,20 @@ struct Indoor {
     high_loss_share: f64,
 }
 
-/// A dropped UE.
+/// UE at a drawn position.
 #[derive(Debug)]
 pub(super) struct Dropped {
     pub(super) place: (f64, f64),
-    /// Height above that of an outdoor UE, metres.
+    /// Height above the height of an outdoor UE, metres.
     pub(super) up_m: f64,
-    /// Walls around the UE. `None` outdoors.
+    /// Penetration loss of the walls around the UE. `None` outdoors.
     pub(super) penetration: Option<Penetration>,
-    /// Movement of the UE. `None` if no speed is given.
+    /// Movement of the UE. `None` if the table gives no speed.
     pub(super) movement: Option<Movement>,
 }
 
 impl Builder<'_, '_> {
-    /// Returns the number of UEs, if the table gives one, and the rule of their positions. `None`
+    /// Returns the number of UEs, if the table gives one, and the rule for their positions. `None`
     /// after a mistake.
     pub(super) fn dropping(
         &mut self,
@@ -128,7 +128,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Reader of the table of an area.
+/// Reader of the table that describes an area.
 struct Reading<'a, 'b, 'r, 'c> {
     builder: &'b mut Builder<'r, 'c>,
     drop: &'a Fields,
@@ -136,7 +136,7 @@ struct Reading<'a, 'b, 'r, 'c> {
 }
 
 impl<'a> Reading<'a, '_, '_, '_> {
-    /// Returns the number of UEs for a density. `None` after a mistake.
+    /// Returns the number of UEs that a density gives in an area. `None` after a mistake.
     fn counted(&mut self, fields: &Fields, density: f64, area: &Area) -> Option<u64> {
         let place = fields.place_of("density");
         let Area::Region(region) = area else {
@@ -310,7 +310,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
 }
 
 impl Dropping {
-    /// Returns the next UE. `None` if no valid position was found.
+    /// Returns the next dropped UE. `None` if no valid position was found.
     pub(super) fn next(&mut self, around: &Surroundings<'_>) -> Option<Dropped> {
         const TRIES: u32 = 10_000;
         let (place, road) = (0..TRIES).find_map(|_| {
@@ -378,8 +378,8 @@ impl Dropping {
 }
 
 impl Surroundings<'_> {
-    /// Returns the vector from a cell to a position on the ground, metres. With wrap-around it
-    /// starts at the nearest image of the cell.
+    /// Returns the vector from a cell to a position on the ground, metres. With wrap-around the
+    /// vector starts at the nearest image of the cell.
     fn way(&self, cell: &Cell, (x, y): (f64, f64)) -> (f64, f64) {
         let at = Point::new(x, y, 0.0);
         let shift = |lattice: Lattice| lattice.shift(cell.position, at);
@@ -397,8 +397,8 @@ impl Surroundings<'_> {
             })
     }
 
-    /// True if a position belongs to a cell: its site is the nearest, and its sector is the one
-    /// whose direction is nearest. Cells on other carriers do not count.
+    /// True if a position belongs to a cell. The cell's site must be the nearest one, and its
+    /// sector the one with the nearest direction. Cells on other carriers are ignored.
     fn is_of(&self, place: (f64, f64), own: usize) -> bool {
         let Some(own_cell) = self.cells.get(own) else {
             return false;

@@ -3,8 +3,9 @@
 use super::*;
 use fadeout_core::agreed::MOST_LEGS;
 
-/// Returns the cell of a UE's second leg, if it has one. `cell` and `secondary` are the cells of
-/// its first leg. `None` after a mistake in the second leg or in the split bearers.
+/// Returns the cell of a UE's second leg. The inner value is `None` if the UE has no second leg.
+/// `cell` and `secondary` are the cells of the first leg. `None` after a mistake in the second leg
+/// or in the split bearers.
 pub(super) fn pscell(
     builder: &mut Builder<'_, '_>,
     fields: &Fields,
@@ -93,7 +94,7 @@ fn check_without_pscell(
         _ => false,
     };
     if builder.has_secondary_node && !bearers.is_empty() {
-        // The network may add a secondary node later.
+        // The network may add a secondary node during the run.
         if cell.is_none() {
             let message = "a split bearer of a UE that names no cell";
             let place = bearers[0].place_of("split");
@@ -118,7 +119,7 @@ fn check_without_pscell(
     check_split(builder, bearers)
 }
 
-/// Returns true if the RLC modes of split bearers can be split.
+/// Returns true if bearers with these RLC modes can be split.
 fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
     let mut is_right = true;
     for bearer in bearers {
@@ -133,7 +134,8 @@ fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
     is_right
 }
 
-/// Checks that each leg over a carrier has a carrier of its own, which the UE uses.
+/// Checks the legs over `carriers`. Each must have a carrier of its own, and the UE must use the
+/// carrier.
 fn check_carriers(
     builder: &mut Builder<'_, '_>,
     items: &[Item],
@@ -171,7 +173,7 @@ fn check_carriers(
     }
 }
 
-/// Returns true if the legs over carriers are valid, and if changes of duplication name existing
+/// Returns true if the legs over `carriers` are valid. Changes of duplication must name existing
 /// legs.
 fn check_legs(
     builder: &mut Builder<'_, '_>,

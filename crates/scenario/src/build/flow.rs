@@ -1,4 +1,4 @@
-//! Construction of flows, singly or in large numbers.
+//! Construction of flows. A table of the scenario may stand for many flows.
 
 use super::route::FlowEnds;
 use super::*;
@@ -10,8 +10,8 @@ use fadeout_core::registry::{Value, find};
 use std::collections::BTreeSet;
 
 impl Builder<'_, '_> {
-    /// Builds the flows, with groups, `count` and `arrivals` expanded. Flows with mistakes are left
-    /// out.
+    /// Builds the flows. A group of UEs, a `count` and `arrivals` each give several flows. Flows
+    /// with mistakes are left out.
     pub(super) fn flows(
         &mut self,
         named: &[(String, Fields)],
@@ -60,8 +60,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns name and ends of a flow. If it names a group of UEs, returns those of a flow for
-    /// each UE. `None` after a mistake.
+    /// Returns the name and the ends of a flow. If the flow names a group of UEs, there is one
+    /// result for each UE. `None` after a mistake.
     fn flow_ends(&mut self, name: &str, fields: &Fields) -> Option<Vec<(String, FlowEnds)>> {
         let group = |key| self.groups.get(fields.text(key)?).cloned();
         let (senders, receivers) = (group("from"), group("to"));
@@ -71,7 +71,7 @@ impl Builder<'_, '_> {
             return None;
         }
         let mut end = |key, group: &Option<Vec<NodeId>>| match group {
-            // The first member represents the group. Each flow takes its own member later.
+            // The first UE represents the group here. Below, each flow is given its own UE.
             Some(members) => members.first().copied(),
             None => fields.item(key).and_then(|item| self.node(item)),
         };
@@ -97,7 +97,8 @@ impl Builder<'_, '_> {
         Some(of_member.collect())
     }
 
-    /// Returns the flow, or copies of it as `count` or `arrivals` require, at most `room`.
+    /// Returns the flow, or the copies that `count` or `arrivals` require. At most `room` are
+    /// returned.
     fn repeated(
         &mut self,
         flow: Flow,
@@ -128,8 +129,8 @@ impl Builder<'_, '_> {
         Some(numbered.collect())
     }
 
-    /// Returns the flows of a Poisson process, at most `room`. Each is a copy of `flow` with a size
-    /// of its own.
+    /// Returns the flows of a Poisson process, at most `room`. Each is a copy of `flow` with its
+    /// own transfer size.
     fn arrivals(
         &mut self,
         flow: &Flow,

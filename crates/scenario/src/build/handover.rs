@@ -1,4 +1,4 @@
-//! Construction of handovers from one link or bearer of 2G or 3G to another.
+//! Construction of handovers between links or between bearers of 2G or 3G.
 
 use super::route::{FlowEnds, Ways};
 use super::*;
@@ -30,12 +30,12 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The two links or radio access bearers of a handover, and the nodes at their ends.
+/// The two links or radio access bearers of a handover, with the nodes at their ends.
 struct Sides {
     from: Medium,
     to: Medium,
     phone: NodeId,
-    /// Base stations of the two media, in the same order.
+    /// Base stations of the two links or bearers, in the same order.
     bases: (NodeId, NodeId),
 }
 

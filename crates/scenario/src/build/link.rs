@@ -1,4 +1,4 @@
-//! Construction of links, and of the nodes at the ends of links and bearers.
+//! Construction of links, and of the nodes at both ends of links and bearers.
 
 use super::*;
 use crate::table::KeyValue;
@@ -44,8 +44,7 @@ impl Builder<'_, '_> {
         Some((from, to))
     }
 
-    /// Returns the node at one end. A link declares the nodes that it names. `None` after a
-    /// mistake.
+    /// Returns the node at one end. A node exists once a link names it. `None` after a mistake.
     pub(super) fn end(&mut self, fields: &Fields, key: &str) -> Option<NodeId> {
         let name = fields.text(key)?;
         if !is_name(name) {

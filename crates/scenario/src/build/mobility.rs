@@ -3,8 +3,8 @@
 use super::*;
 
 impl Builder<'_, '_> {
-    /// Builds mobility management. The inner value is `None` if the file has none. `None` after a
-    /// mistake.
+    /// Builds mobility management. The inner value is `None` if the file has none. The outer value
+    /// is `None` after a mistake.
     pub(super) fn mobility(
         &mut self,
         file: &Fields,
@@ -25,8 +25,8 @@ impl Builder<'_, '_> {
         MobilityManagement::read(fields, core.map(|core| (core,)), self).map(Some)
     }
 
-    /// Builds the prediction of blockages. The inner value is `None` if the file has none. `None`
-    /// after a mistake.
+    /// Builds the prediction of blockages. The inner value is `None` if the file has none. The
+    /// outer value is `None` after a mistake.
     pub(super) fn prediction(
         &mut self,
         file: &Fields,

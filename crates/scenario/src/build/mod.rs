@@ -1,5 +1,6 @@
-//! Construction of the model from checked values. It also checks facts that concern several values:
-//! names refer to something, intervals are in order, and routes exist.
+//! Construction of the model from checked values. The builder also checks conditions on several
+//! values. For example, names must refer to something, intervals must be in order, and routes must
+//! exist.
 
 mod attach;
 mod blockage;
@@ -29,7 +30,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Builds each table of a kind.
+/// Builds a list from all tables of a kind.
 fn each<T>(
     tables: &[(String, Fields)],
     mut read: impl FnMut(&str, &Fields) -> Option<T>,
@@ -38,7 +39,7 @@ fn each<T>(
     tables.map(|(name, fields)| read(name, fields)).collect()
 }
 
-/// Builds the scenario of a document. `None` if the reader has mistakes.
+/// Builds the scenario of a document. `None` if the reader has found mistakes.
 pub(crate) fn scenario(
     document: &Table,
     base_dir: &Path,
@@ -66,30 +67,30 @@ pub(crate) fn scenario(
     builder.scenario(&file)
 }
 
-/// State of the construction, with knowledge of the whole file.
+/// State of the construction, with data about the whole file.
 pub(crate) struct Builder<'r, 'c> {
     reader: &'r mut Reader<'c>,
     base_dir: &'r Path,
-    /// Length of the run. Zero while it is unknown.
+    /// Length of the run. Zero if the key is missing or wrong.
     pub(crate) duration: Span,
-    /// Seed of the run. Zero while it is unknown.
+    /// Seed of the run. Zero if the key is missing or wrong.
     seed: u64,
     nodes: Nodes,
-    /// Links and bearers without mistakes with their ends, by name.
+    /// Links and bearers without mistakes, with the nodes at both ends, by name.
     media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
-    /// Nodes of the UEs of a `count`, by the name of their table.
+    /// Nodes of the UEs that a `count` makes, by the name of their table.
     groups: BTreeMap<String, Vec<NodeId>>,
-    /// Deployments, whose cells have been written into the file.
+    /// Deployments whose cells have been written into the file's tables.
     deployed: Vec<Deployed>,
-    /// True if the file has deployments, with or without mistakes.
+    /// True if the file has deployments, even if they have mistakes.
     names_deployments: bool,
-    /// Names of the vehicle groups, including those with mistakes.
+    /// Names of the vehicle groups, including groups with mistakes.
     vehicle_groups: Vec<String>,
-    /// True if the file has mobility management, with or without mistakes.
+    /// True if the file has mobility management, even if it has mistakes.
     is_managed: bool,
     /// True if mobility management may add secondary nodes to UEs.
     has_secondary_node: bool,
-    /// Files read so far, by path.
+    /// Contents of the files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
 
@@ -185,7 +186,7 @@ impl Builder<'_, '_> {
         self.reader.mistakes.is_empty().then_some(scenario)
     }
 
-    /// Records links and radio access bearers by name, for routes over them.
+    /// Records links and radio access bearers by name, so that routes can name them.
     fn name_media(&mut self, file: &Fields, links: &[Option<Link>], rabs: &[Option<Rab>]) {
         for (index, link) in links.iter().enumerate() {
             if let Some(link) = link {
@@ -235,8 +236,8 @@ impl Builder<'_, '_> {
         Probe::read(fields, Some((capture, link_capture, radio_capture)), self)
     }
 
-    /// Returns the node that a flow or a probe names. Links have declared it before. `None` after a
-    /// mistake.
+    /// Returns the node that a flow or a probe names. A link must have named the node too. `None`
+    /// after a mistake.
     fn node(&mut self, item: &Item) -> Option<NodeId> {
         let Content::Text(name) = &item.content else {
             return None;
@@ -256,8 +257,8 @@ impl Builder<'_, '_> {
             .collect()
     }
 
-    /// Returns the bytes of a file that `place` names. Each file is read once. `None` after a
-    /// mistake.
+    /// Returns the contents of a file that the scenario names at `place`. Each file is read once.
+    /// `None` after a mistake.
     pub(crate) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(path) {
             return Some(bytes.clone());
@@ -282,14 +283,14 @@ impl Builder<'_, '_> {
         self.reader.mistakes.add(place, message, expected);
     }
 
-    /// True if no mistake has been found so far. A missing value was then not given.
+    /// True if no mistake has been found so far. A missing value was then not given by the user.
     pub(crate) fn is_right_so_far(&self) -> bool {
         self.reader.mistakes.is_empty()
     }
 }
 
-/// Returns the possible sources of notices by name: links, bearers and cells. If a cell has the
-/// name of a UE or link, the name means the UE or link.
+/// Returns the objects that can send link information, by name: links, bearers and cells. If a UE
+/// or link has the same name as a cell, the name means the UE or link.
 fn sources(
     media: &BTreeMap<&str, Medium>,
     ues: &[Ue],
@@ -335,12 +336,12 @@ fn refer_to_nothing<'a>(
     mistakes.push(mistake.suggest(near).expected(expected));
 }
 
-/// Nodes by name, and which of them are connected.
+/// Nodes by name, with the groups of nodes that links connect.
 #[derive(Debug, Default)]
 struct Nodes {
     list: Vec<Node>,
     ids: BTreeMap<String, NodeId>,
-    /// A forest: each node points to another of its connected group, or to itself.
+    /// Union-find forest: each node points to another node of its connected group, or to itself.
     parent: Vec<u32>,
 }
 

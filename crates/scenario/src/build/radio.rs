@@ -8,8 +8,10 @@ use fadeout_core::math;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Lattice, Point, UeId};
 
-/// Maximum number of further bearers of a UE. maxDRB of TS 38.331 clause 6.4 is 29 with the default
-/// bearer.
+/// Maximum number of bearers of a UE beside its default bearer. maxDRB, which counts the default
+/// bearer, is 29.
+///
+/// Standard: TS 38.331 §6.4.
 const MAX_DRBS: usize = 28;
 
 /// Checks that the radio interfaces of one node have the same position and movement.
@@ -24,7 +26,7 @@ fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &
     }
 }
 
-/// Reads the cells that may be secondary cells of each cell.
+/// Reads the cells that may become secondary cells beside each cell.
 pub(super) fn read_offers(
     builder: &mut Builder<'_, '_>,
     named: &[(String, Fields)],
@@ -107,7 +109,7 @@ impl Builder<'_, '_> {
         lattice
     }
 
-    /// Builds the UEs with `count` expanded. UEs with mistakes are left out.
+    /// Builds the UEs. A `count` gives several UEs. UEs with mistakes are left out.
     pub(super) fn ues(
         &mut self,
         named: &[(String, Fields)],
@@ -116,11 +118,11 @@ impl Builder<'_, '_> {
     ) -> Vec<Ue> {
         let cells = around.bases;
         let mut ues: Vec<Ue> = Vec::new();
-        // First interface of each node.
+        // Index of the first UE of each node.
         let mut firsts: BTreeMap<NodeId, usize> = BTreeMap::new();
         for (index, (name, fields)) in named.iter().enumerate() {
             if cells.is_empty() {
-                // A cell with a mistake has been reported already.
+                // A mistake in a cell has been reported already.
                 if !is_any_cell_named {
                     let expected = "a table [cell.NAME]";
                     self.mistake(fields.place, "a UE without a cell", expected);
@@ -227,8 +229,8 @@ impl Builder<'_, '_> {
         Ue::read(fields, Some(own), self)
     }
 
-    /// Returns the vehicle group of a UE and the number of its first vehicle, if it rides on one.
-    /// `None` after a mistake.
+    /// Returns the vehicle group that a UE rides in, and the number of its first vehicle. The inner
+    /// value is `None` if the UE rides on no vehicle. The outer value is `None` after a mistake.
     fn riding(&mut self, fields: &Fields) -> Option<Option<(usize, u32)>> {
         let Some(item) = fields.item("vehicles") else {
             if fields.item("vehicle").is_some() {
@@ -261,7 +263,7 @@ impl Builder<'_, '_> {
         Some(Some((group, fields.integer("vehicle").unwrap_or(0) as u32)))
     }
 
-    /// Returns the secondary cells of a UE in `primary`. `None` after a mistake.
+    /// Returns the secondary cells of a UE with the primary cell `primary`. `None` after a mistake.
     fn secondary_cells(
         &mut self,
         fields: &Fields,
@@ -318,8 +320,8 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    /// Returns the cells that carry a UE in addition to its primary cell. Each occurs once, has the
-    /// same technology, and a carrier of its own. `None` after a mistake.
+    /// Returns the cells that carry a UE's data in addition to its primary cell. Each cell must be
+    /// named once, and have the same technology and a carrier of its own. `None` after a mistake.
     fn carriers(
         &mut self,
         items: &[Item],
@@ -359,8 +361,8 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    /// Returns the node of a cell or UE and declares it. It has the element's own name unless
-    /// `node` gives another. `None` after a mistake.
+    /// Returns the node of a cell or UE, and declares the node. The node has the name of the cell
+    /// or UE unless `node` gives another name. `None` after a mistake.
     fn own_node(&mut self, name: &str, fields: &Fields) -> Option<NodeId> {
         match fields.item("node") {
             None => Some(self.nodes.add(name)),
@@ -418,7 +420,7 @@ impl Builder<'_, '_> {
         Some(())
     }
 
-    /// Lets flows name radio bearers in their routes.
+    /// Adds the radio bearers to the names that routes of flows may use.
     pub(super) fn add_bearer_ends(
         &mut self,
         ues: &[Ue],
@@ -509,7 +511,7 @@ fn place(position: &Item, height: Meters) -> Option<Point> {
     Some(Point::new(x.meters()?.0, y.meters()?.0, height.0))
 }
 
-/// Places a dropped UE.
+/// Sets the position and the movement of a dropped UE.
 fn put(ue: &mut Ue, dropped: Dropped) {
     (ue.position.x, ue.position.y) = dropped.place;
     ue.position.z += dropped.up_m;
@@ -532,8 +534,8 @@ fn spread(center: Point, radius: f64, random: &mut Stream) -> Point {
     }
 }
 
-/// Returns the given SINR of both directions, if there is one. `None` after a mistake, such as a
-/// single direction.
+/// Returns the SINR of both directions that the scenario gives. The inner value is `None` if it
+/// gives none. `None` after a mistake, such as a SINR for one direction only.
 fn given_sinr(
     builder: &mut Builder<'_, '_>,
     fields: &Fields,

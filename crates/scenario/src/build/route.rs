@@ -2,18 +2,19 @@
 
 use super::*;
 
-/// The ends of a flow.
+/// The two ends of a flow.
 #[derive(Debug, Clone)]
 pub(super) struct FlowEnds {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
-    /// Group of UEs of one end, and the UE's number in it. `None` if no end names a group.
+    /// Group of UEs that one end of the flow names, and the index of the flow's UE in the group.
+    /// `None` if no end names a group.
     pub(super) member: Option<(String, usize)>,
 }
 
 impl FlowEnds {
-    /// Returns the name of the hop that `name` means for this flow. If `name` is the group of the
-    /// flow's UE, the result names this UE.
+    /// Returns the name of the hop that `name` means for this flow. The name of a group of UEs is
+    /// replaced by the name of the flow's own UE.
     pub(super) fn own_name(&self, name: &str) -> String {
         if let Some((group, number)) = &self.member
             && let Some(bearer) = name.strip_prefix(group.as_str())
@@ -26,7 +27,8 @@ impl FlowEnds {
 }
 
 impl Builder<'_, '_> {
-    /// Returns the route that a flow gives, if it gives one. `None` after a mistake.
+    /// Returns the route that a flow gives. The inner value is `None` if the flow gives none.
+    /// `None` after a mistake.
     pub(super) fn flow_route(
         &mut self,
         flow: &Fields,
@@ -46,7 +48,7 @@ impl Builder<'_, '_> {
         self.ways().hops(links, item.place, ends).map(Some)
     }
 
-    /// Returns the media and nodes for routes, and the list of mistakes.
+    /// Returns the links, bearers and nodes for routes, and the list of mistakes.
     pub(super) fn ways(&mut self) -> Ways<'_> {
         Ways {
             nodes: &self.nodes,
@@ -73,8 +75,8 @@ impl Ways<'_> {
         self.mistakes.add(place, message, expected);
     }
 
-    /// Returns the link or bearer called `name` and its ends. A mistake is reported at `item`.
-    /// `None` after a mistake.
+    /// Returns the link or bearer called `name`, with the nodes at its ends. An unknown name is
+    /// reported as a mistake at `item`. `None` after a mistake.
     pub(super) fn medium(&mut self, item: &Item, name: &str) -> Option<(Medium, (NodeId, NodeId))> {
         let found = self.media.get(name).copied();
         if found.is_none() {
@@ -84,7 +86,7 @@ impl Ways<'_> {
         found
     }
 
-    /// Converts a list of links to hops from one end to the other. `None` after a mistake.
+    /// Converts a list of names to hops from one end to the other. `None` after a mistake.
     pub(super) fn hops(
         &mut self,
         links: &[Item],

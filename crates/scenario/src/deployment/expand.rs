@@ -1,4 +1,4 @@
-//! Expansion of deployments: their cells and buildings are written into the scenario that names
+//! Expansion of deployments. Their cells and buildings are written into the scenario that names
 //! them.
 
 use super::region::Region;
@@ -11,12 +11,12 @@ use crate::tree::{Entry, Node, Place, Table, Value, parse_value};
 use fadeout_core::math;
 use fadeout_core::registry::find;
 
-/// A deployment whose cells have been written into the scenario.
+/// Deployment whose cells have been written into the scenario.
 #[derive(Debug)]
 pub(crate) struct Deployed {
     /// Name of the deployment in the file.
     pub(crate) name: String,
-    /// Area of the deployment's UEs.
+    /// Area in which UEs of the deployment are dropped.
     pub(crate) region: Region,
     /// Smallest distance of the deployment's UEs from its sites, metres.
     pub(crate) min_distance_m: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Deployed {
     sites: Vec<Standing>,
 }
 
-/// A site at its position.
+/// Site with its position.
 #[derive(Debug)]
 struct Standing {
     name: String,
@@ -36,13 +36,13 @@ struct Standing {
     carrier_hz: f64,
 }
 
-/// Smallest distance of two sites that do not coincide, metres.
+/// Smallest distance of two sites with different positions, metres. Closer sites are an error.
 const ON_ONE_ANOTHER_M: f64 = 1.0;
 
 impl Deployed {
-    /// Returns a site of this deployment and one of `other` with the same position and carrier.
-    /// Each would get the full power of the other as interference everywhere. `None` if there is no
-    /// such pair.
+    /// Returns a site of this deployment and a site of `other` with the same position and carrier.
+    /// Each site would receive the full power of the other as interference everywhere. `None` if
+    /// there is no such pair.
     fn collision<'a>(&'a self, other: &'a Deployed) -> Option<(&'a str, &'a str)> {
         self.sites.iter().find_map(|own| {
             let near = |site: &&Standing| {
@@ -189,7 +189,7 @@ fn buildings(document: &mut Table, name: &str, plan: &Plan, center: (f64, f64), 
     }
 }
 
-/// Adds values of the case for keys that the file does not give.
+/// Adds values of the deployment's case for keys that the file does not give.
 fn defaults(cell: &mut Table, case: &Case, place: Place) {
     for (key, value) in [
         ("height", case.height),
@@ -211,11 +211,11 @@ fn defaults(cell: &mut Table, case: &Case, place: Place) {
     }
 }
 
-/// Name of the antenna without direction.
+/// Name of the antenna that has no direction.
 const ISOTROPIC: &str = "isotropic";
 
-/// Sets the antenna of a sector and turns it in the direction of the sector. The antenna is that of
-/// the file, or else that of the case.
+/// Sets the antenna of a sector, and turns it in the direction of the sector. The antenna comes
+/// from the file, or else from the deployment's case.
 fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, reader: &Reader<'_>) {
     const TAG: &str = "kind";
     let mut table = match cell.entry("antenna").map(|entry| &entry.node) {
@@ -297,7 +297,8 @@ fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: P
     }
 }
 
-/// Adds the entries of `other` that `table` lacks. Tables in both are merged in the same way.
+/// Adds the entries of `other` that `table` lacks. A table that is in both is completed in the same
+/// way.
 fn complete(table: &mut Table, other: Table) {
     for entry in other.0 {
         match table.0.iter_mut().find(|own| own.key == entry.key) {

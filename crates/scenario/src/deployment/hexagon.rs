@@ -1,4 +1,4 @@
-//! Hexagonal grids.
+//! Hexagonal grids of sites.
 
 use fadeout_core::Lattice;
 use fadeout_core::random::Stream;
@@ -10,7 +10,7 @@ fn at(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
     (distance_m * (i + 0.5 * j), distance_m * height * j)
 }
 
-/// Returns a site and `rings` rings around it, counter-clockwise from the east.
+/// Returns the positions of a site and of `rings` rings around it, counter-clockwise from the east.
 pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
     const WAYS: [(i32, i32); 6] = [(-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0), (0, 1)];
     let mut places = vec![at(0, 0, distance_m)];
@@ -56,7 +56,7 @@ pub(super) fn draw(radius_m: f64, random: &mut Stream) -> (f64, f64) {
             random.uniform_in(-apothem, apothem),
             random.uniform_in(-radius_m, radius_m),
         );
-        // Three of four draws are inside the hexagon.
+        // Three of four drawn vectors end inside the hexagon.
         if holds(radius_m, way) {
             return way;
         }
@@ -82,8 +82,8 @@ mod tests {
         }
     }
 
-    /// The area of the repeated part is that of its hexagons, so images leave no gap and do not
-    /// overlap. No image of a site is another site.
+    /// The area of the repeated part is that of its hexagons, so images neither leave gaps nor
+    /// overlap. No image of a site coincides with another site.
     #[test]
     fn the_plane_is_filled_by_the_images() {
         let hexagon = 3_f64.sqrt() / 2.0 * 500.0 * 500.0;

@@ -1,5 +1,5 @@
-//! Deployments: tables that represent many cells. This module has their names, their parameters and
-//! the positions of their sites. [`crate::build`] builds the cells.
+//! Deployments: tables that represent many cells. This module contains their names, their
+//! parameters and the positions of their sites. [`crate::build`] builds the cells.
 
 mod expand;
 mod hexagon;

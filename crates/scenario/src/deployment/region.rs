@@ -4,11 +4,11 @@ use super::hexagon;
 use fadeout_core::random::Stream;
 use fadeout_core::{math, polygon};
 
-/// An area on the ground. Positions are in metres east and north.
+/// Area on the ground. Positions are in metres east and north.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Region {
     shape: Shape,
-    /// Excluded rectangles: west, south, east and north.
+    /// Excluded rectangles. Each is given by its western, southern, eastern and northern edge.
     holes: Vec<[f64; 4]>,
 }
 
@@ -24,7 +24,7 @@ enum Shape {
     },
     /// Corners of a polygon, in order.
     Polygon(Vec<(f64, f64)>),
-    /// A band along straight lines between positions.
+    /// A band along straight lines between positions, as a road.
     Road {
         places: Vec<(f64, f64)>,
         width_m: f64,
@@ -60,7 +60,7 @@ impl Region {
         Region::new(Shape::Road { places, width_m })
     }
 
-    /// Returns the hexagons around sites with a distance of `distance_m`.
+    /// Returns the hexagons around sites on a grid, with neighbours at `distance_m`.
     pub(crate) fn hexagons(sites: Vec<(f64, f64)>, distance_m: f64) -> Region {
         Region::new(Shape::Hexagons {
             sites,
@@ -68,7 +68,7 @@ impl Region {
         })
     }
 
-    /// Excludes rectangles from the area. They must lie in it and may not overlap.
+    /// Excludes rectangles from the area. They must lie within the area and must not overlap.
     pub(crate) fn without(self, holes: Vec<[f64; 4]>) -> Region {
         Region { holes, ..self }
     }
@@ -113,8 +113,9 @@ impl Region {
         whole - self.holes.iter().map(left_out).sum::<f64>()
     }
 
-    /// Returns a position drawn uniformly from the area. For a road it comes with the direction of
-    /// the road, in radians from east. `None` if all tries fell into excluded rectangles.
+    /// Returns a position drawn uniformly from the area. For a road the second result is the
+    /// direction of the road, in radians from east. `None` if all tries fell into excluded
+    /// rectangles.
     pub(crate) fn draw(&self, random: &mut Stream) -> Option<((f64, f64), Option<f64>)> {
         const TRIES: u32 = 10_000;
         (0..TRIES).find_map(|_| {
@@ -212,8 +213,8 @@ mod tests {
         (0..count).map(|_| draw()).collect()
     }
 
-    /// Checks a sample against a distribution. The largest difference must be below the 0.1 % point
-    /// of Kolmogorov's distribution, 1.95 / √n.
+    /// Checks a sample against a distribution with the Kolmogorov-Smirnov test. The largest
+    /// difference must be below 1.95 / √n, the 0.1 % point of Kolmogorov's distribution.
     fn follows(mut values: Vec<f64>, law: impl Fn(f64) -> f64) {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -263,7 +264,7 @@ mod tests {
         );
         let within: Vec<f64> = inside.into_iter().filter(|&r| r <= 150.0).collect();
         follows(within, |r| r * r / 22_500.0);
-        // No site has more than its share of one seventh.
+        // No site has more than its share of one seventh of the positions.
         for site in &sites {
             let own = places
                 .iter()

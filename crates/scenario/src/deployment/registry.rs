@@ -1,4 +1,4 @@
-//! The deployments that a scenario can name.
+//! Registry of the deployments that a scenario can name.
 
 use super::hexagon;
 use super::region::Region;
@@ -9,7 +9,8 @@ use fadeout_core::{Lattice, math};
 
 const CASES: &str = include_str!("../../../../data/deployments.csv");
 
-/// Values of a deployment's cells, from `data/deployments.csv`, in the notation of a scenario.
+/// Values for the cells of a deployment, from `data/deployments.csv`, in the notation of a
+/// scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) height: &'static str,
@@ -20,10 +21,10 @@ pub(crate) struct Case {
     pub(crate) antenna: &'static str,
     pub(crate) tilt: &'static str,
     pub(crate) min_distance: &'static str,
-    /// Source of the line-of-sight state. Empty for the default, and set if obstacles between the
-    /// ends decide it.
+    /// Source of the line-of-sight state. Empty for the default. Set if obstacles between UE and
+    /// cell determine the state.
     pub(crate) line_of_sight: &'static str,
-    /// Gain of the antennas without direction, dBi. Empty if the case has no such antennas.
+    /// Gain of antennas without direction, dBi. Empty if the case has no such antennas.
     pub(crate) omni_gain: &'static str,
 }
 
@@ -44,13 +45,13 @@ impl Case {
     }
 }
 
-/// A position with antennas.
+/// Position with one or more antennas.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Site {
     /// Position east and north of the deployment's centre, metres.
     pub(crate) place: (f64, f64),
-    /// Directions of the sectors, degrees counter-clockwise from east. `None` for a sector without
-    /// direction.
+    /// Directions of the sectors, degrees counter-clockwise from east. `None` for a sector whose
+    /// antenna has no direction.
     pub(crate) sectors: Vec<Option<f64>>,
     /// Parameters of the site's cells.
     pub(crate) case: Case,
@@ -58,17 +59,17 @@ pub(crate) struct Site {
     pub(crate) prefix: &'static str,
 }
 
-/// All sites, areas and buildings of a deployment.
+/// Sites, area and buildings of a deployment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) sites: Vec<Site>,
-    /// Area of the UEs of the whole layout.
+    /// Area in which UEs of the whole layout are dropped.
     pub(crate) region: Region,
-    /// Two shifts after which the layout repeats. `None` if it cannot repeat.
+    /// Two shifts after which the layout repeats itself. `None` if it cannot repeat.
     pub(crate) lattice: Option<Lattice>,
     /// Largest distance of a UE from the site of its cell, metres.
     pub(crate) cell_radius_m: f64,
-    /// South-west and north-east corners of buildings, metres. Their height comes last.
+    /// South-west and north-east corners of buildings, metres.
     pub(crate) buildings: Vec<[f64; 4]>,
     pub(crate) building_height_m: f64,
 }
@@ -77,7 +78,7 @@ fadeout_core::choices! {
     /// The number of sites of a hexagonal layout.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SiteCount {
-        /// One site.
+        /// A single site.
         One = "1",
         /// A site with one ring around it.
         Seven = "7",
@@ -100,7 +101,7 @@ fadeout_core::choices! {
     /// The number of sectors of a site.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SectorCount {
-        /// One cell without a direction.
+        /// A single cell, whose antenna has no direction.
         One = "1",
         /// Three sectors, 120 degrees apart.
         Three = "3",
@@ -111,13 +112,13 @@ fadeout_core::parameters! {
     /// Sites on a hexagonal grid.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Grid {
-        /// Number of sites: one, or with one or two rings around it.
+        /// Number of sites: one site, or a site with one or two rings of sites around it.
         sites: SiteCount = choice(SiteCount::NAMES, "19"),
-        /// Number of sectors of each site. A single sector has the antenna without direction.
+        /// Number of sectors of each site. The antenna of a single sector has no direction.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
-        /// Distance between neighbouring sites. One neighbour is in the east.
+        /// Distance between neighbouring sites. One neighbour of each site is in the east.
         inter_site_distance: f64 = number((1.0, 100_000.0, "m"), "500"),
-        /// Direction of the first sector, counter-clockwise from east.
+        /// Direction of each site's first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
     }
 }
@@ -155,7 +156,7 @@ impl Grid {
     }
 }
 
-/// A hexagonal grid of sites with the values of one case.
+/// Hexagonal grid of sites with the values of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Hexagonal {
     grid: Grid,
@@ -215,7 +216,7 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Hetnet {
         grid: Grid = group(),
-        /// Number of pico cells in each sector, at places drawn from the sector.
+        /// Number of pico cells in each macro sector. Their positions are drawn from the sector.
         picos: u32 = integer((0, 10, ""), "4"),
         /// Smallest distance of a pico cell from a macro site.
         pico_site_distance: f64 = number((0.0, 10_000.0, "m"), "75"),
@@ -238,7 +239,7 @@ impl Registered for Hetnet {
     }
 }
 
-/// Maximum number of positions tried for a pico cell. Without a valid one the cell is left out.
+/// Maximum number of positions tried for a pico cell. The cell is left out if none is valid.
 const TRIES: u32 = 10_000;
 
 impl Layout for Hetnet {
@@ -275,7 +276,7 @@ impl Layout for Hetnet {
     }
 }
 
-/// Returns the sector of a site whose direction is nearest to a given one.
+/// Returns the sector whose direction is nearest to the direction from the site to `(x, y)`.
 pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usize {
     let azimuth_deg = math::atan2(y, x).to_degrees();
     let off = |sector: &Option<f64>| {
@@ -287,8 +288,8 @@ pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usi
     least.map_or(0, |(sector, _)| sector)
 }
 
-/// Returns the number of the random streams for a named table, so that other tables do not change
-/// its draws.
+/// Returns the number of the random streams of a named table. Other tables then do not change the
+/// values drawn for this table.
 pub(crate) fn stream_of(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -299,9 +300,9 @@ fadeout_core::parameters! {
     /// Two rows of six sites below the ceiling of an open office.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct IndoorHotspot {
-        /// Number of sectors of each site. A single sector has the antenna without direction.
+        /// Number of sectors of each site. The antenna of a single sector has no direction.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
-        /// Direction of the first sector, counter-clockwise from east.
+        /// Direction of each site's first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
     }
 }
@@ -355,7 +356,7 @@ fadeout_core::parameters! {
         block: f64 = number((1.0, 1000.0, "m"), "200"),
         /// Width of a street.
         street: f64 = number((1.0, 200.0, "m"), "30"),
-        /// Height of the roofs.
+        /// Height of the buildings' roofs.
         roof: f64 = number((1.0, 500.0, "m"), "20"),
     }
 }
@@ -410,10 +411,10 @@ impl Layout for Manhattan {
     }
 }
 
-/// A deployment that computes a plan from its parameters.
+/// Deployment that computes a plan from its parameters.
 pub(crate) trait Layout {
-    /// Returns the sites, areas and buildings. Random positions depend only on the seed and the
-    /// name.
+    /// Returns the sites, the area and the buildings. Random positions depend only on the seed and
+    /// the deployment's name.
     fn plan(&self, seed: u64, name: &str) -> Plan;
 }
 
@@ -441,7 +442,7 @@ fadeout_core::registry! {
 }
 
 impl Deployment {
-    /// Calls [`Layout::plan`] of the deployment.
+    /// Returns the deployment's plan, as [`Layout::plan`] does.
     pub(crate) fn plan(&self, seed: u64, name: &str) -> Plan {
         deployments!(self, deployment => deployment.plan(seed, name))
     }

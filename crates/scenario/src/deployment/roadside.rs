@@ -9,14 +9,14 @@ fadeout_core::parameters! {
     /// Road-side units along a straight road, which leads east through the deployment's centre.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Roadside {
-        /// Distance between neighbouring units.
+        /// Distance between neighbouring road-side units along the road.
         spacing: f64 = number((5.0, 10_000.0, "m"), "100"),
-        /// Length of the road. The units are evenly spaced around its middle.
+        /// Length of the road. The road-side units are evenly spaced around its middle.
         length: f64 = number((5.0, 100_000.0, "m"), "1000"),
-        /// Distance of the units from the middle of the road to the north. Negative values are to
-        /// the south.
+        /// Distance of the road-side units from the middle of the road, to the north. Negative
+        /// values place them to the south.
         offset: f64 = number((-1000.0, 1000.0, "m"), "16"),
-        /// True if every other unit stands on the other side of the road.
+        /// True if every other road-side unit stands on the opposite side of the road.
         alternating: bool = flag("false"),
     }
 }
@@ -67,28 +67,28 @@ fn unit(place: (f64, f64), case: Case) -> Site {
 }
 
 fadeout_core::parameters! {
-    /// A square with road-side units and obstacles among streets.
+    /// A square with streets, road-side units and obstacles.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Quarter {
-        /// Side of the square.
+        /// Length of each side of the square.
         side: f64 = number((10.0, 10_000.0, "m"), "100"),
-        /// Number of road-side units. One stands in the middle, the others evenly on a circle
-        /// around it.
+        /// Number of road-side units. One stands in the middle of the square, the others evenly on
+        /// a circle around it.
         units: u32 = integer((1, 100, ""), "5"),
         /// Radius of the circle of road-side units.
         radius: f64 = number((1.0, 10_000.0, "m"), "50"),
         /// Number of obstacles. Their places are drawn uniformly without overlap.
         obstacles: u32 = integer((0, 1000, ""), "10"),
-        /// Smallest side of an obstacle. Each side is drawn uniformly.
+        /// Smallest side of an obstacle. Each side is drawn uniformly from here to `max-size`.
         min_size: f64 = number((0.1, 1000.0, "m"), "10"),
-        /// Largest side of an obstacle.
+        /// Largest side of an obstacle. Each side is drawn uniformly from `min-size` to this value.
         max_size: f64 = number((0.1, 1000.0, "m"), "20"),
         /// Height of the obstacles.
         roof: f64 = number((0.1, 500.0, "m"), "15"),
-        /// Distance between two streets in both directions, starting at the south-western corner. A
-        /// value above `side` means no streets.
+        /// Distance between two streets, along both axes. The first streets meet in the
+        /// south-western corner. A value above `side` means no streets.
         pitch: f64 = number((1.0, 100_000.0, "m"), "25"),
-        /// Width of a street, on which no obstacle stands.
+        /// Width of a street. Obstacles never stand on a street.
         street: f64 = number((0.0, 100.0, "m"), "4"),
     }
 }
@@ -128,7 +128,7 @@ impl Layout for Quarter {
         let sites: Vec<Site> = sites.collect();
         let mut random = Stream::new(seed, "deployment.obstacles", stream_of(name));
         let mut buildings: Vec<[f64; 4]> = Vec::new();
-        // If there is no room for all obstacles, there are fewer.
+        // There are fewer obstacles if not all of them fit into the square.
         let mut tries = 2000 * u64::from(self.obstacles);
         while buildings.len() < self.obstacles as usize && tries > 0 {
             tries -= 1;
@@ -151,7 +151,7 @@ impl Layout for Quarter {
 }
 
 impl Quarter {
-    /// Returns an obstacle at a random position. `None` if it would lie on a street.
+    /// Returns an obstacle at a random position. `None` if it would stand on a street.
     fn draw(&self, half: f64, random: &mut Stream) -> Option<[f64; 4]> {
         let (low, high) = (self.min_size.min(self.max_size), self.max_size);
         let mut side = |from: f64, to: f64| random.uniform_in(from, to);
@@ -159,7 +159,8 @@ impl Quarter {
         let (x, y) = (side(-half, half - wide), side(-half, half - deep));
         let is_inside = wide <= 2.0 * half && deep <= 2.0 * half;
         let is_off = |from: f64, to: f64| {
-            // The first street that ends behind `from` must begin behind `to`.
+            // The obstacle is off the streets if the first street that ends after `from` begins
+            // after `to`.
             let (from, to) = (from + half, to + half);
             let number = ((from - 0.5 * self.street) / self.pitch).floor() + 1.0;
             number * self.pitch - 0.5 * self.street >= to || self.pitch > self.side

@@ -1,4 +1,4 @@
-//! The keys of deployments and of dropped UEs. The builder reads them by hand and converts them to
+//! Keys of deployments and of dropped UEs. The builder reads these keys itself and converts them to
 //! cells and positions.
 
 use super::{LENGTH, LENGTH_OR_ZERO, key};
@@ -10,7 +10,7 @@ use crate::shape::{Key, Presence, Range, Shape, Variant};
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
 
-/// Returns the keys as optional parts of another table, without those in `left_out`.
+/// Returns keys as optional keys of another table, without those in `left_out`.
 const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
     let mut all = [Key::NONE; N];
     let (mut index, mut filled) = (0, 0);
@@ -36,7 +36,7 @@ const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
 
 static CHANNEL: &[Key] = &parts::<{ Channel::KEYS.len() }>(Channel::KEYS, &[]);
 
-/// Keys of a cell that the deployment sets itself.
+/// Keys of a cell that a deployment sets itself, so that users cannot give them.
 const OF_CELLS_ALONE: &[&str] = &["node", "position", "repeats", "channel"];
 const OF_CELLS: [Key; Cell::KEYS.len() - OF_CELLS_ALONE.len()] = parts(Cell::KEYS, OF_CELLS_ALONE);
 static CELL: &[Key] = &crate::shape::join::<{ OF_CELLS.len() + 1 }>(&[
@@ -49,7 +49,7 @@ static CELL: &[Key] = &crate::shape::join::<{ OF_CELLS.len() + 1 }>(&[
     )],
 ]);
 
-/// A layout of sites, as a table `[deployment.NAME]`.
+/// Keys of a table `[deployment.NAME]`, a layout of sites.
 pub(crate) static DEPLOYMENT: &[Key] = &[
     key(
         "layout",
@@ -95,7 +95,7 @@ pub(crate) static DEPLOYMENT: &[Key] = &[
     ),
 ];
 
-/// An area for UEs to be dropped in.
+/// Areas in which UEs can be dropped.
 pub(crate) static DROPS: &[Variant] = &[
     Variant {
         key: "radius",
@@ -219,7 +219,7 @@ const MIN_DISTANCE: Key = key(
      none outside a deployment.",
 );
 
-/// Keys of the UEs of a drop that are in buildings.
+/// Keys for the UEs of a drop that are inside buildings.
 pub(crate) static INDOOR: &[Key] = &[
     key(
         "share",
@@ -252,7 +252,7 @@ pub(crate) static INDOOR: &[Key] = &[
     ),
 ];
 
-/// Penetration loss between a UE and base stations outdoors.
+/// Shape of a penetration loss between a UE and outdoor base stations.
 pub(crate) const PENETRATION: Shape = Shape::AnyOf(&[
     Shape::Word("none"),
     Shape::Word("low-loss"),

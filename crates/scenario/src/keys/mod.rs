@@ -1,4 +1,4 @@
-//! The top-level keys of a scenario file, and the shapes that several tables share.
+//! Top-level keys of a scenario file, and shapes that several tables share.
 
 mod deployment;
 
@@ -26,16 +26,16 @@ pub(crate) const fn key(
     }
 }
 
-/// Longest time, in nanoseconds: one million seconds.
+/// Longest time in a scenario, in nanoseconds: one million seconds.
 const MAX_TIME: f64 = 1e15;
-/// Shortest period and timer, in nanoseconds: 1 µs. Shorter ones would make more rows than a disk
-/// holds, and more events than a run can process.
+/// Shortest period or timer, in nanoseconds: 1 µs. A shorter one would make more rows than a disk
+/// can store, and more events than a run can process.
 const MIN_TIME: f64 = 1e3;
 /// Unit of the times and periods of RRC, in nanoseconds: 1 ms.
 ///
 /// Standard: TS 36.331; TS 38.331 §6.3.2.
 const MIN_RRC_TIME: f64 = 1e6;
-/// Shortest time in a schedule of outages, in nanoseconds: 10 µs.
+/// Shortest time in a schedule of interruptions, in nanoseconds: 10 µs.
 const MIN_OUTAGE: f64 = 1e4;
 /// Highest rate, in bits per second.
 const MAX_RATE: f64 = 1e13;
@@ -43,9 +43,9 @@ const MAX_RATE: f64 = 1e13;
 const MAX_SIZE: f64 = 1e12;
 /// Maximum number of packets in a buffer.
 const MAX_PACKETS: f64 = 1e9;
-/// Maximum number of UEs, with `count` expanded.
+/// Maximum number of UEs, including those that a `count` makes.
 pub(crate) const MAX_UES: u64 = 20_000;
-/// Maximum number of flows, with `count` expanded.
+/// Maximum number of flows, including those that a `count` makes.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
 /// Maximum number of links, of blockages and of nodes.
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
@@ -70,8 +70,8 @@ pub(crate) const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::close
 pub(crate) const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
 pub(crate) const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
 
-/// Earlier names of keys, with their present names. If several keys had the same earlier name, the
-/// table decides.
+/// Former names of keys, with the present names. If several keys had the same former name, the key
+/// that exists in the table is meant.
 pub(crate) const RENAMED: &[(&str, &str)] = &[
     ("bearer", "rab"),
     ("scheduler", "mac-scheduler"),
@@ -214,7 +214,7 @@ mod tests {
                 "{path}: {}",
                 key.doc
             );
-            // The standards' timers and counters have digits: t304, n310.
+            // Timers and counters of the standards have digits in their names, as t304 and n310.
             let mut bytes = key.name.bytes();
             let named = bytes.next().is_some_and(|b| b.is_ascii_lowercase())
                 && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

@@ -1,4 +1,4 @@
-//! Checks of the keys of beam failure.
+//! Checks of the keys for beam failure detection and recovery.
 
 use super::mobility::MobilityManagement;
 use crate::build::Builder;
@@ -18,8 +18,8 @@ const COUNTS: [u64; 8] = [1, 2, 3, 4, 5, 6, 8, 10];
 const TIMERS_MS: [u64; 8] = [10, 20, 40, 60, 80, 100, 150, 200];
 
 impl MobilityManagement {
-    /// Checks that the keys of beam failure are given together, and that a network can configure
-    /// their values.
+    /// Checks that the keys for beam failure are given together. Their values must be those that a
+    /// network can configure.
     pub(super) fn watches_beams_well(
         &self,
         fields: &Fields,

@@ -13,8 +13,8 @@ use fadeout_core::{Bytes, Decibel, Hertz, Meters, Rate};
 use serde_json::{Value, json};
 
 table! {
-    /// A recurring interruption of a link: at given times, by contention, or by obstacles between
-    /// its ends.
+    /// A recurring interruption of a link or bearer. It is caused by a schedule, by contention, or
+    /// by obstacles between the ends.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blockage {
         own {
@@ -45,7 +45,8 @@ table! {
         /// Limit of the packets that wait during an interruption with the effect `held`. Default:
         /// only the limit of the link's queue applies.
         hold_limit: Option<HoldLimit> = Shape::AnyOf(&[SIZE, PACKETS]), Optional;
-        /// Depth of the interruption: the part of the link that remains.
+        /// Depth of the interruption: no transmission, an additional loss, a lower rate, or a
+        /// blocker.
         depth: BlockageDepth = Shape::AnyOf(&[
             Shape::Word("total"),
             Shape::Variants(BlockageDepth::VARIANTS),
@@ -85,14 +86,14 @@ impl Blockage {
 }
 
 table! {
-    /// Obstacles between the ends of a link.
+    /// Obstacles between the two ends of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub struct InBetween {
         own {}
-        /// Carrier frequency, which decides the loss behind vehicles and in foliage.
+        /// Carrier frequency. It determines the loss behind vehicles and in foliage.
         carrier: Hertz = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11)), Required;
-        /// Loss behind vehicles and in foliage above which nothing passes. Behind a building
-        /// nothing ever passes.
+        /// Loss behind vehicles and in foliage above which no packet passes. Buildings always let
+        /// no packet pass.
         threshold: Decibel = LOSS_DB, Default("\"10 dB\"");
     }
 }
@@ -100,14 +101,16 @@ table! {
 nested!(InBetween);
 
 words! {
-    /// One direction of a link, or both.
+    /// The directions of a link that an interruption affects.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Directions {
         /// Both directions are interrupted.
         Both = "both",
-        /// The direction from the link's `from` to its `to`, a bearer's downlink.
+        /// The direction from the link's `from` to its `to` is interrupted. For a bearer this is
+        /// the downlink.
         Forward = "forward",
-        /// The direction from the link's `to` to its `from`, a bearer's uplink.
+        /// The direction from the link's `to` to its `from` is interrupted. For a bearer this is
+        /// the uplink.
         Reverse = "reverse",
     }
 }
@@ -124,24 +127,26 @@ impl Directions {
 }
 
 words! {
-    /// The fate of packets during a blockage.
+    /// The fate of packets during an interruption.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BlockageEffect {
-        /// Packets wait and are delivered afterwards, as with RLC in acknowledged mode.
+        /// Packets wait and are delivered after the interruption, as with RLC in acknowledged mode.
         Held = "held",
-        /// Packets that are sent are lost, as without link-layer retransmission.
+        /// Packets that are sent during the interruption are lost, as without link-layer
+        /// retransmission.
         Lost = "lost",
-        /// Arriving packets are dropped. Packets already in the link go on.
+        /// Packets that arrive during the interruption are dropped. Packets already in the link are
+        /// delivered.
         DroppedOnArrival = "dropped-on-arrival",
     }
 }
 
-/// The limit of packets that wait during a blockage.
+/// Limit of the packets that wait during an interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldLimit {
-    /// A number of packets.
+    /// Limit as a number of packets.
     Packets(u64),
-    /// A number of bytes.
+    /// Limit as a number of bytes.
     Bytes(Bytes),
 }
 
@@ -163,34 +168,34 @@ impl KeyValue for HoldLimit {
 }
 
 variants! {
-    /// The part of a link that remains during a blockage.
+    /// The depth of an interruption, which is its effect on the transmission of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub enum BlockageDepth {
         alone {
-            /// Nothing remains.
+            /// The link transmits nothing during the interruption.
             Total = "total",
         }
         check = unchecked;
-        /// Additional loss in the link budget of a link with a `radio` rate.
+        /// Additional loss in the link budget, for a link with a `radio` rate.
         Loss as "loss" {
-            /// Additional loss.
+            /// Additional loss in the link budget during the interruption.
             loss: Decibel = LOSS_DB, Required;
         }
-        /// Lower rate of the link.
+        /// The link has a lower rate.
         Rate as "rate" {
-            /// Rate that remains.
+            /// Rate of the link during the interruption.
             rate: Rate = RATE, Required;
         }
-        /// A blocker in the path of a link with a `radio` rate.
+        /// A blocker stands in the path of a link with a `radio` rate.
         Geometry as "geometry" {
-            /// Shape and place of the blocker.
+            /// Size and position of the blocker.
             geometry: Blocker = Shape::Table(Blocker::KEYS), Required;
         }
     }
 }
 
 table! {
-    /// An upright rectangle between transmitter and receiver.
+    /// Blocker of a radio link: an upright rectangle between transmitter and receiver.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blocker {
         own {}
@@ -199,7 +204,7 @@ table! {
         /// Height of the blocker above ground.
         height as "blocker-height": Meters = LENGTH, Required;
         /// Distance of the blocker from the receiver. With a pair [nearest, farthest], each
-        /// blockage draws one uniformly.
+        /// blockage draws a distance uniformly between them.
         distance as "blocker-distance": Distances =
             Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]), Required;
         /// Sideways distance of the blocker's centre from the path.

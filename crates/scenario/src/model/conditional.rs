@@ -1,4 +1,4 @@
-//! Keys of conditional handover, and checks of the keys that exclude it.
+//! Keys of conditional handover, and checks of keys that cannot be combined with it.
 
 use super::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
@@ -16,15 +16,15 @@ const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
 
 words! {
-    /// The procedure of a handover, which decides when a UE leaves for another cell.
+    /// The procedure of a handover. It determines when a UE leaves its cell.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverProcedure {
         /// The network commands the handover.
         Plain = "plain",
-        /// The UE decides (conditional handover). It leaves for a prepared cell when `conditions`
+        /// The UE decides (conditional handover). It moves to a prepared cell when the `conditions`
         /// are fulfilled.
         Conditional = "conditional",
-        /// The network commands the handover, and the source serves the UE until the target does
+        /// The network commands the handover. The source serves the UE until the target serves it
         /// (DAPS).
         Daps = "daps",
         /// The network commands the handover in MAC, among prepared cells of one node
@@ -34,24 +34,24 @@ words! {
 }
 
 table! {
-    /// A condition of a conditional handover (TS 38.331 clause 5.3.5.13.4).
+    /// A condition on which a UE executes a conditional handover (TS 38.331 clause 5.3.5.13.4).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ExecutionCondition {
         own {}
         check = ExecutionCondition::with_levels;
-        /// Kind of the condition.
+        /// Kind of the condition: the levels that it compares.
         kind: ConditionKind = ConditionKind::SHAPE, Required;
-        /// RSRP threshold of the candidate in a4 and a5.
+        /// RSRP threshold of the candidate cell in conditions a4 and a5.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP threshold of the serving cell in a5.
+        /// RSRP threshold of the serving cell in condition a5.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// Offset by which the candidate must be better in a3.
+        /// Offset by which the candidate cell must be better than the serving cell in condition a3.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
         /// Hysteresis of the condition.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
         /// Time for which the condition must hold (time to trigger).
         time_to_trigger: Span = TIME, Default("\"160 ms\"");
-        /// Filter coefficient k of the layer 3 filter. 0 means no filter.
+        /// Filter coefficient k of the layer 3 filter. 0 disables the filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
     }
 }
@@ -59,20 +59,21 @@ table! {
 nested!(ExecutionCondition);
 
 words! {
-    /// The kind of a condition.
+    /// The kind of a condition: the levels that it compares.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConditionKind {
-        /// The candidate is better than the serving cell by an offset.
+        /// The candidate cell is better than the serving cell by an offset.
         A3 = "a3",
-        /// The candidate is better than a threshold.
+        /// The candidate cell is better than a threshold.
         A4 = "a4",
-        /// The serving cell is worse than a threshold, and the candidate is better than another.
+        /// The serving cell is worse than a threshold, and the candidate cell is better than a
+        /// second threshold.
         A5 = "a5",
     }
 }
 
 impl ExecutionCondition {
-    /// Event A3 with its defaults. It is used if the scenario gives no condition.
+    /// Condition a3 with its defaults. It is used if the scenario gives no condition.
     pub const USUAL: ExecutionCondition = ExecutionCondition {
         kind: ConditionKind::A3,
         threshold: None,
@@ -112,7 +113,7 @@ impl KeyValue for Vec<ExecutionCondition> {
         let all = items
             .iter()
             .map(|item| ExecutionCondition::of(item, builder));
-        // All items are read first, so that each mistake is reported.
+        // All items are read first, so that each of their mistakes is reported.
         let all: Vec<_> = all.collect();
         all.into_iter().collect()
     }
@@ -124,8 +125,8 @@ impl KeyValue for Vec<ExecutionCondition> {
 }
 
 impl MobilityManagement {
-    /// Checks that the keys of conditional handovers are given only with that procedure, and that
-    /// the other keys are compatible with it.
+    /// Checks that keys of conditional handover are given only with this procedure, and that the
+    /// other keys are compatible with the procedure.
     ///
     /// Standard: TS 38.300 §9.2.3.4.
     pub(super) fn fits_procedure(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
@@ -180,8 +181,8 @@ impl MobilityManagement {
         mistake.is_none()
     }
 
-    /// Returns a setting that excludes conditional handovers: the key, the mistake and the expected
-    /// value. `None` if there is none.
+    /// Returns a setting that cannot be combined with conditional handovers: the key, the mistake
+    /// and the expected value. `None` if there is none.
     fn misfit(&self) -> Option<(&'static str, &'static str, &'static str)> {
         let is_other = |event: &MeasurementEvent| {
             matches!(event.kind, EventKind::B1 | EventKind::B2) && !event.command
@@ -222,8 +223,8 @@ impl MobilityManagement {
         }
     }
 
-    /// Returns a setting that excludes DAPS handovers, in which the source continues to serve the
-    /// UE. `None` if there is none.
+    /// Returns a setting that cannot be combined with DAPS handovers, in which the source continues
+    /// to serve the UE. `None` if there is none.
     ///
     /// Standard: TS 38.300 §9.2.3.1, §9.2.3.2.
     fn misfit_of_daps(&self) -> Option<(&'static str, &'static str, &'static str)> {

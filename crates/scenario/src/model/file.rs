@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Largest file that a scenario names, in bytes.
+/// Size limit of a file that a scenario names, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// A file that was read. The crate that uses it parses it.
+/// File that was read. The crate that uses the file parses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Path as given in the scenario.
+    /// Path of the file as given in the scenario.
     pub path: String,
     /// Contents of the file.
     pub bytes: Arc<[u8]>,

@@ -1,4 +1,4 @@
-//! Flows: their applications, their paths, and the notices of links to their ends.
+//! Flows: their applications, their paths, and the link information that their ends receive.
 
 use super::{Hop, Medium, Named};
 use crate::build::Builder;
@@ -11,7 +11,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, DistributionKind, NodeId, Span, Time};
 use serde_json::{Value, json};
 
-/// Default values of a path of a multipath connection.
+/// Presence of keys whose default is that of a path of a multipath connection.
 const PATH: Presence = Presence::OfPart("multipath-path");
 
 table! {
@@ -21,15 +21,16 @@ table! {
         own {
             /// Name of the flow: as in the file, or with `-0`, `-1`, … if the file gives a `count`.
             name: String,
-            /// The data sender.
+            /// Node that sends the data.
             from: NodeId,
-            /// The data receiver.
+            /// Node that receives the data.
             to: NodeId,
-            /// Route from the sender to the receiver, if the scenario gives one.
+            /// Route from the sender to the receiver. None if the scenario gives no route.
             route: Option<Vec<Hop>>,
-            /// Paths of a Multipath TCP connection.
+            /// Paths of a Multipath TCP connection. None for a flow with one path.
             multipath: Option<Multipath>,
-            /// Settings of the notices that a link on the path sends to both ends.
+            /// Link information: notices that a hop of the path sends to both ends. None without
+            /// notices.
             link_info: Option<LinkInfoSettings>,
         }
         /// Node that sends the data. If it is a UE with a `count`, there is one flow for each of
@@ -47,17 +48,18 @@ table! {
         /// Time between the starts of two consecutive flows of a `count`. Default: all flows start
         /// together.
         "start-spacing" = TIME, Optional;
-        /// Application of the flow. It decides the sizes and times of the data that the flow sends.
+        /// Application of the flow. It determines the sizes and times of the data that the flow
+        /// sends.
         application: Named = Shape::Named { kind: "application", tag: "kind" }, FirstOfKind;
         /// Transport stack of both ends.
         profile: String = Shape::NameOf("profile"), FirstOfKind;
-        /// Constants of the transport stack that differ from those of the `profile`.
+        /// Constants of the transport stack that replace those of the `profile`.
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
-        /// Congestion control of the data sender. Default: that of the `profile`.
+        /// Congestion control of the data sender. Default: the one of the `profile`.
         congestion_control: Option<Named> =
             Shape::Named { kind: "congestion-control", tag: "name" }, Optional;
-        /// Poisson process of flows, called NAME-0, NAME-1, …, in place of a single flow. They
-        /// arrive from `start` to the end of the run, each with a transfer size of its own.
+        /// Poisson process of flows, called NAME-0, NAME-1, …, in place of a single flow. Flows
+        /// arrive from `start` to the end of the run. Each flow has a transfer size of its own.
         "arrivals" = Shape::Table(Arrivals::KEYS), Optional;
         /// Paths and scheduler of a Multipath TCP connection. Default: the flow has one path.
         "multipath" = Shape::Table(Multipath::KEYS), Optional;
@@ -73,10 +75,10 @@ table! {
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Arrivals {
         own {}
-        /// Mean number of arrivals in a second. The times between arrivals are exponentially
-        /// distributed.
+        /// Mean number of flows that arrive in a second. The times between arrivals are
+        /// exponentially distributed.
         rate: f64 = Shape::Number(Range::positive(1e6)), Required;
-        /// Mean transfer size of a flow. It takes the place of the application's `size`.
+        /// Mean transfer size of a flow. It replaces the `size` of the application.
         size: f64 = SIZE, Required;
         /// Distribution of the transfer sizes.
         distribution: DistributionKind = Shape::Choice(&[
@@ -108,10 +110,10 @@ impl KeyValue for DistributionKind {
     }
 }
 
-/// Hop of a flow's path that sends notices to its ends.
+/// Hop of a flow's path that sends link information to both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkInfoSource {
-    /// The hop that crosses a link or bearer.
+    /// Hop over a link or bearer.
     Medium(Medium),
     /// The radio bearer of the flow's UE in a cell. The value is an index into
     /// [`Scenario::cells`](super::Scenario::cells).
@@ -123,23 +125,23 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct FlowPath {
         own {
-            /// Links of the path from the flow's sender to its receiver.
+            /// Hops of the path from the flow's sender to its receiver.
             hops: Vec<Hop>,
         }
         check = FlowPath::in_order;
-        /// Links of the path, in order from the sender to the receiver.
+        /// Links and bearers of the path, in order from the sender to the receiver.
         "links" = Shape::List(&Shape::Reference), Required;
         /// True if the path is used only while no regular path works.
         backup: bool = Shape::Bool, PATH;
-        /// Times at which `backup` changes to the other value, in order. The peer learns of each
-        /// change by an MP_PRIO option.
+        /// Times at which `backup` changes to the opposite value, in order. The sender informs the
+        /// peer of each change by an MP_PRIO option.
         backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
-        /// True if the opening end joins the path only once the other end announces it by an
+        /// True if the opening end joins the path only after the peer has announced it by an
         /// ADD_ADDR option on another path. If false, both ends know the path from the start.
         announced: bool = Shape::Bool, PATH;
         /// Time at which the path becomes usable.
         from: Time = TIME, PATH;
-        /// Time at which the path fails for good. Default: never.
+        /// Time at which the path fails permanently. Default: never.
         until: Option<Time> = TIME, Optional;
     }
 }
@@ -166,16 +168,16 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Multipath {
         own {
-            /// Paths of the connection. The first one opens it.
+            /// Paths of the connection. The connection is opened on the first path.
             paths: Vec<FlowPath>,
         }
-        /// Paths of the connection: each a list of links from the sender to the receiver, or a
-        /// table. The first path opens the connection.
+        /// Paths of the connection. Each path is a list of links from the sender to the receiver,
+        /// or a table. The connection is opened on the first path.
         "paths" = Shape::List(&Shape::AnyOf(&[
             Shape::List(&Shape::Reference),
             Shape::Table(FlowPath::KEYS),
         ])), Required;
-        /// Scheduler that chooses the path of the next data.
+        /// Scheduler that chooses the path on which data is sent next.
         path_scheduler: Named =
             Shape::Named { kind: "path-scheduler", tag: "name" }, FirstOfKind;
         /// Coupling of the congestion windows of the paths.
@@ -185,11 +187,11 @@ table! {
         /// True if the sender resends the oldest unacknowledged data on a faster path when the
         /// receive window is full. Default: true, but false with the path scheduler `linux`.
         opportunistic_retransmission: Option<bool> = Shape::Bool, Optional;
-        /// True if the sender halves the congestion window of the slower path that holds up a full
+        /// True if the sender halves the congestion window of a slow path that holds up a full
         /// receive window. Default: true, but false with the path scheduler `linux`.
         penalisation: Option<bool> = Shape::Bool, Optional;
         /// Largest memory of a path's send buffer with the path scheduler `linux` (the third value
-        /// of `tcp_wmem`). In sizing the buffer, a full segment counts 4352 bytes.
+        /// of `tcp_wmem`). A full segment needs 4352 bytes of it.
         maximum_send_buffer: Bytes = SIZE, Default("\"4 MiB\"");
     }
 }
@@ -199,26 +201,26 @@ table! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LinkInfoSettings {
         own {
-            /// The hop of the flow's path that sends the notices.
+            /// Hop of the flow's path that sends the notices.
             source: LinkInfoSource,
         }
-        /// Link, bearer, UE or cell that sends the notices, in the direction of the data. A UE or a
-        /// cell reports when a blockage, an outage or a beam failure cuts off its radio.
+        /// Link, bearer, UE or cell that sends the notices, in the direction of the data. A UE or
+        /// cell reports when a blockage, an outage or a beam failure interrupts its radio link.
         "link" = Shape::Reference, Required;
-        /// Signalling delay from an event to the notice at either end.
+        /// Signalling delay from an event to the arrival of its notice at either end.
         delay: Span = TIME, Default("\"0 s\"");
-        /// Time by which a blockage is predicted before it begins. The notice then takes `delay`
-        /// more. Default: no predictions.
+        /// Time before the start of a blockage at which it is predicted. The notice arrives `delay`
+        /// later. Default: no predictions.
         prediction: Option<Span> = POSITIVE_TIME, Optional;
-        /// Standard deviation of the error of a predicted beginning and length. Errors are normally
-        /// distributed.
+        /// Standard deviation of the error in the predicted start and length of a blockage. Errors
+        /// are normally distributed.
         error: Span = TIME, Default("\"0 s\"");
         /// Probability that a notice is lost, drawn for each notice and each end. Lost notices are
         /// not repeated.
         loss: f64 = PROBABILITY, Default("0.0");
         /// True if a UE under mobility management also reports its downlink rate: its even share of
-        /// the rate of its cell. It reports at measurements if the rate changed by 5 %, and in a
-        /// new cell. Between cells the rate is zero. Links always report their rate.
+        /// the rate of its cell. It reports the rate at a measurement if it changed by 5 %, and in
+        /// a new cell. Between cells the rate is zero. Links always report their rate.
         rates: bool = Shape::Bool, Default("false");
     }
 }

@@ -1,4 +1,4 @@
-//! Handover from one link or radio access bearer to another, at a given time.
+//! Handover of a phone from one link or radio access bearer to another, at a given time.
 
 use super::{Hop, Medium};
 use crate::build::Builder;
@@ -10,54 +10,57 @@ use crate::table::{table, words};
 use fadeout_core::{NodeId, Span, Time};
 
 table! {
-    /// A change of a phone from one link or radio access bearer to another, with all its flows,
-    /// such as from LTE to 3G.
+    /// Change of a phone from one link or radio access bearer to another, such as from LTE to 3G.
+    /// All flows of the phone change with it.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Handover {
         own {
             /// Name of the handover in the file.
             name: String,
-            /// Phone, where both media end.
+            /// Phone at which both links or bearers end.
             phone: NodeId,
-            /// Link or RAB that the phone leaves, never a bearer of a cell.
+            /// Link or radio access bearer that the phone leaves, never a bearer of a cell.
             from: Medium,
-            /// Link or RAB that the phone changes to.
+            /// Link or radio access bearer that the phone changes to.
             to: Medium,
             /// Route of forwarded packets between the base stations. None for the route with the
             /// fewest hops.
             forwarding: Option<Vec<Hop>>,
         }
         check = Handover::with_one_start;
-        /// Link or radio access bearer that the phone leaves. It ends at the phone.
+        /// Link or radio access bearer that the phone leaves. One of its ends is the phone.
         "from" = Shape::Reference, Required;
-        /// Link or radio access bearer that the phone changes to. It ends at the phone.
+        /// Link or radio access bearer that the phone changes to. One of its ends is the phone.
         "to" = Shape::Reference, Required;
         /// Time at which the source commands the handover and stops sending. With `signalling =
         /// "links"`, time at which the source decides to hand over.
         at: Time = TIME, Required;
         /// Time from the command until the target begins to send and to receive.
         interruption: Span = TIME, Default("\"100 ms\"");
-        /// Time from the command until the anchor sends to the target alone. Only `signalling =
-        /// "given"` uses it. Default: the `interruption`.
+        /// Time from the command until the anchor sends only to the target. Used only with
+        /// `signalling = "given"`. Default: the `interruption`.
         path_switch: Option<Span> = TIME, Optional;
-        /// Transport of the messages of preparation, completion and path switch.
+        /// Transport of the messages for preparation, completion and path switch.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Longest time that the source waits for the command of a preparation over links.
+        /// Longest time that the source waits for the handover command, if links carry the
+        /// messages.
         preparation_timeout: Span = RRC_TIME, Default("\"5 s\"");
-        /// The fate of downlink data at the source.
+        /// Fate of downlink data that waits at the source.
         data: HandoverFate = HandoverFate::SHAPE, Default("\"forwarding\"");
-        /// Time before the command at which bicasting begins. Only `signalling = "given"` uses it.
-        /// Default: 10 ms.
+        /// Time before the command at which bicasting begins. Used only with `signalling =
+        /// "given"`. Default: 10 ms.
         bicast_before: Option<Span> = TIME, Optional;
         /// Time after the command at which bicasting begins, in place of `bicast-before`.
         bicast_after: Option<Span> = TIME, Optional;
-        /// Largest amount of data that waits at the source for the phone, in unloaded round trips
-        /// of the flow through it. With several flows the longest round trip counts. More data is
-        /// dropped. This replaces the queue limit of the link `from`.
+        /// Largest amount of data that waits at the source for the phone, as the time to send it.
+        /// The unit is the flow's round-trip time without load. With several flows the longest
+        /// round-trip time is used. More data is dropped. This limit replaces the queue limit of
+        /// the link `from`.
         source_limit: Option<f64> = Shape::Number(Range::positive(1e6)), Optional;
-        /// Order in which the target sends forwarded packets and packets of the anchor.
+        /// Order in which the target sends forwarded packets and packets from the anchor.
         target_order: TargetOrder = TargetOrder::SHAPE, Default("\"forwarded-first\"");
-        /// Links over which the source forwards, in order. Default: the route with the fewest hops.
+        /// Links over which the source forwards packets, in order. Default: the route with the
+        /// fewest hops.
         "forwarding-route" = Shape::List(&Shape::Reference), Optional;
     }
 }
@@ -140,9 +143,9 @@ words! {
     /// The order in which the target of a handover sends.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetOrder {
-        /// Forwarded packets have a queue of their own, which is sent first.
+        /// Forwarded packets have a queue of their own, which the target sends first.
         ForwardedFirst = "forwarded-first",
-        /// All packets are in one queue, in the order of arrival.
+        /// All packets are in one queue, which the target sends in the order of arrival.
         Arrival = "arrival",
     }
 }

@@ -16,7 +16,7 @@ use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
 
 table! {
-    /// A link between two nodes, with two directions.
+    /// A link between two nodes. It has two directions.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Link {
         own {
@@ -36,8 +36,8 @@ table! {
         /// Node where the forward direction ends.
         "to" = Shape::Reference, Required;
         ..LinkDirection;
-        /// Direction from `to` to `from`. Keys that it does not give have their own defaults, but
-        /// `delay` is that of the forward direction.
+        /// Direction from `to` to `from`. Keys that are not given have their own defaults, but the
+        /// default of `delay` is that of the forward direction.
         "reverse" = Shape::Table(REVERSE), Default("{}");
     }
 }
@@ -74,33 +74,35 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct LinkDirection {
         own {
-            /// Propagation delay, after the transmission.
+            /// Propagation delay of a packet after its transmission.
             delay: DelayModel,
         }
         check = LinkDirection::with_a_limit;
         /// Rate at which the link sends.
         rate: RateModel = RATE_MODEL, Required;
-        /// One-way propagation delay, after the transmission.
+        /// One-way propagation delay of a packet after its transmission.
         "delay" = DELAY_MODEL, Required;
-        /// Largest additional delay. Each packet draws its own, uniformly from zero to this value.
+        /// Largest additional delay of a packet. Each packet draws its delay uniformly from zero to
+        /// this value.
         jitter: Span = TIME, Default("\"0 s\"");
-        /// True if packets keep their order when jitter or a shorter delay would let one overtake
-        /// another.
+        /// True if packets keep their order even when jitter or a shorter delay would let a packet
+        /// overtake another packet.
         keeps_order: bool = Shape::Bool, Default("true");
         /// Time at which a change of rate or delay takes effect.
         changes: Changes = Shape::Choice(Changes::WORDS), Default("\"at-once\"");
-        /// Bytes that each packet takes on the link in addition to its IP packet. An Ethernet
-        /// header has 14 B, Ethernet with preamble, checksum and gap 38 B.
+        /// Bytes that each packet occupies on the link in addition to its IP packet. An Ethernet
+        /// header has 14 B. Including preamble, checksum and gap, Ethernet adds 38 B.
         framing: Bytes = FRAMING, Default("\"0 B\"");
         /// Queue in front of the transmitter.
         queue: Queue = Shape::Table(Queue::KEYS), Default("{}");
-        /// Loss of arriving packets, random or listed. Default: no loss.
+        /// Loss of packets that arrive at the link, random or listed. Default: no loss.
         loss: Option<Loss> = LOSS, Optional;
     }
 }
 
 impl LinkDirection {
-    /// Refuses a queue limit in time for a link of unlimited rate, which needs no time to send.
+    /// Rejects a queue limit in time for a link of unlimited rate, because such a link needs no
+    /// time to send.
     fn with_a_limit(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if matches!(self.queue.limit, QueueLimit::Time(_))
             && self.rate == RateModel::Constant(Rate::UNLIMITED)
@@ -128,8 +130,8 @@ const RATE_MODEL: Shape = Shape::AnyOf(&[
     Shape::Variants(RateModel::VARIANTS),
 ]);
 
-/// Declares a rate or a delay over time. It has the variants that both share, and its own variants
-/// before the last of these and after it.
+/// Declares a rate or a delay over time. The enum has the variants that both share. Its own
+/// variants are before the last shared variant and after it.
 macro_rules! over_time {
     (
         $(#[$meta:meta])*
@@ -166,10 +168,10 @@ macro_rules! over_time {
                 Series as "series" {
                     /// Path of a text table, relative to the scenario file. Its first line names
                     /// the columns, separated by commas: `time_s` with `rate_mbps`, `delay_ms` or
-                    /// both. Each row holds until the time of the next one.
+                    /// both. Each row is valid until the time of the next row.
                     series: File = SERIES, Required;
-                    /// Time after which the rows start over. Default: the last row holds to the end
-                    /// of the run.
+                    /// Time after which the rows start over. Default: the last row is valid to the
+                    /// end of the run.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
                 $($after)*
@@ -182,22 +184,22 @@ over_time! {
     /// Rate of a link over time.
     #[derive(Debug, Clone, PartialEq)]
     pub enum RateModel of Rate {
-        /// A constant rate, which may be [`Rate::UNLIMITED`].
+        /// Constant rate, which may be [`Rate::UNLIMITED`].
         Constant;
         /// Rate that changes in steps at given times.
         Steps = RATE_OR_ZERO,
-        /// Start of each step and its rate. The first step starts at "0 s". Each one starts after
-        /// the one before.
+        /// Start of each step and its rate. The first step starts at "0 s". Each step starts after
+        /// the previous one.
         ;
         own {
-            /// Constant rate with times at which the link is off.
+            /// Constant rate, with intervals in which the link is off.
             OnOff as "off" {
                 /// Rate of the link while it is on.
                 rate: Rate = RATE, Required;
                 /// Times at which the link is off.
                 off: Schedule = SCHEDULE, Required;
             }
-            /// Delivery opportunities of a mahimahi trace file.
+            /// Delivery opportunities from a mahimahi trace file.
             Trace as "trace" {
                 /// Path of the trace file, relative to the scenario file.
                 trace: File =
@@ -207,10 +209,10 @@ over_time! {
                 repeat: bool = Shape::Bool, Default("true");
             }
         }
-        /// Measured rate from a file, which may also hold a delay.
+        /// Measured rate from a file, which may also contain a delay.
         Series;
         own {
-            /// Rate that follows from the link budget of a directional radio link.
+            /// Rate computed from the link budget of a directional radio link.
             Radio as "radio" {
                 /// Link budget of the radio link.
                 radio: Radio = Shape::Table(Radio::KEYS), Required;
@@ -223,7 +225,7 @@ const SERIES: Shape =
     Shape::File("a table of times with rates or delays, relative to the scenario file");
 
 impl RateModel {
-    /// Returns the radio parameters if the rate follows from a link budget.
+    /// Returns the parameters of the link budget. `None` if the rate is not computed from one.
     pub fn radio(&self) -> Option<&Radio> {
         match self {
             RateModel::Radio { radio } => Some(radio),
@@ -254,15 +256,15 @@ over_time! {
     /// Delay of a link over time.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum DelayModel of Span {
-        /// A constant delay.
+        /// Constant delay.
         Constant;
         /// Delay that changes in steps at given times.
         Steps = TIME,
-        /// Start of each step and its delay. The first step starts at "0 s". Each one starts after
-        /// the one before.
+        /// Start of each step and its delay. The first step starts at "0 s". Each step starts after
+        /// the previous one.
         ;
         own {}
-        /// Measured delay from a file, which may also hold a rate.
+        /// Measured delay from a file, which may also contain a rate.
         Series;
         own {}
     }
@@ -281,7 +283,7 @@ impl DelayModel {
     }
 }
 
-/// Checks that steps start at zero, one after the other, and before they repeat.
+/// Checks that steps start at zero, follow each other, and end before they repeat.
 fn check_steps<T>(
     steps: &[(Time, T)],
     repeat_every: Option<Span>,
@@ -314,16 +316,16 @@ fn check_steps<T>(
 }
 
 table! {
-    /// The queue in front of a transmitter.
+    /// The queue in front of a link's transmitter.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Queue {
         own {}
-        /// Limit of the queue: a number of packets, a number of bytes, or the time to send the
-        /// queued bytes at the link's rate.
+        /// Limit of the queue. The limit is a number of packets, a number of bytes, or the time in
+        /// which the link sends the queued bytes.
         limit: QueueLimit = QueueLimit::SHAPE, Default("\"1000 packets\"");
-        /// True if the limit also counts packets that are propagating, as in netem.
+        /// True if packets in propagation also count towards the limit, as in netem.
         counts_delay_line: bool = Shape::Bool, Default("false");
-        /// Queue discipline. It decides which packets the queue drops or marks.
+        /// Queue discipline. It determines which packets the queue drops or marks.
         discipline: Named = DISCIPLINE, FirstOfKind;
     }
 }
@@ -336,12 +338,12 @@ pub(super) const DISCIPLINE: Shape = Shape::Named {
 /// The limit of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// A number of packets.
+    /// Limit as a number of packets.
     Packets(u64),
-    /// A number of bytes.
+    /// Limit as a number of bytes.
     Bytes(Bytes),
-    /// The bytes that the link sends in this time: at its rate if that is constant, else at its
-    /// mean rate.
+    /// Limit as a time: the bytes that the link sends in this time. A link with a variable rate
+    /// uses its mean rate.
     Time(Span),
 }
 
@@ -373,7 +375,7 @@ impl KeyValue for QueueLimit {
 pub(super) const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
 
 variants! {
-    /// Loss of packets, random or listed.
+    /// Loss of packets on a link, random or listed.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Loss {
         alone {}
@@ -383,16 +385,18 @@ variants! {
             /// Probability that a packet is lost.
             probability: f64 = PROBABILITY, Required;
         }
-        /// Loss with two states, good and bad. The state may change before each packet.
+        /// Loss with two states, good and bad. The state may change before each packet
+        /// (Gilbert-Elliott model).
         GilbertElliott as "gilbert-elliott" {
-            /// The two states of the loss model.
+            /// The two states of the Gilbert-Elliott model.
             states as "gilbert-elliott": GilbertElliott =
                 Shape::Table(GilbertElliott::KEYS), Required;
         }
-        /// Loss of listed packets, by the order of their arrival.
+        /// Loss of listed packets, given by the order of their arrival.
         Arrivals as "arrivals" {
-            /// Ordinals of the lost arrivals, in increasing order, where 1 is the first packet. Or
-            /// the path of a file with one ordinal in each line, relative to the scenario file.
+            /// Ordinals of the lost packets in the order of arrival, increasing, where 1 is the
+            /// first packet. Or the path of a file with one ordinal in each line, relative to the
+            /// scenario file.
             arrivals: LostArrivals = Shape::AnyOf(&[
                 Shape::File("a file with one ordinal in each line, relative to the scenario file"),
                 Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
@@ -402,27 +406,27 @@ variants! {
 }
 
 table! {
-    /// The states of a Gilbert-Elliott channel.
+    /// The states of the Gilbert-Elliott loss model.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct GilbertElliott {
         own {}
-        /// Probability of a change from the good to the bad state, for each packet.
+        /// Probability that the state changes from good to bad before a packet.
         to_bad: f64 = PROBABILITY, Required;
-        /// Probability of a change from the bad to the good state, for each packet.
+        /// Probability that the state changes from bad to good before a packet.
         to_good: f64 = PROBABILITY, Required;
-        /// Loss probability in the good state.
+        /// Probability that a packet is lost in the good state.
         loss_good: f64 = PROBABILITY, Default("0.0");
-        /// Loss probability in the bad state.
+        /// Probability that a packet is lost in the bad state.
         loss_bad: f64 = PROBABILITY, Default("1.0");
     }
 }
 
-/// The arrivals that are lost.
+/// The packets that are lost, by the order of their arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostArrivals {
-    /// These ordinals, where 1 is the first arrival, in increasing order.
+    /// Ordinals of the lost packets in increasing order, where 1 is the first packet.
     Listed(Vec<u64>),
-    /// The ordinals in a file, which `link` parses.
+    /// Ordinals in a file, which the crate `link` parses.
     OfFile(File),
 }
 

@@ -15,7 +15,7 @@ use crate::table::{KeyValue, nested, table, words};
 use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
-/// RSRP within the reporting range of LTE and NR, with a margin.
+/// Range of RSRP values: the reporting range of LTE and NR, with a margin.
 const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
@@ -25,173 +25,176 @@ const POLICY: Shape = Shape::Named {
     kind: "handover-policy",
     tag: "name",
 };
-/// Default value from the radio layer.
+/// Presence of keys whose default value is that of the radio layer.
 const MOBILITY: Presence = Presence::OfPart("mobility-management");
 const INSTANCES: Shape = Shape::Integer { min: 1, max: 10 };
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
-/// Values of mgrp and mgl of GapConfig, in microseconds.
+/// Values of mgrp and mgl of GapConfig that a network can configure, in microseconds.
 ///
 /// Standard: TS 38.331 §6.3.2.
 const GAP_PERIODS_US: [u64; 4] = [20_000, 40_000, 80_000, 160_000];
 const GAP_LENGTHS_US: [u64; 6] = [1_500, 3_000, 3_500, 4_000, 5_500, 6_000];
 
 table! {
-    /// Handover of all UEs with a channel, among the cells of their generation. With an event b1 or
-    /// b2, among the cells of both generations.
+    /// Handover of all UEs that have a channel, among the cells of their generation. With an event
+    /// b1 or b2, UEs are handed over among the cells of both generations.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
         own {
-            /// Node at which the core's messages begin and end, and at which bicast packets part.
-            /// Present with messages over links and with bicasting.
+            /// Node of the core network at which its messages begin and end, and which bicasts
+            /// packets. Present with messages over links and with bicasting.
             core: Option<NodeId>,
         }
         check = MobilityManagement::with_core;
-        /// Measurement events that UEs report. A report about a neighbour cell makes the network
-        /// hand the UE over to it.
+        /// Measurement events that UEs report. After a report about a neighbour cell the network
+        /// hands the UE over to that cell.
         events: Vec<MeasurementEvent> =
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
-        /// Handover policy: it chooses the cell to which the network hands a UE over.
+        /// Handover policy. It chooses the cell to which the network hands a UE over.
         policy: Named = POLICY, FirstOfKind;
-        /// Procedure of a handover, which decides when a UE leaves for another cell.
+        /// Procedure of a handover. It determines when a UE leaves its cell.
         procedure: HandoverProcedure = HandoverProcedure::SHAPE, Default("\"plain\"");
-        /// Conditions on which a UE leaves for a prepared cell. One or two, which must both be
-        /// fulfilled. Only `procedure = "conditional"` uses them. Default: one condition a3 with
-        /// its defaults.
+        /// Conditions on which a UE moves to a prepared cell, at most two. If there are two, both
+        /// must be fulfilled. Used only with `procedure = "conditional"`. Default: one condition a3
+        /// with its defaults.
         conditions: Option<Vec<ExecutionCondition>> =
             Shape::List(&Shape::Table(ExecutionCondition::KEYS)), Optional;
-        /// Largest number of prepared cells of a UE (maxNrofCondCells). Only the procedures
-        /// `conditional` and `ltm` use it. Default: 8.
+        /// Largest number of prepared cells of a UE (maxNrofCondCells). Used only with the
+        /// procedures `conditional` and `ltm`. Default: 8.
         max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
-        /// Longest time for which a cell keeps resources for a UE that does not come. Only the
-        /// procedures `conditional` and `ltm` use it. Default: 10 s with `conditional`, no limit
-        /// with `ltm`.
+        /// Longest time for which a prepared cell keeps resources for a UE that does not come. Used
+        /// only with the procedures `conditional` and `ltm`. Default: 10 s with `conditional`, no
+        /// limit with `ltm`.
         candidate_timeout: Option<Span> = RRC_TIME, Optional;
         /// True if a UE whose link failed enters a prepared cell that it selects, without
-        /// re-establishment (attemptCondReconfig). Only `procedure = "conditional"` uses it.
+        /// re-establishment (attemptCondReconfig). Used only with `procedure = "conditional"`.
         /// Default: true.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
-        /// Secondary nodes of UEs with a split bearer, which measurement events add, change and
-        /// release. Default: a UE keeps its `pscell` until the first change of the master's cell,
-        /// and gets no other.
+        /// Secondary nodes of UEs with a split bearer. Measurement events add, change and release
+        /// them. Default: a UE keeps its `pscell` until the first change of the master's cell, and
+        /// gets no other secondary node.
         secondary_node: Option<SecondaryNode> = Shape::Table(SecondaryNode::KEYS), Optional;
         /// True if the source sends copies of its data to prepared cells of other nodes (early data
-        /// forwarding), for bearers in acknowledged mode. Only `procedure = "conditional"` uses it.
-        /// Default: false.
+        /// forwarding), for bearers in acknowledged mode. Used only with `procedure =
+        /// "conditional"`. Default: false.
         early_forwarding: Option<bool> = Shape::Bool, Optional;
-        /// Time between two reports of L1-RSRP. Only `procedure = "ltm"` uses it. Default: 20 ms.
+        /// Time between two reports of L1-RSRP. Used only with `procedure = "ltm"`. Default: 20 ms.
         l1_report_period: Option<Span> = RRC_TIME, Optional;
-        /// Offset by which a candidate's L1-RSRP must exceed that of the serving cell. Only
-        /// `procedure = "ltm"` uses it. Default: 3 dB.
+        /// Offset by which a candidate's L1-RSRP must exceed that of the serving cell. Used only
+        /// with `procedure = "ltm"`. Default: 3 dB.
         switch_offset: Option<Decibel> = OFFSET, Optional;
         /// Number of consecutive reports in which a candidate must be better by `switch-offset`
-        /// before the network commands a switch. Only `procedure = "ltm"` uses it. Default: 4.
+        /// before the network commands a switch. Used only with `procedure = "ltm"`. Default: 4.
         switch_reports: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
         /// Time until the UE uses the target's configuration, from 3 ms after its HARQ feedback to
-        /// the command (TS 38.133 clause 6.3.1.2). Only `procedure = "ltm"` uses it. UEs that
-        /// process in advance need 10 ms. Default: 30 ms, of which RRC processing takes 10 ms.
+        /// the command (TS 38.133 clause 6.3.1.2). UEs that process in advance need 10 ms. Used
+        /// only with `procedure = "ltm"`. Default: 30 ms, of which RRC processing takes 10 ms.
         switch_processing: Option<Span> = TIME, Optional;
         /// Time that a UE needs after `switch-processing` to synchronise with the target's
-        /// downlink, if it was not in sync before. Only `procedure = "ltm"` uses it. Default: 22
-        /// ms.
+        /// downlink, if it was not synchronised before. Used only with `procedure = "ltm"`.
+        /// Default: 22 ms.
         switch_synchronisation: Option<Span> = TIME, Optional;
-        /// Actions of a UE toward candidate cells ahead of the command. Only `procedure = "ltm"`
-        /// uses it. Default: `none`.
+        /// Synchronisation of a UE with candidate cells before the command. Used only with
+        /// `procedure = "ltm"`. Default: `none`.
         early_synchronisation: Option<EarlySynchronisation> = EarlySynchronisation::SHAPE, Optional;
         /// True if a UE whose link failed enters a candidate cell that it selects, without
-        /// re-establishment (attemptLTM-Switch). Only `procedure = "ltm"` uses it. Default: true.
+        /// re-establishment (attemptLTM-Switch). Used only with `procedure = "ltm"`. Default: true.
         switch_recovery: Option<bool> = Shape::Bool, Optional;
         /// Timing advance with which UEs enter their target without random access (*rach-Skip* of
-        /// LTE, *rach-LessHO* of NR). In NR the target must belong to the same `node`. Other cells
-        /// are entered by random access. Only `procedure = "plain"` uses it. Default: random access
-        /// to every target.
+        /// LTE, *rach-LessHO* of NR). In NR the target must belong to the same `node`. UEs enter
+        /// other cells by random access. Used only with `procedure = "plain"`. Default: random
+        /// access to every target.
         rach_less: Option<TargetAdvance> = TargetAdvance::SHAPE, Optional;
-        /// Time between two uplink grants that come with the command (*ul-SchedInterval*), for
-        /// handovers without random access. Only used with `rach-less`. Default: the UE waits for a
-        /// grant on PDCCH.
+        /// Time between two uplink grants that the handover command contains (*ul-SchedInterval*),
+        /// for handovers without random access. Used only with `rach-less`. Default: the UE waits
+        /// for a grant on PDCCH.
         rach_less_grant_interval: Option<Span> = POSITIVE_TIME, Optional;
         /// Time between two RSRP measurements (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
         measurement_period: Span = RRC_TIME, Default("\"200 ms\"");
-        /// Standard deviation of the error of each measurement.
+        /// Standard deviation of the error of each RSRP measurement.
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
         /// Time between two measurement gaps (MGRP): 20, 40, 80 or 160 ms, with LTE 40 or 80 ms.
-        /// UEs measure other carriers in gaps alone. In a gap a UE neither receives nor sends.
-        /// Default: no gaps, as UEs have a further receiver.
+        /// UEs measure other carriers only in gaps. In a gap a UE neither receives nor sends.
+        /// Default: no gaps, because UEs have a second receiver.
         measurement_gap_period: Option<Span> = POSITIVE_TIME, Optional;
         /// Length of a measurement gap (MGL): 1.5, 3, 3.5, 4, 5.5 or 6 ms, with LTE 6 ms. Default:
         /// 6 ms.
         measurement_gap_length: Option<Span> = POSITIVE_TIME, Optional;
         /// Time from a multiple of `measurement-gap-period` to the gap, in whole milliseconds.
-        /// Default: each UE has its own.
+        /// Default: each UE has its own offset.
         measurement_gap_offset: Option<Span> = TIME, Optional;
-        /// Fate of downlink data at the source.
+        /// Fate of downlink data that waits at the source of a handover.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
-        /// Time from the request to the core network to send to both base stations until the source
-        /// sends the command. Only `data = "bicasting"` uses it. Default: 0 s.
+        /// Time between the source's request for bicasting and its handover command. After the
+        /// request the core network sends to both base stations. Used only with `data =
+        /// "bicasting"`. Default: 0 s.
         bicast_before: Option<Span> = TIME, Optional;
-        /// Time after the command at which the source requests bicasting, in place of
+        /// Time after the handover command at which the source requests bicasting, in place of
         /// `bicast-before`.
         bicast_after: Option<Span> = TIME, Optional;
         /// Largest amount of bicast data that a target keeps for a UE. Default: no limit.
         target_buffer: Option<Bytes> = SIZE, Optional;
-        /// Nodes that prepare a handover: base stations directly, or by way of the core network.
+        /// Nodes that prepare a handover: base stations directly, or through the core network.
         preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
         /// Transport of the messages between base stations and the core network, and of forwarded
         /// packets.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Node of the core network (MME and serving gateway, AMF and UPF). Messages over links
-        /// begin and end there, and it bicasts.
+        /// Node of the core network (MME and serving gateway, AMF and UPF). It sends and receives
+        /// the messages over links, and it bicasts.
         "core" = Shape::Reference, Optional;
-        /// Longest time that the source waits for the target's answer over links (TX2RELOCprep).
+        /// Longest time that the source waits for the target's answer, if links carry the messages
+        /// (TX2RELOCprep).
         preparation_timeout: Span = RRC_TIME, MOBILITY;
-        /// One-way delay between two base stations (X2, Xn), for messages and forwarded data. Only
-        /// `signalling = "given"` uses it.
+        /// One-way delay between two base stations (X2, Xn), for messages and forwarded data. Used
+        /// only with `signalling = "given"`.
         station_delay: Span = TIME, MOBILITY;
-        /// Delay from the UE's last message to the path switch in the core network, and one-way
-        /// delay between a base station and the core network. Only `signalling = "given"` uses it.
+        /// Delay from the UE's last message to the path switch in the core network. It is also the
+        /// one-way delay between a base station and the core network. Used only with `signalling =
+        /// "given"`.
         core_delay: Span = TIME, MOBILITY;
-        /// Time of the admission control at the target.
+        /// Duration of the admission control at the target.
         admission_delay: Span = TIME, MOBILITY;
-        /// Largest number of UEs of a cell, counting those that it already serves, up to which it
-        /// accepts handovers. Default: no limit.
+        /// Largest number of UEs up to which a cell accepts handovers, including the UEs that it
+        /// already serves. Default: no limit.
         max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
-        /// Time from the reception of the command until the UE can send a preamble in the target:
-        /// RRC processing, search and synchronisation (TS 36.133 clause 5.1.2.1, for a known cell).
-        /// In NR it is 52 ms in FR1 (TS 38.133 clause 6.1.1).
+        /// Time from the reception of the handover command until the UE can send a preamble in the
+        /// target. It includes RRC processing, search and synchronisation (TS 36.133 clause
+        /// 5.1.2.1, for a known cell). In NR it is 52 ms in FR1 (TS 38.133 clause 6.1.1).
         interruption: Span = TIME, MOBILITY;
-        /// Time from the reception of the command until the UE sends and receives in a 3G cell. RRC
-        /// takes 50 ms of it, and a known cell 140 ms (TS 36.133 clause 5.3.1.1).
+        /// Time from the reception of the handover command until the UE sends and receives in a 3G
+        /// cell. It includes 50 ms for RRC and 140 ms for a known cell (TS 36.133 clause 5.3.1.1).
         utra_interruption: Span = TIME, MOBILITY;
         /// Time between two occasions for preambles.
         preamble_period: Span = RRC_TIME, MOBILITY;
         /// Longest time that a UE waits for the response to a preamble (ra-ResponseWindow).
         response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Largest number of preambles of a random access procedure (preambleTransMax). MAC then
-        /// starts anew.
+        /// starts a new procedure.
         max_preambles: u32 = COUNT, MOBILITY;
-        /// Number of preambles of a cell for random access with contention (numberOfRA-Preambles,
+        /// Number of a cell's preambles for contention-based random access (numberOfRA-Preambles,
         /// CB-PreamblesPerSSB). A UE without a dedicated preamble draws one of them. UEs that draw
-        /// the same one at the same occasion contend.
+        /// the same preamble at the same occasion contend.
         contention_preambles: u32 = Shape::Integer { min: 1, max: 64 }, MOBILITY;
-        /// Power with which the first preamble is to arrive (preambleInitialReceivedTargetPower,
-        /// preambleReceivedTargetPower). The UE compensates the path loss. Default: UEs send each
-        /// preamble with full power.
+        /// Power with which the first preamble should arrive at the base station
+        /// (preambleInitialReceivedTargetPower, preambleReceivedTargetPower). The UE compensates
+        /// the path loss. Default: UEs send each preamble with full power.
         preamble_target_power: Option<Dbm> = LEVEL, Optional;
-        /// Additional power of each further preamble (powerRampingStep). Only used with
-        /// `preamble-target-power`. Default: 2 dB.
+        /// Increase of the transmit power from each preamble to the next (powerRampingStep). Used
+        /// only with `preamble-target-power`. Default: 2 dB.
         power_ramping_step: Option<Decibel> = RAMPING, Optional;
-        /// Largest wait until the next preamble. Each wait is drawn uniformly from zero to this
-        /// value.
+        /// Longest backoff before the next preamble. Each backoff is drawn uniformly from zero to
+        /// this value.
         backoff: Span = TIME, MOBILITY;
-        /// Longest time that a UE tries to enter the target (T304).
+        /// Longest time that a UE tries to enter the target of a handover (T304).
         t304: Span = RRC_TIME, MOBILITY;
-        /// Longest time that the source waits for the UE to leave before it continues to serve the
-        /// UE (TX2RELOCoverall).
+        /// Longest time that the source of a handover waits for the UE to leave before it continues
+        /// to serve the UE (TX2RELOCoverall).
         overall_timeout: Span = RRC_TIME, MOBILITY;
-        /// Longest time that the target waits for a lost end marker.
+        /// Longest time that the target of a handover waits for a lost end marker.
         end_marker_timeout: Span = RRC_TIME, MOBILITY;
-        /// SINR below which a link is out of sync (TR 36.839).
+        /// SINR below which a link is out of sync, Qout (TR 36.839).
         q_out: Decibel = QUALITY, MOBILITY;
         /// SINR above which a link is in sync, Qin (TR 36.839).
         q_in: Decibel = QUALITY, MOBILITY;
@@ -199,26 +202,26 @@ table! {
         n310: u32 = COUNT, MOBILITY;
         /// Number of consecutive in-sync indications that stop T310 (N311).
         n311: u32 = COUNT, MOBILITY;
-        /// Time that a link may stay out of sync until it has failed (T310).
+        /// Time that a link may stay out of sync before it has failed (T310).
         t310: Span = TIME, MOBILITY;
-        /// Time that a link may stay out of sync after its UE has reported a neighbour cell (T312).
-        /// Default: until T310 expires.
+        /// Time that a link may stay out of sync after its UE has reported a neighbour cell, before
+        /// it has failed (T312). Default: until T310 expires.
         t312: Option<Span> = TIME, Optional;
-        /// Number of beam failure instances that are a beam failure in an NR cell
+        /// Number of beam failure instances in an NR cell that make a beam failure
         /// (beamFailureInstanceMaxCount): 1, 2, 3, 4, 5, 6, 8 or 10. Default: beam failures are not
         /// detected.
         beam_failure_instance_max_count: Option<u32> = INSTANCES, Optional;
-        /// Number of reporting periods without an instance after which the count of instances
+        /// Number of reporting periods without a beam failure instance after which their count
         /// restarts (beamFailureDetectionTimer): 1, 2, 3, 4, 5, 6, 8 or 10.
         beam_failure_detection_timer: Option<u32> = INSTANCES, Optional;
-        /// RSRP from which a candidate beam has a dedicated preamble in beam failure recovery
+        /// RSRP from which on a candidate beam has a dedicated preamble for beam failure recovery
         /// (rsrp-ThresholdSSB of BeamFailureRecoveryConfig). Default: recovery has no dedicated
         /// preambles.
         rsrp_threshold_ssb: Option<Dbm> = LEVEL, Optional;
         /// Time for which beam failure recovery has dedicated preambles (beamFailureRecoveryTimer):
-        /// 10, 20, 40, 60, 80, 100, 150 or 200 ms. Default: as long as recovery takes.
+        /// 10, 20, 40, 60, 80, 100, 150 or 200 ms. Default: the duration of the recovery.
         beam_failure_recovery_timer: Option<Span> = POSITIVE_TIME, Optional;
-        /// Longest time that a UE searches for a cell after a failure (T311).
+        /// Longest time that a UE searches for a cell after a radio link failure (T311).
         t311: Span = RRC_TIME, MOBILITY;
         /// Longest time that a UE tries to re-establish its connection in a cell (T301).
         t301: Span = RRC_TIME, MOBILITY;
@@ -239,7 +242,7 @@ impl MobilityManagement {
             .filter(|_| self.signalling == HandoverSignalling::Links)
     }
 
-    /// Checks that a network can configure the measurement gaps.
+    /// Checks that the measurement gaps are among those that a network can configure.
     ///
     /// Standard: TS 38.331 §6.3.2.
     fn has_gaps_of_the_list(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
@@ -358,41 +361,43 @@ impl MobilityManagement {
 }
 
 table! {
-    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about
-    /// cells of the other generation, or about 3G cells with `threshold-rscp`. 3a is about UEs in
-    /// 3G. All others are about cells of the UE's own generation.
+    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). The events b1 and b2
+    /// compare cells of the other generation, or 3G cells with `threshold-rscp`. The event 3a is
+    /// reported by UEs in 3G. All other events compare cells of the UE's own generation.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
         /// Condition of the event.
         kind: EventKind = EventKind::SHAPE, Required;
-        /// RSRP threshold: of the serving cell in a1 and a2, of the neighbour cell in a4, a5, b1,
-        /// b2 and 3a.
+        /// RSRP threshold. In a1 and a2 it is compared with the serving cell, in a4, a5, b1, b2 and
+        /// 3a with the neighbour cell.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP threshold of the serving cell in a5 and b2.
+        /// RSRP threshold of the serving cell in the events a5 and b2.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSCP threshold of a 3G cell in b1 and b2, in place of `threshold` (b1-ThresholdUTRA,
-        /// b2-Threshold2UTRA).
+        /// RSCP threshold of a 3G cell in the events b1 and b2, in place of `threshold`
+        /// (b1-ThresholdUTRA, b2-Threshold2UTRA).
         threshold_rscp: Option<Dbm> = LEVEL, Optional;
-        /// RSCP threshold of the 3G cell that the UE is in, in 3a.
+        /// RSCP threshold of the UE's 3G cell in the event 3a.
         serving_threshold_rscp: Option<Dbm> = LEVEL, Optional;
-        /// Offset by which the neighbour cell must be better in a3 and a6.
+        /// Offset by which the neighbour cell must be better than the UE's cell in the events a3
+        /// and a6.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
         /// Hysteresis of the event.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
-        /// Time for which the condition must hold (time to trigger).
+        /// Time for which the event's condition must hold before the first report (time to
+        /// trigger).
         time_to_trigger: Span = TIME, Default("\"160 ms\"");
-        /// Filter coefficient k of the layer 3 filter. 0 means no filter.
+        /// Filter coefficient k of the layer 3 filter. 0 disables the filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
-        /// Time between two reports.
+        /// Time between two reports of the same event.
         report_interval: Span = RRC_TIME, Default("\"240 ms\"");
-        /// True if a report of this event makes the network command a handover, which ends the UE's
-        /// candidates. Only `procedure = "conditional"` uses it. Events b1 and b2 have no other
-        /// effect there.
+        /// True if a report of this event makes the network command a handover, which also ends the
+        /// UE's prepared cells. Used only with `procedure = "conditional"`. With this procedure the
+        /// events b1 and b2 have no other effect.
         command: bool = Shape::Bool, Default("false");
-        /// Largest number of reports about a cell. Default: reports continue until the event is
-        /// left.
+        /// Largest number of reports about a cell. Default: reports continue until the event's
+        /// condition ends.
         report_amount: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
     }
 }
@@ -405,7 +410,8 @@ impl MeasurementEvent {
         self.threshold_rscp.is_some()
     }
 
-    /// Checks that levels of 3G cells are given for the events that need them, and for no others.
+    /// Checks that levels of 3G cells are given for the events that need them, and only for these
+    /// events.
     fn fits_utra(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
         let (is_b, is_3a) = (
             matches!(self.kind, EventKind::B1 | EventKind::B2),
@@ -484,17 +490,19 @@ words! {
         A3 = "a3",
         /// A neighbour cell is better than a threshold.
         A4 = "a4",
-        /// The serving cell is worse than a threshold, and a neighbour cell is better than another.
+        /// The serving cell is worse than a threshold, and a neighbour cell is better than a second
+        /// threshold.
         A5 = "a5",
-        /// A neighbour cell is better than the secondary cell on its carrier by an offset.
+        /// A neighbour cell is better by an offset than the UE's secondary cell on the same
+        /// carrier.
         A6 = "a6",
         /// A neighbour cell of the other generation is better than a threshold.
         B1 = "b1",
         /// The serving cell is worse than a threshold, and a neighbour cell of the other generation
-        /// is better than another.
+        /// is better than a second threshold.
         B2 = "b2",
-        /// The 3G cell that the UE is in is worse than a threshold, and a cell of LTE or NR is
-        /// better than another.
+        /// The UE's 3G cell is worse than a threshold, and a cell of LTE or NR is better than a
+        /// second threshold.
         E3a = "3a",
     }
 }
@@ -503,19 +511,23 @@ words! {
     /// The nodes that prepare a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverPreparation {
-        /// LTE base stations with each other, if a link connects them, else as with `s1`.
+        /// LTE base stations prepare a handover directly, if a link connects them. Otherwise as
+        /// with `s1`.
         X2 = "x2",
-        /// NR base stations with each other, if a link connects them, else as with `n2`.
+        /// NR base stations prepare a handover directly, if a link connects them. Otherwise as with
+        /// `n2`.
         Xn = "xn",
-        /// LTE base stations by way of the core network, which also carries forwarded packets.
+        /// LTE base stations prepare a handover through the core network, which also carries
+        /// forwarded packets.
         S1 = "s1",
-        /// NR base stations by way of the core network, which also carries forwarded packets.
+        /// NR base stations prepare a handover through the core network, which also carries
+        /// forwarded packets.
         N2 = "n2",
     }
 }
 
 impl HandoverPreparation {
-    /// Returns true if base stations prepare a handover with each other.
+    /// Returns true if base stations prepare a handover directly.
     pub fn is_direct(self) -> bool {
         matches!(self, HandoverPreparation::X2 | HandoverPreparation::Xn)
     }
@@ -527,8 +539,8 @@ words! {
     pub enum HandoverData {
         /// The data is dropped.
         None = "none",
-        /// The data is forwarded to the target, with its PDCP sequence numbers in acknowledged
-        /// mode.
+        /// The data is forwarded to the target. In acknowledged mode it keeps its PDCP sequence
+        /// numbers.
         Forwarding = "forwarding",
         /// The data is dropped. The core network sends each packet to both base stations for some
         /// time.
@@ -542,7 +554,7 @@ impl KeyValue for Vec<MeasurementEvent> {
             return None;
         };
         let events = items.iter().map(|item| MeasurementEvent::of(item, builder));
-        // All items are read first, so that each mistake is reported.
+        // All items are read first, so that each of their mistakes is reported.
         let events: Vec<_> = events.collect();
         events.into_iter().collect()
     }

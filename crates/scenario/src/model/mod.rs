@@ -1,8 +1,8 @@
-//! The resolved scenario: all defaults are filled in, names are looked up, and values have their
-//! units.
+//! Model of a resolved scenario: all defaults are filled in, names are looked up, and values have
+//! their units.
 //!
-//! `sim` builds its world from these structs, which are plain data. The meaning and the allowed
-//! values of a key are declared with the struct that it belongs to.
+//! The crate `sim` builds its simulation from these structs, which are plain data. The meaning and
+//! the allowed values of a key are declared with the struct that contains the key.
 
 mod beam_failure;
 mod blockage;
@@ -71,18 +71,18 @@ pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{NodeId, Span};
 
-/// A complete scenario.
+/// Complete scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// Title for figures. It may be empty.
+    /// Title of the run's figures. It may be empty.
     pub title: String,
-    /// Simulated length of the run.
+    /// Simulated duration of the run.
     pub duration: Span,
-    /// Seed of every random stream.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Division into worlds that run in parallel.
+    /// Division of the scenario into worlds that are simulated in parallel.
     pub worlds: Worlds,
-    /// Nodes. A [`NodeId`] is an index into this list.
+    /// Nodes of the scenario. A [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.
     pub links: Vec<Link>,
@@ -92,60 +92,60 @@ pub struct Scenario {
     pub cells: Vec<Cell>,
     /// Groups of vehicles, in the order of the file.
     pub vehicles: Vec<VehicleGroup>,
-    /// Radio interfaces, in the order of the file, with `count` expanded.
+    /// UEs, in the order of the file. The UEs of a `count` are listed one by one.
     pub ues: Vec<Ue>,
     /// Mobility management. `None` if each UE stays in its cell.
     pub mobility: Option<MobilityManagement>,
-    /// Prediction of blockages. `None` if only `link-info` makes predictions.
+    /// Prediction of blockages. `None` if at most `link-info` predicts blockages.
     pub prediction: Option<BlockagePrediction>,
     /// Handovers between links and bearers of 2G and 3G, in the order of the file.
     pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
-    /// Files of channels, in the order of the scenario file.
+    /// Channel files, in the order of the scenario file.
     pub channel_files: Vec<ChannelFile>,
     /// Blockages, in the order of the file.
     pub blockages: Vec<Blockage>,
-    /// Flows, in the order of the file, with `count` expanded.
+    /// Flows, in the order of the file. The flows of a `count` are listed one by one.
     pub flows: Vec<Flow>,
     /// Settings of the recorded tables and captures.
     pub probe: ProbeSettings,
-    /// All files that the scenario names, by path.
+    /// All files that the scenario names, sorted by path.
     pub files: Vec<File>,
 }
 
-/// A catalog entry with the parameters that the scenario gives.
+/// Catalog entry, with the parameters that the scenario gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// Canonical name, even if the scenario uses an alias.
+    /// Canonical name of the entry, even if the scenario uses an alias.
     pub name: String,
     /// Parameters that the scenario gives. All others keep their defaults.
     pub parameters: Parameters,
 }
 
-/// A link, a radio access bearer or a radio bearer. It carries packets between two nodes.
+/// Link, radio access bearer or radio bearer. Each carries packets between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Medium {
     /// Index of a link in [`Scenario::links`].
     Link(usize),
     /// Index of a 2G or 3G bearer in [`Scenario::rabs`].
     Rab(usize),
-    /// Position of a UE's radio bearer in [`Scenario::bearers`].
+    /// Index of a UE's radio bearer in [`Scenario::bearers`].
     RadioBearer(usize),
 }
 
-/// A step of a route: a medium in one direction.
+/// Step of a route: one direction of a link or bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
-    /// Medium that the hop crosses.
+    /// Link or bearer that the hop crosses.
     pub medium: Medium,
-    /// True if the hop goes from the medium's `to` to its `from`. The forward direction of bearers
-    /// is from the base station to the phone.
+    /// True if the hop leads from the medium's `to` to its `from`. The forward direction of a
+    /// bearer leads from the base station to the phone.
     pub is_reverse: bool,
 }
 
 impl Hop {
-    /// Returns the same medium in the other direction.
+    /// Returns the hop over the same link or bearer in the opposite direction.
     pub fn reversed(self) -> Hop {
         Hop {
             is_reverse: !self.is_reverse,
@@ -163,7 +163,7 @@ impl Scenario {
             .map(|index| NodeId(index as u32))
     }
 
-    /// Returns the name of a medium in the file.
+    /// Returns the name of a link or bearer in the file.
     pub fn medium_name(&self, medium: Medium) -> String {
         match medium {
             Medium::Link(link) => self.links[link].name.clone(),
@@ -175,7 +175,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the name of a source of notices in the file.
+    /// Returns the name in the file of a link, bearer or cell that sends link information.
     pub fn source_name(&self, source: LinkInfoSource) -> String {
         match source {
             LinkInfoSource::Medium(medium) => self.medium_name(medium),
@@ -183,7 +183,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the radio bearers: the default one of each UE, then the further ones.
+    /// Returns the radio bearers: first the default bearer of each UE, then all others.
     pub fn bearers(&self) -> impl Iterator<Item = Bearer<'_>> {
         radio::bearers(&self.ues)
     }

@@ -1,4 +1,4 @@
-//! Prediction of blockages by base stations from the reports of vehicles.
+//! Prediction of blockages by base stations, from the reports of vehicles.
 
 use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, RRC_TIME};
 use crate::quantity::Dimension;
@@ -14,53 +14,56 @@ const REPORTS: Shape = Shape::Integer {
 };
 
 table! {
-    /// Prediction of the blockages of UEs by base stations, from the places and speeds that UEs
-    /// report. Flows whose `link-info` names a UE or a cell receive the predictions.
+    /// Prediction by base stations of blockages of their UEs, from the positions and speeds that
+    /// UEs report. Flows whose `link-info` names a UE or a cell receive the predictions.
     #[derive(Debug, Clone, PartialEq)]
     pub struct BlockagePrediction {
         own {}
-        /// Knowledge from which a base station predicts.
+        /// Knowledge that a base station uses for predictions.
         knows: Knowledge = Knowledge::SHAPE, Default("\"reports\"");
-        /// Time between two reports of a UE.
+        /// Time between two position reports of a UE.
         report_period: Span = RRC_TIME, Default("\"40 ms\"");
-        /// Downlink SNR below which a UE counts as blocked, so that its reports are lost. The
-        /// default is near the limit of the lowest CQI.
+        /// Downlink SNR below which a UE counts as blocked. Reports of a blocked UE are lost. The
+        /// default is near the lowest SNR of the lowest CQI.
         threshold: Decibel = QUALITY, Default("\"-6 dB\"");
-        /// Division of the ground into regions, about which a base station learns from reports.
+        /// Division of the ground into regions. A base station learns from reports how often each
+        /// is blocked.
         regions: Regions = Regions::SHAPE, Default("\"squares\"");
-        /// Side of a region that is a square. The base station examines the path ahead in steps of
+        /// Side of a square region. The base station examines the UE's expected path in steps of
         /// half of this length.
         resolution: Meters = LENGTH, Default("\"5 m\"");
-        /// Width of a region that is a beam of the base station.
+        /// Width of a region that is a beam of the base station, as an angle.
         beam_width: f64 = BEAMWIDTH, Default("\"10 deg\"");
-        /// Number of reports from a region after which the base station knows it.
+        /// Number of reports from a region that a base station needs before it predicts for the
+        /// region.
         learning: u32 = REPORTS, Default("2");
         /// Time for which a base station predicts ahead.
         horizon: Span = POSITIVE_TIME, Default("\"5 s\"");
-        /// Standard deviation of the error of a UE's reported place. The error of a UE is constant
-        /// over the run.
+        /// Standard deviation of the error of a UE's reported position. The error of a UE is
+        /// constant over the run.
         place_error: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
         /// Standard deviation of the error of a UE's reported speed, as a share of the speed. The
         /// error of a UE is constant over the run.
         speed_error: f64 = PROBABILITY, Default("0");
-        /// Share of predictions that are lost.
+        /// Probability that a prediction is lost.
         missed: f64 = PROBABILITY, Default("0");
-        /// Share of reports without a prediction to which a false one is added.
+        /// Probability that a report without a prediction is given a false prediction.
         false_alarms: f64 = PROBABILITY, Default("0");
     }
 }
 
 words! {
-    /// The knowledge from which a base station predicts.
+    /// The knowledge that a base station uses for predictions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Knowledge {
-        /// Past reports: the share of reports from each region in which the cell was blocked.
+        /// Past reports: the share of reports from each region during which the cell was blocked.
         Reports = "reports",
         /// Buildings that obstruct the line of sight from the cell.
         Buildings = "buildings",
-        /// Buildings, and all vehicles, as if each went straight on at the speed that it reports.
+        /// Buildings and all vehicles. Each vehicle is assumed to drive straight on at its reported
+        /// speed.
         Vehicles = "vehicles",
-        /// The future: an exact prediction for comparison.
+        /// The exact future of the simulation, for comparison.
         Future = "future",
     }
 }
@@ -71,7 +74,8 @@ words! {
     pub enum Regions {
         /// Squares of the ground.
         Squares = "squares",
-        /// Beams of the base station from its mast on. All places in one direction are one region.
+        /// Beams of the base station. All positions in the same direction from the mast are one
+        /// region.
         Beams = "beams",
     }
 }

@@ -9,44 +9,46 @@ use crate::table::{nested, table};
 use fadeout_core::NodeId;
 
 table! {
-    /// A radio access bearer (RAB, TS 23.107) of 2G or 3G between a base station and a phone, `rab`
-    /// in a file. Data radio bearers of UEs have the type [`Bearer`](super::Bearer).
+    /// A radio access bearer (RAB, TS 23.107) of 2G or 3G between a base station and a phone. It is
+    /// called `rab` in a file. Data radio bearers of UEs have the type [`Bearer`](super::Bearer).
     #[derive(Debug, Clone, PartialEq)]
     pub struct Rab {
         own {
             /// Name of the bearer in the file.
             name: String,
-            /// Base station, where the downlink starts.
+            /// Base station of the bearer, where the downlink starts.
             from: NodeId,
-            /// Phone, where the downlink ends.
+            /// Phone of the bearer, where the downlink ends.
             to: NodeId,
         }
         /// Node of the base station, where the downlink starts.
         "from" = Shape::Reference, Required;
         /// Node of the phone, where the downlink ends.
         "to" = Shape::Reference, Required;
-        /// Radio technology. It gives rates, transmission intervals, delays and errors.
+        /// Radio technology of the bearer. It determines rates, transmission intervals, delays and
+        /// errors.
         technology: Named = Shape::Named { kind: "radio-access-bearer", tag: "name" }, Required;
-        /// Keys of the direction from `from` to `to` alone.
+        /// Settings of the downlink only, from `from` to `to`.
         downlink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
-        /// Keys of the direction from `to` to `from` alone.
+        /// Settings of the uplink only, from `to` to `from`.
         uplink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
     }
 }
 
 table! {
-    /// The keys of one direction of a radio access bearer.
+    /// The settings of one direction of a radio access bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabDirection {
         own {}
-        /// Rate in place of the technology's. Blocks and errors remain those of the technology.
-        /// With a `trace` there are no blocks and errors, as its delivery opportunities contain
-        /// their effect.
+        /// Rate in place of the technology's rate. Blocks and errors remain those of the
+        /// technology. With a `trace` there are no blocks and errors, because its delivery
+        /// opportunities include their effect.
         rate: Option<RateModel> = Shape::AnyOf(&[
             RATE,
             Shape::Variants(&chosen(RateModel::VARIANTS, ["steps", "off", "trace"])),
         ]), Optional;
-        /// Queue in front of the transmitter. A packet counts until it is through.
+        /// Queue in front of the transmitter. A packet stays in the queue until it has been
+        /// transmitted.
         queue: RabQueue = Shape::Table(RabQueue::KEYS), Default("{}");
         /// Loss of arriving packets, random or listed. Default: no loss.
         loss: Option<Loss> = LOSS, Optional;
@@ -58,11 +60,11 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabQueue {
         own {}
-        /// Limit of the queue: a number of packets, a number of bytes, or the time to send the
-        /// queued bytes at the bearer's rate. Default: the bytes sent in 300 ms, but at least 30
-        /// kB.
+        /// Limit of the queue. The limit is a number of packets, a number of bytes, or the time in
+        /// which the bearer sends the queued bytes. Default: the bytes sent in 300 ms, but at least
+        /// 30 kB.
         limit: Option<QueueLimit> = QueueLimit::SHAPE, Optional;
-        /// Queue discipline. It decides which packets the queue drops or marks.
+        /// Queue discipline. It determines which packets the queue drops or marks.
         discipline: Named = DISCIPLINE, FirstOfKind;
     }
 }
