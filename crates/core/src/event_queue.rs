@@ -194,7 +194,8 @@ fn least_child<E>(heap: &[Entry<E>], parent: usize) -> Option<usize> {
     let first = parent * ARITY + 1;
     let children = heap.get(first..)?;
     if let Some([a, b, c, d]) = children.first_chunk::<ARITY>() {
-        // Two pairs are compared first, then their winners, so that comparisons run in parallel.
+        // The two pairs are compared first, and then their earlier entries, so that comparisons run
+        // in parallel.
         let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
         let (left, right) = (a.min(b), c.min(d));
         let of_pair = [usize::from(b < a), 2 + usize::from(d < c)];

@@ -119,7 +119,8 @@ fn merge(intervals: &[BlockageInterval]) -> Result<Vec<BlockageInterval>, LinkEr
     }
     edges.sort_unstable();
 
-    // Ranked from the strongest blockage: by rate, then by loss, then by the given order.
+    // The ranking begins with the strongest blockage: by rate, then by loss, then by the given
+    // order.
     let mut ranking: Vec<usize> = (0..intervals.len()).collect();
     ranking.sort_by(|&a, &b| {
         let (a, b) = (&intervals[a], &intervals[b]);

@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn a_trace_gives_the_capacity_of_each_window() {
-        // The trace has one opportunity each millisecond for 100 ms, then none for 100 ms.
+        // The trace has one opportunity in each of the first 99 milliseconds, and the last one at
+        // 200 ms.
         let mut text: String = (1..=99).map(|ms| format!("{ms}\n")).collect();
         text += "200\n";
         let config = LinkConfig {

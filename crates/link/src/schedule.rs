@@ -267,7 +267,7 @@ mod tests {
                     .any(|i| i.0 == Time::ZERO)
             })
             .count();
-        // Time zero is blocked with probability 0.4. Five standard errors are 0.039.
+        // Time zero is blocked with probability 0.4. The limit of 0.039 is five standard errors.
         assert!(
             (covered as f64 / f64::from(runs as u32) - 0.4).abs() < 0.039,
             "{covered}"
@@ -287,8 +287,8 @@ mod tests {
             .map(|(s, e)| (*e - *s).as_secs_f64())
             .sum::<f64>()
             / count;
-        // The standard error of an exponential is mean / sqrt(count), and the limit is five of
-        // them.
+        // The standard error of an exponential mean is mean / sqrt(count), and the limit is five
+        // standard errors.
         assert!((mean - 0.1).abs() < 5.0 * 0.1 / count.sqrt(), "{mean}");
         assert!(
             (4000.0 / count - 0.4).abs() < 5.0 * 0.316 / count.sqrt(),

@@ -99,7 +99,7 @@ mod tests {
         let at = Time::from_nanos(1_000_003_000_000);
         steps.skip_to(at);
         assert_eq!(steps.next_step().0.as_millis(), 1_000_004);
-        // In the middle of a repetition nothing is skipped.
+        // The next step is in the middle of a repetition, so nothing is skipped.
         steps.skip_to(Time::from_nanos(u64::MAX / 2));
         assert_eq!(steps.next_step().0.as_millis(), 1_000_005);
     }

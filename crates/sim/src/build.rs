@@ -243,8 +243,8 @@ fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, 
     for one in built {
         match one {
             Ok(one) => good.push(one),
-            // Both directions of a link report the same mistake, and so do all UEs that one `count`
-            // creates.
+            // Each mistake is listed once. Both directions of a link report the same mistake, and
+            // so do all UEs that one `count` creates.
             Err(error) if !wrong.contains(&error) => wrong.push(error),
             Err(_) => {}
         }
@@ -312,7 +312,7 @@ fn wires(
         }
         parts.links.extend(directions);
     }
-    // Most flows have two ends.
+    // Most flows have two ends, so the list of endpoints gets memory for two per flow.
     parts.flows.reserve_exact(scenario.flows.len());
     parts.endpoints.reserve_exact(2 * scenario.flows.len());
     let mut builder = Flows {

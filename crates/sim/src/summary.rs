@@ -55,7 +55,7 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
     }
     let groups = Groups::from_flows(scenario.flows.iter().map(|described| &*described.name));
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
-    // Completed transfers in the order of their completion.
+    // Time and index of each completed transfer. Their rows are in the order of completion.
     let mut done: Vec<(Time, usize)> = Vec::new();
     for (index, (_, flow)) in flows().enumerate() {
         done.extend(flow.completed_at.map(|at| (at, index)));

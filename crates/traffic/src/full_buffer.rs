@@ -212,7 +212,8 @@ mod tests {
         assert_eq!(sends(&mut full, Some(0)), 10);
         assert_eq!(sends(&mut full, Some(1)), 1);
         assert_eq!(sends(&mut full, Some(4)), 4);
-        // All ten are lost. The arrival of one more datagram shows it.
+        // All ten datagrams are lost. The arrival of one more datagram shows this, and ten new
+        // datagrams are sent.
         assert_eq!(sends(&mut full, None), 1);
         assert_eq!(sends(&mut full, Some(11)), 10);
         assert_eq!(full.in_flight, 10);

@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn an_update_is_scaled_down_while_the_probability_is_small() {
         let (delay, old) = (Span::from_millis(25), Span::from_millis(20));
-        // The change is 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
+        // The change by the formula of the RFC is 0.125 (25 - 15) ms + 1.25 (25 - 20) ms.
         let full = 0.125 * 0.010 + 1.25 * 0.005;
         let table = [
             (5e-7, 2048.0),
@@ -456,8 +456,8 @@ mod tests {
 
     #[test]
     fn derandomised_drops_keep_their_distance() {
-        // RFC 8033 section 5.4 has gaps of at least 0.85 / p and at most 8.5 / p packets. Sums of p
-        // = 1/16 are exact.
+        // In RFC 8033 section 5.4 gaps have at least 0.85 / p and at most 8.5 / p packets. With p =
+        // 1/16 sums of p are exact.
         let gaps = gaps(true, 0.0625);
         let range = 14..=136;
         assert!(gaps.iter().skip(1).all(|gap| range.contains(gap)));

@@ -204,7 +204,8 @@ macro_rules! from_setting {
 
 from_setting! {
     f64: |settings, name| settings.number(name);
-    // An `as` cast from float to integer saturates, but the ranges of parameters stay below that.
+    // An `as` cast from float to integer saturates, but the ranges of parameters stay below the
+    // limits of the type.
     u8: |settings, name| settings.number(name) as u8;
     u32: |settings, name| settings.number(name) as u32;
     u64: |settings, name| settings.number(name) as u64;

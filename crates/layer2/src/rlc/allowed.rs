@@ -47,9 +47,9 @@ const VALUES: &str = include_str!("../../../../data/rlc_enumerations.csv");
 
 /// Values that RLC-Config enumerates for polling.
 pub(crate) struct Polling {
-    /// pollPDU.
+    /// Allowed values of pollPDU.
     pub(crate) pdus: &'static [u64],
-    /// pollByte in kB.
+    /// Allowed values of pollByte in kB.
     pub(crate) kilobytes: &'static [u64],
 }
 

@@ -74,7 +74,7 @@ mod tests {
         for millis in 1201..1400 {
             rate.on_block(at(millis), 3000, true);
         }
-        // A share of e^(-200/16) of the old rate remains.
+        // The share e^(-200/16) of the old rate remains, so the rate is nearly the new one.
         let now = rate.bytes_per_s().expect("known");
         assert!((2_990_000..3_000_100).contains(&now), "{now}");
     }

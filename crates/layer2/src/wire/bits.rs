@@ -56,7 +56,7 @@ mod tests {
         let mut bits = Bits::new(&mut bytes);
         bits.flag(true).put(0b01, 2).put(0x1_2345, 17).put(3, 2);
         bits.pad();
-        // Bits: 1 01 1 0010 0011 0100 0101 11 00.
+        // The fields have the bits 1 01 1 0010 0011 0100 0101 11, and 00 is padding.
         assert_eq!(bytes, [7, 0b1011_0010, 0b0011_0100, 0b0101_1100]);
     }
 

@@ -27,7 +27,7 @@ pub(super) fn write_nr<'a>(
 ) {
     for run in runs {
         for pdu in run.pdus {
-            // Fields R, F, LCID and L.
+            // The subheader has the fields R, F, LCID and L.
             match u8::try_from(pdu.size) {
                 Ok(short) => out.bytes.extend([run.format.lcid, short]),
                 Err(_) => {
@@ -91,7 +91,7 @@ pub(super) fn write_lte<'a>(
     } else if let Some(last) = last {
         out.bytes[last] &= !lte::MORE;
         if spared > 0 {
-            // Only F2, E and LCID of that subheader remain.
+            // Only the fields F2, E and LCID of the last subheader remain.
             out.bytes.truncate(last + 1);
             out.bytes[last] &= 0x1f;
         }

@@ -40,7 +40,7 @@ fn write_nr_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart]
     if let Form::Am(_) = form {
         bits.flag(true).flag(pdu.is_polling); // D/C says data
     }
-    // SI: complete SDU, first, last or middle segment.
+    // SI tells a complete SDU, and its first, middle and last segments apart.
     let segment = u32::from(!part.is_first()) << 1 | u32::from(!part.is_last());
     bits.put(segment, 2);
     match form {

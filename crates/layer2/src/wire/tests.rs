@@ -178,7 +178,7 @@ fn nr_umd_pdus_have_an_sn_only_in_segments() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
     let of = |rlc, pdu, part| rlc_pdu(rlc, SHORT_PDCP, pdu, &[part]);
-    // TS 38.322 Figures 6.2.2.3-1 to 6.2.2.3-5.
+    // The PDUs have the formats of TS 38.322 Figures 6.2.2.3-1 to 6.2.2.3-5.
     let whole = of(
         RlcConfig::NR_UM,
         data(PduKind::UmdComplete, 0, 1 + 12),
@@ -378,7 +378,7 @@ fn lte_amd_pdu_segments_have_lsf_and_so() {
 fn lte_umd_pdus_have_5_or_10_bits_of_sn() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
-    // TS 36.322 Figures 6.2.1.3-1 and 6.2.1.3-2.
+    // The PDUs have the formats of TS 36.322 Figures 6.2.1.3-1 and 6.2.1.3-2.
     let of = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
     let bytes = of(LTE_UM5, data(PduKind::Umd, 0b10101, 1 + 4), &[part(0, 4)]);
     assert_eq!(bytes, [0b0101_0101, 0x80, 5, 0, 0]);

@@ -92,7 +92,8 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
             if node.status_at() <= now
                 && let Some(status) = node.status(now, rlc.front())
             {
-                // A range is reported four times.
+                // Four statuses report each lost range. So the test loses at most three statuses in
+                // a row.
                 lost_in_a_row = match draws.below(3) == 0 && lost_in_a_row < 3 && !is_calm {
                     true => lost_in_a_row + 1,
                     false => {
@@ -214,8 +215,8 @@ fn a_node_neither_starves_nor_has_more_than_lasts_for_its_time() {
         let mut draws = Stream::new(seed, "starve", 0);
         let (delay, period) = (1 + draws.below(15), 2 + draws.below(8));
         let rate = 500 + draws.below(20_000);
-        // Delay of frame and status, time until the next status, and rounding to steps and whole
-        // packets.
+        // The time covers the delays of frame and status, the time until the next status, and
+        // rounding to steps and whole packets.
         let time = 2 * delay + 2 * period + 4 + 4000 / rate + draws.below(40);
         let config = FlowControlConfig {
             desired: DesiredBuffer::Lasting(Span::from_millis(time), Bytes(3000)),
@@ -228,7 +229,8 @@ fn a_node_neither_starves_nor_has_more_than_lasts_for_its_time() {
         let whole = rate * settled.len() as u64;
         let claim = format!("{rate} bytes/ms, {delay} ms, a status each {period} ms, {time} ms");
         assert!(delivered + 2000 >= whole, "{claim}: {delivered} of {whole}");
-        // The mean over eight statuses counts whole packets.
+        // The mean over eight statuses counts whole packets, so the bound has some packets in
+        // addition.
         let most = (rate * time + 1000 * time / (8 * period) + 2000).max(3000);
         assert!(steps.iter().all(|step| step.1 <= most), "{claim}");
     });

@@ -119,8 +119,8 @@ mod tests {
             .collect();
         let count = bursts.len() as f64;
         let mean = bursts.iter().sum::<f64>() / count;
-        // Geometric distribution with mean 1/r = 4 and variance (1 - r) / r^2 = 12. The limit is
-        // five standard errors.
+        // The lengths of bursts have a geometric distribution with mean 1/r = 4 and variance (1 -
+        // r) / r^2 = 12. The limit is five standard errors.
         assert!((mean - 4.0).abs() < 5.0 * (12.0 / count).sqrt(), "{mean}");
     }
 

@@ -350,7 +350,7 @@ mod tests {
         while dual.dequeue(ms(0), &mut rig.effects()).is_some() {
             left += 1;
         }
-        // Signals are spread evenly, so the counts are exact except for the first.
+        // Signals are spread evenly, so each count is exact to one signal.
         assert!(rig.marked.abs_diff(2_000) <= 1, "{}", rig.marked);
         assert!(
             rig.dropped.len().abs_diff(100) <= 1,

@@ -461,7 +461,8 @@ mod tests {
     fn each_queue_has_a_codel_of_its_own() {
         let mut fq = fq(FqCoDelConfig::default());
         let mut rig = Rig::default();
-        // Flow 1 always has a backlog. Flow 2 sends a packet each millisecond and never waits.
+        // Flow 1 always has a backlog, so only its packets are dropped. Flow 2 sends a packet each
+        // millisecond and never waits.
         for n in 0..3_000_u64 {
             while fq.packets() < 50 {
                 add(&mut fq, &mut rig, ms(n), 1500, 1);
@@ -501,7 +502,8 @@ mod tests {
             let index = fq.hash(queued.packet, &rig.effects());
             counts[index as usize] += 1;
         }
-        // Chi-squared distribution with 1023 degrees of freedom: mean 1023, standard deviation 45.
+        // The sum has a chi-squared distribution with 1023 degrees of freedom: mean 1023, standard
+        // deviation 45.
         let chi: f64 = counts
             .iter()
             .map(|n| {

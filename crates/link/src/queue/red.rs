@@ -326,7 +326,8 @@ mod tests {
         let Verdict::Early(gentle) = verdict(config(), 22.5) else {
             panic!("gentle has a probability there");
         };
-        // The probability is halfway between 0.1 and 1.
+        // Halfway between the maximum threshold and twice this threshold, the probability is
+        // halfway between 0.1 and 1.
         assert!((gentle - 0.55).abs() < 1e-12);
         assert_eq!(verdict(config(), 30.0), Verdict::Drop);
     }

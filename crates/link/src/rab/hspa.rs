@@ -117,7 +117,7 @@ impl Configures for Hspa {
                 transmissions: self.harq_transmissions,
                 ..blocks
             };
-            // The rate is rounded, so that blocks without overhead have exactly their rate.
+            // The rate is rounded, so that a block without overhead carries exactly its bits.
             let rate = Rate::from_bits_per_sec(rate.round() as u64);
             self.common.direction(rate, blocks)
         };
@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn blocks_are_those_of_the_standard() {
-        // TS 25.214 Table 7D, by SINR and the formula of Brouwer et al.
+        // The expected values are those of TS 25.214 Table 7D, with the CQI by the formula of
+        // Brouwer et al.
         for (sinr_db, cqi, bits) in [(0.0, 16, 3565), (10.0, 26, 17237), (-10.0, 6, 461)] {
             assert_eq!(cqi_of(sinr_db), Ok(cqi));
             assert_eq!(block_bits(10, cqi), Ok(bits));

@@ -271,7 +271,8 @@ fn model(case: &Case) -> Outcome {
     let mut outcome = Outcome::default();
     let mut inside: Vec<(u64, u32)> = Vec::new();
     let (mut now, mut busy) = (0, Busy::default());
-    // Latest instants so far at which a packet leaves the queue, and arrives.
+    // Latest times so far: the departure of a packet from the queue, and the arrival at the far
+    // end.
     let (mut left, mut latest) = (0, 0);
     for (n, &(gap, size)) in case.arrivals.iter().enumerate() {
         now += gap;

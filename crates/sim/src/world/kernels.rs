@@ -73,7 +73,7 @@ impl Kernels {
                 }
                 (Protocol::Tcp, segment)
             }
-            // Links and radios need only the size of other protocols.
+            // For packets of other protocols, links and radios need only the size.
             _ => {
                 let len = (ip.len as u32).saturating_sub(DATAGRAM_HEADERS);
                 let sized = Segment {

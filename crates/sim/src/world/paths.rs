@@ -199,7 +199,8 @@ impl UePaths {
         }
         paths.moves = moves;
         world.paths = Some(paths);
-        // A path switch schedules events of the radio, some before the current wake-up.
+        // A path switch may schedule radio events before the current wake-up, so the wake-up is
+        // scheduled again.
         if let Some(radio) = &mut world.radio {
             radio.arm(&mut world.agenda);
         }

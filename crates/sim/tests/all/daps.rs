@@ -21,8 +21,8 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     assert_eq!(row.procedure, Procedure::Daps);
     assert!(row.downlink_gap_s < 0.010, "{row:?}");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
-    // The source is informed one delay after the last message, and its answer arrives one delay
-    // later.
+    // The source is informed one link delay after the last message. Its answer arrives one link
+    // delay later.
     let step = |event| {
         let mut steps = rows.steps.iter();
         let found = steps.find(|step| step.event == event);

@@ -40,8 +40,8 @@ fn a_stream_over_a_clean_link_has_the_delay_of_the_link() {
     let stream = "from = \"a\"\nto = \"b\"\n\
                   application = { kind = \"packet-stream\", size = \"972 B\", rate = \"777600 bit/s\" }";
     let summary = run(LINK, stream);
-    // The flow sends 100 packets of 1000 bytes a second from 0 s on. Each takes 8 ms, and the last
-    // ones do not arrive before the end.
+    // The flow sends 100 packets of 1000 bytes a second from 0 s on. Each packet takes 28 ms, so
+    // the last three do not arrive before the end.
     assert_eq!(value_of(&summary, 0, "sent_datagrams"), 1001.0);
     assert_eq!(value_of(&summary, 0, "received_datagrams"), 998.0);
     assert_eq!(value_of(&summary, 0, "lost_datagrams"), 0.0);
@@ -152,7 +152,7 @@ fn a_full_buffer_takes_all_that_a_link_or_a_bearer_has() {
         interface["rate_mbps"].as_f64().expect("a rate")
     };
     assert_eq!(value_of(&udp, 0, "lost_datagrams"), 0.0);
-    // TCP needs a few round trips of slow start.
+    // TCP needs a few round trips of slow start, so its rate is a little lower.
     assert!(rate(&udp) > rate(&tcp), "{} {}", rate(&udp), rate(&tcp));
     assert!(rate(&udp) < 1.2 * rate(&tcp));
     let up = run(

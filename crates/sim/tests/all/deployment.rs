@@ -98,7 +98,7 @@ fn picos_keep_their_distances() {
     let (picos, macros) = (place("pico"), place("macro"));
     for (n, a) in picos.iter().enumerate() {
         let apart = |b: &(f64, f64)| hypot(a.0 - b.0, a.1 - b.1);
-        // Positions are written with a resolution of a micrometre.
+        // Positions are rounded to a micrometre, so distances have a small tolerance.
         assert!(macros.iter().all(|b| apart(b) >= 75.0 - 1e-5));
         assert!(picos[n + 1..].iter().all(|b| apart(b) >= 40.0 - 1e-5));
     }
@@ -127,7 +127,7 @@ fn a_network_that_repeats_itself_has_no_edge() {
         let (loss, sir) = at(true, 0, way);
         for rim in 7..19 {
             let (its_loss, its_sir) = at(true, rim, way);
-            // Positions are written with a resolution of a micrometre.
+            // Positions are rounded to a micrometre, so losses have a small tolerance.
             assert!((loss - its_loss).abs() < 1e-4 && (sir - its_sir).abs() < 1e-4);
         }
         let open = (7..19).map(|rim| at(false, rim, way).1);
@@ -259,9 +259,9 @@ fn indoors_the_walls_cost_what_they_should() {
     near(is_low as f64 / COUNT as f64, 0.2 + 0.8 * ground);
     let highest = described.ues.iter().map(|ue| ue.position.z);
     assert_eq!(highest.fold(0.0, f64::max), 22.5);
-    // The loss behind the known free-space path is that of the walls. A low-loss wall costs 11.47
-    // dB at 2 GHz, and the path inside 25/6 dB in the mean. Their standard deviations are 4.4 dB
-    // and 25/√72 dB.
+    // The loss in addition to the known free-space path loss is that of the walls and of the path
+    // inside. A low-loss wall costs 11.47 dB at 2 GHz, and the path inside 25/6 dB in the mean.
+    // Their standard deviations are 4.4 dB and 25/√72 dB.
     let mut walls = Vec::new();
     for (ue, row) in described.ues.iter().zip(geometry(&text)) {
         let up = described.cells[0].position.z - ue.position.z;

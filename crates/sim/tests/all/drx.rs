@@ -94,8 +94,8 @@ fn a_ue_that_sleeps_finds_later_that_its_link_fails() {
     for (cycle_s, window_s) in [(0.04, 0.8), (0.32, 3.2), (1.28, 6.4)] {
         let found_s = out_of_sync_s(&run(&cell((cycle_s * 1e3) as u32), QUIET));
         let later_s = found_s - awake_s;
-        // The detection is later by half of the longer window, and by up to one cycle until the
-        // evaluation.
+        // With DRX the detection is later by half of the difference between the windows. Up to one
+        // cycle passes until the evaluation.
         let expected_s = (window_s - 0.2) / 2.0;
         assert!(
             (-0.1..cycle_s + 0.1).contains(&(later_s - expected_s)),

@@ -34,7 +34,7 @@ fn a_handover_takes_the_times_of_its_steps() {
 #[test]
 fn over_links_it_takes_those_of_the_links() {
     takes_its_times(&[], [0.020_007_2, 0.005], 0.0);
-    // Each message through the core takes two links, which also carry downloads.
+    // Each message through the core takes two links, where it may wait for a packet of a download.
     let s1 = "mobility-management.preparation=\"s1\"";
     takes_its_times(&[s1], [0.030_007_2, 0.005], 1e-4);
 }

@@ -86,7 +86,7 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
     let LinkInfo::BlockagePredicted { starts_at, lasts } = predicted.1 else {
         panic!("{predicted:?}");
     };
-    // The preparation takes 5, 10 and 5 ms. The interruption has 35 ms, up to 10 ms until an
+    // The preparation takes 5 + 10 + 5 = 20 ms. The interruption takes 35 ms, up to 10 ms until an
     // occasion, and 3 ms until the response.
     assert!((starts_at.as_secs_f64() - row.triggered_s - 0.020).abs() < 1e-9);
     assert!((lasts.as_secs_f64() - 0.048).abs() < 1e-9);

@@ -205,7 +205,7 @@ fn a_policy_alone_changes_no_channel() {
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         world.fingerprint()
     };
-    // No UE has changed its cell by then.
+    // No UE changes its cell in these 5 s, so all policies give the same trajectory.
     let a3 = fingerprint("mobility-management.policy=\"a3\"");
     let balanced = fingerprint("mobility-management.policy=\"load-aware\"");
     let fallback = fingerprint("mobility-management.policy=\"blockage-aware\"");

@@ -68,7 +68,8 @@ fn with_acknowledgments_handovers_cost_whole_headers_and_no_packet() {
             let before = number(&row, "header_bytes") / number(&row, "packets");
             assert!(before > 51.0 && per_header < 20.0, "{seed}: {row}");
             assert_eq!(number(&row, "resets"), changes, "{seed}: {row}");
-            // Four IR packets follow each reset, and one is sent every half second.
+            // Four IR packets follow each reset. The other IR packets are the refreshes, one every
+            // half second.
             let whole = number(&row, "ir_packets");
             let refreshes = whole - 4.0 * (1.0 + changes);
             assert!((0.0..=80.0).contains(&refreshes), "{seed}: {row}");

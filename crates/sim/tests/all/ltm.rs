@@ -46,8 +46,8 @@ fn with_random_access_the_switch_takes_what_its_parts_sum_up_to() {
         (row.preambles, times(&rows, RrcEvent::TimingAcquired).len()),
         (1, 0)
     );
-    // TS 38.133 6.3.1.2 has 79 ms with an occasion every 20 ms. With one every 10 ms the limit is
-    // 69 ms, and the response comes after it.
+    // TS 38.133 clause 6.3.1.2 has a limit of 79 ms with an occasion every 20 ms. With an occasion
+    // every 10 ms the limit is 69 ms. The response comes 3 ms after this time.
     let whole = row.entered_s - command[0] - 0.003;
     assert!(whole <= 0.069 + 1e-6, "{whole} s");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);

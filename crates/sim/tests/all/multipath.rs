@@ -125,7 +125,7 @@ fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
     let lia = run(", coupling = \"lia\"");
     // 200 Mbit/s less headers are 186 Mbit/s, and 16 MB in 3.2 s are 40 Mbit/s. The data of one
     // write leaves before the next write. So less data waits behind the slow path than when all
-    // writes were assigned at once (ratios 0.65 and 0.48).
+    // writes were assigned at once, which gave ratios of 0.65 and 0.48.
     assert!(quick > 150.0, "{quick} Mbit/s");
     assert!(filled < 0.8 * quick, "{filled} against {quick} Mbit/s");
     assert!(lia < 0.7 * quick, "{lia} against {quick} Mbit/s");

@@ -89,7 +89,8 @@ fn what_will_happen_is_told_to_the_slot() {
     for (car, (_, starts, lasts, began, lasted)) in rows.iter().enumerate() {
         let (begins, length) = truth(car);
         // The radio evaluates its channel every millisecond. Diffraction at the wall's corner makes
-        // the edge of the shadow smooth.
+        // the edge of the shadow smooth, so the blockage begins some hundredths of a second early
+        // or late.
         let (starts, lasts) = (starts.expect("said"), lasts.expect("said"));
         assert!((starts - begins).abs() < 0.06, "{car}: {starts} {begins}");
         assert!((lasts - length).abs() < 0.12, "{car}: {lasts} {length}");
@@ -143,6 +144,7 @@ fn buildings_are_known_to_those_who_were_never_there() {
     let (learnt, error_s) = right("reports\"\nregions = \"beams\"\nbeam-width = \"3 deg");
     assert_eq!(learnt, 2);
     // A beam of 3 degrees covers 4.0 m of the street where the shadow begins, 48 m from the mast.
+    // The error is at most the time in this beam, and a report interval.
     assert!(error_s < 4.0 / 20.0 + 0.04, "{error_s}");
     let (built, error_s) = right("buildings");
     assert_eq!(built, 3);

@@ -32,7 +32,7 @@ const DOWNLOAD: &str = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\n";
 #[test]
 fn a_download_has_the_rate_of_the_blocks_less_errors_and_headers() {
     for (technology, bits_per_sec) in [
-        // Table 7D has blocks of 5887 bits at CQI 20 and of 25558 bits at CQI 30.
+        // TS 25.214 Table 7D has blocks of 5887 bits at CQI 20 and of 25558 bits at CQI 30.
         (
             "{ name = \"hspa\", cqi = 20, overhead = 0 }",
             5887.0 * 500.0 * 0.9 * 0.999,

@@ -79,11 +79,12 @@ fn behind_a_passing_vehicle_a_reflected_path_goes_on() {
 
 #[test]
 fn a_given_sinr_gives_the_rate_of_its_blocks() {
-    // MCS 28 with 100 resource blocks has 75,376 bits a millisecond (TS 36.213 Table 7.1.7.2.1-1).
+    // MCS 28 with 100 resource blocks carries 75,376 bits a millisecond (TS 36.213 Table
+    // 7.1.7.2.1-1).
     let cell = "radio = { kind = \"lte\", adaptation = \"fixed-mcs\", mcs = 28 }\n\
                 carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }";
-    // The buffer is larger than any window. A loss at the end would keep arrived data from being
-    // delivered.
+    // The buffer is larger than any window, so no packet is lost. A loss at the end would keep
+    // arrived data from being delivered.
     let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
               rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
     let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
@@ -466,7 +467,7 @@ fn what_no_radio_can_do_is_refused_with_what_it_could() {
         (fdd, &["cross-link-interference", "FDD"]),
     ] {
         let cell = match parts[0] {
-            // A UE antenna with one element.
+            // A UE antenna with one element allows two layers at most.
             "layers" => cell.replace(
                 "channel = {",
                 "channel = { ue-antenna = { kind = \"element\" },",

@@ -379,7 +379,7 @@ fn streams_over_bearers_arrive_whole_and_connections_end() {
         }
         let (world, is_aborted) = case.run();
         aborted += u64::from(is_aborted && !case.is_hard);
-        // One case in fifty is run twice.
+        // One case in fifty is run twice, and must have the same trajectory.
         if seed % 50 == 0 || cases.is_replay() {
             let (again, _) = case.run();
             assert_eq!(again.fingerprint(), world.fingerprint(), "the same bits");

@@ -143,7 +143,7 @@ fn rtw_gains_where_the_outage_is_shorter_than_the_timeout() {
         .goodput()
     };
     // The gain depends on the phase of a blockage within a round trip, so the test covers several
-    // lengths. Each gains, by 0.7 % in the mean.
+    // lengths. The scheme gains at each length, by 0.7 % in the mean.
     let short = [100, 150, 180, 200, 220].map(|ms| {
         let blockage = format!(
             "schedule = {{ period = \"5 s\", duration = \"{ms} ms\", phase = \"4 s\" }}\n\

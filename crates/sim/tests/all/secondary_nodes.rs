@@ -110,7 +110,8 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
         let scenario = parse(&text, ".".into(), &overrides);
         let (rows, _) = run_with(&scenario, Rows::default());
-        // The links of the macro cells are the same in both runs.
+        // The links of the macro cells are the same in both runs, so a secondary node causes no
+        // further failures.
         let (with, without) = (failures(&rows), failures(&without));
         assert!(with <= without, "{key}: {with} for {without}");
         let first = rows.handovers.iter();
@@ -130,7 +131,7 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
         );
         assert!((change.left_s - first.left_s).abs() < 1e-9, "{key}");
         if kept {
-            // The UE enters the master's cell first, and then this cell.
+            // The UE enters the master's cell first, and then the cell of the secondary node.
             assert!(change.entered_s > first.entered_s, "{key}");
             assert!(change.gap_s < 0.2, "{key}: {}", change.gap_s);
         }
@@ -200,7 +201,7 @@ fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
         ),
         ("1300 ms", "restore", &[(Modification, small, Success)]),
         ("1300 ms", "strongest", &[(Change, corner, Success)]),
-        // T304 of one second expires first.
+        // The blockage is longer than T304 of one second, so the restoration fails.
         (
             "3 s",
             "restore",
@@ -215,8 +216,8 @@ fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
         assert_eq!(found, expected, "{after_failure} after {duration}");
         let first = &changes[0];
         assert_eq!(first.cause, SecondaryCause::Failure);
-        // The time is T310, the interval of 40 ms between measurements, and the report over the
-        // master's leg.
+        // The master learns of the failure after T310 of one second, up to 40 ms until a
+        // measurement, and the report over its leg.
         let known = first.triggered_s - 4.0;
         assert!((1.0..1.08).contains(&known), "known after {known} s");
         if let (Modification, _, Success) = found[0] {

@@ -152,10 +152,11 @@ fn copa_holds_its_own_against_a_flow_that_fills_the_queue_when_it_competes() {
 
 #[test]
 fn copa_flows_alone_take_each_other_for_fillers_within_five_round_trips() {
-    // The paper's patience is the period of Copa's own oscillation. A start that takes longer to
-    // drain switches the flows to the competitive mode, and without losses they stay there. This
-    // depends on the start times, so the test takes the median of five. Four times the patience
-    // avoided it in 12 of 15 starts, twice the patience in one or none.
+    // The paper's patience of five round trips is the period of Copa's own oscillation. If the
+    // queue takes longer to drain after the start, the flows switch to the competitive mode.
+    // Without losses they stay in this mode. This depends on the start times, so the test takes the
+    // median of five. Four times the patience avoided it in 12 of 15 starts, twice the patience in
+    // one or none.
     let delay = |control: &str| {
         let mut of_starts = [430, 450, 480, 500, 520].map(|between_ms| {
             let flows = flows_started(&[control; 4], 1_000, 30, between_ms);

@@ -70,14 +70,14 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
                 .as_f64()
                 .unwrap_or_else(|| panic!("{key} of {summary:#}"))
         };
-        // A status report that waits for another reason to request a grant comes 60 ms late. PDCP
-        // then gives packets up.
+        // If a status report waited for another reason to request a grant, it would come 60 ms
+        // late. PDCP would then give packets up.
         let late = of(&split, "p99_delay_s") - of(&single, "p99_delay_s");
         assert!(
             late < 0.012,
             "{way:?}: {late}, of which the link between base stations is 2 ms"
         );
-        // PDCP gives up packets that take longer than t-Reordering, on one leg too.
+        // PDCP gives up packets that take longer than t-Reordering, on a single leg too.
         let [lost, lost_alone] = [&split, &single].map(|run| of(run, "lost_datagrams"));
         assert!(lost <= lost_alone, "{way:?}: {lost}, {lost_alone}");
     }

@@ -83,7 +83,7 @@ fn arrivals_are_a_poisson_process_of_sized_flows() {
     );
     let scenario = parse(&text).unwrap_or_else(|errors| panic!("{errors}"));
     let count = scenario.flows.len() as f64;
-    // The mean is 300, and five standard deviations are 87.
+    // The expected number of flows is 300, and five standard deviations are 87.
     assert!((count - 300.0).abs() < 87.0, "{count}");
     assert_eq!(
         parse(&text).ok(),

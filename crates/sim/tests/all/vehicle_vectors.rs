@@ -393,8 +393,8 @@ fn beams(name: &str) -> Vec<f64> {
         "t_fail_10dB_30deg" => edge(0.0, 0.2, |age| lost(30.0, omega_deg * age) > 10.0),
         "p1_time_8rx" => exhaustive_search(8, Span::from_millis(20)).as_secs_f64() * 1e3,
         "p1_exhaustive_pairs" => {
-            // Four symbols at 120 kHz, of which a millisecond has 112. The result is exact to the
-            // nanosecond.
+            // A beam pair takes four symbols at 120 kHz, and a millisecond has 112 symbols. The
+            // result is exact to the nanosecond.
             let four = Span::from_secs_f64(4.0 / 112_000.0);
             pair_sweep(64, 8, four, 1).as_secs_f64() * 1e3
         }

@@ -50,7 +50,8 @@ fn a_car_between_trucks_is_blocked_where_the_closed_form_says_and_a_car_s_roof_n
             assert!((0.0..60.0).contains(&far));
             blocked += u32::from(far > 6.03);
         }
-        // The roofs of cars are as high as the UE's antenna, and the base station is higher.
+        // The roofs of cars are as high as the UE's antenna, and the base station is higher. So the
+        // path at most grazes a roof, which costs 6.03 dB.
         assert!(
             rows_of(&cars, name)
                 .iter()

@@ -166,7 +166,8 @@ fn a_phone_with_paths_from_two_worlds_fares_as_in_one() {
     assert_same_tables(&other.recorded, &one.recorded, "on three threads");
     let whole = in_one_world(&multipath(), &[]);
     assert_eq!(of_machines(&one.recorded), of_machines(&whole.recorded));
-    // Rows of two worlds at one nanosecond may be in another order.
+    // Rows of two worlds at one nanosecond may be in another order, so these tables are compared
+    // without their order.
     assert_same_tables_but(
         &["queues", "bearers"],
         &one.recorded,
@@ -233,7 +234,7 @@ fn what_the_radio_draws_and_counts_it_does_as_in_one_world() {
             "{settings:?}"
         );
         // Rows of two worlds at one nanosecond, such as the beginning of a slot, may be in another
-        // order.
+        // order. So this table is compared without its order.
         let but = ["radio_drops"];
         assert_same_tables_but(&but, &divided.recorded, &whole.recorded, settings[1]);
     }

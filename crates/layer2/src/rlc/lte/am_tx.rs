@@ -70,8 +70,8 @@ impl AmTx {
     pub(in crate::rlc) fn backlog(&self) -> Backlog {
         let subheader = self.subheader.size(u32::MAX);
         let header = u64::from(self.assembly.header + SEGMENT_FIELDS + subheader);
-        // The parts of a segment are not counted here. All stored parts give an upper bound of the
-        // LI fields.
+        // The exact number of parts in the retransmitted segments is not counted here. All stored
+        // parts give an upper bound of the LI fields.
         let indicators = if self.outstanding.unacked.pending_pieces == 0 {
             0
         } else {
@@ -245,7 +245,8 @@ impl AmTx {
             let PartRange { first, count } = sent.item;
             for number in first..first + u64::from(count) {
                 let sdu = self.parts[number].sdu;
-                // The parts of an SDU are consecutive.
+                // The parts of an SDU are consecutive, so only the last SDU in the list can be the
+                // same.
                 if out[before..].last() != Some(&sdu) {
                     out.push(sdu);
                 }

@@ -401,7 +401,7 @@ mod tests {
         rx.take(2, 40, (0, 50));
         assert_eq!(rx.ends(), (9, 41));
         assert_eq!(rx.pieces.open(), 2, "the list of 0 is used for 40");
-        // The SN of number 0 now belongs to number 64.
+        // The SN of number 0 now belongs to number 64, so the part does not complete SDU 0.
         assert!(!rx.take(3, 64, (50, 100)));
         assert_eq!(rx.ends(), (33, 65));
     }

@@ -100,7 +100,7 @@ fn the_last_pdu_polls_and_one_with_bytes_behind_it_does_not() {
 
 #[test]
 fn a_pdu_is_sent_again_whole_where_it_fits_and_in_segments_where_not() {
-    // One case has one SDU, the other two SDUs with an LI field between them.
+    // In the first case the PDU has one SDU. In the second case it has two SDUs with an LI field.
     for (sizes, whole) in [(&[300][..], 302), (&[100, 200], 304)] {
         for (grant, kind, is_last) in [
             (whole, PduKind::Amd, true),

@@ -416,7 +416,7 @@ fn run(case: Case) -> (u64, u64) {
             assert!(end.ledger.is_empty() && end.pool.is_empty());
             assert!(!end.direction.has_duplicates());
         } else {
-            // Only lost SDUs are missing.
+            // All SDUs that arrived are delivered, so only lost SDUs are missing.
             assert_eq!(end.direction.delivered(), end.direction.arrived());
             assert_eq!(serials, end.direction.arrived());
             assert_eq!(end.direction.retransmitted_bytes, 0);

@@ -22,7 +22,7 @@ fn armed(world: &mut World<Seen>) -> Option<(Time, Event)> {
     of_radio.max_by_key(|(_, event)| generation(event))
 }
 
-/// Wakes the radio as often as it asks until a packet has left it. Returns the time.
+/// Processes wake-ups of the radio until `has_left` is true. Returns the time.
 fn until_it_leaves(world: &mut World<Seen>, has_left: impl Fn(&World<Seen>) -> bool) -> Time {
     while !has_left(world) {
         let next = armed(world).expect("the radio has a packet");
@@ -63,7 +63,7 @@ fn a_downlink_packet_leaves_the_radio_at_a_wake_up_and_reaches_its_end() {
     pending(&mut world);
     enter(&mut world, Direction::Downlink);
     let at = until_it_leaves(&mut world, |world| world.delivered_packets() > 0);
-    // The packet needs at least one slot, and no retransmission.
+    // The packet needs at least one slot. Without a retransmission it arrives within 40 ms.
     assert!(at > ms(0) && at < ms(40), "{at:?}");
     assert_eq!((world.delivered_packets(), world.pool.len()), (1, 0));
 }

@@ -82,7 +82,7 @@ fn a_way_that_leads_elsewhere_is_refused_and_changes_nothing() {
     let mut paths = self::world(TWO_PATHS);
     let whole = paths.reroute(FlowId(0), &links(&[0]));
     assert_eq!(whole, Err(RouteError::SeveralPaths("both".to_owned())));
-    // A path has a flow number of its own.
+    // A path has a flow number of its own, so its route can be changed by this number.
     assert_eq!(paths.reroute(FlowId(2), &links(&[0])), Ok(()));
 }
 
@@ -101,7 +101,7 @@ fn a_link_between_base_stations_is_a_hop_like_others() {
     let stats = |link| packets_in(&world, link);
     assert!(stats(2) > 100, "{}", stats(2));
     assert_eq!(stats(4), 0);
-    // The link S1 does not lead to the cell that serves the phone.
+    // The link S1 does not lead to the cell that serves the phone, so the route has a gap.
     let past = world.reroute(BULK, &[Hop::Link(LinkId(0)), bearer]);
     let flow = "bulk".to_owned();
     assert_eq!(past, Err(RouteError::Gap { flow, position: 1 }));
