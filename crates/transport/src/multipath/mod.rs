@@ -25,7 +25,7 @@ pub use scheduler::{Choice, Demand, PATH_SCHEDULERS, PathScheduler, PathSchedule
 
 pub use fadeout_core::agreed::MOST_PATHS as MAX_PATHS;
 
-/// Identifier of a path, its index in the connection.
+/// Identifier of a path: its index in the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PathId(pub u8);
 

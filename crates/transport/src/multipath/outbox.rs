@@ -7,9 +7,9 @@ use crate::tcp::{AppEvent, Outgoing};
 /// memory.
 #[derive(Debug, Default)]
 pub struct PathOutbox {
-    /// Segments with the path that each leaves on, in the order they leave.
+    /// Segments in order of transmission, each with its path.
     pub segments: Vec<(PathId, Outgoing)>,
-    /// Events of the connection in the order they happened.
+    /// Events of the connection, in the order in which they happened.
     pub events: Vec<AppEvent>,
     /// In-order bytes delivered to the receiving application in this step.
     pub delivered_bytes: u64,

@@ -69,9 +69,10 @@ pub(super) struct Accurate {
     is_bleached: bool,
     /// True if the peer has sent the option.
     has_option: bool,
-    /// Range of the last segment that was received twice. The next field is true if a segment was
-    /// received three times. Then the path probably drops acknowledgments with the option.
+    /// Range of the last segment that was received twice.
     repeated: (u64, u64),
+    /// True if a segment was received three times. Then the path probably drops acknowledgments
+    /// with the option.
     is_dropped: bool,
     received: AccurateCounters,
     /// Minimum number of counters that the next option must contain.

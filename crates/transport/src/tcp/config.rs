@@ -7,13 +7,14 @@ use fadeout_core::{MptcpOption, Rate, Span};
 /// Method of detecting and repairing losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossRecovery {
-    /// RACK on the SACK scoreboard (RFC 8985), as Linux does it.
+    /// Losses are detected by time, with RACK on the SACK scoreboard (RFC 8985), as in Linux.
     Rack,
-    /// SACK with a duplicate threshold (RFC 6675).
+    /// A segment is lost if enough segments above it are SACKed (RFC 6675).
     Sack,
-    /// Duplicate ACKs without SACK; partial ACKs keep recovery going (RFC 6582).
+    /// Duplicate ACKs indicate a loss, without SACK. Partial ACKs continue the recovery (RFC 6582).
     NewReno,
-    /// Duplicate ACKs without SACK; the first new ACK ends recovery (RFC 5681).
+    /// Duplicate ACKs indicate a loss, without SACK. The first new ACK ends the recovery (RFC
+    /// 5681).
     Reno,
     /// Duplicate ACKs trigger slow start from one segment (Jacobson 1988).
     Tahoe,

@@ -79,9 +79,9 @@ pub(crate) struct SubflowView {
     pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
-    /// Number of sk_buffs with unacknowledged data. The next field is the largest size of an
-    /// sk_buff in bytes.
+    /// Number of sk_buffs with unacknowledged data.
     pub(crate) pieces: u32,
+    /// Largest size of an sk_buff, in bytes.
     pub(crate) piece: u64,
     pub(crate) snd_una: u64,
     pub(crate) snd_nxt: u64,

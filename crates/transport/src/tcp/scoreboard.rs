@@ -27,7 +27,7 @@ impl Tags {
     pub(super) const APP_LIMITED: Tags = Tags(32);
     /// The segment ended the written data when it was sent.
     pub(super) const PUSHED: Tags = Tags(128);
-    /// The segment left in one `sk_buff` with the segment before it.
+    /// The segment was sent in the same `sk_buff` as the segment before it.
     pub(super) const JOINED: Tags = Tags(256);
     /// The segment begins a mapping of a multipath connection. It is never merged with the segment
     /// before it.

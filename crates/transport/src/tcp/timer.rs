@@ -63,8 +63,8 @@ impl TimerClock {
         (now.as_nanos() / tick).saturating_sub(earlier.as_nanos() / tick)
     }
 
-    /// Returns the duration from `now` of a timer that fires at `at`. The result is in whole ticks,
-    /// less the one by which it fires later.
+    /// Returns the duration from `now` of a timer that fires at `at`. The result is one tick less
+    /// than the ticks until `at`, because a timer fires one tick late.
     pub(crate) fn runs_from(&self, now: Time, at: Time) -> Span {
         match self.tick {
             0 => at.since(now),
@@ -161,7 +161,8 @@ mod tests {
         assert_eq!(fires(clock(10, false), 3_001, 20_003), 23_004);
     }
 
-    /// Nine levels: the last one steps 8^8 ticks, however long the timer runs.
+    /// The wheel has nine levels. The last level has steps of 8^8 ticks, however long the timer
+    /// runs.
     #[test]
     fn the_longest_timers_share_the_last_level() {
         let days = 2_020_000_000_u64.div_ceil(1 << 24) << 24;

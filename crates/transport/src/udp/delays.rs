@@ -5,8 +5,8 @@ use fadeout_core::Span;
 
 /// Number of buckets in a doubling, a power of two.
 const BUCKETS: u64 = 64;
-/// Doublings after the first bucket's. They cover delays up to 2^40 ns, 18 minutes. Longer delays
-/// fall into the last bucket.
+/// Number of doublings after the first bucket's delay. They cover delays up to 2^40 ns, 18 minutes.
+/// Longer delays are counted in the last bucket.
 const DOUBLINGS: u64 = 34;
 
 /// Delays of packets. A bucket is at most 1/64 of its delays wide. A percentile is a bucket's
@@ -36,8 +36,8 @@ impl Default for Delays {
     }
 }
 
-/// Number of doublings below and above the first delay that get counters at once. A path's delays
-/// seldom leave them.
+/// Number of doublings below and above the first delay that get counters at once. The delays of a
+/// path seldom lie outside this range.
 const BELOW: usize = 1;
 const ABOVE: usize = 7;
 

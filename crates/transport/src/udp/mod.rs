@@ -51,8 +51,8 @@ impl UdpEndpoint {
     }
 
     /// Processes a datagram that the other end sent at `sent_at`. Returns the number of datagrams
-    /// that it settles: itself and earlier ones that now count as lost. The number is zero for a
-    /// late datagram.
+    /// whose fate is now known: this one, and earlier ones that count as lost. Zero for a late
+    /// datagram.
     pub fn on_datagram(
         &mut self,
         now: Time,

@@ -26,8 +26,8 @@ pub struct Reception {
 }
 
 impl Reception {
-    /// Processes a datagram that was sent at `sent_at`. Returns its row, without a flow yet, and
-    /// the count of numbers that it settles.
+    /// Processes a datagram that was sent at `sent_at`. Returns its row, still without a flow, and
+    /// the number of datagrams whose fate is now known.
     pub(super) fn on_datagram(
         &mut self,
         now: Time,
@@ -87,7 +87,7 @@ impl Reception {
         self.bytes
     }
 
-    /// Returns the number of datagrams received after one of a larger number.
+    /// Returns the number of datagrams that arrived after a datagram with a larger number.
     pub fn reordered(&self) -> u64 {
         self.reordered
     }

@@ -156,15 +156,15 @@ fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
         .filter(|left| left.segment.flags.has(Flags::PSH))
         .map(|left| (left.segment.seq - 1) / FULL + 1)
         .collect();
-    // Half of the window holds 60 segments, and the first leaves before the 61st is written. The
-    // last segment ends the data.
+    // Half of the window is 60 segments. The first segment is sent before the 61st is written, so
+    // segment 61 is pushed. The last segment is pushed because it ends the data.
     assert_eq!(pushed, [61, 70]);
 }
 
 #[test]
 fn a_small_segment_that_is_read_is_acknowledged_at_once() {
     let mut s = Script::connected(&linux());
-    s.set(SocketOption::QuickAck(false)); // and as after a reply
+    s.set(SocketOption::QuickAck(false)); // ACKs are now delayed, as after a reply
     let small = |s: &Script, number: u64| Segment {
         seq: 1 + (number - 1) * 100,
         len: 100,
@@ -176,7 +176,8 @@ fn a_small_segment_that_is_read_is_acknowledged_at_once() {
     s.left();
     s.wait(200);
     s.left();
-    // After the timer expired, the connection no longer counts as interactive.
+    // After the delayed-ACK timer has expired, the connection no longer counts as interactive. So
+    // each small segment is acknowledged at once.
     for number in 2..=40 {
         let next = small(&s, number);
         s.arrive(next);
@@ -198,15 +199,15 @@ fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() 
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(95);
     s.ack(1);
-    s.sends(&[11]); // the last departure is long ago
+    s.sends(&[11]); // the last segment was sent long ago, so the burst does not wait
     s.ack(2);
-    s.sends_nothing(); // the ACK of segment 3 is due now
+    s.sends_nothing(); // the ACK of segment 3 is due within a millisecond, so the burst waits
     s.ack(3);
     s.sends(&[12, 13]);
     s.ack(5);
     s.sends(&[14, 15]);
     s.ack(6);
-    s.sends(&[16]); // the ACK of segment 7 only in 5 ms
+    s.sends(&[16]); // the ACK of segment 7 is due in 5 ms, so the burst does not wait
 }
 
 #[test]
@@ -218,12 +219,12 @@ fn what_left_in_one_piece_is_repaired_in_one_piece() {
         ..linux()
     };
     let mut s = Script::connected(&config);
-    s.write(10); // in pairs
+    s.write(10); // the segments are sent in pairs
     s.left();
     s.wait(600);
     s.sends(&[1]);
     s.ack(1);
-    s.sends(&[2, 3]); // their partners are not with them
+    s.sends(&[2, 3]); // segments 2 and 3 belong to different pairs
     s.ack(3);
     let left = s.left();
     let pushed: Vec<u64> = left
@@ -247,7 +248,8 @@ fn settled_receiver() -> Script {
     s
 }
 
-/// Sixteen segments from `first` on are acknowledged each, the two after them together.
+/// Asserts that sixteen segments from `first` on are acknowledged one by one, and the two after
+/// them together.
 #[track_caller]
 fn takes_quickly(s: &mut Script, first: u64) {
     for number in first..first + 16 {
@@ -303,7 +305,8 @@ fn a_sack_of_part_of_a_segment_tells_nothing_of_it() {
     s.left();
     s.wait(100);
     let mut ack = s.bare(0);
-    // The second half of segment 2, segment 3, the first half of segment 4.
+    // The block covers the second half of segment 2, segment 3, and the first half of segment 4.
+    // Only segment 3 counts as SACKed.
     ack.sack.push(SackBlock {
         start: 1501,
         end: 3501,
@@ -329,7 +332,7 @@ fn one_report_of_three_duplicates_undoes_three_retransmissions() {
     let again = s.left();
     let again = again.iter().filter(|left| left.segment.seq < 10 * FULL);
     assert_eq!(again.count(), 3);
-    // All original segments had arrived.
+    // The DSACK reports that all three original segments had arrived, so the reduction is undone.
     s.sack(10, &[(1, 3)]);
     assert!(s.log.events.contains(&"undo"), "{:?}", s.log.events);
 }
@@ -368,7 +371,7 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
         s.write(10);
         s.wait(100);
         (0..3).for_each(|_| s.ack(0));
-        // Each retransmission takes 400 ms of the timer's one second.
+        // Each retransmission is acknowledged after 400 ms. The timer expires after one second.
         for repaired in 1..=4 {
             s.wait(400);
             s.ack(repaired);

@@ -31,7 +31,7 @@ fn probed() -> Script {
     s
 }
 
-/// Returns true if the window is smaller after two more segments.
+/// Returns true if the window is smaller after two more segments were acknowledged.
 fn is_reduced(mut s: Script) -> bool {
     let before = s.row().cwnd_segments;
     s.write(2);
@@ -100,7 +100,8 @@ fn the_probe_of_a_single_segment_is_no_later_than_the_retransmission_timeout() {
     s.write(1);
     s.sends(&[1]);
     s.wait(500);
-    // Two round trips and the smallest timeout would be 400 ms. The timeout is 300 ms.
+    // Two round trips plus the smallest timeout would be 400 ms. The probe is sent after 300 ms,
+    // the retransmission timeout.
     let left = s.left();
     assert_eq!(left[0].at_ms, 100 + 300);
 }
@@ -140,13 +141,14 @@ fn newreno_inflates_deflates_and_leaves_with_half_of_the_window() {
         );
     }
     s.sends(&[11]);
-    // Three old segments are acknowledged: the window shrinks by three and grows by one.
+    // Three old segments are acknowledged, so the window shrinks by three segments and grows by
+    // one.
     s.ack(3);
     assert_eq!(s.row().cwnd_segments, 11.0 - 3.0 + 1.0);
     assert_eq!(s.row().state, "recovery");
     s.sends(&[4, 12]);
-    // All segments that were outstanding at the start of the recovery are acknowledged. Two
-    // segments have been sent since.
+    // All segments outstanding at the start of the recovery are acknowledged, so the recovery ends.
+    // Two newer segments are outstanding.
     s.ack(10);
     assert_eq!((s.row().state, s.row().cwnd_segments), ("open", 3.0));
     assert_eq!(s.tcp().statistics().recoveries, 1);
@@ -277,7 +279,7 @@ fn round_trips_are_summed_and_the_smoothed_one_is_weighed_with_its_time() {
     s.wait(50);
     s.ack(14);
     let statistics = s.tcp().statistics();
-    // The samples are 100 ms of the handshake, 100 ms again, and 50 ms.
+    // The three samples are 100 ms from the handshake, 100 ms, and 50 ms.
     assert_eq!(statistics.rtt_samples, 3);
     assert!((statistics.rtt_sum_s - 0.25).abs() < 1e-9, "{statistics:?}");
     assert!(
@@ -316,10 +318,12 @@ fn a_segment_is_sacked_when_blocks_cover_all_of_it() {
         });
         counts.collect::<Vec<_>>()
     };
-    // The first block begins inside a segment, the second ends inside one.
+    // The first block begins or ends inside a segment, and only whole segments count as SACKed. The
+    // second block covers both segments.
     assert_eq!(sacked(&[&[(1501, 3001)], &[(1001, 3001)]]), [1, 2]);
     assert_eq!(sacked(&[&[(1001, 2501)], &[(1001, 3001)]]), [1, 2]);
-    // Two blocks grow together, and one block is repeated.
+    // A block that joins two earlier blocks adds the segments between them. A repeated block adds
+    // nothing.
     assert_eq!(
         sacked(&[&[(1001, 3001), (5001, 7001)], &[(1001, 7001)]]),
         [4, 6]

@@ -58,7 +58,7 @@ fn rate_reduction_sends_one_segment_for_two_delivered() {
         s.sack(0, &[(2, last)]);
         sent += s.left().len();
     }
-    // The window of 10 falls to 5, and six more segments are delivered.
+    // The window falls from ten segments to five. Six more deliveries then allow three segments.
     assert_eq!(sent, 3);
     s.ack(10);
     assert_eq!(s.row().state, "open");
@@ -109,7 +109,7 @@ fn a_lost_retransmission_is_found_by_a_later_delivery() {
         "new data leaves"
     );
     s.wait(110);
-    // Segments sent after the retransmission are delivered, but the retransmission is not.
+    // Segments sent after the retransmission were delivered, so the retransmission is lost, too.
     s.sack(0, &[(2, 11)]);
     assert!(s.left().iter().any(|left| left.segment.seq == 1));
     assert!(s.log.timeouts.is_empty());
@@ -245,7 +245,7 @@ fn an_echo_older_than_the_retransmission_undoes_the_timeout() {
     s.wait(310);
     s.sends(&[1]);
     assert_eq!(s.cwnd(), 1);
-    // The original segments were late and not lost.
+    // The timestamp echo shows that the original segments were late and not lost.
     let ack = Segment {
         ts_echo: original,
         ..s.bare(10)
@@ -290,7 +290,7 @@ fn a_duplicate_report_of_every_retransmission_undoes_fast_recovery() {
     s.wait(100);
     s.sack(0, &[(2, 4)]);
     s.sends(&[1, 11]);
-    // The original segment arrives, and then its copy.
+    // The original segment arrives, and a DSACK then reports its copy. So the reduction is undone.
     s.sack(4, &[(5, 5)]);
     s.sack(5, &[(1, 1)]);
     assert!(s.log.events.contains(&"undo"), "{:?}", s.log.events);

@@ -109,8 +109,9 @@ mod tests {
 
     #[test]
     fn what_the_fast_path_could_send_meanwhile_decides() {
-        // With r = 3, X is 1000 (10 + 1) 3 = 33,000, and lambda X is 39,600. The slow path's
-        // segments in flight and the next segment count 1,000 bytes each.
+        // With r = 3, X is 1000 (10 + 1) 3 = 33,000, and lambda X is 39,600. Four segments in
+        // flight and the next one use 5,000 bytes of the window. So the slow path blocks if the
+        // window is below 44,600.
         let blest = Blest::default();
         let (fast, slow) = (path(0, 20, 10, 10), path(1, 60, 40, 4));
         assert!(!blest.would_block(&demand(1 << 20, 44_600), &fast, &slow));

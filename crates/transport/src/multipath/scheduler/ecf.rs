@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn the_two_bounds_are_the_papers() {
-        // The times are exact in binary floating point. The round trips are 1/16 s and 1/4 s, and
-        // the variations at most 1/16 s. The scheduler stops waiting at n rtt_f = rtt_s + d, with
-        // 40 segments in five round trips.
+        // The times are exact in binary floating point: the round trips are 1/16 s and 1/4 s, and
+        // `d` is 1/16 s. With 40 segments the fast path needs five round trips, which equals rtt_s
+        // + d. So the scheduler stops waiting.
         let sixteenth = Span::from_micros(62_500);
         let fast = PathView {
             srtt: sixteenth,
@@ -102,12 +102,12 @@ mod tests {
         };
         assert_eq!(waits(40_000, false), (false, false));
         assert_eq!(waits(39_999, false), (true, true));
-        // A scheduler that already waits continues for a quarter longer: up to 52.5 segments in
-        // 6.25 round trips.
+        // A scheduler that already waits uses a limit larger by a quarter: 6.25 round trips, or
+        // 52.5 segments.
         assert_eq!(waits(52_500, true), (false, false));
         assert_eq!(waits(52_499, true), (true, true));
-        // The slow path is used if it needs less than 2 rtt_f + d. The limit is 15 segments with
-        // its window of 20.
+        // The scheduler waits only if the slow path needs at least 2 rtt_f + d. This limit is 15
+        // segments with the slow path's window of 20.
         assert_eq!(waits(15_000, false), (true, true));
         assert_eq!(waits(14_999, false), (false, false));
         assert_eq!(waits(14_999, true), (false, true));

@@ -1,5 +1,5 @@
-//! Scheduler that prefers the path with the lowest smoothed round-trip time, among the paths with
-//! room. Source: Raiciu et al., NSDI 2012, and Linux out-of-tree `mptcp_sched.c`.
+//! Scheduler that prefers the path with the lowest smoothed round-trip time, among the paths
+//! whose window has space. Source: Raiciu et al., NSDI 2012, and Linux out-of-tree `mptcp_sched.c`.
 
 use super::{Choice, Demand, PathScheduler, PathView, fastest};
 use fadeout_core::registry::{Entry, Registered, Settings};

@@ -272,7 +272,7 @@ fn the_option_has_the_counters_that_changed_at_least() {
         let data = Segment { len, ..told(5) };
         take(&mut accurate, S::Established, &data, field);
         assert_eq!(accurate.least_fields, least, "{field:?}");
-        // An ACK without SACK blocks has room for all counters.
+        // An ACK without SACK blocks has enough option space for all three counters.
         let mut ack = told(0);
         accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
         assert_eq!((ack.accurate.fields(), accurate.least_fields), (3, 0));

@@ -79,7 +79,8 @@ impl Lifecycle {
         }
     }
 
-    /// Opens a connection. Returns true if a SYN leaves, because an endpoint opens only once.
+    /// Opens a connection. Returns true if a SYN must be sent. Returns false if the endpoint was
+    /// opened before, because an endpoint opens only once.
     pub(super) fn connect(&mut self) -> bool {
         let may = matches!(self.state, S::Closed | S::Listen);
         if may {

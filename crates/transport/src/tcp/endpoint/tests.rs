@@ -160,7 +160,7 @@ fn only_the_next_number_resets_and_one_within_the_window_is_questioned() {
 #[test]
 fn an_old_ack_that_opens_the_window_is_outdated_and_one_that_changes_nothing_is_not() {
     // Linux `tcp_disordered_ack`: an old ACK that changes nothing is not answered. An old ACK with
-    // another window is.
+    // a different window is answered.
     for (window, answers) in [(5_000, 0), (9_000, 1)] {
         let mut b = Bench::connected(&config());
         b.command(AppCommand::Write(Bytes(20_000)));

@@ -45,8 +45,9 @@ pub(super) struct Unacknowledged {
     pub(super) is_full: bool,
     /// True if the peer supports SACK.
     pub(super) has_sack: bool,
-    /// Round-trip time measured by the receiver, and smoothed round-trip time of the sender.
+    /// Round-trip time measured by the receiver.
     pub(super) rtt: Span,
+    /// Smoothed round-trip time of the sending half.
     pub(super) srtt: Span,
 }
 
@@ -77,9 +78,9 @@ pub(super) struct AckPolicy {
     duplicates: u32,
     duplicates_at: u64,
     compressed: u32,
-    /// Time at which the timer of thinned ACKs expires. The next field is the time at which the
-    /// last of them was held back.
+    /// Time at which the timer of thinned ACKs expires.
     compressed_at: Time,
+    /// Time at which the last ACK was held back for a thinned ACK.
     last_compressed_at: Time,
 }
 
@@ -108,8 +109,8 @@ impl AckPolicy {
         }
     }
 
-    /// Returns the urgency of an ACK for data that fills a gap or a part of one. `otherwise` is the
-    /// urgency without a rule for gaps.
+    /// Returns the urgency of an ACK for data that fills a gap or a part of a gap. `otherwise` is
+    /// the urgency if the configured rule treats gaps like other data.
     pub(super) fn urgency_in_gaps(&self, otherwise: Urgency) -> Urgency {
         match self.rule {
             AckRule::EverySecondInGaps => Urgency::Normal,
@@ -160,7 +161,7 @@ impl AckPolicy {
         self.last_data_at = now;
     }
 
-    /// Records that data left. Data sent soon after an arrival counts as a reply and makes the
+    /// Records that data was sent. Data sent soon after an arrival counts as a reply and makes the
     /// connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if self.rule == AckRule::Linux

@@ -20,9 +20,9 @@ pub(super) struct Marks {
     /// True if ACKs carry an echo. Classic feedback echoes until the sender sets CWR. DCTCP echoes
     /// the mark of the newest segment.
     echoes: bool,
-    /// Accurate feedback: number of marked packets. The next field is the number that ACKs have
-    /// reported.
+    /// Number of marked packets received, for accurate feedback.
     marked: u32,
+    /// Number of marked packets that ACKs have reported.
     told: u32,
 }
 

@@ -264,8 +264,8 @@ impl Packets {
         );
     }
 
-    /// Records that the application read `bytes`. Returns the number of them that the first packet
-    /// had. A partly read packet releases a proportional share of its memory.
+    /// Records that the application read `bytes`. Returns how many of these bytes came from the
+    /// first packet. A partly read packet releases a proportional share of its memory.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;
@@ -399,7 +399,8 @@ mod tests {
     fn what_comes_twice_is_held_once() {
         let mut packets = held([2, 2, 4, 5]);
         assert_eq!(packets.memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
-        // The segment covers a whole packet and the start of the next one.
+        // The segment covers all of packet 2 and overlaps the start of the next packet. So packet 2
+        // is discarded.
         packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2, Kind::default());
         let covers = 3 * LEN + LEN / 2 + 2 * LEN + 2 * PACKET_OVERHEAD;
         assert_eq!(packets.memory(), covers);
@@ -424,8 +425,8 @@ mod tests {
     #[test]
     fn of_two_that_begin_alike_the_longer_is_held() {
         let (start, end) = segment(2);
-        // Both segments begin at the same number, and the longer one is kept. The packet before
-        // them exists or not.
+        // Both segments begin at the same number, and the longer segment is kept. This holds with
+        // and without a packet before them.
         for first in [false, true] {
             let mut packets = held(first.then_some(0));
             let before = packets.memory();

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 /// Initial capacity of the list of ranges, so that it seldom grows.
 const FIRST_RANGES: usize = 16;
 
-/// Largest number of ranges that an assertion checks completely. With more it checks a part.
+/// Largest number of ranges that an assertion checks completely. With more ranges it checks only a
+/// part.
 const WHOLE: usize = 16;
 
 /// Position of a segment relative to the received data.
@@ -253,8 +254,8 @@ impl Reassembly {
         }
     }
 
-    /// Puts the block of the range `arrived`, a part of `whole`, before the other recent blocks.
-    /// Blocks that it contains are removed.
+    /// Puts the block of the range `arrived`, which is a part of `whole`, before the other recent
+    /// blocks. Recent blocks inside the new block are removed.
     fn touch(&mut self, arrived: SackBlock, whole: SackBlock) {
         let mut block = whole;
         if self.begins_anew {

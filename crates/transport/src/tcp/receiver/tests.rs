@@ -364,7 +364,8 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
 
 #[test]
 fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
-    // Linux `mptcp_cleanup_rbuf` decides whether an ACK leaves.
+    // The expected answers follow Linux `mptcp_cleanup_rbuf`. Here the end of a burst is
+    // unacknowledged, so an ACK is due.
     let answers = |change: fn(&mut Receiver)| {
         let mut b = Bench::new(&linux());
         b.receiver.policy.forgo_quick_acks();

@@ -46,10 +46,11 @@ pub(crate) struct AdvertisedWindow {
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
-    /// Size of the buffer in memory (`sk_rcvbuf`). The next fields are its upper limit and the
-    /// payload share.
+    /// Size of the buffer in memory (`sk_rcvbuf`).
     memory: u64,
+    /// Upper limit of `memory`.
     most_memory: u64,
+    /// Share of payload in the memory, in 256ths.
     share: u64,
     /// Overhead of a packet in memory, bytes.
     beside: u64,

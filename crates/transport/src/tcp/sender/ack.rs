@@ -370,7 +370,7 @@ impl Sender {
                     flags.original_acked = true;
                 }
             }
-            // Segments that were SACKed earlier gave a sample then.
+            // A segment that was SACKed earlier already gave a round-trip time sample then.
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
                 self.rate.on_delivered(now, &head);

@@ -57,9 +57,9 @@ pub(super) struct SendBuffer {
     limit: u64,
     /// Unsent sk_buffs, oldest first.
     pieces: VecDeque<Piece>,
-    /// Number of bytes that the application has not written yet. The next field is the number of
-    /// bytes left in the current write.
+    /// Number of bytes that the application has not written yet.
     backlog: u64,
+    /// Number of bytes left in the current write.
     call: u64,
     /// True if the current write has copied data.
     has_copied: bool,

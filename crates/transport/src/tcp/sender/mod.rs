@@ -4,22 +4,22 @@
 //! The state machine is Linux's (kernel `tcp_input.c`, `tcp_output.c`, `tcp_timer.c`,
 //! `tcp_recovery.c`). Each part cites the RFC that it implements. The files are:
 //!
-//! - [`ack`] has one ACK from arrival to the congestion control, in Linux's order of work
-//! - [`buffer`] has the part of written data that the socket accepts
-//! - [`sack`] has SACK and DSACK blocks onto the scoreboard
-//! - [`recovery`] has Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
-//! - [`classic`] has fast recovery without SACK (Tahoe, Reno, NewReno)
-//! - [`early`] has data on the SYN (Fast Open)
-//! - [`marks`] has ECN feedback
+//! - [`ack`]: processing of one ACK, in the order of Linux's `tcp_ack`
+//! - [`buffer`]: send buffer of the socket
+//! - [`sack`]: application of SACK and DSACK blocks to the scoreboard
+//! - [`recovery`]: states Open, Disorder, CWR, Recovery and Loss, and proportional rate reduction
+//! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`early`]: data on the SYN (Fast Open)
+//! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
-//! - [`undo`] has reductions that prove spurious
-//! - [`resilience`] has schemes for links that fail or lose without being congested
-//! - [`pieces`] has bursts, and the sk_buffs that they are cut from
-//! - [`subflow`] has the interface for a multipath connection
-//! - [`transmit`] has new data out, bursts
-//! - [`retransmit`] has retransmissions
-//! - [`pacing`] has the departure clock
-//! - [`usage`] has samples of whether the window limits the sender, idle restarts
+//! - [`undo`]: undo of spurious reductions
+//! - [`resilience`]: schemes for links that fail or lose without being congested
+//! - [`pieces`]: bursts, and the sk_buffs to which the segments of a burst belong
+//! - [`subflow`]: interface for a multipath connection
+//! - [`transmit`]: transmission of new data, in bursts or single segments
+//! - [`retransmit`]: retransmissions
+//! - [`pacing`]: departure clock and pacing rate
+//! - [`usage`]: use of the window, and its reduction after idle time
 
 mod ack;
 mod agreed;
@@ -135,9 +135,9 @@ pub(crate) struct Sender {
     holds_back: bool,
     /// Settings by the multipath connection that owns this subflow.
     of_connection: subflow::OfConnection,
-    /// Advertised window (RFC 9293 SND.WND). The next field is the sequence number of the segment
-    /// that last updated the window (WL1).
+    /// Advertised window (RFC 9293 SND.WND).
     snd_wnd: u64,
+    /// Sequence number of the segment that last updated the window (RFC 9293 SND.WL1).
     snd_wl1: u64,
 
     state: RecoveryState,
@@ -182,9 +182,9 @@ pub(crate) struct Sender {
     records: VecDeque<u64>,
     /// End of the last small segment sent (Linux `snd_sml`).
     small_end: u64,
-    /// Largest window that the peer advertised. The next field is the sequence number of the last
-    /// PSH.
+    /// Largest window that the peer advertised.
     max_window: u64,
+    /// Sequence number of the last PSH.
     pushed_end: u64,
     pieces: pieces::Pieces,
     last_sent_at: Time,

@@ -308,7 +308,8 @@ mod tests {
         assert_eq!((waits(3, 4), waits(4, 4)), (Some(true), None));
         // A burst does not wait if it exceeds a third of the window of 20,000 bytes.
         assert_eq!((waits(6, 10), waits(7, 10)), (Some(true), None));
-        // The last data of the stream is one segment and never waits. One byte more does.
+        // The last data of the stream is one segment, which never waits. With one more byte unsent,
+        // the data waits.
         let mut b = waiting(11);
         assert_eq!(b.sender.defers(b.now, 2, 10), None);
         b.sender.write_end += 1;

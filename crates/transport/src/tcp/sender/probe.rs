@@ -85,7 +85,7 @@ impl Sender {
                 return;
             }
         }
-        self.arm(TimerKind::LossProbe, cx.now); // as displaced, so that waiting counts
+        self.arm(TimerKind::LossProbe, cx.now); // The time already waited counts.
         self.rearm_rto(cx.now);
     }
 

@@ -51,7 +51,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Returns true if the newest delivered segment was sent after another one, which was sent at
+    /// Returns true if the newest delivered segment was sent after the segment that was sent at
     /// `sent_at` and ends at `end_seq`.
     #[inline]
     fn is_after(&self, sent_at: Time, end_seq: u64) -> bool {

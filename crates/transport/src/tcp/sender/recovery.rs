@@ -31,12 +31,12 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Records that segments left during the reduction.
+    /// Records that `segments` segments were sent during the reduction.
     pub(super) fn on_sent(&mut self, segments: u32) {
         self.out += segments;
     }
 
-    /// Returns true if no segment has left yet.
+    /// Returns true if no segment has been sent during the reduction.
     pub(super) fn has_sent_nothing(&self) -> bool {
         self.out == 0
     }
@@ -133,7 +133,8 @@ impl Sender {
                 if self.state != RecoveryState::Open && !flags.lost_retransmission {
                     return repair;
                 }
-                // The reduction was undone, or retransmissions were lost too.
+                // The reduction was undone, or retransmissions were lost, too. So a new recovery
+                // may have to begin.
                 self.suspect(cx, flags, repair)
             }
             _ => {

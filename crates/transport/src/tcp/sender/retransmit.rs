@@ -31,7 +31,7 @@ impl NextSeg {
         self.rescue_rxt = end;
     }
 
-    /// Resets the progress, because all outstanding segments, repairs included, are thought lost.
+    /// Resets the progress, because all outstanding segments and retransmissions are believed lost.
     pub(super) fn forget(&mut self) {
         *self = NextSeg::default();
     }
@@ -146,7 +146,8 @@ impl Sender {
         (end - number) as u32
     }
 
-    /// Returns true if segment `number` exists, left together with the one before it, and is lost.
+    /// Returns true if segment `number` exists, is lost, and was sent together with the segment
+    /// before it.
     fn is_more_to_repair(&self, number: u64) -> bool {
         if number >= self.board.end() {
             return false;
@@ -164,8 +165,10 @@ impl Sender {
         self.board.split_before(end);
     }
 
-    /// Returns true if the repair of segment `number` ignores the window: the first of a recovery,
-    /// and without SACK each repair of the head. Rate reduction makes room by itself.
+    /// Returns true if the retransmission of segment `number` ignores the window. This holds for
+    /// the first one of a recovery, and without SACK for each retransmission of the head. With
+    /// proportional rate reduction the rule is not needed, because the reduction allows the
+    /// retransmission.
     ///
     /// Standard: RFC 6675 §5, step 4.3; RFC 5681 §3.2, step 3; RFC 6582 §3.2, step 3.
     fn is_unconditional(&self, number: u64) -> bool {
@@ -182,9 +185,9 @@ impl Sender {
             }
     }
 
-    /// Applies NextSeg's rules 3 and 4 when no new data may be sent. First each hole not counted as
-    /// lost is repaired once, and then the rescue is sent. The first copy of a hole counts as in
-    /// the network beside the second, until the hole is lost or filled.
+    /// Applies NextSeg's rules 3 and 4 when no new data may be sent. First each hole that is not
+    /// counted as lost is retransmitted once, and then the rescue is sent. Both copies of a hole
+    /// count as in the network until the hole is lost or filled.
     ///
     /// Standard: RFC 6675 §4.
     #[inline(never)]
@@ -239,12 +242,13 @@ impl Sender {
         }
     }
 
-    /// Returns true if a repair may leave now.
+    /// Returns true if the window and the pacer allow a retransmission now.
     fn has_room_to_repair<P: Probe>(&mut self, cx: &Step<'_, P>) -> bool {
         self.in_flight() < self.window.cwnd as u32 && !self.waits_for_pacer(cx.now)
     }
 
-    /// Retransmits segment `number` alone. Returns false if the peer's window has closed over it.
+    /// Retransmits segment `number` alone. Returns false if the segment is beyond the peer's
+    /// window.
     pub(super) fn resend<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -307,8 +311,8 @@ mod tests {
     use crate::tcp::config::{Pacing, TcpConfig};
     use fadeout_core::{Rate, Span};
 
-    /// Returns a sender with ten outstanding segments that left in one sk_buff. Two segments before
-    /// them were acknowledged.
+    /// Returns a sender with ten outstanding segments that were sent in one sk_buff. Two segments
+    /// before them were acknowledged.
     fn in_one_piece(change: impl FnOnce(&mut TcpConfig)) -> Bench {
         let mut config = without_probes();
         change(&mut config);

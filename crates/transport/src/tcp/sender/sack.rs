@@ -119,7 +119,7 @@ impl Sender {
                     news.times.take(segment.sent_at);
                 }
                 if self.config.recovery == LossRecovery::Sack {
-                    // RFC 6675 section 4, SetPipe: no SACKed octet counts.
+                    // A SACKed octet does not count in the pipe (RFC 6675 section 4, SetPipe).
                     self.board.clear_retransmitted(number);
                 }
                 self.board.mark_sacked(number);
@@ -151,7 +151,8 @@ impl Sender {
         }
         self.rack.duplicates_reported += duplicates;
         if self.rack.duplicates_reported > self.statistics.retransmitted_segments {
-            return; // more duplicates than retransmissions: the network duplicates
+            // The network duplicates packets if DSACKs outnumber the retransmissions.
+            return;
         }
         flags.dsack = true;
         let probe_end = self.probe.high_seq;

@@ -8,11 +8,11 @@ use fadeout_core::{Span, Time};
 /// State of a subflow that its connection uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OfConnection {
-    /// True if the window had room after an sk_buff had left, since the connection last asked.
+    /// True if an sk_buff was sent and the window had space left, since the connection last asked.
     pub(super) had_room: bool,
     /// True if new data waits until the connection has bound more.
     pub(super) binds_first: bool,
-    /// True if the connection's writer waits for room.
+    /// True if the connection's writer waits for space in the send buffer.
     pub(super) writer_waits: bool,
     /// Sequence number at which the mapping of the offered data begins. `None` if the offer
     /// continues a mapping.
@@ -51,14 +51,14 @@ impl Sender {
         self.in_flight() < self.window.cwnd as u32
     }
 
-    /// Returns true if the window had room after an sk_buff had left since the last call (Linux
-    /// `tcp_event_new_data_sent`).
+    /// Returns true if an sk_buff was sent and the window had space left, since the last call
+    /// (Linux `tcp_event_new_data_sent`).
     pub(crate) fn take_had_room(&mut self) -> bool {
         std::mem::take(&mut self.of_connection.had_room)
     }
 
-    /// Halves the window, and the threshold after slow start, because the subflow holds the
-    /// connection's window up (Raiciu et al., NSDI 2012, section 4.2).
+    /// Halves the window, and the threshold after slow start, because the subflow blocks the
+    /// connection's window (Raiciu et al., NSDI 2012, section 4.2).
     pub(crate) fn penalise(&mut self) {
         let prior = self.window.cwnd;
         self.set_cwnd((prior / 2.0).floor());

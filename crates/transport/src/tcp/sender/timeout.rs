@@ -114,7 +114,7 @@ impl Sender {
             }
             let was_lost = self.board.get(number).tags.has(Tags::LOST);
             if self.config.recovery == LossRecovery::Sack && !was_lost {
-                // A retransmission that left before its segment was marked lost is lost too.
+                // A retransmission that was sent before its segment was marked lost is lost, too.
                 self.board.clear_retransmitted(number);
             }
             self.lose(number);

@@ -14,12 +14,12 @@ use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
 /// Linux `tcp_write_xmit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Push {
-    /// All data that Nagle's rule allows.
+    /// All data that Nagle's rule allows is sent.
     Pending,
-    /// All data including small segments, because the writer waits for room or has written half a
-    /// window.
+    /// All data is sent, including small segments, because the writer waits for memory or has
+    /// written half a window.
     Forced,
-    /// One sk_buff of any size, because it is full and is the first one.
+    /// One sk_buff of any size is sent, because it is full and is the first in the queue.
     One,
 }
 
@@ -44,7 +44,7 @@ impl Sender {
             && self.window.cwnd >= 1.0
     }
 
-    /// Does the part of [`Sender::transmit`] that a sender without data needs.
+    /// Performs the steps of [`Sender::transmit`] that apply to a sender without data.
     #[inline]
     pub(super) fn note_idle(&mut self) {
         if !self.is_suspended() && !self.holds_back && !self.config.is_linux_subflow {
@@ -65,8 +65,8 @@ impl Sender {
         }
     }
 
-    /// Sends new data as the windows allow. Then the application writes if there is room or if it
-    /// has just come with data.
+    /// Sends new data as the windows allow. Then the application writes if the send buffer has
+    /// space or if a write has just begun.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_writing =
             |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
@@ -156,9 +156,9 @@ impl Sender {
         }
     }
 
-    /// Returns true if Nagle's rule holds a small segment because another small one is outstanding.
-    /// This is Minshall's rule, as in Linux: RFC 9293 section 3.7.4 would wait for full segments
-    /// too.
+    /// Returns true if Nagle's rule delays a small segment because another small one is
+    /// outstanding. This is Minshall's variant, as in Linux. In RFC 9293 section 3.7.4, the segment
+    /// must also wait while full segments are outstanding.
     ///
     /// Standard: RFC 9293 §3.7.4.
     pub(super) fn holds_small_segment(&self, push: Push) -> bool {
@@ -167,7 +167,7 @@ impl Sender {
 
     /// Returns true if a small segment at the end of the data has to wait.
     fn holds_tail(&self, push: Push) -> bool {
-        // A short end is pushed if the data behind it does not continue it.
+        // A small last segment does not wait if a record ends within the data.
         let continues = self
             .records
             .front()
@@ -175,22 +175,21 @@ impl Sender {
         continues && !self.holds_back && !self.pushes_small && self.waits_when_small(push)
     }
 
-    /// Returns true if a small segment has to wait for another one's acknowledgment, or for more
-    /// data.
+    /// Returns true if a small segment has to wait for more data, or for the acknowledgment of
+    /// another small segment.
     fn waits_when_small(&self, push: Push) -> bool {
         push == Push::Pending
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
-    /// Returns true if a small segment may fill the rest of the receiver's window with more data
-    /// behind it. A subflow gets the data that the connection's window allows in whole segments.
+    /// Returns true if a small segment may fill the rest of the receiver's window although more
+    /// data follows. A subflow sends only whole segments within the connection's window.
     fn fills_window(&self, push: Push) -> bool {
         self.config.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
     }
 
-    /// Returns the number of segments that leave together, at most `limit`. The last may be small
-    /// if the end of the data cuts it short, or the receiver's window after whole segments (Linux
-    /// `tcp_mss_split_point`).
+    /// Returns the number of segments that are sent together, at most `limit`. The last segment may
+    /// be small. It ends with the data or with the receiver's window (Linux `tcp_mss_split_point`).
     fn burst_len(&self, limit: u32, push: Push) -> u32 {
         let mss = u64::from(self.window.mss);
         let (queued, is_last) = match &self.buffer {
@@ -206,15 +205,16 @@ impl Sender {
         whole.min(limit).max(1)
     }
 
-    /// Sends up to `limit` segments together. Returns their number. The last of several carries
-    /// PSH, as the kernel forces it on segmentation-offload packets.
+    /// Sends up to `limit` segments together and returns their number. If there are several, the
+    /// last carries PSH, as in the kernel's segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32, push: Push) -> u32 {
         let count = self.burst_len(limit, push);
         let mut wire = 0;
         for n in 1..=count {
             let mut payload = self.next_payload() as u32;
             if n > 1 {
-                // A segment that is filled up from the next sk_buff stays within the window too.
+                // The payload was filled up from the next sk_buff, so it is limited to the peer's
+                // window here.
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
             let place = match n {
@@ -304,8 +304,8 @@ impl Sender {
         sent
     }
 
-    /// True if the newest segment carries PSH. Also notes the records, the data and the small
-    /// segment that end with it.
+    /// Returns true if the newest segment carries PSH. Removes the records that end with this
+    /// segment, and records the end of a small segment.
     #[inline]
     fn pushes_newest(&mut self, payload: u32, place: Place) -> bool {
         let mut ends_record = false;
@@ -319,8 +319,8 @@ impl Sender {
         // A FIN without data does not push data.
         let ends_data =
             ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
-        // An sk_buff that ends within a burst was filled up from the next, so the burst carries its
-        // PSH.
+        // An sk_buff that ends within a burst was filled up from the next sk_buff. So the end of
+        // the burst carries its PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
         let is_pushed = if self.config.is_linux_subflow {
             // The segment ends the connection's written data, unless the sk_buff had become full.

@@ -1,5 +1,4 @@
-//! Reductions that prove spurious are taken back: by timestamps (Eifel), by DSACK, as Linux does
-//! it.
+//! Undo of reductions that prove spurious: by timestamps (Eifel) or by DSACK, as in Linux.
 //!
 //! Standard: RFC 3522; RFC 3708.
 

@@ -123,7 +123,8 @@ mod tests {
         let ms = Span::from_millis;
         assert_eq!(window_after_idle(80.0, 10, ms(700), ms(200)), 10.0);
         assert_eq!(window_after_idle(40.0, 10, ms(300), ms(200)), 20.0);
-        // Two timeouts are not over yet.
+        // After exactly 400 ms the second timeout of 200 ms does not count yet, so the window is
+        // halved once.
         assert_eq!(window_after_idle(40.0, 10, ms(400), ms(200)), 20.0);
     }
 }

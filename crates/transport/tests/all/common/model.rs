@@ -47,15 +47,17 @@ struct Outstanding {
 pub(crate) struct Direction {
     /// Ranges that reached the receiver, with SYN and FIN.
     arrived: Ranges,
-    /// Highest acknowledgment and right edge of the window that reached the sender.
+    /// Highest acknowledgment that reached the sender.
     acked: u64,
+    /// Right edge of the window that reached the sender.
     right_edge: u64,
     /// First sequence number that was never sent.
     next: u64,
     outstanding: BTreeMap<u64, Outstanding>,
     fin_at: Option<u64>,
-    /// Highest acknowledgment and right edge that the receiver has sent.
+    /// Highest acknowledgment that the receiver has sent.
     said: u64,
+    /// Right edge of the window that the receiver has sent.
     offered: u64,
     has_offered: bool,
     /// True if the receiver echoes marks as DCTCP does. An ACK may then leave for data that arrived
@@ -65,7 +67,8 @@ pub(crate) struct Direction {
     last_stamp: [u32; 2],
     /// Newest timestamp that the receiver accepted (RFC 7323 TS.Recent).
     recent: u32,
-    /// Window that the sender knows, and the sequence number of the segment with it (RFC 9293 WL1).
+    /// Window that the sender knows, and the sequence number of the segment that carried it (RFC
+    /// 9293 SND.WL1).
     window: (u64, u64),
 }
 
@@ -138,15 +141,15 @@ impl Direction {
     }
 
     /// Returns true if the receiver drops `segment` for its timestamp (RFC 7323 section 5.3), which
-    /// goes back by more than a millisecond. An acknowledgment less than a timeout old passes if it
-    /// would change nothing of `reverse`, the direction that it acknowledges.
+    /// goes back by more than a millisecond. An acknowledgment less than a timeout old is accepted
+    /// if it would not change the state of `reverse`, the direction that it acknowledges.
     pub(crate) fn drops_as_old(&mut self, segment: &Segment, reverse: &Self, rto: Span) -> bool {
         if !segment.has_timestamps {
             return false;
         }
         let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
         if segment.flags.has(Flags::SYN) {
-            // A late copy of the SYN changes nothing.
+            // A late copy of the SYN does not change the newest timestamp.
             if self.said == 0 || age <= 0 {
                 self.recent = segment.ts_value;
             }

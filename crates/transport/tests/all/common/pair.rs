@@ -321,7 +321,7 @@ impl Pair {
         if !matches!(end.recovery, LossRecovery::Rack | LossRecovery::Sack) {
             assert_eq!(counts.sacked, 0);
         }
-        // The sender's scoreboard does not contain a SYN.
+        // The sender's scoreboard does not contain the SYN.
         let in_flight = row.in_flight_segments;
         let unsacked = counts.packets - counts.sacked;
         if counts.resent == 0 && matches!(row.state, "open" | "disorder" | "cwr") {
@@ -335,9 +335,9 @@ impl Pair {
             in_flight <= unsacked + counts.resent,
             "{in_flight} in flight of {counts:?}"
         );
-        // Limited transmit sends two segments beyond the window, and one for each duplicate ACK if
-        // the response to a loss waits. One segment may always leave: a probe, or the first
-        // retransmission.
+        // Limited transmit sends two segments beyond the window. If the response to a loss waits,
+        // it sends one for each duplicate ACK. One segment may always be sent: a probe, or the
+        // first retransmission.
         let beyond = if end.waits { in_flight } else { 2 };
         let room = row.cwnd_segments as u32 + beyond;
         assert!(

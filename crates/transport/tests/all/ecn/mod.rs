@@ -25,7 +25,7 @@ fn naming_dctcp_switches_its_feedback_on_and_keeps_the_queue_at_the_threshold() 
     let dctcp = both("dctcp", &TcpConfig::linux());
     assert_eq!(dctcp.dropped, 0);
     assert!(dctcp.marked > 100);
-    // The headers leave 19.1 Mbit/s for data.
+    // With headers, the link carries 19.1 Mbit/s of data, so DCTCP must nearly fill it.
     assert!(dctcp.delivered_mbps > 18.5, "{}", dctcp.delivered_mbps);
     assert!(
         (5.0..25.0).contains(&dctcp.mean_queue),
@@ -67,7 +67,7 @@ fn accurate_feedback_counts_every_mark() {
         .iter()
         .filter(|(_, is_marked)| *is_marked)
         .count();
-    // Packets still in flight may be missing.
+    // The marks of at most 16 packets may be unreported, because ACKs are still in flight.
     assert!(received as u32 - told <= 16, "{told} of {received}");
     assert!(told > 10 && report.dropped == 0);
     assert!(report.sent.contains(&Ecn::Ect0));

@@ -79,7 +79,7 @@ fn a_fin_that_comes_again_is_acknowledged_again() {
     };
     s.arrive(fin);
     s.sends_nothing();
-    // The application's own FIN would carry the ACK.
+    // The ACK of the FIN waits 40 ms for the application's own FIN, which would carry it.
     s.wait(41);
     assert_eq!(s.sends_ack().ack, 2);
     s.arrive(fin);

@@ -6,9 +6,9 @@
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Early {
     is_on: bool,
-    /// Number of bytes that fit into the SYN. The next field is the number of bytes that the SYN
-    /// carried.
+    /// Number of bytes that fit into the SYN.
     room: u32,
+    /// Number of bytes that the SYN carried.
     sent: u32,
     is_taken: bool,
 }
@@ -28,7 +28,7 @@ impl Early {
         self.is_on
     }
 
-    /// Returns how many of the `unsent` bytes leave on the SYN.
+    /// Returns how many of the `unsent` bytes the SYN carries.
     pub(super) fn leave(&mut self, unsent: u64) -> u32 {
         let len = u64::from(self.room).min(unsent) as u32;
         self.sent = self.sent.max(len);

@@ -12,7 +12,8 @@ fn a_fin_alone_and_what_leaves_a_gap_say_nothing_of_the_spacing_of_data() {
     };
     assert!(is_quick(data(1, 1000)));
     assert!(!is_quick(with(Flags::FIN, data(1, 0))));
-    // A small segment does not let the window grow either.
+    // A small segment behind a gap does not cause quick ACKs, because it does not let the window
+    // grow.
     assert!(!is_quick(data(2001, 100)));
 }
 
@@ -68,7 +69,8 @@ fn thinned_acks_end_where_a_block_could_not_be_repeated() {
 
 #[test]
 fn an_application_that_reads_lets_an_ack_leave_for_a_window_that_doubles() {
-    // The receiver offers 10,000 bytes, and the application has read none.
+    // The receiver offers 10,000 bytes, and the application reads nothing until the window is
+    // closed.
     let mut b = Bench::new(&TcpConfig {
         ack_rule: AckRule::Linux,
         ..rfc()

@@ -293,7 +293,8 @@ fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     window.on_read(at(10), 0, 0, MSS);
     assert_eq!(window.measured_from, at(0), "nothing was read");
     let space = window.space;
-    // A packet has three segments, and two more segments are read after it.
+    // The application reads five segments, the first three from one packet. The other two count for
+    // the next round trip.
     let copied = 50_000 + mss;
     window.on_read(at(10), 5 * mss, 3 * mss, MSS);
     let buffer = autotuned_buffer(copied, space, MSS);

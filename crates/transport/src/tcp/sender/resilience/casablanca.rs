@@ -1,6 +1,6 @@
 //! TCP-Casablanca at the sender (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3), 2005).
-//! One segment of `k` leaves as expendable, for a biased queue to drop first. So the receiver can
-//! separate the radio's losses from the queue's, and reports them.
+//! One segment of `k` is sent as expendable, and a biased queue drops expendable segments first. So
+//! the receiver can distinguish the radio's losses from the queue's, and reports them.
 
 use super::Sender;
 use crate::tcp::config::LossResponse;
@@ -12,7 +12,7 @@ impl Sender {
         self.config.resilience.loss == LossResponse::Casablanca
     }
 
-    /// Returns true if the new segment at `seq` leaves as expendable.
+    /// Returns true if the new segment at `seq` is sent as expendable.
     pub(in crate::tcp::sender) fn is_expendable(&self, seq: u64) -> bool {
         let every = self.config.resilience.expendable_every;
         self.uses_casablanca() && expendable::is_expendable(seq, self.window.mss, every)

@@ -56,7 +56,7 @@ impl Sender {
         true
     }
 
-    /// Returns true if each duplicate ACK lets a new segment out while the response waits.
+    /// Returns true if each duplicate ACK allows a new segment to be sent while the response waits.
     pub(in crate::tcp::sender) fn is_waiting_for_repair(&self) -> bool {
         self.resilience.delay.since.is_some()
     }

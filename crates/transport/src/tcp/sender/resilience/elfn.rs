@@ -6,8 +6,8 @@ use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, RetransmitCause};
 
 impl Sender {
-    /// Notice of the failure: timers are off, the window stays, the first probe is due after the
-    /// interval.
+    /// Enters standby after a notice of the failure. Stops the timers, keeps the window, and
+    /// schedules the first probe after the interval.
     pub(super) fn begin_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.suspend(cx, self.config.resilience.probe_interval);
     }
@@ -36,9 +36,9 @@ impl Sender {
         self.arm(TimerKind::Outage, at);
     }
 
-    /// Leaves standby after an acknowledgment with new information. After a probe it means that the
-    /// route is back. Before a probe it was in flight when the route failed. Returns true if
-    /// standby ends.
+    /// Leaves standby after an acknowledgment with new information, if a probe was sent. Without a
+    /// probe, the acknowledgment was in flight when the route failed. With a probe, it shows that
+    /// the route is back. Returns true if standby ends.
     pub(super) fn leave_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let is_answer = matches!(
             self.resilience.outage,

@@ -1,9 +1,9 @@
 //! Freeze-TCP at the sender (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver closes
 //! its window before an outage, and the sender persists with its old window.
 //!
-//! A standard sender does that when everything was acknowledged before the outage began. With a
-//! late warning, outstanding segments would time out. Here they wait too, because the window is
-//! closed.
+//! A standard sender persists only if all data was acknowledged before the outage began. With a
+//! late warning, its outstanding segments would time out. This sender's outstanding segments wait
+//! too, because the window is closed.
 
 use super::{Sender, Step};
 use crate::tcp::config::OutageResponse;
@@ -15,8 +15,8 @@ impl Sender {
         self.config.resilience.outage == OutageResponse::Freeze && self.snd_wnd == 0
     }
 
-    /// Handles an expiry of the retransmission timer. If the window is closed, the oldest segment
-    /// probes it, the timer backs off, and the result is true.
+    /// Handles an expiry of the retransmission timer. If the window is closed, sends the oldest
+    /// segment as a probe, backs the timer off, and returns true.
     pub(in crate::tcp::sender) fn persist_frozen<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

@@ -8,8 +8,8 @@ use fadeout_core::{Probe, RetransmitCause};
 
 impl Sender {
     /// Handles an expiry of the retransmission timer. Returns true if the congestion control holds.
-    /// Then the head was retransmitted, the timer runs as long as before, and the window is
-    /// unchanged.
+    /// In this case it retransmits the head, restarts the timer without backoff, and keeps the
+    /// window.
     pub(in crate::tcp::sender) fn hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         if !self
             .congestion
@@ -28,7 +28,7 @@ impl Sender {
     }
 
     /// Ends the hold, because the link is back or an acknowledgment shows that it is. The clock of
-    /// the algorithm did not run meanwhile.
+    /// the algorithm was stopped during the hold.
     pub(super) fn end_hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let Outage::Held { since } = self.resilience.outage else {
             return false;

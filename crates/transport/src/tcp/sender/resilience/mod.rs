@@ -26,8 +26,8 @@ use fadeout_core::{LinkInfo, Probe, Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct Resilience {
     outage: Outage,
-    /// Sequence number up to whose acknowledgment the sender paces. A whole window at once, into a
-    /// link that just came back, would overflow its queue.
+    /// Sequence number whose acknowledgment ends pacing after an outage. An unpaced window would
+    /// overflow the queue of a link that has just come back.
     paced_until: u64,
     delay: dcr::LossDelay,
     pub(super) ncr: ncr::NonCongestion,
@@ -63,7 +63,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Applies the notice to an open connection.
+    /// Applies the notice of a link to an open connection.
     pub(in crate::tcp) fn on_link_info<P: Probe>(&mut self, cx: &mut Step<'_, P>, info: &LinkInfo) {
         match (self.config.resilience.outage, info) {
             (OutageResponse::Feedback, LinkInfo::BlockageBegan) => self.begin_snooze(cx),
@@ -130,7 +130,7 @@ impl Sender {
             self.state = if self.config.recovery.uses_sack() {
                 RecoveryState::Recovery
             } else {
-                RecoveryState::Loss // recovers without moving the window
+                RecoveryState::Loss // This state recovers losses and keeps the window.
             };
             if self.timer.is_none() {
                 self.rearm_rto(cx.now);
@@ -159,8 +159,8 @@ impl Sender {
         self.window.cwnd as u64 * u64::from(self.window.mss)
     }
 
-    /// Begins a recovery that leaves the window unchanged. No rate reduction runs without a window
-    /// to reduce from, and there is nothing to undo.
+    /// Begins a recovery that leaves the window unchanged. So no rate reduction runs, and nothing
+    /// can be undone.
     pub(super) fn begin_repair(&mut self) {
         self.high_seq = self.snd_nxt;
         self.probe.high_seq = None;
@@ -170,7 +170,8 @@ impl Sender {
         self.recovery = Reduction::default();
     }
 
-    /// Returns true if the present loss was no congestion, as far as the scheme can detect.
+    /// Returns true if the present loss was not caused by congestion, as far as the scheme can
+    /// detect.
     pub(super) fn spares_window(&self, now: Time) -> bool {
         self.resilience.is_radio_loss || self.congestion.holds(now, self.rtt.rto_without_backoff())
     }

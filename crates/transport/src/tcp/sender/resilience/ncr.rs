@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_threshold_is_a_share_of_the_flight() {
-        // Reference vector NC-1.
+        // Reference vector NC-1: the number of duplicate ACKs that indicate a loss.
         assert_eq!(threshold(true, 30, 3), 20);
         assert_eq!(threshold(false, 30, 3), 15);
         assert_eq!(threshold(true, 4, 3), 3);

@@ -19,7 +19,7 @@ fn an_ack_is_told_with_what_it_measured() {
     let sample = b.sample();
     assert_eq!((sample.acked, sample.delivered_now), (0, 1));
     assert_eq!((sample.rtt, sample.may_grow), (Some(ms(100)), false));
-    // A repeated ACK causes no report.
+    // A repeated ACK without new information is not reported to the congestion control.
     b.sack(2, &[(4, 4)]);
     b.ack(2);
     assert_eq!(b.told().acks.len(), 0);
@@ -30,7 +30,7 @@ fn an_ack_is_told_with_what_it_measured() {
         (sample.delivered_now, sample.lost_now, sample.lost),
         (2, 1, 1)
     );
-    // The ACK shows another hole.
+    // The ACK shows that segment 7 is missing as well, so one more segment is reported lost.
     b.sack(2, &[(8, 10), (4, 6)]);
     let sample = b.sample();
     assert_eq!((sample.lost_now, sample.lost), (1, 2));
@@ -252,7 +252,7 @@ fn the_window_restarts_when_the_peers_opens_after_an_idle_time() {
     assert_eq!(b.cwnd(), 40.0, "it is closed yet");
     b.peer_window = 64_000;
     b.ack(1);
-    // One timeout of about 300 ms has passed since data left.
+    // One timeout of about 300 ms has passed since data was sent, so the window is halved once.
     assert_eq!(b.cwnd(), 20.0);
 }
 

@@ -41,8 +41,8 @@ fn a_burst_ends_where_the_peers_window_ends_within_a_segment() {
     assert_eq!(lengths(&mut b), [1_000, 1_000, 1_000, 1_000, 500]);
     open(&mut b, 6_200);
     assert_eq!(lengths(&mut b), [1_000, 700]);
-    // A window without room for a full segment stays unused. So does the rest of a window that ends
-    // with a segment.
+    // The remaining 900 bytes of the window are less than a full segment and stay unused. A window
+    // of 3,000 bytes is filled by three full segments.
     open(&mut b, 7_100);
     assert_eq!(lengths(&mut b), []);
     let mut b = facing(3_000, |_| ());
@@ -58,7 +58,7 @@ fn a_small_segment_on_its_way_keeps_the_next_window_from_being_filled() {
     assert_eq!(lengths(&mut b), [1_000, 1_000, 500]);
     open(&mut b, 4_200);
     assert_eq!(lengths(&mut b), [1_000]);
-    // After the arrival of the first partial segment, the next one may leave.
+    // After the first partial segment was acknowledged, the next partial segment may be sent.
     b.arrive(Segment {
         ack: 2_501,
         window: 2_700,
@@ -119,7 +119,8 @@ fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
     let mut b = bursting(|_| ());
     b.write(20);
     assert_eq!(pushed(&mut b), [5, 10]);
-    // The first segment of each burst begins an sk_buff, which holds the others.
+    // The first segment of each burst begins an sk_buff, and the other segments of the burst follow
+    // in it.
     let board = &b.sender.board;
     assert_eq!(board.pieces, 2);
     assert!(board.counts_agree());
@@ -144,8 +145,8 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
     b.write_bytes(2_500);
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
     assert_eq!(lengths, [1_000, 1_000]);
-    // Two of the window's ten segments count as sent in the reduction, so four more deliveries
-    // allow none.
+    // Two of the window's ten segments count as sent in the reduction. So four more deliveries
+    // allow no new segment.
     b.sender.recovery = Default::default();
     b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     assert!(b.sender.recovery.has_sent_nothing());
@@ -170,7 +171,7 @@ fn a_burst_that_ends_before_a_small_segment_is_pushed() {
 
 #[test]
 fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_small() {
-    // Linux calls `tcp_write_xmit` with TCP_NAGLE_PUSH in both cases.
+    // In both cases Linux calls `tcp_write_xmit` with TCP_NAGLE_PUSH, so a small segment is sent.
     for (push, last) in [
         (Push::Pending, None),
         (Push::Forced, Some(500)),
@@ -181,7 +182,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
         b.step(|sender, cx| sender.push_out(cx, push));
         let expected: Vec<u32> = [1_000, 1_000].into_iter().chain(last).collect();
         assert_eq!(lengths(&mut b), expected, "{push:?}");
-        // The peer's window cuts the segment, and it still leaves.
+        // The peer's window shortens the last segment, which is sent nevertheless.
         let mut b = facing(2_500, |config| config.nagle = true);
         b.sender.small_end = b.sender.snd_una + 1;
         b.sender.write_end += 20_000;
@@ -194,7 +195,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
 fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     let mut b = reducing();
     b.sender.config_mut().pacing = crate::tcp::config::Pacing::On;
-    // The first ten segments are not paced, so the test begins behind them.
+    // The first ten segments are not paced, so the test begins after them.
     b.sender.statistics.sent_segments = 100;
     b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
     b.sender.pacer.next_at = b.now;

@@ -1,9 +1,9 @@
-//! Tests of the limits of a sender: the application, or something else.
+//! Tests of the limit of a sender, which is the application or a window.
 
 use super::*;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 
-/// Returns true if the application limits a segment that leaves now, after the step `change`.
+/// Returns true if the application limits a segment that is sent now, after the step `change`.
 fn limited(change: impl FnOnce(&mut Bench)) -> bool {
     let mut b = Bench::new(&without_probes());
     b.sender.rate = Default::default();
@@ -101,7 +101,8 @@ fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
         let later = b.now + Span::from_secs(10);
         b.sender.validate_window(later, false);
         assert_eq!(b.sender.window.cwnd, window);
-        // In both cases the use of the window is measured anew from then on.
+        // In both cases the measurement of window use restarts, so the window stays unchanged a
+        // millisecond later.
         b.sender.of_connection.writer_waits = false;
         b.sender
             .validate_window(later + Span::from_millis(1), false);

@@ -95,7 +95,7 @@ fn each_round_trip_with_a_duplicate_widens_the_reordering_window_by_a_quarter() 
     let before = patience(&mut b);
     assert_eq!(before, ms(25 + 2));
     for quarters in [2, 3] {
-        // One of the two retransmissions was unnecessary.
+        // A DSACK reports that one of the two retransmissions was unnecessary.
         let last = (b.sender.snd_nxt - 1) / FULL;
         b.write(2);
         b.wait(100);
@@ -202,7 +202,8 @@ fn a_recovery_is_one_however_many_acks_it_takes() {
 
 #[test]
 fn only_the_first_repair_leaves_however_full_the_window_is() {
-    // RFC 6675 section 5, step 4.3: only the first retransmission leaves at once.
+    // RFC 6675 section 5, step 4.3: only the first retransmission is sent at once, regardless of
+    // the window.
     let mut b = Bench::sent(&profile("rfc"), 20);
     b.sack(0, &[(3, 5)]);
     assert_eq!((b.cwnd(), b.numbers()), (5.0, vec![1]));
@@ -210,7 +211,7 @@ fn only_the_first_repair_leaves_however_full_the_window_is() {
     assert_eq!(b.numbers(), [], "the window is full");
     b.sack(0, &[(3, 7)]);
     assert_eq!(b.numbers(), [2]);
-    // After a timeout the second retransmission does not leave at once either.
+    // After a timeout, too, the second retransmission is not sent at once.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.wait(1000);
     assert_eq!(b.numbers(), [1]);
@@ -238,14 +239,15 @@ fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
 
 #[test]
 fn a_hole_filled_before_it_is_lost_is_in_the_network_twice() {
-    // RFC 6675 section 4, SetPipe: segment 7 and its copy both count, so there is no room for 9.
+    // RFC 6675 section 4, SetPipe: segment 7 and its copy both count in the pipe. So segment 9
+    // cannot be retransmitted yet.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.numbers(), [1]);
     b.sack(0, &[(2, 4), (6, 6), (8, 8), (10, 10)]);
     assert_eq!((b.cwnd(), b.numbers()), (5.0, vec![5, 7]));
     assert_eq!(b.sender.in_flight(), 5);
-    // After its arrival neither copy counts.
+    // After segment 7 has arrived, neither of its copies counts in the pipe.
     b.sack(0, &[(2, 4), (6, 8), (10, 10)]);
     assert_eq!((b.numbers(), b.sender.in_flight()), (vec![9], 4));
     // A timeout marks everything in flight as lost, including copies.
@@ -263,7 +265,7 @@ fn pure_duplicates_move_no_window_in_a_reduction() {
     b.ack(0);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.cwnd(), before);
-    // The first echo does not reduce the window either if nothing is delivered.
+    // An ECN echo does not reduce the window before any segment is delivered.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Classic);
     b.write(20);
     b.wait(100);
@@ -275,8 +277,8 @@ fn pure_duplicates_move_no_window_in_a_reduction() {
 
 #[test]
 fn the_window_grows_back_by_one_more_where_an_ack_is_progress_without_loss() {
-    // RFC 9937 section 6.2, SafeACK: the window grows by one more if an ACK makes progress without
-    // loss.
+    // RFC 9937 section 6.2, SafeACK: the window grows by one more segment if an ACK makes progress
+    // without a loss.
     for (lost, una_advanced, grows) in [(0, true, 2), (1, true, 1), (0, false, 1)] {
         let mut b = Bench::sent(&linux(), 10);
         b.step(|sender, cx| sender.begin_reduction(cx, CongestionKind::FastRecovery));
@@ -353,7 +355,8 @@ fn the_threshold_to_go_back_to_is_three_quarters_of_the_window() {
 
 #[test]
 fn reordering_counts_after_a_timeout_only_where_that_may_be_undone() {
-    // Linux `tcp_sacktag_write_queue`. A reduction for a mark cannot be undone.
+    // As in Linux `tcp_sacktag_write_queue`, reordering counts after a timeout only if the
+    // reduction can be undone. A reduction for a mark cannot be undone.
     for (is_marked, reorderings) in [(false, 1), (true, 0)] {
         let mut b = Bench::with_ecn(&without_probes(), EcnFeedback::Classic);
         b.write(10);

@@ -94,7 +94,7 @@ pub(super) struct Bench {
     left: Vec<Outgoing>,
 }
 
-/// Returns the Linux profile with 1000-byte segments that leave singly, and exact timers.
+/// Returns the Linux profile with 1000-byte segments that are sent singly, and with exact timers.
 pub(super) fn linux() -> TcpConfig {
     TcpConfig {
         timer_wheel: false,
@@ -246,12 +246,12 @@ impl Bench {
         ack
     }
 
-    /// Returns the segments that left since the last call.
+    /// Returns the segments that were sent since the last call.
     pub(super) fn left(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.left)
     }
 
-    /// Returns the numbers of the data segments that left since the last call.
+    /// Returns the numbers of the data segments that were sent since the last call.
     pub(super) fn numbers(&mut self) -> Vec<u64> {
         let left = self.left().into_iter().map(|left| left.segment);
         let data = left.filter(|segment| segment.len > 0);

@@ -83,8 +83,8 @@ impl Model {
         (self.high_ack > known.rescue_rxt).then_some((last, 4))
     }
 
-    /// Returns the segments that leave after an ACK, in order. They follow section 5, steps 4 and
-    /// C, or are as much new data as there is room for.
+    /// Returns the segments that are sent after an ACK, in order. They follow section 5, steps 4
+    /// and C. Outside recovery they are as much new data as the window allows.
     fn send(&mut self, cwnd: u64, may_send: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         let first = self.high_ack + 1;
@@ -263,7 +263,8 @@ fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
     assert_eq!(b.numbers(), [10], "the last one goes");
     b.ack(8);
     assert_eq!(b.numbers(), [], "once in a recovery");
-    // The SACK shows a hole in front of it. HighRxt does not cover the hole, so rule 3 applies.
+    // The SACK of segment 10 shows that segment 9 is missing. HighRxt is below segment 9, so rule 3
+    // retransmits it.
     b.sack(8, &[(10, 10)]);
     assert_eq!(b.numbers(), [9]);
     b.ack(10);
@@ -274,7 +275,8 @@ fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
 
 #[test]
 fn an_acknowledgment_of_the_first_repair_alone_rescues_nothing() {
-    // Rule 4 needs a HighACK above RescueRxt.
+    // Rule 4 retransmits only if HighACK is above RescueRxt, which the first repair alone does not
+    // achieve.
     let mut b = recovering(&[1, 9, 10]);
     b.arrive(b.sacking(1, &[(2, 8)]));
     assert_eq!(b.numbers(), []);
@@ -284,7 +286,8 @@ fn an_acknowledgment_of_the_first_repair_alone_rescues_nothing() {
 
 #[test]
 fn a_rescue_counts_once_in_the_pipe() {
-    // Both copies are counted only "in the case of (3)".
+    // Only a retransmission by rule 3 counts both copies in the pipe, and the rescue is sent by
+    // rule 4.
     let mut b = recovering(&[1, 9, 10]);
     b.ack(8);
     assert_eq!((b.numbers(), b.sender.in_flight()), (vec![10], 2));

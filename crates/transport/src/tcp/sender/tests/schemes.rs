@@ -170,7 +170,7 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     b.write(1);
     assert_eq!(b.numbers(), []);
     assert_eq!(b.sender.statistics.timeouts, 0);
-    // Segments in flight still count, but allow no conclusion.
+    // SACKs of segments in flight are recorded, but do not show that other segments are lost.
     b.sack(0, &[(2, 8)]);
     assert_eq!((b.numbers(), b.sender.board.lost_out), (vec![], 0));
     assert!(!b.sender.is_pacing());
@@ -248,7 +248,7 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
 
 #[test]
 fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
-    // RTW-TCP repeats the oldest segment without backoff.
+    // RTW-TCP retransmits the oldest segment at each timeout, without backoff.
     let ends: [fn(&mut Bench); 2] = [|b| tell(b, LinkInfo::BlockageEnded), |b| b.ack(1)];
     for end in ends {
         let mut b = Bench::sent(&without_probes(), 20);
@@ -272,7 +272,7 @@ fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
 
 #[test]
 fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
-    // Freeze-TCP waits for the window and keeps its own.
+    // Freeze-TCP waits until the peer's window opens, and keeps its congestion window.
     for (outage, timeouts) in [(OutageResponse::Freeze, 0), (OutageResponse::None, 1)] {
         let mut b = Bench::sent(&outlasting(outage), 20);
         b.peer_window = 0;
@@ -287,7 +287,8 @@ fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
         b.wait(80);
         assert_eq!(b.numbers().len() > 3, goes_on);
     }
-    // Neither an ACK for an open window nor one for a closed window restarts the sender.
+    // A repeated ACK restarts the sender neither while the peer's window is open nor while it is
+    // closed.
     let mut b = Bench::sent(&outlasting(OutageResponse::Freeze), 20);
     b.ack(0);
     assert_eq!(b.sender.board.lost_out, 0);
@@ -297,7 +298,7 @@ fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
     assert_eq!(b.sender.board.lost_out, 0);
     b.wait(250);
     assert_eq!(b.sender.statistics.timeouts, 0);
-    // A timeout with an open window counts as usual.
+    // A timeout while the peer's window is open counts as usual.
     let mut b = Bench::sent(&outlasting(OutageResponse::Freeze), 20);
     b.wait(250);
     assert_eq!(b.sender.statistics.timeouts, 1);

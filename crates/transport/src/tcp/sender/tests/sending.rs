@@ -44,7 +44,8 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
     b.wait(100);
     b.ack(13);
     assert!(!b.sample().is_cwnd_limited, "the next window was not full");
-    // A larger window changes nothing before the end of a window of data.
+    // Once reached, the limit holds for the whole window of data, although the congestion window
+    // has grown.
     let mut b = with_window(false);
     b.write(10);
     b.sender.window.cwnd = 20.0;
@@ -62,7 +63,7 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
 
 #[test]
 fn half_of_what_goes_unused_for_a_timeout_is_given_up() {
-    // Three of 40 segments are used, which counts as the initial window of ten.
+    // Three of 40 segments are used. The usage counts as at least the initial window of ten.
     for (waits, cwnd, after, ssthresh) in [
         (3, 40.0, 40.0, 20.0),
         (5, 40.0, 25.0, 30.0),
@@ -150,7 +151,7 @@ fn what_is_followed_by_more_is_not_pushed() {
 
 #[test]
 fn small_segments_wait_for_small_ones_alone() {
-    // Minshall's rule: small segments wait only for small ones.
+    // Minshall's rule: a small segment waits only while another small segment is outstanding.
     let config = TcpConfig {
         nagle: true,
         ..linux()
@@ -170,7 +171,7 @@ fn small_segments_wait_for_small_ones_alone() {
     b.wait(100);
     b.arrive(ack);
     assert_eq!(b.left()[0].segment.len, 50);
-    // A FIN leaves with the remaining data.
+    // The FIN is sent together with the remaining data, so that the small segment does not wait.
     b.write_bytes(10);
     b.sender.finish();
     b.step(|sender, cx| sender.transmit(cx));
@@ -287,7 +288,7 @@ fn what_pacing_held_back_of_a_repair_goes_before_new_data() {
 
 #[test]
 fn a_timer_that_displaced_the_retransmission_timer_counts_as_waited() {
-    // RFC 8985 section 7.2: the oldest segment left 100 ms ago.
+    // RFC 8985 section 7.2: the oldest segment was sent 100 ms ago.
     let mut b = Bench::sent(&without_probes(), 3);
     for (timer, left) in [
         (None, 300),
@@ -342,7 +343,7 @@ fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
     b.step(|sender, cx| sender.transmit(cx));
     assert_eq!(b.left().len(), 3);
     assert_eq!(b.told().sent.len(), 0);
-    // The loss of the FIN is reported without payload.
+    // The retransmission of the FIN is recorded without payload.
     b.wait(400);
     assert!(b.told().sent.iter().all(|sent| sent.is_retransmission));
     let fin = b
@@ -498,7 +499,8 @@ fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {
 
 #[test]
 fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
-    // The 2500 bytes were written to the socket, and left with the SYN.
+    // The SYN carried 2500 bytes, of which `written` were in the buffer. So 1500 of the 4000 bytes
+    // remain to be written.
     for written in [0, 1_000, 2_500] {
         let mut config = without_probes();
         config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
@@ -530,7 +532,7 @@ fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
     let sent_at = b.now;
     b.now += ms(100);
     b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
-    // The first segment was retransmitted, and is an sk_buff of its own now.
+    // The first segment was retransmitted, so it now has an sk_buff of its own.
     assert_eq!(b.numbers(), [1]);
     let board = &b.sender.board;
     let known: Vec<_> = (board.first()..board.end())

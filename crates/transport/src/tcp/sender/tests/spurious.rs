@@ -1,4 +1,4 @@
-//! Tests of unnecessary reductions, and of the signs that reveal them.
+//! Tests of unnecessary reductions, and of the signs that show that a reduction was unnecessary.
 
 use super::*;
 
@@ -127,7 +127,7 @@ fn duplicates_above_the_ack_count_for_what_was_sent_again() {
     assert_eq!(b.sender.statistics.undos, 0);
     b.sack(6, &[(1, 1)]);
     assert_eq!(b.sender.statistics.undos, 1);
-    // Segment 2 was sent once, so the network caused its duplicate.
+    // Segment 2 was sent only once, so the network duplicated it. The reduction is not undone.
     let mut b = holes((2, 3));
     assert_eq!(b.sender.statistics.undos, 0);
     b.sack(6, &[]);

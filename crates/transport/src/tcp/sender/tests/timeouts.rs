@@ -10,7 +10,7 @@ fn kinds(b: &mut Bench) -> Vec<CongestionKind> {
     b.told().events.iter().map(|event| event.kind).collect()
 }
 
-/// Returns `without_probes` without undo.
+/// Returns the configuration `without_probes` with undo switched off.
 fn final_losses() -> TcpConfig {
     TcpConfig {
         undo: false,
@@ -83,8 +83,8 @@ fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
         b.wait(50);
         b.sender.timer = Some((TimerKind::Rto, b.now));
         b.wait(0);
-        // In flight are the retransmitted oldest segment and the spared segments. The window has
-        // room for the oldest one.
+        // The retransmitted oldest segment and the spared segments are in flight. The window equals
+        // their number, so it allows only this one retransmission.
         assert_eq!(
             (b.sender.in_flight(), b.cwnd()),
             (in_flight, cwnd),
@@ -96,7 +96,7 @@ fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
 
 #[test]
 fn a_timeout_forgets_the_sacks_of_a_receiver_that_reneged() {
-    // RFC 2018 section 8: after reneging everything is lost, no matter when it was sent.
+    // RFC 2018 section 8: after reneging all segments count as lost, no matter when they were sent.
     for reneged in [false, true] {
         let mut b = Bench::sent(&final_losses(), 20);
         b.sack(3, &[(5, 5)]);
@@ -177,7 +177,8 @@ fn f_rto_waits_for_the_retransmissions_ack_and_then_sends_new_data() {
 
 #[test]
 fn f_rto_tells_a_real_timeout_by_duplicates_behind_new_data() {
-    // Step 3a. The SACKed new data was sent once as well, but after the timeout.
+    // Step 3a: duplicate ACKs show that the timeout was genuine. A SACK of segment 11 proves
+    // nothing, because the segment was sent after the timeout.
     for sacked in [&[][..], &[(11, 11)]] {
         let mut b = timed_out();
         b.sender.window.cwnd = 3.0;
@@ -194,7 +195,8 @@ fn f_rto_tells_a_real_timeout_by_duplicates_behind_new_data() {
 
 #[test]
 fn f_rto_tells_a_spurious_timeout_by_what_was_sent_once() {
-    // Step 3b: data that was sent once is acknowledged now, or SACKed at any time.
+    // Step 3b: the timeout was spurious if data that was never retransmitted is acknowledged or
+    // SACKed.
     let arrivals: [fn(&mut Bench); 2] = [|b| b.ack(2), |b| b.sack(1, &[(5, 5)])];
     for arrive in arrivals {
         let mut b = timed_out();
@@ -263,6 +265,7 @@ fn a_timeout_thinks_repairs_lost_that_left_before_their_first_copy_was() {
         let tags = board.get(number).tags;
         assert!(tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED));
     }
-    // All ten segments are lost, and the second is lost twice.
+    // All ten segments count as lost, and the second segment counts twice because its
+    // retransmission was lost.
     assert_eq!(b.sender.rate.lost - lost, 10);
 }

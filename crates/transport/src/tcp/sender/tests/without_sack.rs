@@ -67,7 +67,7 @@ fn a_mark_reduces_until_more_than_its_window_is_acknowledged() {
     assert_eq!(b.state(), RecoveryState::Cwr);
     b.ack(11);
     assert_eq!(b.state(), RecoveryState::Open);
-    // Other recovery states do not end in this way.
+    // The state Recovery, unlike CWR, does not end with the first new ACK.
     dups(&mut b, 11, 3);
     assert_eq!(b.state(), RecoveryState::Recovery);
 }
@@ -81,8 +81,8 @@ fn delayed(name: &str) -> TcpConfig {
 
 #[test]
 fn a_delayed_response_waits_a_round_trip_while_duplicates_let_new_data_go() {
-    // With TCP-DCR each duplicate lets new data leave. Without it, limited transmit stops at two
-    // segments.
+    // With TCP-DCR each duplicate ACK allows a new segment. Without it, limited transmit stops at
+    // two segments.
     let patient = TcpConfig {
         duplicate_threshold: 5,
         ..profile("newreno")
@@ -205,9 +205,9 @@ fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
 
 #[test]
 fn what_was_sent_again_in_vain_begins_no_recovery() {
-    // RFC 6582 section 3.2, step 2: the duplicates of a second copy are at `recover`, not above it.
-    // Without that rule each needless retransmission of a window causes the duplicates for the
-    // next, for ever.
+    // RFC 6582 section 3.2, step 2: duplicate ACKs that unneeded retransmissions cause are at
+    // `recover`, not above it. Without this rule they would start a recovery with more unneeded
+    // retransmissions, without end.
     for name in ["tahoe", "newreno", "reno"] {
         for lost in [vec![200, 201], vec![200, 202, 210], vec![200, 215, 231]] {
             let (again, next) = retransmissions(name, &lost);
