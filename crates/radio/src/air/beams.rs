@@ -18,8 +18,8 @@ pub(crate) struct BeamCandidate {
 pub(crate) struct BeamView<'a>(pub &'a mut Air);
 
 impl BeamView<'_> {
-    /// Disables the channels' own beam failure model on the paths of a UE, which detects failures
-    /// itself.
+    /// Disables the channels' own beam failure model on the paths of a UE, because the UE detects
+    /// beam failures itself.
     pub(crate) fn disable_beam_failure_model(&mut self, ue: UeId) {
         let air = &mut *self.0;
         for index in air.ues[ue.index()].carriers.iter().cloned().flatten() {
@@ -27,8 +27,8 @@ impl BeamView<'_> {
         }
     }
 
-    /// Keeps the present beams of a leg in use while they fail. The UE cannot report better beams
-    /// during that time.
+    /// Keeps the present beams of a leg in use while they fail (`is_failing`). The UE cannot report
+    /// better beams during that time.
     pub(crate) fn hold_beams(&mut self, leg: LegId, now: Time, is_failing: bool) {
         if let &SinrSource::Paths(serving, _) = &self.0.legs[leg.index()].signal {
             self.0.channels[serving].hold_beams(now, is_failing);
@@ -36,7 +36,7 @@ impl BeamView<'_> {
     }
 
     /// Returns the best beam of a leg's cell other than the beam in use. If `is_taken` is true, the
-    /// UE uses the returned beam from now on. `None` if the leg has no paths.
+    /// UE uses the returned beam from now on. `None` if the leg has no path.
     pub(crate) fn best_candidate<M: Motion>(
         &mut self,
         leg: LegId,
@@ -57,7 +57,7 @@ impl BeamView<'_> {
         let in_use_db = channel.gain_db;
         let found_db = channel.candidate_db(at, &ends, is_taken);
         if is_taken {
-            // The stored gain belongs to the old beams, so the path must be evaluated again.
+            // The stored gain is that of the old beam, so the path must be evaluated again.
             air.paths[serving].due_at = Time::ZERO;
         }
         Some(BeamCandidate {

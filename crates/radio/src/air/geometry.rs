@@ -1,5 +1,5 @@
-//! Wideband coupling loss and SINR of each UE before the run: its best cell, and the interference
-//! from other cells.
+//! Wideband coupling loss and SINR of each UE before the run. Both are those of the UE's best cell,
+//! with interference from other cells.
 
 use super::path::{InstantCache, Placement};
 use super::{AirCell, PathChannel, RadioPath};

@@ -2,14 +2,14 @@
 
 use fadeout_core::CellId;
 
-/// Number of latest slots that are stored. It exceeds the longest decoding time.
+/// Number of latest slots that are stored. The number exceeds the longest decoding time.
 const SLOTS_KEPT: usize = 64;
-/// Weight of one slot in the mean. Per slot, the mean decays by a factor of one minus this weight.
+/// Weight of one slot in the mean. In each slot, the mean is multiplied by one minus this weight.
 const WEIGHT: f64 = 0.01;
 const KEPT: f64 = 1.0 - WEIGHT;
 /// Size of the decay tables.
 const TABLE_SIZE: usize = 64;
-/// Decay tables: `KEPT.pow(n)`, and `KEPT.pow(TABLE_SIZE * n)`.
+/// Tables of decay factors: `KEPT.pow(n)`, and `KEPT.pow(TABLE_SIZE * n)`.
 static DECAY: ([f64; TABLE_SIZE], [f64; TABLE_SIZE + 1]) = {
     let (mut slots, mut steps) = ([1.0; TABLE_SIZE], [1.0; TABLE_SIZE + 1]);
     let mut n = 1;
@@ -22,16 +22,16 @@ static DECAY: ([f64; TABLE_SIZE], [f64; TABLE_SIZE + 1]) = {
         steps[n] = steps[n - 1] * (slots[TABLE_SIZE - 1] * KEPT);
         n += 1;
     }
-    // After 4,096 slots the decayed value is below the rounding error, so it is zero.
+    // After 4,096 slots the decay factor is below the rounding error, so the table contains zero.
     steps[TABLE_SIZE] = 0.0;
     (slots, steps)
 };
 
-/// Value of a quantity in each of the latest slots. Zero for slots to which no value was added.
+/// Values of a quantity in the latest slots. Zero for slots to which no value was added.
 #[derive(Debug, Clone)]
 pub(crate) struct History(Box<[SlotValue; SLOTS_KEPT]>);
 
-/// History of a quantity of each cell, and its mean. Values of one slot are adjacent in memory,
+/// History of a quantity for each cell, and its mean. Values of one slot are adjacent in memory,
 /// because every read needs all cells of a carrier.
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
@@ -47,13 +47,13 @@ impl Clone for Means {
     fn clone(&self) -> Means {
         Means(self.0.clone())
     }
-    /// Copies into existing memory. A derived implementation would allocate memory.
+    /// Copies `source` into existing memory. The derived implementation would allocate memory.
     fn clone_from(&mut self, source: &Means) {
         self.0.clone_from(&source.0);
     }
 }
 
-/// Sum of the values added in one slot.
+/// Sum of the values that were added in one slot.
 #[derive(Debug, Clone, Copy)]
 struct SlotValue {
     slot: u64,
@@ -228,8 +228,8 @@ mod tests {
         }
         assert_eq!(histories.value_at(second, 1999), 1.0);
         let mean = histories.mean(first, 1999);
-        // Slots before the 2,000 added ones would have a weight of 0.99^2000. So the mean is the
-        // added mean of 0.5.
+        // The mean covers 2,000 slots with a mean value of 0.5. Older slots would have a weight of
+        // 0.99^2000 only, so the result is 0.5.
         assert!((mean - 0.5).abs() < 2e-9, "{mean}");
         assert_eq!(histories.mean(first, 12_000), 0.0);
         assert_eq!(histories.mean(second, 1999), WEIGHT);
@@ -249,8 +249,8 @@ mod tests {
             let cell = CellId(0);
             let mut histories = Histories::new(1);
             let (mut mine, mut of_mine, mut of_others) = (Mean::default(), Vec::new(), Vec::new());
-            // The sender's level is up to 30 dB above the others' level. It sends in bursts with
-            // long gaps.
+            // The sender's values are up to 30 dB above the values of other senders. The sender
+            // sends in bursts with long gaps.
             let (level, others) = (1e3 * random.uniform(), random.chance(0.8));
             let mut slot = 0;
             for _ in 0..300 {
@@ -276,7 +276,7 @@ mod tests {
                 histories.mean_without(cell, slot, &mine),
             );
             let (own, rest) = (slow_mean(&of_mine, slot), slow_mean(&of_others, slot));
-            // The tolerance is the rounding error of the largest value of the mean.
+            // The tolerance is the rounding error of the largest possible mean.
             let rounding = 1e-12 * (level + 1.0);
             assert!((all - own - rest).abs() < rounding, "{all} {own} {rest}");
             assert!((left - rest).abs() < rounding, "{left} {rest}");

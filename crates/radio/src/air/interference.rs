@@ -23,7 +23,7 @@ pub(super) struct CrossLink {
     sent: Vec<History>,
 }
 
-/// Downlinks of all cells as sources of interference. Every report reads all cells of a carrier.
+/// Downlinks of all cells as sources of interference. Each report reads all cells of a carrier.
 #[derive(Debug)]
 pub(super) struct Downlinks {
     cells: Vec<Downlink>,
@@ -83,13 +83,13 @@ impl Downlinks {
     }
 
     /// Returns the interference power in mW from a cell in a band of `own_hz`. The cell sends on
-    /// `share` of its own band.
+    /// the share `share` of its own band.
     #[inline]
     pub(super) fn received_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
         let other = &self.cells[cell.index()];
         let received_mw = other.power_mw * gain * share;
         if other.bandwidth_hz > own_hz {
-            // Only a part of the interferer's wider carrier overlaps the disturbed carrier.
+            // Only this part of the wider interferer's power falls into the disturbed band.
             return received_mw * (own_hz / other.bandwidth_hz);
         }
         received_mw
@@ -250,7 +250,7 @@ impl Air {
         signal_mw / disturbance_mw
     }
 
-    /// Adds to `sum_mw` the power received from other cells in a slot of `own`. `gains` are the
+    /// Adds the power received from other cells in a slot of `own` to `sum_mw`. `gains` are the
     /// path gains of these cells. `share` returns the share of its band that a cell used.
     fn received_mw(
         &self,
@@ -314,7 +314,7 @@ impl Air {
         self.others_on_carrier(cell).map(received_mw).sum()
     }
 
-    /// Returns the interference power in mW from UEs of other cells in the downlink of a leg.
+    /// Returns the interference power in mW from UEs of other cells in a leg's downlink.
     fn sum_of_ues(&self, cross_link: &CrossLink, leg: &AirLeg, slot: u64, part: SlotPart) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let received_mw = |(id, other): (CellId, &AirCell)| {
@@ -323,7 +323,7 @@ impl Air {
             if share <= 0.0 {
                 return 0.0;
             }
-            // The recorded power is a mean over the slot, but lies within the UEs' part.
+            // The recorded power is a mean over the slot, but UEs send in its uplink part only.
             let of_part = other.density(share) / share;
             let hit = part.share_within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
@@ -389,7 +389,7 @@ fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
         * antenna_gain(from_antenna, (there, here), from.beam_at)
 }
 
-/// Returns the gain of an antenna at `here` toward `there`, with its beam at `beam_at` or `there`.
+/// Returns the gain from an antenna at `here` to `there`. Its beam points at `beam_at` or `there`.
 fn antenna_gain(antenna: &Antenna, (here, there): (Point, Point), beam_at: Option<Point>) -> f64 {
     let toward = Angles::between(here, there);
     let beam = beam_at.map_or(toward, |at| Angles::between(here, at));
@@ -454,7 +454,7 @@ mod tests {
         air
     }
 
-    /// Returns the linear free-space gain between two of the positions.
+    /// Returns the linear free-space gain between two of the positions in `PLACES`.
     fn gain(one: usize, other: usize) -> f64 {
         let wavelength = 299_792_458.0 / CARRIER;
         let distance = (PLACES[one] - PLACES[other]).abs();
@@ -511,7 +511,7 @@ mod tests {
             let config = air.cells[0].config.clone();
             let levels = air.cells[0].levels;
             let noise_mw = levels.thermal_mw * air.ues[0].noise_factor;
-            // One control symbol and two feedback symbols leave eleven symbols for data.
+            // One symbol is for control, two are for feedback, and eleven carry data.
             let (control, feedback, symbols) = (1, 2, 14);
             let mut sent = [[0; 2]; 2];
             for (n, [down, up]) in sent.iter_mut().enumerate() {
@@ -529,7 +529,7 @@ mod tests {
             let found = found(&air, 500, block_power_dbm);
             for n in [0, 1] {
                 let m = 1 - n;
-                // UE m's power is over the whole band, base station m's in one resource block.
+                // UE m sends on the whole band. Base station m disturbs one uplink resource block.
                 let ue_mw = from_db(block_power_dbm) * f64::from(BLOCKS);
                 let base_mw = levels.power_mw / f64::from(BLOCKS);
                 let mean = |mine: &dyn Fn(u64) -> bool, hit: &dyn Fn(u64) -> f64| {
@@ -577,7 +577,7 @@ mod tests {
                 cell.cross_link = cross_link;
             }
             let mut air = air(&cells);
-            // Slot 500 is downlink and slot 501 uplink in the first cell.
+            // In the first cell, slot 500 is downlink and slot 501 is uplink. "UD" is the opposite.
             let turn = u64::from(other == "UD");
             for (n, turn) in [(0, 0), (1, turn)] {
                 air.on_downlink_sent(CellId(n), 500 + turn, 0.5);

@@ -17,9 +17,10 @@ pub(crate) struct Levels {
     pub thermal_mw: f64,
     /// Noise of the base station's receiver in one resource block, mW.
     pub block_noise_mw: f64,
-    /// Transmitted power per resource element in dBm. In a 3G cell, transmitted power of the pilot.
+    /// Transmitted power per resource element in dBm. In a 3G cell, the transmitted power of the
+    /// pilot.
     pub element_dbm: f64,
-    /// Ground distance in metres up to which no image of the cell is nearer than the cell itself.
+    /// Ground distance in metres up to which the cell itself is nearer to a UE than its images.
     pub unique_m: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Cell levels as a UE measures them, and bounds of these levels that need no channel evaluation.
+//! Cell levels as a UE measures them, and bounds of these levels for which no channel is evaluated.
 
 use super::Air;
 use super::path::InstantCache;
@@ -40,8 +40,8 @@ pub(crate) fn round_trip<M: Motion>(
 
 impl Air {
     /// Measures the RSRP in dBm of every cell to which a UE has a path. Fading is ignored, because
-    /// the measurement averages over fading. Gains are those of the cell's latest periodic update.
-    /// The beams point at the UE.
+    /// the measurement averages over fading. The gains are those of the cell's latest periodic
+    /// update. The cell's beams point at the UE.
     ///
     /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
     pub(crate) fn measure_levels<M: Motion>(
@@ -65,7 +65,7 @@ impl Air {
     }
 
     /// Measures one cell, as [`Air::measure_levels`] does. `None` if the UE has no path to the
-    /// cell. `cache` must be used for one UE and one instant only.
+    /// cell. `cache` may only be used for one UE and one instant.
     pub(crate) fn measure_level<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -81,8 +81,8 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// Returns the levels in dBm that a UE would have measured at earlier `places`, for which only
-    /// bounds were computed. Then resets the channel to the UE's position at `now`.
+    /// Returns the levels in dBm that a UE would have measured at the earlier positions `places`,
+    /// at which only bounds were computed. Then resets the channel to the UE's position at `now`.
     pub(crate) fn levels_at<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -108,7 +108,7 @@ impl Air {
     }
 }
 
-/// Access to the air for measurements that use bounds in place of channel evaluations.
+/// Access to the air for measurements that use bounds instead of channel evaluations.
 pub(crate) struct Bounded<'a>(pub &'a mut Air);
 
 impl Bounded<'_> {

@@ -66,18 +66,18 @@ pub(crate) struct Air {
     /// `paths`, because every slot reads the gains of a UE's paths. These gains are adjacent in
     /// memory here.
     gains: Vec<f64>,
-    /// Paths, with the index of `gains`. They contain the times of the next evaluations.
+    /// Evaluation times of the paths, with the index of `gains`.
     paths: Vec<RadioPath>,
-    /// Channels, with the index of `gains`. They are read rarely.
+    /// Channels of the paths, with the index of `gains`. They are read rarely.
     channels: Vec<PathChannel>,
     built: Channels,
     /// Cross-link interference. `None` if no cell models it.
     cross_link: Option<CrossLink>,
-    /// Recordings, which are read when paths and legs are created.
+    /// Recordings of paths, which are read when paths and legs are created.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
     /// Shortest gain period of all cells. UEs measure at multiples of this period.
     least_period: Span,
-    /// True if all cells have this gain period.
+    /// True if `least_period` is the gain period of every cell.
     has_one_period: bool,
     past: watch::PastGains,
 }
@@ -228,7 +228,8 @@ impl Air {
                 continue;
             }
             match config.serving {
-                // A UE with configured serving cells needs no other carriers.
+                // The serving cells of this UE are configured, so the UE needs no paths on other
+                // carriers.
                 Serving::Cell(serving) => {
                     air.add_carrier(id, serving)?;
                     if let Some(pscell) = config.pscell {
@@ -403,9 +404,9 @@ impl Air {
 
     /// Evaluates the gains of a leg's paths that are due. Evaluation times lie on a grid of
     /// instants, so that the channel does not depend on the times at which the gains are used. The
-    /// serving path uses the grid of its cell's gain period. Other paths use the grid of
-    /// [`INTERFERING_PERIOD`] if their gains depend on positions only. Otherwise they are evaluated
-    /// together with the serving path.
+    /// serving path uses the grid of its cell's gain period. If a gain depends on positions only,
+    /// another path uses the grid of [`INTERFERING_PERIOD`]. Otherwise it is evaluated together
+    /// with the serving path.
     pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
         if let SinrSource::Paths(serving, _) = self.legs[leg.index()].signal
             && now >= self.paths[serving].due_at
@@ -441,7 +442,7 @@ impl Air {
             let channels = self.channels[carrier.clone()].iter_mut();
             let found = channels.zip(&mut self.gains[carrier.clone()]);
             for (path, found) in paths.zip(found) {
-                // A path that serves another leg is evaluated for that other leg.
+                // If a path serves another leg, it is evaluated when that leg is refreshed.
                 if path.is_serving {
                     continue;
                 }

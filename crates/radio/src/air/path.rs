@@ -13,7 +13,7 @@ use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vec
 pub(super) struct RadioPath {
     /// Time of the next evaluation.
     pub due_at: Time,
-    /// Number of the UE's stay during which the gain was computed. See [`Placement`].
+    /// Number of the UE's position at which the gain was computed. See [`Placement::stay`].
     stay: u64,
     pub cell: CellId,
     /// True if the cell serves the UE.
@@ -40,20 +40,20 @@ struct RecordedGain {
     has_fading: bool,
 }
 
-/// Position of a UE. `serving_site` is the position at which the UE's beam points, if the path is
-/// to another cell. In a repeating plane it is the nearest image of the serving site.
+/// Position of a UE. On a path to a non-serving cell, the UE's beam points at `serving_site`. In a
+/// repeating plane `serving_site` is the nearest image of the serving cell's site.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
     pub node: NodeId,
     pub ue: Kinematics,
-    /// Number of the UE's stay at this position, counted from 1. A moving UE begins a new stay with
-    /// each evaluation.
+    /// Number of this position, counted from 1. The number stays the same while the UE is at rest.
+    /// While the UE moves, each evaluation has a new number.
     pub stay: u64,
     pub serving_site: Option<Point>,
 }
 
-/// Shared results of one UE's path evaluations at one instant. Values that the cells of a site have
-/// in common are computed once.
+/// Results of one UE's path evaluations at one instant. Values that are equal for all cells of a
+/// site are computed once.
 #[derive(Debug, Default)]
 pub(crate) struct InstantCache {
     /// Site in a repeating plane, and the shift to the image of the site that is nearest to the UE.
@@ -63,7 +63,7 @@ pub(crate) struct InstantCache {
 }
 
 impl InstantCache {
-    /// Returns the shift to that image of the cell's site which is nearest to the UE.
+    /// Returns the shift from the cell's site to the image of the site that is nearest to the UE.
     pub(super) fn shift(&mut self, cell: &CellConfig, ue: Point) -> Vector {
         let Some(lattice) = cell.repeats else {
             return Vector::default();
@@ -98,8 +98,8 @@ impl RadioPath {
         }
     }
 
-    /// Returns the gain for a measurement. The gain stored for data does not change, because data
-    /// has its own grid of evaluation times.
+    /// Returns the gain for a measurement. The gain stored for data does not change, because gains
+    /// for data are evaluated at other times.
     pub(super) fn measure_gain<M: Motion>(
         mut self,
         (channel, mut gain): (&mut PathChannel, f64),
@@ -112,7 +112,7 @@ impl RadioPath {
         let now = at.0;
         self.evaluate((&mut *channel, &mut gain), at, placement, cell, motion);
         if channel.channel.holds_beams() {
-            // A measurement covers all beams of the cell, and not only the beam in use.
+            // A measurement may use any beam of the cell, not only the beam in use.
             let ends = cell
                 .config
                 .ends((placement.node, now), placement.ue, motion);
@@ -122,8 +122,8 @@ impl RadioPath {
         gain
     }
 
-    /// Evaluates the gain without fading at `at`. The gain is received over transmitted power,
-    /// linear.
+    /// Evaluates the gain without fading at the time `at`. The gain is received over transmitted
+    /// power, linear.
     pub(super) fn evaluate<M: Motion>(
         &mut self,
         (channel, gain): (&mut PathChannel, &mut f64),
@@ -148,7 +148,8 @@ impl RadioPath {
         let mut ends = cell
             .config
             .ends_from(site, (placement.node, at), placement.ue, motion);
-        // On an interfering path, the beams of the UE and of the cell point in other directions.
+        // On an interfering path, the UE's beam points at the serving cell, and the cell's beam at
+        // another UE.
         if let Some(serving) = placement.serving_site
             && !self.is_constant
         {
@@ -205,7 +206,7 @@ impl PathChannel {
     }
 
     /// Returns the gain of the best beam other than the beam in use, as
-    /// [`LinkChannel::candidate_db`] does. A recorded gain has no other beams.
+    /// [`LinkChannel::candidate_db`] does. A recorded gain is the same for all beams.
     pub(super) fn candidate_db(&mut self, at: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.recorded {
             None => self.channel.candidate_db(at, ends, is_taken),
@@ -213,7 +214,7 @@ impl PathChannel {
         }
     }
 
-    /// Returns true if the gain is constant while no object moves.
+    /// Returns true if the gain is constant while the UE and all other objects are at rest.
     fn is_constant(&self) -> bool {
         self.recorded.is_none() && self.channel.follows_from_the_places()
     }
@@ -235,7 +236,7 @@ impl PathChannel {
         self.recorded = Some(Box::new(RecordedGain { series, has_fading }));
     }
 
-    /// Returns the fading at `at`. `gains` holds the gains of the sub-bands.
+    /// Returns the fading at the time `at`. `gains` contains the gains of the sub-bands.
     pub(super) fn fade<'a>(&self, at: Time, gains: &'a mut [f32; MAX_SUB_BANDS]) -> Fade<'a> {
         if self.recorded.as_ref().is_some_and(|it| !it.has_fading) {
             return Fade::Flat(1.0);

@@ -7,7 +7,8 @@ use fadeout_core::math::to_db;
 use fadeout_core::{Dbm, Decibel, UeId};
 
 impl Air {
-    /// Returns the power in dBm that a UE puts into each of `blocks` resource blocks.
+    /// Returns the power in dBm in each resource block of a UE that sends on `blocks` resource
+    /// blocks.
     pub(crate) fn block_power_dbm(&self, leg: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[leg.index()];
         let total = match self.open_loop(leg) {
@@ -20,8 +21,8 @@ impl Air {
         total - to_db(f64::from(blocks))
     }
 
-    /// Returns the power in each of `blocks` resource blocks, relative to the full power in a
-    /// single block, in dB.
+    /// Returns the power in dB in each of `blocks` resource blocks, relative to the full power in a
+    /// single resource block.
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
         match leg.signal {
@@ -74,7 +75,7 @@ pub(crate) fn uplink_power(air: &Air, leg: LegId) -> Option<Dbm> {
     matches!(leg.signal, SinrSource::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
 }
 
-/// Replaces the secondary cells of a UE. The UE divides its power by the number of its carriers.
+/// Replaces the secondary cells of a UE. The UE divides its power evenly among its carriers.
 pub(crate) fn share_power(air: &mut Air, ue: UeId, aggregation: Aggregation) {
     air.ues[ue.index()].config.aggregation = aggregation;
 }

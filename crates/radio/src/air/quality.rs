@@ -1,5 +1,5 @@
-//! Measurements of the air apart from data: levels of all cells, and the quality of a link without
-//! fading.
+//! Measurements of the air for purposes other than data: levels of all cells, and the quality of a
+//! link without fading.
 
 use super::path::Fade;
 use super::{Air, AirLeg, SinrPurpose, SinrSource};
@@ -11,7 +11,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
-    /// Prepares a UE to measure these cells and to change among them. Creates the paths to these
+    /// Prepares a UE to measure these cells and to change between them. Creates the paths to these
     /// cells.
     ///
     /// # Errors
@@ -29,18 +29,19 @@ impl Air {
         Ok(())
     }
 
-    /// Returns true if a leg has paths, so that its level can be measured. The SINR of a leg
-    /// without paths is given or recorded.
+    /// Returns true if a leg has paths, so that its level can be measured. If a leg has no paths,
+    /// its SINR is given or recorded.
     pub(crate) fn has_level(&self, leg: LegId) -> bool {
         matches!(self.legs[leg.index()].signal, SinrSource::Paths(..))
     }
 
-    /// Ends the use of a leg. Its path only causes interference from now on.
+    /// Records that the UE does not use a leg any more. The leg's path now only causes
+    /// interference.
     pub(crate) fn stop_using(&mut self, leg: LegId) {
         set_serving(self, leg, false);
     }
 
-    /// Resumes the use of a leg.
+    /// Records that the UE uses a leg again.
     pub(crate) fn use_again(&mut self, leg: LegId) {
         set_serving(self, leg, true);
     }

@@ -1,4 +1,5 @@
-//! Tests of the air alone. The test decides which cell serves a UE and who sends.
+//! Tests of the air without cells' schedulers. The tests decide which cell serves a UE and who
+//! sends.
 
 use super::*;
 use crate::channel::ChannelConfig;
@@ -14,7 +15,7 @@ use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Vector};
 struct MovingUe {
     x: f64,
     speed: f64,
-    /// Instants for which the UE's place was requested.
+    /// Instants for which the UE's position was requested.
     asked: Vec<Time>,
 }
 
@@ -62,7 +63,7 @@ fn two_cells() -> [CellConfig; 2] {
 const UE: UeId = UeId(0);
 const LEG: LegId = LegId(0);
 
-/// Returns the air with one UE that is served by a cell.
+/// Returns the air with one UE, which the cell with number `cell` serves.
 fn served_by(cells: &[CellConfig], cell: u32) -> Air {
     let mut air = Air::new(cells, &[UeConfig::new(NodeId(0))], &[], 1).expect("cells");
     air.connect(LEG, UE, CellId(cell)).expect("a leg");
@@ -85,17 +86,18 @@ fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
 #[test]
 fn a_cell_that_sends_disturbs_in_the_slot_in_which_it_does() {
     let mut air = served_by(&two_cells(), 1);
-    // Free space: 46 dBm - 88.01 dB over 300 m. The noise over 9 MHz with a noise figure of 9 dB is
-    // -95.46 dBm. The SNR of 53 dB is limited to 30 dB, the largest SINR of a receiver.
+    // The signal is 46 dBm minus a free-space loss of 88.01 dB over 300 m. The noise over 9 MHz
+    // with a noise figure of 9 dB is -95.46 dBm. The SNR of 53 dB is limited to 30 dB, the largest
+    // SINR of a receiver.
     let alone = downlink_at(&mut air, 700.0, 0);
     assert_eq!(alone, 30.0);
     air.on_downlink_sent(CellId(0), 500, 0.5);
     let disturbed = downlink_at(&mut air, 700.0, 500);
-    // The noise is negligible. The SINR is 20 log10(700 / 300) dB, plus 3 dB because the interferer
+    // The noise is negligible. The SINR is 20 log10(700 / 300) dB plus 3 dB, because the interferer
     // uses half of the band.
     assert!((disturbed - (7.36 + 3.01)).abs() < 0.01, "{disturbed}");
     assert_eq!(downlink_at(&mut air, 700.0, 501), alone);
-    // Transmissions of the serving cell cause no interference to its own UE, so the SINR stays.
+    // The serving cell's own transmissions do not interfere with its UE, so the SINR is unchanged.
     air.on_downlink_sent(CellId(1), 502, 1.0);
     assert_eq!(downlink_at(&mut air, 700.0, 502), alone);
 }
@@ -112,7 +114,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
     };
     let ue = UeConfig::new(NodeId(0));
     let found = measure(&cells, ue, 700.0);
-    // Expected levels: 46 dBm - 95.37 dB over 700 m, and 46 dBm - 88.01 dB over 300 m.
+    // The levels are 46 dBm - 95.37 dB over 700 m, and 46 dBm - 88.01 dB over 300 m.
     for ((cell, power), expected) in found.into_iter().zip([(0, -49.37), (1, -42.01)]) {
         assert_eq!(cell, expected.0);
         assert!((power - expected.1).abs() < 0.01, "{power}");
@@ -134,7 +136,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
 fn at_the_cells_own_place_the_signal_is_finite() {
     let mut air = served_by(&two_cells(), 0);
     assert_eq!(downlink_at(&mut air, 0.0, 0), 30.0);
-    // Expected: the free-space loss over one metre at 2 GHz.
+    // At a distance of zero, the loss is the free-space loss over one metre at 2 GHz.
     let gain_db = air.channels[0].gain_db;
     assert!((gain_db + 38.47).abs() < 0.01, "{gain_db}");
 }
@@ -143,7 +145,8 @@ fn at_the_cells_own_place_the_signal_is_finite() {
 fn far_away_the_noise_decides() {
     let mut air = served_by(&two_cells(), 0);
     let sinr = downlink_at(&mut air, -200_000.0, 0);
-    // Expected SINR: 46 dBm - 144.49 dB of free space over 200 km + 95.46 dBm.
+    // The SINR is 46 dBm, minus a free-space loss of 144.49 dB over 200 km, minus noise of -95.46
+    // dBm.
     assert!((sinr - (46.0 - 144.49 + 95.46)).abs() < 0.01, "{sinr}");
 }
 
@@ -151,13 +154,13 @@ fn far_away_the_noise_decides() {
 fn uplink_power_follows_its_control() {
     let mut air = served_by(&two_cells(), 0);
     downlink_at(&mut air, 100.0, 0);
-    // -84 dBm + 0.8 x 78.47 dB is -21.2 dBm per resource block, so the UE's power suffices for all
-    // 50 blocks.
+    // The power per resource block is -84 dBm + 0.8 x 78.47 dB = -21.2 dBm. The UE's maximum power
+    // therefore suffices for all 50 resource blocks.
     let power = air.block_power_dbm(LEG, 50);
     assert!((power - (-84.0 + 0.8 * 78.468)).abs() < 0.01, "{power}");
     assert_eq!(air.affordable_blocks(LEG, 50), 50);
-    // At 20 km, -84 dBm + 0.8 x 124.49 dB is 15.6 dBm per resource block. The UE's 23 dBm suffice
-    // for 5 blocks.
+    // At 20 km the power per resource block is -84 dBm + 0.8 x 124.49 dB = 15.6 dBm. The UE's
+    // maximum power of 23 dBm suffices for 5 resource blocks.
     downlink_at(&mut air, 20_000.0, 200);
     assert_eq!(air.affordable_blocks(LEG, 50), 5);
     let mut cells = two_cells();
@@ -183,12 +186,13 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     }
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
-    // Expected: the received power after the free-space loss of 97.55 dB over 900 m.
+    // The other cell receives 6 dBm, minus a free-space loss of 97.55 dB over 900 m, minus 6.02 dB
+    // for a quarter of the band.
     let heard = to_db(air.uplinks.received.value_at(CellId(1), 7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
     assert_eq!(air.uplinks.received.value_at(CellId(0), 7), 0.0);
     let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
-    // The SINR is the signal of -20 dBm - 97.55 dB over interference of -97.57 dBm: -20 dB.
+    // The signal is -20 dBm - 97.55 dB and the interference is -97.57 dBm, so the SINR is -20 dB.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
     assert!(alone > disturbed + 10.0, "{alone}");
 }
@@ -196,8 +200,8 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
 #[test]
 fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
     let (target, other) = (LegId(1), LegId(2));
-    // Returns the uplink SINR in cell 1 of two UEs. One UE comes from cell 0 after 300 slots. The
-    // other UE was in cell 1 before.
+    // Returns the uplink SINR in cell 1 of two UEs. The first UE enters cell 1 from cell 0 after
+    // 300 slots. The second UE is in cell 1 all the time.
     let found = |sends: bool, changes_cells: bool, other_dbm: Option<f64>| {
         let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
         let mut air = Air::new(&two_cells(), &ues, &[], 1).expect("cells");
@@ -231,13 +235,14 @@ fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
     let alone = found(false, true, None);
     let [own, others] = found(true, true, None);
     assert_eq!(own, alone[0], "to the bit, where nobody else sends");
-    // The base station of the other UEs received the UE at 6 dBm - 77.54 dB - 6.02 dB, about 40 dB
-    // above the noise. So the SINR of the other UEs falls by more than 30 dB.
+    // Cell 1 received the first UE at 6 dBm - 77.54 dB - 6.02 dB, about 40 dB above the noise. So
+    // the SINR of the second UE falls by more than 30 dB.
     assert!(others < alone[1] - 30.0, "{others} {alone:?}");
-    // If the UE does not change cells, its own earlier transmissions stay in the mean and lower its
-    // SINR.
+    // If mobility management does not change the UE's cell, the UE's own earlier transmissions stay
+    // in the mean and lower its SINR.
     assert!(found(true, false, None)[0] < alone[0] - 30.0);
-    // The interference of other UEs stays in the mean.
+    // Interference from other UEs stays in the mean. It lowers the SINR equally with and without
+    // the UE's own transmissions.
     let [with, _] = found(true, true, Some(-110.0));
     let [without, _] = found(false, true, Some(-110.0));
     assert!((with - without).abs() < 1e-9, "{with} {without}");
@@ -257,7 +262,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     let mut air = served_by(&cells, 0);
     let nr = LegId(1);
     air.connect(nr, UE, CellId(1)).expect("a second leg");
-    // At 100 km the SINR is below the receiver's limit.
+    // At 100 km the SINR is below the largest SINR of a receiver, so the SINR is not limited.
     let mut motion = ue_at(-100_000.0);
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
@@ -265,8 +270,8 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     let sinr =
         |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, (scheme(), Extent::Whole)));
     let alone = sinr(&air);
-    // The NR cell has the same power and is 1 % further away. It loses 4.86 dB more by its
-    // frequency. Its noise is 3.10 dB higher, over 18.36 MHz.
+    // The NR cell has the same power and is 1 % further away. Its path loss is 4.86 dB higher, due
+    // to its frequency. Its noise over 18.36 MHz is 3.10 dB higher.
     let difference = alone[0] - alone[1];
     assert!(
         (difference - (4.86 + 3.10 + 0.09)).abs() < 0.02,
@@ -292,14 +297,14 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
     let before = air.gains[1];
-    // A millisecond later the first leg evaluates its own path only, so the other paths keep their
-    // gains.
+    // A millisecond later the first leg evaluates its own path only, so the gains of other paths do
+    // not change.
     let now = Time::ZERO + Span::from_millis(1);
     air.refresh(LEG, now, &mut motion);
     assert_eq!(air.gains[1], before);
     air.refresh(second, now, &mut motion);
     assert!(air.gains[1] > before, "it comes nearer");
-    // Each cell causes interference to the leg in the other cell.
+    // The cell of the second leg interferes with the first leg at equal power, so the SINR is 0 dB.
     air.on_downlink_sent(CellId(1), 1, 1.0);
     let sinr_db = air.downlink_sinr_db(LEG, 1, (scheme(), Extent::Whole));
     assert!(sinr_db.abs() < 0.01, "{sinr_db}");
@@ -319,8 +324,8 @@ fn legs_with_grids_of_their_own_never_ask_motion_to_go_back() {
     let now = Time::ZERO + Span::from_millis(15);
     air.refresh(second, now, &mut motion);
     air.refresh(LEG, now, &mut motion);
-    // The first leg has a grid of 10 ms. At the last grid instant the UE was at 110 m, with a loss
-    // of 79.30 dB.
+    // The gains of the first leg are evaluated every 10 ms. At 10 ms the UE was at 110 m, where the
+    // loss is 79.30 dB. The position at 10 ms is extrapolated, so motion is not queried for it.
     assert_eq!(motion.asked, [Time::ZERO, now]);
     let gain_db = air.channels[0].gain_db;
     assert!((gain_db + 79.30).abs() < 0.01, "{gain_db}");
@@ -353,8 +358,8 @@ fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
         }];
         let mut air = Air::new(&cells, &ues, &recorded, 1).expect("cells");
         air.connect(LEG, UE, CellId(1)).expect("a leg");
-        // Expected SINR: 46 dBm - 120 dB over noise of -95.46 dBm, and 10 dB less per thousand
-        // slots.
+        // The recording begins at -120 dB and falls by 10 dB per thousand slots. The SINR is 46 dBm
+        // - 120 dB over noise of -95.46 dBm at first.
         let errors = (0..900_u64).map(|slot| {
             let expected = 21.46 - 0.01 * slot as f64;
             downlink_at(&mut air, 900.0, slot) - expected
@@ -368,8 +373,8 @@ fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
 #[test]
 fn a_recorded_gain_disturbs_as_a_modelled_one_does() {
     let ues = [UeConfig::new(NodeId(0))];
-    // The serving cell uses its path loss model over 300 m, 88.01 dB. The other cell uses a
-    // recording.
+    // The serving cell's loss is 88.01 dB over 300 m, by its path loss model. The interfering
+    // cell's gain is read from a recording, so the SINR is the difference of the two.
     let recorded = [recorded(0, Quantity::Gain(series(-95.0)))];
     let mut air = Air::new(&two_cells(), &ues, &recorded, 1).expect("cells");
     air.connect(LEG, UE, CellId(1)).expect("a leg");
@@ -394,7 +399,7 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     });
     assert_eq!(best, [(CellId(0), 12.0), (CellId(1), 15.0)]);
     air.connect(LEG, UE, CellId(1)).expect("a leg");
-    // The recorded SINR already includes interference, so the other cell's transmission does not
+    // A recorded SINR already includes interference, so the transmission of the other cell does not
     // change it.
     air.on_downlink_sent(CellId(0), 500, 1.0);
     assert_eq!(downlink_at(&mut air, 700.0, 500), 10.0);
@@ -404,9 +409,9 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     assert!(measurement.is_given && measurement.sinr_db == 3.0);
 }
 
-/// Motion of a UE that rests twice, the second time at the position of the first rest.
+/// Motion of a UE with two pauses. Both pauses are at the same position.
 struct RestingUe {
-    /// True if vehicles may pass, so that a stored gain must not be reused.
+    /// True if vehicles may pass. A stored gain must then not be reused.
     has_vehicles: bool,
 }
 

@@ -1,4 +1,4 @@
-//! State of a UE in the air: its position, and the paths to it.
+//! State of a UE in the air: its position, and its paths to cells.
 
 use super::path::Placement;
 use crate::channel::CommonShadowing;
@@ -24,21 +24,21 @@ pub(super) struct AirUe {
     /// Index ranges of the UE's paths. Each range contains the paths of one carrier, in the order
     /// of the cells.
     pub carriers: Vec<Range<usize>>,
-    /// Earliest time at which an interfering path is due.
+    /// Earliest time at which an interfering path must be evaluated.
     pub others_due_at: Time,
-    /// Time of the latest position query, and the position then. The position is `None` before the
-    /// first query.
+    /// Time of the latest position query, and the UE's position and velocity at that time. `None`
+    /// before the first query.
     pub last_query: (Time, Option<Kinematics>),
-    /// Number of the UE's stay at the latest position.
+    /// Number of the UE's latest position. See [`Placement::stay`].
     stay: u64,
-    /// Positions at recent instants of the interfering paths' grid, with the number of the stay. An
-    /// entry exists only if the position at that instant was requested.
+    /// Positions at recent instants of the interfering paths' grid, each with its number. An entry
+    /// exists only if the position at that instant was requested.
     on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS_KEPT],
     /// Shadowing that the UE's paths share in measurements.
     pub common: CommonShadowing,
 }
 
-/// Number of recent grid instants whose positions are stored. No later query goes back further.
+/// Number of recent grid instants whose positions are stored. No query goes back further.
 const INSTANTS_KEPT: usize = 4;
 
 /// Returns the latest multiple of `period` up to `at`.
@@ -96,7 +96,7 @@ impl AirUe {
     /// motion must allow queries about `at` in any order.
     pub(super) fn place_earlier<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
         let ue = motion.at(self.config.node, at);
-        // No stay has this number, so no previously computed gain is reused.
+        // No position has this number, so no stored gain is reused.
         self.placement(ue, u64::MAX)
     }
 
@@ -107,9 +107,9 @@ impl AirUe {
         known.map(|(_, ue, stay)| self.placement(ue, stay))
     }
 
-    /// Returns the position of the UE at `at`. Each leg has its own grid, so a query may go back in
-    /// time a little. Earlier positions are extrapolated, because motion queries must not go back
-    /// in time.
+    /// Returns the position of the UE at `at`. The grids of legs differ, so a query may go back in
+    /// time a little. Motion queries must not go back in time, so an earlier position is
+    /// extrapolated.
     fn query_place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
         let ue = match self.last_query {
             (seen_at, Some(last_query)) if at < seen_at => {
@@ -129,7 +129,7 @@ impl AirUe {
                 place
             }
         };
-        // While the UE moves, every query begins a new stay.
+        // While the UE moves, every query gets a new number.
         self.stay += u64::from(ue.velocity != Vector::default());
         self.placement(ue, self.stay)
     }
@@ -144,7 +144,7 @@ impl AirUe {
     }
 }
 
-/// Returns the index of a grid instant in the ring of kept instants.
+/// Returns the index of a grid instant in `on_grid`.
 fn ring_index(instant: Time) -> usize {
     (instant.as_nanos() / INTERFERING_PERIOD.as_nanos()) as usize % INSTANTS_KEPT
 }

@@ -29,8 +29,8 @@ impl Uplinks {
         }
     }
 
-    /// Starts separate records of contributions for the first `paths` paths, because some of their
-    /// UEs change cells.
+    /// Records the contributions of the first `paths` paths separately, because some of their UEs
+    /// change cells.
     pub(super) fn record_separately(&mut self, paths: usize) {
         self.contributions.resize(paths, Mean::default());
     }

@@ -13,8 +13,8 @@ use fadeout_core::{Motion, Point, Span, Time};
 pub(crate) struct LinkEvaluation {
     /// Time at which the evaluation is due.
     pub at: Time,
-    /// Number of instants of the common evaluation grid since the due time. Zero for the latest
-    /// instant.
+    /// Number of instants of the common evaluation grid after the due time. Zero if the evaluation
+    /// is due at the latest instant.
     pub back: usize,
 }
 
@@ -25,15 +25,14 @@ const MOST_DELAY: Span = Span::from_millis(200);
 pub(crate) struct LinkMonitoring<'a>(pub &'a mut Air);
 
 impl LinkMonitoring<'_> {
-    /// Stores the present loads of all cells at an instant of the common grid. An evaluation that
-    /// was due at this instant can then be computed up to `most` instants later.
+    /// Stores the present loads of all cells at an instant of the common grid. Evaluations that are
+    /// due at this instant can then be computed up to `most` instants later.
     pub(crate) fn keep_loads(&mut self, most: usize) {
         self.0.downlinks.store_means(most);
     }
 
-    /// Returns the time until which link evaluations of a leg can be computed later than they are
-    /// due. Evaluations are due every `period` from `now`, and at most `most` of them may be
-    /// pending.
+    /// Returns the time until which link evaluations of a leg may be computed late. Evaluations are
+    /// due every `period` from `now`. At most `most` evaluations may be pending.
     pub(crate) fn computable_until<M: Motion>(
         &self,
         leg: LegId,
@@ -62,9 +61,9 @@ impl LinkMonitoring<'_> {
     }
 
     /// Returns a lower bound of the linear downlink SINR, and true if the bound equals the SINR.
-    /// Interferers that were not evaluated recently count with an upper bound of their power. If
-    /// the bound is below `enough`, the strongest interferers are evaluated until it reaches
-    /// `enough`, if possible.
+    /// For interferers that were not evaluated recently, an upper bound of their power is used. If
+    /// the lower bound is below `enough`, the strongest interferers are evaluated, until the bound
+    /// reaches `enough` or all are evaluated.
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
@@ -113,8 +112,8 @@ impl LinkMonitoring<'_> {
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.measure_gain(found, (at, &mut cache), &placement, own, motion);
         if evaluation.back > 0 {
-            // The channel's stored state now belongs to another time, so the path must be evaluated
-            // again.
+            // The stored state of the channel now belongs to the earlier time, so the path must be
+            // evaluated again.
             path.due_at = Time::ZERO;
         }
         let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
@@ -202,14 +201,15 @@ impl LinkMonitoring<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     index: usize,
-    /// Share of the band that the interferer's cell sends on.
+    /// Share of the band on which the interferer's cell sends.
     share: f64,
     /// Upper bound of the received power in mW.
     most_mw: f64,
 }
 
-/// Returns an upper bound in dB of an interferer's gain without fading, with the UE at `place`.
-/// Infinite if no bound is known. The shadowing of a site is computed once for all its cells.
+/// Returns an upper bound in dB of an interferer's gain without fading, for a UE at `place`.
+/// Infinite if no bound is known. The shadowing of a site is computed once for all cells of the
+/// site.
 fn most_gain_db(
     channel: &PathChannel,
     (place, cell): (Point, &AirCell),
@@ -247,7 +247,7 @@ fn depends_on_places_only(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
         && !motion.has_vehicles()
 }
 
-/// Gains of interferers at an earlier instant of their grid. Only some gains were computed.
+/// Gains of interferers at an earlier instant of their grid, as far as they were computed.
 #[derive(Debug)]
 pub(super) struct PastGains {
     leg: LegId,
@@ -281,7 +281,7 @@ impl PastGains {
 
 /// Returns a power of two that is at least the ratio in dB, and less than about twice the ratio.
 fn power_of_two_above(ratio_db: f64) -> f64 {
-    // The offset exceeds the rounding error of a bound, so the result is never below the bound.
+    // The added 1e-3 exceeds the rounding error of a bound, so the result is never below the bound.
     let exponent = (ratio_db * (0.1 / std::f64::consts::LOG10_2) + 1e-3).ceil();
     let exponent = exponent.clamp(-1000.0, 1000.0) as i64;
     f64::from_bits(((1023 + exponent) as u64) << 52)

@@ -10,8 +10,8 @@ pub struct BeamMonitoring {
     /// Number of beam failure instances after which a beam failure is declared
     /// (beamFailureInstanceMaxCount).
     pub most_instances: u32,
-    /// Time without a beam failure instance after which their count is reset, in reporting periods
-    /// (beamFailureDetectionTimer).
+    /// Time without a beam failure instance after which the count of instances is reset, in
+    /// reporting periods (beamFailureDetectionTimer).
     pub detection_periods: u32,
     /// Dedicated preambles for the recovery (BeamFailureRecoveryConfig). `None` if the UE draws
     /// contention preambles.

@@ -27,7 +27,7 @@ pub struct BearerConfig {
 
 impl BearerConfig {
     /// Returns the number of the leg whose RLC entity is restricted to this secondary cell. `None`
-    /// if the cell serves the same RLC entity as the primary cell.
+    /// if the cell carries data of the primary cell's RLC entity.
     ///
     /// Standard: TS 38.321 §5.4.3.1.2.
     pub(crate) fn kept_to(&self, cell: CellId) -> Option<u8> {
@@ -79,7 +79,7 @@ impl BearerConfig {
         BearerConfig {
             rlc: RlcConfig::NR_UM,
             pdcp: PdcpConfig {
-                // Every control element is delivered as it arrives.
+                // Control elements have no order, so each one is delivered when it arrives.
                 delivery: Delivery::OutOfOrder(Some(Span::ZERO)),
                 discard_timer: None,
                 has_sdap_header: false,

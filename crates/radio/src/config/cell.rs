@@ -42,7 +42,7 @@ pub struct CellConfig {
     /// downlink.
     pub cross_link: bool,
     /// Share of the downlink band (0 to 1) on which this cell always interferes with other cells.
-    /// It stands for UEs that are not simulated.
+    /// The share represents UEs that are not simulated.
     pub background_load: f64,
     /// Division of a slot among UEs.
     pub sharing: Sharing,
@@ -87,8 +87,8 @@ pub struct CellConfig {
     pub drx: Option<DrxConfig>,
     /// Power control of UEs.
     pub uplink_power: UplinkPower,
-    /// Channel between the cell and its UEs. Its carrier and bandwidth are ignored in favour of the
-    /// cell's. Cells at one site share maps of shadowing.
+    /// Channel between the cell and its UEs. The cell's carrier and bandwidth replace those in the
+    /// channel. Cells at one site share maps of shadowing.
     pub channel: ChannelConfig,
     /// Mapping from the SINRs of sub-bands to one effective SINR, for fading that varies over the
     /// band.
@@ -110,8 +110,8 @@ pub struct CellConfig {
 pub enum Rank {
     /// Always the maximum number of layers.
     Fixed,
-    /// The number of layers that carries most data according to the UE's reports. With a fixed MCS,
-    /// the maximum number of layers is used.
+    /// The number of layers that carries the most data according to the UE's reports. With a fixed
+    /// MCS, the maximum number of layers is used.
     Adaptive,
 }
 
@@ -151,7 +151,7 @@ pub enum Sharing {
     Time,
 }
 
-/// Choice of the modulation and coding scheme (MCS) of a transport block.
+/// Rule for the modulation and coding scheme (MCS) of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Adaptation {
     /// The MCS is chosen from CQI reports.

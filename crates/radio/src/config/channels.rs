@@ -80,8 +80,8 @@ impl CellConfig {
         self.ends_from(site, (node, at), ue, motion)
     }
 
-    /// Returns the ends and obstacles as [`ends`](CellConfig::ends) does. The caller gives the
-    /// position `site` of the cell's image that is nearest to the UE.
+    /// Returns the ends and obstacles as [`ends`](CellConfig::ends) does. `site` is the position of
+    /// the cell's image that is nearest to the UE, which the caller has computed.
     pub(crate) fn ends_from<M: Motion>(
         &self,
         site: Point,

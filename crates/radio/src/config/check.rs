@@ -48,8 +48,8 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     }
     if let Some(id) = ue.pscell {
         is_there("PSCell", id)?;
-        // A serving cell chosen as the strongest cell could be the PSCell, so the serving cell must
-        // be named.
+        // If the strongest cell were chosen as serving cell, the choice could fall on the PSCell.
+        // So the serving cell must be named.
         let expected = "a serving cell that is named, and another one".to_owned();
         if !matches!(ue.serving, Serving::Cell(other) if other != id) {
             return Err(error("PSCell", &id.0, expected));

@@ -23,8 +23,8 @@ pub(crate) fn co_sited<'a>(
             && other.drx == primary.drx
             && dx * dx + dy * dy < APART * APART
     };
-    // Angles are rounded to 0.001 degrees, so that equal angles to the left and to the right
-    // compare equal.
+    // Angles are rounded to 0.001 degrees, so that equal angles to the left and to the right are
+    // treated as equal.
     let turned = |other: Option<Angles>| match (own, other) {
         (Some(own), Some(other)) => (other.relative_to(own).azimuth_deg.abs() * 1e3).round() as u32,
         _ => 0,

@@ -28,7 +28,7 @@ pub struct ConditionalConfig {
     /// serves the UE (early data forwarding). Early data forwarding applies to bearers in
     /// acknowledged mode only.
     pub forwards_early: bool,
-    /// Numbers of the measurement events whose reports cause an ordinary handover command, even if
+    /// Numbers of measurement events whose reports cause an ordinary handover command, even if
     /// candidates are prepared.
     pub commanding: Vec<u16>,
 }

@@ -73,7 +73,7 @@ impl Gaps {
         }
     }
 
-    /// Returns the first slot from `slot` on that no gap overlaps.
+    /// Returns the first slot from `slot` on that does not overlap a gap.
     pub(crate) fn clear_from(&self, slot: u64, direction: Direction) -> u64 {
         let start = slot.saturating_mul(self.slot);
         let phase = self.phase(start);

@@ -178,8 +178,9 @@ impl MobilityConfig {
         }
     }
 
-    /// True if a bound of a cell's level may replace a measurement. With measurement errors it may
-    /// not. These errors are unbounded, and are drawn in the order of the measurements.
+    /// True if a bound of a cell's level may replace a measurement. Bounds are not allowed with
+    /// measurement errors, because errors are unbounded and are drawn in the order of the
+    /// measurements.
     pub(crate) fn may_bound(&self) -> bool {
         let is_wanted = self.sampling == Sampling::WhereNeeded && self.gaps.is_none();
         is_wanted && self.measurement_error_db <= 0.0
@@ -303,11 +304,12 @@ impl MobilityConfig {
 /// results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// A UE measures only cells that may enter an event, according to the bound of their level. It
-    /// evaluates its link only if the link may be out of sync, according to earlier evaluations.
+    /// A UE measures a cell only if its level may enter an event, according to the bound of the
+    /// level. The UE evaluates its link only if the link may be out of sync, according to earlier
+    /// evaluations.
     #[default]
     WhereNeeded,
-    /// A UE measures all cells and its link each time. The other rule is tested against this rule.
+    /// A UE measures all cells and its link each time. Tests compare `WhereNeeded` with this rule.
     Every,
 }
 

@@ -19,9 +19,9 @@ impl PowerRamping {
     /// Default of [`PowerRamping::step`].
     pub const STEP: Decibel = Decibel(2.0);
 
-    /// Returns by how many dB a preamble's power is below the UE's maximum power. `number` is the
-    /// number of the preamble, from 1. `full` is the power that the base station receives if the UE
-    /// sends with maximum power.
+    /// Returns the reduction of a preamble's power below the UE's maximum power, in dB. `number` is
+    /// the number of the preamble, counted from 1. `full` is the power that the base station
+    /// receives if the UE sends with maximum power.
     pub(crate) fn below_full_db(&self, number: u32, full: Dbm) -> f64 {
         let arrives_dbm = self.target.0 + f64::from(number.saturating_sub(1)) * self.step.0;
         (full.0 - arrives_dbm).max(0.0)

@@ -18,8 +18,8 @@ pub struct RecordedPath {
 }
 
 /// Checks the recordings. Each recording must name an existing UE and cell, and each pair may have
-/// one recording. A UE must have a recorded SINR either for every cell that may serve the UE, or
-/// for no cell.
+/// one recording. If a UE has a recorded SINR for one possible serving cell, the UE must have a
+/// recorded SINR for all of them.
 pub(crate) fn check_recorded(
     recorded: &[RecordedPath],
     ues: &[UeConfig],

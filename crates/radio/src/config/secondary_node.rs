@@ -11,8 +11,8 @@ pub struct SecondaryNodeConfig {
     /// Events A4 or B1, reported by UEs without a secondary node. The network then adds the
     /// strongest reported cell as PSCell.
     pub addition_events: Vec<MeasurementEvent>,
-    /// Events about the PSCell, reported by UEs with a secondary node. After A2 the PSCell is
-    /// released. After A3 or A5 it is changed.
+    /// Events about the PSCell, reported by UEs with a secondary node. After A2 the network
+    /// releases the PSCell. After A3 or A5 the network changes the PSCell.
     pub pscell_events: Vec<MeasurementEvent>,
     /// Treatment of the secondary node in a handover of the master node's cell.
     pub at_handover: SecondaryAtHandover,
@@ -29,7 +29,7 @@ pub struct SecondaryNodeConfig {
 pub enum SecondaryAtHandover {
     /// The secondary node is released.
     Release,
-    /// The secondary node is kept, if both the secondary node and the target accept.
+    /// The secondary node is kept, if both that node and the target accept.
     #[default]
     Keep,
     /// The cell with the best measurement becomes the PSCell, even if that cell is the present

@@ -58,7 +58,7 @@ impl CarrierLegs {
 }
 
 /// Rule by which the base station with PDCP chooses the leg of a downlink packet of a split bearer.
-/// It applies to packets that may use both legs.
+/// The rule applies to packets that may use both legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegChoice {
     /// The packet uses the leg with the lower expected delay.
@@ -69,8 +69,8 @@ pub enum LegChoice {
     Turns,
 }
 
-/// Configuration of a bearer with several RLC legs whose base station hosts PDCP. It is a split
-/// bearer, or a bearer that PDCP duplicates over carriers.
+/// Configuration of a bearer with several RLC legs. The bearer is a split bearer, or a bearer that
+/// PDCP duplicates over carriers. PDCP is at the base station of the first leg.
 ///
 /// Standard: TS 37.340 §3.1, §4.2.2; TS 38.300 §16.1.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,9 +109,9 @@ pub struct SplitConfig {
 }
 
 impl SplitConfig {
-    /// Returns the RLC configuration of a leg. RLC's buffer is unlimited because packets wait at
-    /// PDCP. RLC does not close gaps between COUNT values, because the missing COUNT values belong
-    /// to other legs.
+    /// Returns the RLC configuration of a leg. RLC's buffer is unlimited, because packets wait at
+    /// PDCP. RLC keeps the gaps between COUNT values, because the missing COUNT values belong to
+    /// other legs.
     pub(crate) fn of_leg(&self, rlc: RlcConfig) -> RlcConfig {
         RlcConfig {
             buffer: Bytes(u64::MAX),

@@ -17,7 +17,7 @@ pub struct StatesConfig {
     pub released_to: ReleasedState,
     /// Paging cycle T in radio frames.
     pub cycle_frames: u32,
-    /// Number N of paging frames in a cycle. It must divide the cycle.
+    /// Number N of paging frames in a cycle. The number must divide the cycle.
     pub paging_frames: u32,
     /// Parameters of random access in the cell.
     pub access: AccessConfig,
@@ -84,10 +84,10 @@ impl StatesConfig {
     pub fn procedure(&self) -> Span {
         let resumed = self.setup_processing + self.message_delay;
         match self.released_to {
-            // Uplink data may follow the UE's resume complete message at once.
+            // The UE may send uplink data directly after its resume complete message.
             ReleasedState::Inactive => resumed,
-            // The core answers the UE's message after two core delays. Then the base station sends
-            // two commands, and the UE answers each.
+            // The core's answer to the UE's message takes two core delays. Then the base station
+            // sends two commands, and the UE answers each.
             ReleasedState::Idle => {
                 resumed
                     + self.core_delay * 2

@@ -29,8 +29,9 @@ pub struct UeConfig {
     pub penetration: Penetration,
     /// Fixed SINR in place of a channel model. `None` if the channel gives the SINR.
     pub fixed_sinr: Option<FixedSinr>,
-    /// Number of this UE in the whole radio access, if this radio access is only a part of it. The
-    /// number selects the UE's random streams. `None` if the UE has the same number in both.
+    /// Number of this UE in the whole radio access, if this radio access is only a part of a larger
+    /// one. The number selects the UE's random streams. `None` if the UE has the same number in
+    /// both.
     pub drawn_as: Option<UeId>,
     /// RRC states: rules for the release of the connection. `None` if the connection is never
     /// released.
@@ -44,8 +45,8 @@ pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 
 /// Secondary cells of a UE (carrier aggregation). One RLC entity and one MAC entity use the
 /// transport blocks of several cells of one technology. Secondary cells carry downlink data, and
-/// uplink data if `has_uplink` is set. The UE then divides its power evenly among them and the
-/// primary cell.
+/// uplink data if `has_uplink` is set. The UE then divides its power evenly among the secondary
+/// cells and the primary cell.
 ///
 /// Standard: TS 38.300 §6.7; TS 36.300 §7.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

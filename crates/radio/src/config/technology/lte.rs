@@ -124,7 +124,7 @@ impl Lte {
                 path_loss: PathLoss::UrbanMacro(UrbanMacro),
                 ..ChannelConfig::default()
             },
-            // The number of TTIs between reports does not depend on the length of the TTI.
+            // The number of TTIs between reports is the same for every length of the TTI.
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: (processes, processes),

@@ -49,7 +49,7 @@ fadeout_core::parameters! {
     /// The parameters of a pattern by counts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Tdd {
-        // The choice `none` is left out because the first pattern always exists.
+        // The choice `none` is omitted, because the first pattern always exists.
         /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole
         /// number of slots. The period, or the sum of it and the second period, divides 20 ms.
         tdd_period: Period = choice(Period::NAMES.split_at(1).1, "5 ms"),
