@@ -4,7 +4,7 @@ use crate::math::hypot;
 use crate::{Point, Vector};
 
 /// Two shifts after which a network repeats itself (wrap-around). The network has an image at every
-/// whole multiple of both.
+/// sum of whole multiples of the two shifts.
 ///
 /// Standard: TR 36.942 §4.2.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -176,7 +176,7 @@ pub enum MptcpOption {
         /// True for the echo.
         is_echo: bool,
     },
-    /// REMOVE_ADDR: the path with this number is gone.
+    /// REMOVE_ADDR: the path with this number was removed.
     RemoveAddress {
         /// Number of the path.
         path: u8,

@@ -48,8 +48,8 @@ pub enum BlockageEffect {
     DroppedOnArrival,
 }
 
-/// Disjoint blockages in order, with the lookups that a link needs. Both lookups are for times that
-/// seldom go back, and each has its own cursor.
+/// Disjoint blockages in order, and the two queries that a link needs. Each query has a cursor of
+/// its own, because its times seldom go back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blockages {
     all: Vec<BlockageInterval>,

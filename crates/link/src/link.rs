@@ -484,8 +484,8 @@ impl Link {
 
     #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
-        // The fields are copied one by one. A copy of the whole struct would wait for the parts
-        // just written.
+        // The fields are copied one by one. A copy of the whole struct would be slower, because it
+        // would wait for the fields just written.
         let (first, last, departs_at, delay) = match self.changes {
             Changes::AtOnce => {
                 let Transmission {

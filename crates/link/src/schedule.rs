@@ -185,7 +185,7 @@ impl Iterator for Intervals {
                     return Some(interval);
                 }
                 let start = *next_start;
-                // Times beyond 584 years do not fit.
+                // The schedule ends at 584 years, because later times do not fit into 64 bits.
                 let end = start.checked_add(*duration)?;
                 *next_start = start.checked_add(*period)?;
                 Some((Time::from_nanos(start), Time::from_nanos(end)))

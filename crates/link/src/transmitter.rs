@@ -101,10 +101,10 @@ impl Transmitter {
 
 /// Transmitter with a piecewise constant rate.
 ///
-/// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 of them, and a rate of r bit/s
-/// does r in a nanosecond. A departure is rounded up to the nanosecond. The unused work of that
-/// nanosecond serves the next packet if one waits. So back-to-back packets end on the nanosecond of
-/// exact arithmetic.
+/// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 bit-nanoseconds of work. A rate of
+/// r bit/s does r bit-nanoseconds of work in a nanosecond. A departure is rounded up to the
+/// nanosecond. The unused work of that nanosecond serves the next packet if one waits. So
+/// back-to-back packets end on the nanosecond of exact arithmetic.
 #[derive(Debug, Clone)]
 pub(crate) struct Fluid {
     pieces: Pieces,
@@ -277,7 +277,7 @@ impl Opportunities {
         Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
     }
 
-    /// Skips past opportunities for a packet that arrives at `now`. Their bytes are lost.
+    /// Skips opportunities that have passed when a packet arrives at `now`. Their bytes are lost.
     fn begin(&mut self, now: Time) {
         if self.free_at <= now {
             self.spare = 0;

@@ -195,7 +195,7 @@ table! {
         outcome: HandoverOutcome, "";
         /// Time at which a measurement report reached the source, or at which the link failed. With
         /// `conditional` the source asked the target at that time. With `attach` the UE began to
-        /// look for a cell.
+        /// search for a cell.
         triggered_s: f64, "s";
         /// Time at which the source sent the handover command. With `conditional` it sent the
         /// latest list of candidates.
@@ -362,7 +362,7 @@ named! {
         SecondaryExpired = "secondary-expired",
         /// The UE received the command about its secondary node.
         SecondaryCommand = "secondary-command",
-        /// A UE that was idle from the start looks for a cell.
+        /// A UE that was idle from the start searches for a cell.
         AttachBegun = "attach-begun",
         /// The base station received the answer to the RRC setup, with the first NAS message.
         SetupComplete = "setup-complete",

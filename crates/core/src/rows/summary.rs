@@ -526,8 +526,9 @@ table! {
         foliage_db: f64, "dB";
         /// True if a building obstructs the direct path.
         behind_building: bool, "";
-        /// Ratio of signal to noise in the downlink without fading and interference, as if the cell
-        /// had served the UE so far. Null if the scenario gives the UE's SINR.
+        /// Ratio of signal to noise in the downlink without fading and interference. It assumes
+        /// that the cell has served the UE up to this time. Null if the scenario gives the UE's
+        /// SINR.
         snr_db: Option<f64>, "dB";
         /// Loss by the channel's blockages, deafness excluded. Null if the scenario gives the UE's
         /// SINR.

@@ -210,8 +210,8 @@ impl Entity {
         begun.or_else(|| self.head())
     }
 
-    /// Drops the SDU that would be sent next, because its discardTimer expired or queue management
-    /// chose it.
+    /// Drops the SDU that would be sent next. Called if its discardTimer expired, or if queue
+    /// management decided to drop it.
     ///
     /// Standard: TS 38.322 §5.4.
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {

@@ -226,8 +226,8 @@ impl Hosting {
         self.heard_at = now;
     }
 
-    /// Empties the bearer when the corresponding node has no data of it. PDUs not known to be
-    /// delivered go to `out`, oldest first. Nothing may be sent before the next status.
+    /// Empties the bearer when the corresponding node no longer has data of the bearer. PDUs not
+    /// known to be delivered go to `out`, oldest first. Nothing may be sent before the next status.
     pub fn flush(&mut self, out: &mut Vec<Sdu>) {
         while let Some(Kept { sdu, is_gone, .. }) = self.kept.pop() {
             if !is_gone {

@@ -40,7 +40,7 @@ fn write_nr_header(bytes: &mut Vec<u8>, pdu: &Pdu, form: Form, parts: &[SduPart]
     if let Form::Am(_) = form {
         bits.flag(true).flag(pdu.is_polling); // D/C says data
     }
-    // SI tells a complete SDU, and its first, middle and last segments apart.
+    // SI distinguishes a complete SDU, and the first, a middle and the last segment of an SDU.
     let segment = u32::from(!part.is_first()) << 1 | u32::from(!part.is_last());
     bits.put(segment, 2);
     match form {

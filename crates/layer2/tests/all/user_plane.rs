@@ -195,7 +195,7 @@ fn run(
             credit -= 1000;
             delivered += 1000;
         }
-        // Unused rate of a node without data is lost.
+        // A node without data cannot save its unused rate for later.
         credit = credit.min(999);
         steps.push((delivered, 1000 * rlc.len() as u64));
         if node.status_at() <= now

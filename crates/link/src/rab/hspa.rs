@@ -52,7 +52,8 @@ fadeout_core::parameters! {
         overhead: f64 = number((0.0, 0.5, ""), "0.05"),
         /// Probability that a transmission fails and HARQ repeats it. A repetition takes 12 ms in
         /// the downlink. In the uplink it takes 16 ms with intervals of 2 ms, and 40 ms with
-        /// intervals of 10 ms. A CQI promises 0.1 (TS 25.214 clause 6A.2).
+        /// intervals of 10 ms. A phone reports the CQI for which this probability is 0.1 (TS 25.214
+        /// clause 6A.2).
         block_error: f64 = number((0.0, 0.9, ""), "0.1"),
         /// Largest number of transmissions of a block before it is left to RLC.
         harq_transmissions: u32 = integer((1, 16, ""), "4"),

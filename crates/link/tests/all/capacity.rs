@@ -83,7 +83,7 @@ fn the_mean_wait_is_that_of_an_m_d_1_queue() {
     }
     // The formula of Pollaczek-Khinchine gives the mean wait for constant service S: load S / (2 (1
     // - load)) = 2 ms. Waits are correlated over about 1 / (1 - load)^2 = 25 packets, so the
-    // standard error is about 0.5 %. Five of them are 2.5 %.
+    // standard error is about 0.5 %. Five standard errors are 2.5 %.
     let mean = waited / f64::from(n);
     assert!((mean / 0.002 - 1.0).abs() < 0.025, "{mean}");
 }

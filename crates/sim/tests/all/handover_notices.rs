@@ -306,8 +306,8 @@ link-info = { link = "phone", delay = "3 ms" }
     let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let heard = heard.lock().expect("one thread").clone();
-    // Only the notices of one end are compared. The third beam measurement behind the wall is at
-    // 1,060 ms, and Msg3 is answered 15 ms later.
+    // Only the notices of one end are compared. The third measurement of the blocked beam is at
+    // 1,060 ms, and Msg3 is answered 15 ms later. Each notice arrives 3 ms after its event.
     let one: Vec<_> = heard.iter().step_by(2).collect();
     let ms = |ms| Time::ZERO + fadeout_core::Span::from_millis(ms);
     assert_eq!(

@@ -114,9 +114,9 @@ fn a_truck_between_two_cars_cuts_their_path_for_its_length() {
     let [(from, to)] = found[..] else {
         panic!("one: {found:?}");
     };
-    // The truck's front is at x = 20 m after 2 s. The loss reaches 10 dB at a depth of v = 0.55.
-    // This is 0.09 m before the edges of a path whose first Fresnel zone has 0.23 m in its middle.
-    // The tolerance adds two samples of a millisecond.
+    // The truck's front reaches the path, at x = 20 m, after 2 s. The blockage begins a little
+    // earlier, at a diffraction loss of 10 dB, when the front is 0.09 m before the path. The
+    // tolerance covers this distance at 20 m/s and two samples of a millisecond.
     let (begins, lasts) = (from.as_secs_f64(), to.since(from).as_secs_f64());
     assert!((begins - 2.0).abs() < 0.006, "{begins}");
     assert!((lasts - 13.0 / 20.0).abs() < 0.012, "{lasts}");

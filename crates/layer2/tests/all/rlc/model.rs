@@ -225,7 +225,7 @@ impl Direction {
                                 && (start..=end).contains(&(position + byte))
                         });
                         let is_missing = self.arrived.marked(&byte_part) == 0;
-                        // A report that is cut to the grant may end within an SDU.
+                        // A report that is shortened to the grant may end within an SDU.
                         let is_cut = nacks.last().is_some_and(|last| {
                             let end = last.segment.map_or(Nack::TO_THE_END, |s| s.1);
                             self.unwrap(last.sn) == number && position + byte > end
