@@ -101,8 +101,8 @@ impl Transmitter {
 
 /// Transmitter with a piecewise constant rate.
 ///
-/// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 bit-nanoseconds of work. A rate of
-/// r bit/s does r bit-nanoseconds of work in a nanosecond. A departure is rounded up to the
+/// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 bit-nanoseconds of work. A rate
+/// of r bit/s does r bit-nanoseconds of work in a nanosecond. A departure is rounded up to the
 /// nanosecond. The unused work of that nanosecond serves the next packet if one waits. So
 /// back-to-back packets end on the nanosecond of exact arithmetic.
 #[derive(Debug, Clone)]

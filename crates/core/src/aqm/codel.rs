@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn re_entry_soon_resumes_the_drop_rate_and_late_starts_anew() {
-        // A dropping state that begins within 16 intervals of the last one resumes with the number
-        // of drops of the last one (RFC 8289 section 5.5).
+        // A dropping state that begins within 16 intervals of the last one resumes its number of
+        // drops (RFC 8289 section 5.5).
         for (pause, is_recent) in [(100, true), (1_400, true), (1_600, false)] {
             let (mut codel, mut queue) = (CoDel::default(), Queue::default());
             standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..1_600);
