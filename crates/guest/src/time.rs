@@ -179,12 +179,13 @@ impl Clock {
         }
     }
 
-    /// Records that the guest was told to run twice. It continues after it has become idle once.
+    /// Records that two run messages were sent. When the guest becomes idle for the first time, it
+    /// continues with the second message.
     pub fn run_ahead(&mut self) {
         self.ahead = 1;
     }
 
-    /// Records that the guest was not told to run after all.
+    /// Records that no run message was sent, so the simulator does not wait for the guest.
     pub fn rest(&mut self) {
         self.is_running = false;
     }

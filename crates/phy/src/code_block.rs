@@ -174,14 +174,14 @@ mod tests {
     #[test]
     fn blocks_are_as_few_as_the_base_graph_allows() {
         for (payload, rate, blocks, bits) in [
-            // Base graph 1. A block of 8448 bits with the CRC fits into one code block, and one bit
-            // more needs two.
+            // This row and the next have base graph 1. A block of 8448 bits with the CRC fits into
+            // one code block, and a longer block needs two.
             (8424, 0.8, 1, 8448.0),
             (8432, 0.8, 2, 4252.0),
-            // Base graph 2, chosen by the rate.
+            // The low code rate selects base graph 2 in this row and the next.
             (3824, 0.2, 1, 3840.0),
             (3840, 0.2, 2, 1956.0),
-            // A transport block with a 16-bit CRC.
+            // A short transport block has a CRC of 16 bits.
             (808, 0.3, 1, 824.0),
         ] {
             let found = Segmentation::new(ChannelCode::Ldpc, payload, rate);

@@ -30,7 +30,7 @@ impl CqiTable {
         }
     }
 
-    /// Returns the largest error rate at the scheme of a CQI.
+    /// Returns the largest error rate of a transport block with the MCS of a CQI.
     pub fn target_error(self) -> f64 {
         match self {
             CqiTable::Qam64 | CqiTable::Qam256 => 0.1,

@@ -19,13 +19,13 @@ pub enum EffectiveSinr {
     /// Mean of the mutual information (MIESM).
     #[default]
     Miesm,
-    /// Mean of exponentials (EESM), with the scheme's [`eesm_beta`].
+    /// Mean of exponentials (EESM), with the beta of the MCS ([`eesm_beta`]).
     Eesm,
 }
 
 impl EffectiveSinr {
-    /// Returns the linear effective SINR of a block sent with `scheme`. The SINR of each sub-band
-    /// is `mean_sinr` times its entry in `gains`, all linear. Without gains the result is
+    /// Returns the linear effective SINR of a block sent with the MCS `scheme`. The SINR of each
+    /// sub-band is `mean_sinr` times its entry in `gains`, all linear. Without gains the result is
     /// `mean_sinr`.
     pub fn effective(self, scheme: &Mcs, mean_sinr: f64, gains: &[f32]) -> f64 {
         debug_assert!(mean_sinr >= 0.0, "a mean SINR of {mean_sinr}");
@@ -141,7 +141,7 @@ static BETAS: LazyLock<Vec<Beta>> = LazyLock::new(|| {
     betas
 });
 
-/// Returns the linear beta of EESM for a scheme. It is that of the scheme in TS 38.214 Tables
+/// Returns the linear beta of EESM for an MCS. It is the beta of the MCS in TS 38.214 Tables
 /// 5.1.3.1-1 and -2 with the same modulation and the nearest code rate. The source is S. Lagen et
 /// al., "New Radio Physical Layer Abstraction for System-Level Simulations of 5G Networks", IEEE
 /// ICC 2020.

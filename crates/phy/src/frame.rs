@@ -109,7 +109,7 @@ impl Frame {
         at.as_nanos() / self.slot.as_nanos()
     }
 
-    /// Returns the slot of this frame that holds the start of slot `slot` of another frame.
+    /// Returns the slot of this frame that contains the start of slot `slot` of another frame.
     /// `length` is the slot length of the other frame.
     #[inline]
     pub fn slot_as_of(&self, length: Span, slot: u64) -> u64 {

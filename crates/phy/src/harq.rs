@@ -152,7 +152,7 @@ impl HarqSoft {
     }
 
     /// Asserts that more transmissions never make a block harder to decode. Also asserts that the
-    /// buffer holds no more than all coded bits.
+    /// buffer does not contain more than all coded bits.
     fn assert_invariants(&self) {
         debug_assert!(
             (0.0..=1.0).contains(&self.error_rate),
@@ -188,8 +188,9 @@ impl HarqSoft {
     }
 
     /// Returns the probability that the last transmission does not decode the block, given that the
-    /// earlier ones did not. A simulation draws against it at each transmission. More information
-    /// never makes a block undecodable, so it is the ratio of two error rates.
+    /// earlier ones did not. A simulation compares a random number with this probability at each
+    /// transmission. More information never makes a block undecodable, so it is the ratio of two
+    /// error rates.
     pub fn conditional_error_rate(&self) -> f64 {
         if self.previous > 0.0 {
             self.error_rate / self.previous

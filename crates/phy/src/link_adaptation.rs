@@ -16,7 +16,8 @@ use fadeout_core::{Decibel, Span, Time};
 pub struct LinkAdaptationConfig {
     /// Table of reports.
     pub cqi_table: CqiTable,
-    /// Schemes: the rows of an NR table, or [`lte::rates`](super::lte::rates).
+    /// Modulation and coding schemes: the rows of an NR table, or
+    /// [`lte::rates`](super::lte::rates).
     pub schemes: Vec<Mcs>,
     /// Channel code.
     pub code: ChannelCode,
@@ -29,7 +30,7 @@ pub struct LinkAdaptationConfig {
     pub block_bits: f64,
     /// Assumed number of code blocks in a transport block.
     pub blocks: u32,
-    /// Scheme to use for any report. `None` for adaptation.
+    /// Index of the MCS to use for any report. `None` for adaptation.
     pub fixed: Option<u32>,
 }
 
@@ -38,11 +39,11 @@ pub struct LinkAdaptationConfig {
 pub struct Quality {
     /// CQI, 1 to 15. 0 means out of range.
     pub cqi: u8,
-    /// Effective SINR in dB that the CQI follows from.
+    /// Effective SINR in dB from which the CQI was determined.
     pub sinr_db: f64,
 }
 
-/// SINR thresholds of a cell's reports and schemes.
+/// SINR thresholds of a cell's CQIs and modulation and coding schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
     schemes: Vec<Mcs>,
@@ -50,7 +51,7 @@ pub struct LinkAdaptation {
     // SINR in dB at which each row reaches the target.
     cqi_sinr_db: Vec<f64>,
     scheme_sinr_db: Vec<f64>,
-    // Most efficient scheme that meets the target, and the SINR in dB from which on it applies.
+    // Most efficient MCS that meets the target, and the lowest SINR in dB at which it is used.
     best: Vec<(f64, Mcs)>,
     // SINR in dB, and the bits per resource element of one layer at that SINR.
     carried: Vec<(f64, f64)>,
@@ -118,7 +119,8 @@ impl LinkAdaptation {
         let mut carried = vec![(scheme_sinr_db[0], schemes[0].efficiency)];
         carried.extend(steps);
         carried.sort_by(|one, other| one.0.total_cmp(&other.0));
-        // Blocks below the lowest scheme are repeated, and carry the efficiency of a lower CQI.
+        // Below the threshold of the lowest MCS, blocks are repeated. Their efficiency is that of a
+        // lower CQI.
         let lowest = carried[0];
         let repeated = cqi_sinr_db.iter().copied();
         let repeated = repeated.zip(cqi_rows.map(|row| row.efficiency));
@@ -148,12 +150,12 @@ impl LinkAdaptation {
     }
 
     /// Returns the wideband CQI of a channel that differs over the band. It is the highest CQI that
-    /// meets the target at the effective SINR of its own scheme. It is 0 if none does.
-    /// `effective_db` returns the effective SINR in dB for a scheme. `mean_db` is the SINR of the
-    /// mean over the band. The returned SINR is the effective one of the CQI's scheme.
+    /// meets the target at the effective SINR of its own MCS. It is 0 if no CQI does.
+    /// `effective_db` returns the effective SINR in dB for an MCS. `mean_db` is the SINR of the
+    /// mean over the band. The returned SINR is the effective SINR for the MCS of the CQI.
     ///
-    /// The effective SINR is at most the mean, and at most that of a scheme of higher order. So the
-    /// search goes down from the scheme of the mean, and skips impossible schemes.
+    /// The effective SINR is at most the mean, and at most that of an MCS of higher order. So the
+    /// search starts at the MCS for the mean SINR, goes down, and skips impossible ones.
     ///
     /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
     pub fn wideband_quality(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> Quality {
@@ -172,8 +174,8 @@ impl LinkAdaptation {
     }
 
     /// Returns the bits per resource element of one layer at a quality, after the outer loop has
-    /// settled. Between two schemes it is interpolated. Blocks below the SINR of the lowest scheme
-    /// are repeated, and carry the efficiency of the CQI.
+    /// converged. The result is interpolated between the thresholds of two schemes. Below the SINR
+    /// of the lowest MCS, blocks are repeated, and the result is the efficiency of the CQI.
     pub fn efficiency_at(&self, quality: Quality) -> f64 {
         if quality.cqi == 0 {
             return 0.0;
@@ -205,7 +207,8 @@ impl LinkAdaptation {
     /// below the lowest CQI.
     pub fn report_of_efficiency(&self, efficiency: f64) -> Option<(u8, f64)> {
         let rows = self.cqi_table.rows();
-        // A small margin keeps the mean of equal values from falling below them by rounding.
+        // The margin prevents that rounding makes the mean of equal efficiencies smaller than these
+        // efficiencies.
         let efficiency = efficiency * (1.0 + 1e-12);
         let above = rows.partition_point(|row| row.efficiency <= efficiency);
         let below = above.checked_sub(1)?;
@@ -218,7 +221,7 @@ impl LinkAdaptation {
         Some((above as u8, sinr_db + more_db))
     }
 
-    /// Returns the bits per resource element of one layer with the scheme of a CQI.
+    /// Returns the bits per resource element of one layer with the MCS of a CQI.
     pub fn efficiency_of_cqi(&self, cqi: u8) -> f64 {
         match cqi {
             0 => 0.0,
@@ -229,9 +232,9 @@ impl LinkAdaptation {
         }
     }
 
-    /// Returns the scheme for a report, corrected by `offset_db` of the [`OuterLoop`]. It is the
-    /// most efficient scheme that meets the target at the SINR of the report, or the lowest scheme
-    /// if none does. `None` if the report is 0, out of range. A fixed scheme is always returned.
+    /// Returns the MCS for a report, corrected by `offset_db` of the [`OuterLoop`]. It is the most
+    /// efficient MCS that meets the target at the SINR of the report, or the lowest MCS if none
+    /// does. `None` if the CQI is 0 (out of range). A fixed MCS is always returned.
     pub fn scheme(&self, cqi: u8, offset_db: f64) -> Option<Mcs> {
         if self.fixed.is_none() && cqi == 0 {
             return None;
@@ -239,8 +242,8 @@ impl LinkAdaptation {
         Some(self.scheme_for_sinr(self.sinr_of_cqi(cqi) + offset_db))
     }
 
-    /// Returns the scheme for an SINR in dB that is not quantised, for example the base station's
-    /// own measurement of the uplink.
+    /// Returns the MCS for an SINR in dB that is not quantised, for example the base station's own
+    /// measurement of the uplink.
     pub fn scheme_for_sinr(&self, sinr_db: f64) -> Mcs {
         if let Some(fixed) = self.fixed {
             return fixed;
@@ -255,16 +258,16 @@ impl LinkAdaptation {
             .map_or(self.schemes[0], |&(_, scheme)| scheme)
     }
 
-    /// Returns the SINR in dB at which scheme number `position` of the table meets the target.
-    /// `None` if there is no such scheme.
+    /// Returns the SINR in dB at which the MCS number `position` of the table meets the target.
+    /// `None` if there is no such MCS.
     pub fn threshold(&self, position: usize) -> Option<f64> {
         self.scheme_sinr_db.get(position).copied()
     }
 }
 
-/// Returns the SINR from which each scheme is the most efficient one, sorted by SINR. A scheme with
-/// a larger index is not always better. Where the modulation changes, two rows are nearly equal,
-/// and the one with the larger index may carry less. LTE has equal rows there, and uses the one
+/// Returns the SINR from which each MCS is the most efficient one, sorted by SINR. An MCS with a
+/// larger index is not always better. Where the modulation changes, two rows are nearly equal, and
+/// the row with the larger index may be less efficient. LTE has equal rows there, and uses the row
 /// with the smaller index.
 fn best_schemes(schemes: &[Mcs], sinr_db: &[f64]) -> Vec<(f64, Mcs)> {
     let mut order: Vec<usize> = (0..schemes.len()).collect();

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 /// Largest number of resource blocks in the table of sizes.
 pub const MOST_RESOURCE_BLOCKS: u32 = 110;
 
-/// Sizes by resource blocks minus one, then by I_TBS.
+/// Transport block sizes in bits, indexed by the number of resource blocks minus one, then by
+/// I_TBS.
 static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
     let row = |line: &str| {
         let mut fields = line.split(',').map(|field| field.parse().ok());

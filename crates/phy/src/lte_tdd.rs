@@ -20,7 +20,7 @@ const CONFIGURATIONS: &str = include_str!("../../../data/lte_tdd_configurations.
 const HARQ: &str = include_str!("../../../data/lte_tdd_harq.csv");
 const SPECIAL_SUBFRAMES: &str = include_str!("../../../data/lte_special_subframes.csv");
 
-/// Numbers by configuration and subframe.
+/// Table of numbers, indexed by configuration and subframe.
 type BySubframe = [[u8; SUBFRAMES]; 7];
 
 /// Uplink-downlink configurations.
@@ -33,16 +33,16 @@ const SUBFRAME_KINDS: [&str; 7] = data::cells(CONFIGURATIONS, "tdd", 2);
 /// Standard: TS 36.213 Table 7-1, Table 8-1.
 const PROCESSES: [[u8; 2]; 7] = data::bytes(CONFIGURATIONS, "tdd", 3);
 
-/// Subframes from a downlink subframe to the uplink subframe of its feedback. Zero in uplink
-/// subframes. These are the sets K, inverted.
+/// Number of subframes from a downlink subframe to the uplink subframe of its feedback. Zero in
+/// uplink subframes. The table is the inverse of the standard's sets K.
 ///
 /// Standard: TS 36.213 Table 10.1.3.1-1.
 const FEEDBACK: BySubframe = data::bytes(HARQ, "feedback", 2);
 
-/// Subframes from a grant, or from the PHICH that requests a repetition, to the uplink data. Zero
-/// in subframes without grants. In configuration 0 the UL index chooses between the distance in the
-/// table and seven. Subframes 1 and 6 use seven here. The uplink subframes at their distance in the
-/// table are granted by subframes 0 and 5, with seven.
+/// Number of subframes from a grant, or from the PHICH that requests a repetition, to the uplink
+/// data. Zero in subframes without grants. In configuration 0 the UL index selects the distance in
+/// the table or a distance of seven. Here subframes 1 and 6 always use seven. The uplink subframes
+/// at their tabulated distance are granted by subframes 0 and 5, with a distance of seven.
 ///
 /// Standard: TS 36.213 §8.0, Table 8-2.
 const GRANT: BySubframe = data::bytes(HARQ, "grant", 2);
@@ -50,12 +50,12 @@ const GRANT: BySubframe = data::bytes(HARQ, "grant", 2);
 /// Distance to the second subframe that subframes 0 and 5 of configuration 0 grant.
 const SECOND_GRANT: u64 = 7;
 
-/// Subframes from uplink data to the PHICH or grant that answers it.
+/// Number of subframes from uplink data to the PHICH or grant that answers the data.
 ///
 /// Standard: TS 36.213 Table 9.1.2-1.
 const ANSWER: BySubframe = data::bytes(HARQ, "answer", 2);
 
-/// Symbols of special subframes with normal cyclic prefixes: DwPTS, guard and UpPTS.
+/// Number of symbols of special subframes with normal cyclic prefixes: DwPTS, guard and UpPTS.
 ///
 /// Standard: TS 36.211 Table 4.2-1.
 const SPECIAL: [[u8; 3]; 11] = data::bytes(SPECIAL_SUBFRAMES, "special", 2);

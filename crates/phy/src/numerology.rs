@@ -189,8 +189,8 @@ fn listed_blocks(kind: ChannelKind, numerology: Numerology, bandwidth_mhz: f64) 
     CHANNELS.iter().find(is_it).map(|row| row.resource_blocks)
 }
 
-/// Checks that a channel has room for this many resource blocks. The limit is that of the
-/// standard's table. If the table does not list the bandwidth (an aggregate, a study's), the limit
+/// Checks that a channel contains this many resource blocks. The limit is that of the standard's
+/// table. If the table does not list the bandwidth, for example of aggregated carriers, the limit
 /// is the number of blocks that fit.
 ///
 /// # Errors
@@ -205,7 +205,7 @@ pub fn check_blocks(
 ) -> Result<(), PhyError> {
     let spacing_khz = numerology.spacing_khz();
     let one_mhz = numerology.occupied(1).0 / 1e6;
-    // A small margin keeps a whole number of blocks from falling below itself by rounding.
+    // The margin prevents that rounding reduces a whole number of blocks by one.
     let fitting = || (bandwidth_mhz / one_mhz + 1e-9) as u32;
     let most = listed_blocks(kind, numerology, bandwidth_mhz).unwrap_or_else(fitting);
     if (1..=most).contains(&blocks) {
@@ -273,7 +273,7 @@ mod tests {
             error,
             "1000 resource blocks; an NR FR2 channel of 400 MHz at 120 kHz has 1 to 264"
         );
-        // An aggregated channel, with 1.44 MHz for each block.
+        // The table does not list this aggregated channel, so 694 blocks of 1.44 MHz fit.
         assert_eq!(fr2(1000.0, 694), Ok(()));
         assert!(fr2(1000.0, 695).is_err() && fr2(400.0, 0).is_err());
         assert_eq!(fr2(1.44, 1), Ok(()));

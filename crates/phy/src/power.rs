@@ -18,7 +18,7 @@ pub struct OpenLoopPower {
 }
 
 impl Default for OpenLoopPower {
-    /// Returns full compensation, for -106 dBm in a resource block.
+    /// Returns full compensation of the path loss, with a target of -106 dBm in a resource block.
     fn default() -> Self {
         OpenLoopPower {
             most: Dbm(23.0),
@@ -43,7 +43,8 @@ impl OpenLoopPower {
     pub fn affordable(&self, mu: u8, available: u32, path_loss: Decibel) -> u32 {
         let of_one = self.target.0 + self.compensation * path_loss.0;
         let blocks = from_db(self.most.0 - of_one) / f64::from(1_u32 << mu);
-        // The cast saturates. A small margin protects limits that are a whole number of blocks.
+        // The cast saturates. The margin prevents that rounding reduces a whole number of blocks by
+        // one.
         ((blocks * (1.0 + 1e-12)) as u32).clamp(1, available.max(1))
     }
 }

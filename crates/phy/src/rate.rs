@@ -24,7 +24,7 @@ impl Default for RateModel {
 
 impl RateModel {
     /// Returns the spectral efficiency in bit per resource element at this SNR. Zero means outage.
-    /// Retransmissions are not subtracted. They take at most the target's share.
+    /// Retransmissions are not subtracted. Their share is at most the target error rate.
     pub fn efficiency(&self, snr: Decibel) -> f64 {
         let efficiency = match self {
             RateModel::NrMcs(nr) => nr.efficiency(snr),
@@ -192,7 +192,8 @@ mod tests {
             .collect();
         assert!(efficiencies.windows(2).all(|pair| pair[0] <= pair[1]));
         assert_eq!((efficiencies[0], efficiencies[599]), (0.0, 5.5547));
-        // There are 28 distinct steps. At most rows 9 and 10, or 16 and 17, hide each other.
+        // The best schemes have 28 distinct efficiencies. At most one is missing, because rows 9
+        // and 10, or rows 16 and 17, are nearly equal.
         let mut distinct = efficiencies;
         distinct.dedup();
         assert!(distinct.len() >= 27, "{}", distinct.len());

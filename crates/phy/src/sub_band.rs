@@ -1,8 +1,8 @@
 //! Channel quality reports by sub-band.
 //!
 //! A UE reports the CQI of the whole band, and for each sub-band the difference from it in two
-//! bits. So the base station knows a sub-band as at most one step below the band and two steps
-//! above it.
+//! bits. So the base station sees a sub-band's CQI as at most one step below the band's, and at
+//! most two steps above.
 
 use super::error::PhyError;
 
@@ -94,22 +94,24 @@ pub fn reported(wideband: u8, sub_band: u8) -> u8 {
     sub_band.clamp(least, wideband + 2).min(15)
 }
 
-/// Returns the bits of a report on `sub_bands` sub-bands: 4 for the band and 2 for each sub-band.
+/// Returns the number of bits of a report on `sub_bands` sub-bands: 4 for the band and 2 for each
+/// sub-band.
 ///
 /// Standard: TS 38.212 §6.3.1.1.2; TS 36.212 §5.2.2.6.2.
 pub fn report_bits(sub_bands: u32) -> u32 {
     4 + 2 * sub_bands
 }
 
-/// Bits of a report's CRC.
+/// Number of bits of a report's CRC.
 ///
 /// Standard: TS 38.212 §6.3.1.2.1.
 const CHECK_BITS: u32 = 11;
-/// Bits of a report in a pair of resource blocks. These are 12 symbols of 12 elements without
+/// Number of report bits in a pair of resource blocks. These are 12 symbols of 12 elements without
 /// DM-RS, with QPSK at code rate 1/4.
 const BITS_OF_BLOCK: u32 = 12 * 12 * 2 / 4;
 
-/// Returns the resource blocks of an uplink slot that a report on `sub_bands` sub-bands takes.
+/// Returns the number of resource blocks that a report on `sub_bands` sub-bands occupies in an
+/// uplink slot.
 pub fn report_blocks(sub_bands: u32) -> u32 {
     (report_bits(sub_bands) + CHECK_BITS).div_ceil(BITS_OF_BLOCK)
 }

@@ -55,10 +55,11 @@ pub struct UlDlPattern {
 pub enum Flexible {
     /// All flexible symbols are guard symbols.
     Guard,
-    /// Flexible symbols are downlink, except this number at the end of each pattern's, which are
-    /// guard symbols.
+    /// All flexible symbols are downlink symbols, except this number of guard symbols at the end of
+    /// each pattern's flexible symbols.
     Downlink(u8),
-    /// Flexible symbols are uplink, except this number at the beginning, which are guard symbols.
+    /// All flexible symbols are uplink symbols, except this number of guard symbols at the
+    /// beginning of the flexible symbols.
     Uplink(u8),
     /// The scheduler divides the flexible symbols of each slot, except this number of guard
     /// symbols.
@@ -343,7 +344,8 @@ mod tests {
 
     #[test]
     fn flexible_symbols_go_where_they_are_said_to() {
-        // A slot and eight symbols are flexible: S F U at 15 kHz, 4 ms with D before.
+        // The pattern has a downlink slot, two partial slots and an uplink slot, 4 ms at 15 kHz.
+        // Ten symbols of the second slot and twelve of the third are flexible.
         let of = |flexible| {
             let pattern = by_counts(0, &[(4000, [1, 4, 1, 2])], flexible).expect("a pattern");
             symbols(&pattern)
@@ -356,7 +358,7 @@ mod tests {
             [down, (11, 0, 11), (0, 2, 2), up]
         );
         assert_eq!(of(Flexible::Uplink(3)), [down, (4, 7, 11), up, up]);
-        // Ten symbols of the second slot and twelve of the third are shared. Two of each are guard
+        // With `Shared`, the scheduler divides the flexible symbols. Two in each slot are guard
         // symbols.
         let shared = of(Flexible::Shared(2));
         assert_eq!(shared, [down, (12, 8, 12), (10, 12, 12), up]);

@@ -13,7 +13,7 @@ use super::numerology::Numerology;
 use fadeout_core::data::{cell, number};
 use fadeout_core::{Span, Time};
 
-/// Least distances of a cell's steps.
+/// Minimum times between the steps of transmissions in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Time from the arrival of data at the base station to the start of the slot that can assign

@@ -32,12 +32,13 @@ const CLOCK_READ: u64 = 256;
 const LATE_TIMER: u64 = 501;
 /// Duration of a failing system call of a process, ns (`um_udelay(1)`).
 const FAILED_CALL: u64 = 1_000;
-/// Time in which only the guest's clock is polled. After it, its devices are polled too.
+/// Time in which only the guest's clock is polled. After this time, the devices are polled, too.
 const QUIET: Duration = Duration::from_millis(20);
-/// Maximum number of steps of a guest at one instant. With more it counts as an endless loop.
+/// Maximum number of steps of a guest at one instant. A guest with more steps is assumed to be in
+/// an endless loop.
 const MOST_ROUNDS: u32 = 100_000;
-/// Maximum number of messages of a guest during its boot, or at one instant after it. With more it
-/// counts as an endless loop.
+/// Maximum number of messages of a guest during its boot, or at one instant after the boot. A guest
+/// with more messages is assumed to be in an endless loop.
 const MOST_MESSAGES: u32 = 100_000;
 
 #[derive(Debug)]
@@ -257,8 +258,8 @@ impl Guest {
             }
             let run = run.write();
             if is_woken && !is_asked {
-                // The guest was idle. The first message makes it take its interrupt, and the second
-                // one tells it to run at the same time.
+                // The guest was idle. The first message makes the guest handle its interrupt. The
+                // second message makes it run at the same time.
                 self.clock.run_ahead();
                 self.send([run, run].as_flattened())?;
             } else {

@@ -92,7 +92,8 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
         assert_eq!(found, { all }.find(keeps).unwrap_or(0), "trial {trial}");
         below_mean += u32::from(found < adaptation.cqi(mean_db));
     }
-    // The effective SINR changes the result, and the search evaluates about two schemes.
+    // The effective SINR often lowers the CQI, and the search evaluates about two schemes per
+    // trial.
     assert!(below_mean > 500, "{below_mean}");
     assert!(looks < 2 * trials as u32, "{looks}");
 }
@@ -208,7 +209,7 @@ fn an_error_costs_nine_successes_and_the_range_holds() {
 
 #[test]
 fn the_outer_loop_settles_at_its_target() {
-    // Reports are 2 dB too high.
+    // The reports are 2 dB too high, which the outer loop must correct.
     let (adaptation, loop_config) = (adaptation(McsTable::Qam64), OuterLoopConfig::default());
     let mut outer = OuterLoop::default();
     let mut stream = Stream::new(1, "test.errors", 0);

@@ -20,8 +20,8 @@ fn modulation() -> impl Strategy<Value = Modulation> {
     ])
 }
 
-// Code rates up to 0.94, all CRCs included. A device need not decode rates above 0.95 (TS 38.214
-// clause 5.1.3).
+// The code rates are at most 0.94, with all CRCs included. A device need not decode rates above
+// 0.95 (TS 38.214 clause 5.1.3).
 fn code() -> impl Strategy<Value = TransportCode> {
     let ldpc_or_turbo = prop::sample::select(vec![ChannelCode::Ldpc, ChannelCode::Turbo]);
     (ldpc_or_turbo, modulation(), 3_u32..160_000, 0.02_f64..0.93).prop_map(

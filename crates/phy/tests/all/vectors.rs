@@ -152,7 +152,8 @@ fn evaluate(quantity: &str, inputs: &[f64]) -> Vec<f64> {
             let mut soft = HarqSoft::new(&code(2.0, 308.0, 0.0), &config);
             let mut mean = 0.0;
             for _ in 0..most as u32 {
-                // This transmission takes place if all before failed.
+                // A transmission takes place only if all earlier ones failed, so its weight is the
+                // present error rate.
                 mean += soft.error_rate();
                 soft.add(0.0);
             }
