@@ -215,8 +215,8 @@ fadeout_core::parameters! {
     /// Policy that chooses the strongest cell, with offsets by load.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LoadAware {
-        /// Largest offset: the one towards a neighbour without UEs from a serving cell that has
-        /// other UEs.
+        /// Largest offset. It applies if the serving cell has other UEs and the neighbour has no
+        /// UEs.
         pub most_offset: f64 = number((0.0, 24.0, "dB"), "6"),
     }
 }

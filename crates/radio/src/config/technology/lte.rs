@@ -55,7 +55,7 @@ fadeout_core::parameters! {
         /// Number of HARQ processes in each direction. Default: 8 in FDD, and in TDD that of the
         /// configuration (TS 36.213 Tables 7-1 and 8-1).
         harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
-        /// TTIs between two SR opportunities. Opportunities outside uplink subframes are left out.
+        /// TTIs between two SR opportunities. Opportunities outside uplink subframes are not used.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
         /// Parameters of every cell.
         shared: Shared = group(),

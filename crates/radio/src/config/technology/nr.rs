@@ -67,12 +67,12 @@ fadeout_core::parameters! {
         /// Age of a CQI report at its first use, in slots.
         cqi_delay: u32 = integer((0, 640, "slots"), "4"),
         /// Size of sub-bands, one of the two that the table gives for the carrier (TS 38.214 Table
-        /// 5.2.1.4-2). Only `cqi-format` with sub-bands uses it.
+        /// 5.2.1.4-2). Used only with a `cqi-format` that has sub-bands.
         sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
         /// Number of HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
         /// Slots between two SR opportunities. Default: 8, or in TDD the standard's least multiple
-        /// of the pattern from 8 up. Opportunities in slots without PUCCH symbols are left out.
+        /// of the pattern from 8 up. Opportunities in slots without PUCCH symbols are not used.
         sr_period: Option<u32> = integer((1, 640, "slots"), "by duplex"),
         /// Control, feedback and reference signals.
         overheads: Overheads = group(),

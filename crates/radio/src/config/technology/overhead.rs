@@ -27,15 +27,16 @@ fadeout_core::parameters! {
         /// Number of PUCCH symbols, for feedback and requests, at the end of a slot. Short formats
         /// have 1 or 2, long formats 4 or more.
         pub(super) pucch_symbols: u8 = integer((1, 13, "symbols"), "2"),
-        /// Number of resource elements of each resource block that transport block sizes leave out,
-        /// for CSI-RS and the like (xOverhead): 0, 6, 12 or 18.
+        /// Number of resource elements of each resource block that transport block sizes exclude,
+        /// for CSI-RS and similar signals (xOverhead): 0, 6, 12 or 18.
         x_overhead: u32 = integer((0, 18, ""), "0"),
-        /// Time between two sweeps of synchronisation signal blocks. `none` sends no such blocks.
+        /// Time between two sweeps of synchronisation signal blocks. With `none`, no such blocks
+        /// are sent.
         ssb_period: SsbPeriod = choice(SsbPeriod::NAMES, "none"),
         /// Number of beams in a sweep, each with one block: at most 4 up to 3 GHz, 8 up to 6 GHz
         /// and 64 above.
         pub(super) ssb_beams: u8 = integer((1, 64, ""), "4"),
-        /// Number of slots between two CSI-RS occasions. 0 sends no CSI-RS.
+        /// Number of slots between two CSI-RS occasions. With 0, no CSI-RS is sent.
         csi_rs_period: u32 = integer((0, 640, "slots"), "0"),
         /// Number of symbols of each CSI-RS occasion.
         csi_rs_symbols: u8 = integer((1, 8, "symbols"), "1"),

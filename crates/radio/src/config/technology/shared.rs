@@ -91,9 +91,9 @@ fadeout_core::parameters! {
     /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
-        /// Number of resource blocks of the carrier, at most as many as the bandwidth has. Give it
+        /// Number of resource blocks of the carrier, at most as many as the bandwidth has. Needed
         /// for a part of a channel, or for an aggregate that the standard's table does not list. 0
-        /// takes the number from the table.
+        /// means the number in the table.
         pub(super) resource_blocks: u32 = integer((0, 10_000, ""), "0"),
         /// Largest number of spatial layers of a downlink transmission. Each antenna element has
         /// two. Layers share the power.
@@ -101,15 +101,15 @@ fadeout_core::parameters! {
         /// Largest number of spatial layers of an uplink transmission. Default: the value of
         /// `layers`, but at most 4.
         pub(super) uplink_layers: Option<u32> = integer((1, 4, ""), "by layers"),
-        /// Number of layers of a transmission: the number that carries most by the reports, or
-        /// always all of them.
+        /// Number of layers of a transmission: the number that carries the most data according to
+        /// the reports, or always the largest number.
         pub(super) rank: RankKind = choice(RankKind::NAMES, "adaptive"),
         /// Link adaptation, which chooses the MCS: from CQI reports, always the MCS of `mcs`, or
         /// blocks of `downlink-rate` and `uplink-rate` with the fixed errors of `bler`.
         pub(super) adaptation: AdaptationKind = choice(AdaptationKind::NAMES, "reports"),
         /// Content of CQI reports: one value for the whole band, or an additional one for each
         /// sub-band. With sub-bands the downlink gives each UE the sub-bands that it receives best.
-        /// They need a carrier where UEs share a slot in frequency.
+        /// Sub-bands need a carrier on which UEs share a slot in frequency.
         pub(super) cqi_format: CqiFormat = choice(CqiFormat::NAMES, "wideband"),
         /// MCS index of the adaptation `fixed-mcs`.
         pub(super) mcs: u32 = integer((0, 28, ""), "10"),
@@ -136,16 +136,17 @@ fadeout_core::parameters! {
         pub(super) nack_to_ack: f64 = number((0.0, 1.0, ""), "0"),
         /// Probability that an ACK is decoded as a NACK.
         pub(super) ack_to_nack: f64 = number((0.0, 1.0, ""), "0"),
-        /// Slot of a UE's first opportunity: drawn for each, or zero. In TDD only slots of the
-        /// period with PUCCH symbols in every period count, if there are any. Zero is the first of
-        /// them.
+        /// Slot of a UE's first opportunity for a scheduling request: random for each UE, or zero.
+        /// In TDD only slots that have PUCCH symbols in every period are used, if there are any.
+        /// Zero then means the first of these slots.
         pub(super) sr_offset: RequestOffset = choice(RequestOffset::NAMES, "random"),
         /// Least time between two requests that a UE sends (sr-ProhibitTimer).
         pub(super) sr_prohibit: Span = span("0 ms"),
         /// Size of the first grant after a scheduling request, when the buffer is not known yet.
         pub(super) first_grant: u32 = integer((16, 100_000, "bytes"), "256"),
-        /// Slots between two uplink occasions that a UE may use without asking; 0 for none. In TDD
-        /// the occasions lie on uplink symbols, and a UE waits for its next one.
+        /// Slots between two uplink occasions that a UE may use without a scheduling request. 0
+        /// means no such occasions. In TDD the occasions lie on uplink symbols, and a UE waits for
+        /// its next occasion.
         pub(super) configured_grant_period: u32 = integer((0, 10_240, "slots"), "0"),
         /// Size of a configured grant in resource block groups, or in symbols where one beam serves
         /// at a time.
@@ -154,7 +155,7 @@ fadeout_core::parameters! {
         pub(super) drx_cycle: Span = span("0 ms"),
         /// Time for which a UE listens in each DRX cycle.
         pub(super) drx_on: Span = span("10 ms"),
-        /// Time for which a UE goes on listening after data.
+        /// Time for which a UE continues to listen after data.
         pub(super) drx_inactivity: Span = span("100 ms"),
         /// Uplink power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause
         /// 5.1.1.1), or full power. Default: open loop below 6 GHz, full power above.
@@ -163,12 +164,13 @@ fadeout_core::parameters! {
         /// for every block.
         pub(super) gain_period: Span = span("1 ms"),
         /// True if cells on the same carrier with another division of downlink and uplink interfere
-        /// across directions. Their base stations then interfere with this cell's uplink, and their
-        /// UEs with its UEs. It needs TDD or flexible slots.
+        /// across directions. The base stations of such cells then interfere with this cell's
+        /// uplink, and their UEs with this cell's UEs. Cross-link interference needs TDD or
+        /// flexible slots.
         pub(super) cross_link_interference: bool = flag("false"),
         /// Share of the downlink band on which this cell always interferes with other cells, in
-        /// addition to the data of its UEs. It stands for UEs that are not simulated, and takes no
-        /// resources from those that are.
+        /// addition to the data of its UEs. The share represents UEs that are not simulated. It
+        /// takes no resources from simulated UEs.
         pub(super) background_load: f64 = number((0.0, 1.0, ""), "0"),
         /// Time after which a UE that is out of range and has waiting data is tried again.
         pub(super) recheck_period: Span = span("40 ms"),

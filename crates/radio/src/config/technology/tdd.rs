@@ -50,8 +50,8 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Tdd {
         // The choice `none` is omitted, because the first pattern always exists.
-        /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole
-        /// number of slots. The period, or the sum of it and the second period, divides 20 ms.
+        /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). The period is
+        /// a whole number of slots. The period, or its sum with the second period, divides 20 ms.
         tdd_period: Period = choice(Period::NAMES.split_at(1).1, "5 ms"),
         /// Number of downlink slots at the beginning of each period (nrofDownlinkSlots).
         tdd_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
@@ -74,8 +74,8 @@ fadeout_core::parameters! {
         /// Number of uplink symbols in the second pattern.
         tdd_second_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
         /// Use of the symbols between downlink and uplink with `duplex = "tdd"`: silent, downlink,
-        /// uplink, or divided by the scheduler in each slot. A scheduler that divides them serves
-        /// one UE at a time.
+        /// uplink, or divided by the scheduler in each slot. A scheduler that divides these symbols
+        /// serves one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
         /// Divided symbols that the uplink leaves to a downlink with data: half of them, or as many
         /// as the downlink needed in its latest slots.
