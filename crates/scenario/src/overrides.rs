@@ -1,8 +1,8 @@
-//! Overrides: `KEY=VALUE` with a dotted key, as `--set` takes them.
+//! Overrides of a scenario: `KEY=VALUE` with a dotted key, as given with `--set`.
 //!
-//! `flow.bulk.profile=reno` sets a key of one flow. `flow.profile=reno` sets it for every flow,
-//! because no flow is called `profile`. Links, blockages and nodes work in the same way. Items of a
-//! list have numbers from 0: `mobility-management.events.1.threshold`.
+//! `flow.bulk.profile=reno` sets a key of the flow `bulk`. `flow.profile=reno` sets the key for
+//! every flow, because no flow is called `profile`. Links, blockages and nodes work in the same
+//! way. Items of a list have numbers from 0: `mobility-management.events.1.threshold`.
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -11,10 +11,10 @@ use crate::suggest::nearest_key;
 use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::NAME;
 
-/// An override `KEY=VALUE`. The value is TOML if it can be parsed as such, and a string otherwise.
+/// Override `KEY=VALUE`. The value is parsed as TOML if possible. Otherwise it is a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// The text, for example `flow.congestion-control=newreno`.
+    /// Text of the override, for example `flow.congestion-control=newreno`.
     pub text: String,
 }
 
@@ -25,15 +25,15 @@ impl Override {
     }
 }
 
-/// Longest override in bytes. A value is a line and not a file.
+/// Maximum length of an override in bytes. A value is a line and not a file.
 const LONGEST: usize = 1 << 16;
-/// Largest number of parts of a dotted key. No key of the format has as many.
+/// Maximum number of parts of a dotted key. Every valid key has fewer parts.
 const DEEPEST: usize = 16;
 
-/// A part of the dotted key, with its place in the override.
+/// Part of the dotted key, with its place in the override.
 type Part<'a> = (&'a str, Place);
 
-/// Applies `text`, which is override number `origin`, to the document.
+/// Applies `text`, the override with the number `origin`, to the document.
 pub(crate) fn apply(document: &mut Table, text: &str, origin: u32, mistakes: &mut Mistakes) {
     if let Err(mistake) = try_apply(document, text, origin) {
         mistakes.push(mistake);
@@ -70,7 +70,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
                 ));
             };
             let Value::Table(elements) = &mut elements.node.value else {
-                // The reader reports a value that should be a table.
+                // The reader reports a value that should have been a table.
                 return Ok(());
             };
             if let Some(element) = elements.0.iter_mut().find(|entry| entry.key == *name) {
@@ -137,11 +137,11 @@ fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -
         .expected(alternatives(names))
 }
 
-/// Sets the value at `path` below `target`. Missing tables are created. Unknown keys are left for
-/// the reader, which reports them at their place in the override.
+/// Sets the value at `path` below `target`. Missing tables are created. Unknown keys are kept, and
+/// the reader reports them at their place in the override.
 ///
 /// # Errors
-/// Returns a mistake for an item that a list does not have.
+/// Returns a mistake if a list has no item with the given number.
 fn set(
     target: &mut Node,
     path: &[Part<'_>],
@@ -165,7 +165,7 @@ fn set(
     }
     if !matches!(target.value, Value::Table(_)) {
         let mut table = Table::default();
-        // "cubic" becomes { name = "cubic" }, so that a parameter can be added.
+        // A name such as "cubic" becomes { name = "cubic" }, so that a parameter can be added.
         if let (Some(tag), Value::Text(_)) = (shape.and_then(tag), &target.value) {
             table.set(tag, target.place, target.clone());
         }
@@ -177,7 +177,8 @@ fn set(
     let Value::Table(table) = &mut target.value else {
         return Ok(());
     };
-    // A key of another sort of table changes the sort. Keys that only the old sort has are removed.
+    // A key of another sort of table changes the sort. Keys that only the old sort has are then
+    // removed.
     if let Some(variant) = shape.and_then(|shape| variant(shape, name))
         && table.entry(name).is_none()
     {
@@ -216,14 +217,14 @@ fn item_shape(shape: &Shape) -> Option<&Shape> {
     }
 }
 
-/// Shape of a parameter that is a name and may have parameters of its own.
+/// Shape of a parameter whose value is a name, which may have parameters of its own.
 static PARAMETER: Shape = Shape::Named {
     kind: "",
     tag: NAME,
 };
 
-/// Returns the key that holds the name, for a shape that may also be a name alone. `None` for other
-/// shapes.
+/// Returns the key that contains the name, for a shape that may also be a name without a table.
+/// `None` for other shapes.
 fn tag(shape: &Shape) -> Option<&'static str> {
     match shape {
         Shape::Named { tag, .. } => Some(tag),
@@ -231,7 +232,7 @@ fn tag(shape: &Shape) -> Option<&'static str> {
     }
 }
 
-/// Returns the sort of table that is recognised by the key `name`. `None` if there is none.
+/// Returns the sort of table that the key `name` distinguishes. `None` if there is none.
 fn variant(shape: &Shape, name: &str) -> Option<&'static Variant> {
     match shape {
         Shape::AnyOf(shapes) => shapes.iter().find_map(|shape| variant(shape, name)),

@@ -1,8 +1,8 @@
-//! Quantities of a scenario: a number and a unit in one string, "20 ms".
+//! Quantities in a scenario: a number and a unit in one string, such as "20 ms".
 
 use std::fmt;
 
-/// The dimension of a quantity. The value is a float in the dimension's base unit.
+/// Dimension of a quantity. Its value is a float in the dimension's base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
     /// Time, in nanoseconds.
@@ -27,15 +27,15 @@ pub enum Dimension {
     Speed,
 }
 
-/// A unit and its size in base units.
+/// Unit with its size in base units.
 type Unit = (&'static str, f64);
 
-/// Names and units of one dimension.
+/// Name and units of one dimension.
 struct Row {
     dimension: Dimension,
     noun: &'static str,
     example: &'static str,
-    /// Units, the smallest first.
+    /// Units of the dimension, the smallest first.
     units: &'static [Unit],
 }
 
@@ -123,7 +123,7 @@ static TABLE: [Row; 10] = [
     ),
 ];
 
-/// Common spellings that are not units here, with the intended unit.
+/// Common spellings that are not accepted as units, with the unit that is meant.
 const MISSPELT: [(&str, &str); 30] = [
     ("µs", "us"),
     ("μs", "us"),
@@ -157,7 +157,7 @@ const MISSPELT: [(&str, &str); 30] = [
     ("meters", "m"),
 ];
 
-/// Reasons why a text is not a valid quantity.
+/// Reason why a text is not a valid quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuantityError {
     /// The text does not start with a decimal number.
@@ -166,7 +166,7 @@ pub enum QuantityError {
     NoUnit,
     /// The unit does not exist. The second value is the most similar unit.
     UnknownUnit(String, Option<&'static str>),
-    /// The quantity has another dimension, which is the value.
+    /// The unit belongs to another dimension, which is the value.
     WrongDimension(Dimension),
     /// The number is too large for a float.
     NotFinite,
@@ -184,12 +184,12 @@ impl Dimension {
         &TABLE[self as usize]
     }
 
-    /// Returns the dimension's name in messages, with its article: "a time".
+    /// Returns the dimension's name with its article for messages, such as "a time".
     pub fn noun(self) -> &'static str {
         self.row().noun
     }
 
-    /// Returns a value in the notation of a scenario: "20 ms".
+    /// Returns an example value in the notation of a scenario, such as "20 ms".
     pub fn example(self) -> &'static str {
         self.row().example
     }
@@ -207,8 +207,8 @@ impl Dimension {
         )
     }
 
-    /// Returns the value of `text` in base units. It is rounded if the simulator counts whole
-    /// units.
+    /// Returns the value of `text` in base units. The value is rounded if the simulator counts
+    /// whole base units.
     ///
     /// # Errors
     /// Returns an error if `text` is not a finite decimal number followed by one of the dimension's
@@ -243,7 +243,7 @@ impl Dimension {
         })
     }
 
-    /// Returns `value` in the largest unit that needs no leading zero and that parses back to
+    /// Returns `value` in the largest unit that needs no leading zero. The text must parse back to
     /// `value`.
     pub fn format(self, value: f64) -> String {
         let units = self.row().units;
@@ -256,7 +256,8 @@ impl Dimension {
             .map(text_in)
             .find(|text| self.parse(text) == Ok(value))
             .unwrap_or_else(|| {
-                // Base units always parse back. "packets" reads better than "packet".
+                // A value in base units always parses back. The plural "packets" is preferred to
+                // "packet".
                 let base = units
                     .iter()
                     .rev()
@@ -304,8 +305,8 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// Splits `text` into a decimal number and the rest without the space between them. `None` if it
-/// does not start with a number.
+/// Splits `text` into a decimal number and the text after it, without the space in between. `None`
+/// if `text` does not start with a number.
 fn split(text: &str) -> Option<(f64, &str)> {
     let bytes = text.as_bytes();
     let digits = |from: usize| {

@@ -1,4 +1,4 @@
-//! The format as a JSON Schema (draft 2020-12), for editors and for `schemas/`.
+//! JSON Schema of the scenario format (draft 2020-12), for editors and for `schemas/`.
 
 use crate::keys::SCENARIO;
 use crate::quantity::Dimension;
@@ -23,7 +23,7 @@ pub fn schema(catalog: &Catalog) -> Value {
     root
 }
 
-/// Returns the name of a dimension's definition.
+/// Returns the name of the schema's definition for a dimension.
 fn definition(dimension: Dimension) -> String {
     format!("{dimension:?}").to_lowercase()
 }
@@ -131,7 +131,7 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
         Shape::Named { kind, tag } => named_kind(kind, tag, catalog),
         Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
         Shape::ParametersOf { kind, .. } => {
-            // Another key selects the entry, so the parameters of every entry are allowed.
+            // The entry is selected by another key, so the parameters of every entry are allowed.
             let entries = catalog.entries(kind);
             let mut properties = Map::new();
             for known in entries.iter().flat_map(|entry| entry.parameters) {
@@ -168,7 +168,7 @@ fn number(range: Range) -> Value {
     json!({ "type": "number", min: range.min, "maximum": range.max })
 }
 
-/// Returns the names and aliases of a kind.
+/// Returns the schema for the names and aliases of a kind.
 fn names(kind: &str, entries: &[Entry]) -> Value {
     let names: Vec<&str> = entries
         .iter()
@@ -233,8 +233,8 @@ fn parameter(parameter: &Parameter, catalog: &Catalog) -> Value {
     schema
 }
 
-/// Returns the defaults of the parameter `name` with the entries that have them, such as "200 ms
-/// (linux), 1 s (rfc, reno)". `None` if all entries have the same default.
+/// Returns the defaults of the parameter `name`, each with its entries, such as "200 ms (linux), 1
+/// s (rfc, reno)". `None` if all entries have the same default.
 fn defaults_by_entry(entries: &[Entry], name: &str) -> Option<String> {
     let mut defaults: Vec<(&str, Vec<&str>)> = Vec::new();
     for entry in entries {

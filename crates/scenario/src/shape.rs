@@ -1,23 +1,23 @@
-//! Shapes of a key's value. The reader checks a file against them, and the JSON Schema is generated
-//! from them. The tables in `crate::model` and `crate::keys` define the whole format with shapes,
-//! each key once.
+//! Shapes of the values of keys. The reader checks a file against the shapes, and the JSON Schema
+//! is generated from them. The tables in `crate::model` and `crate::keys` define each key of the
+//! format once, with its shape.
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;
 use fadeout_core::registry::{is_same, join_from};
 
-/// A key of a table.
+/// Key of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) presence: Presence,
-    /// Text for the schema and the documentation.
+    /// Text about the key for the schema and the documentation.
     pub(crate) doc: &'static str,
 }
 
 impl Key {
-    /// Placeholder for list elements that are not filled yet.
+    /// Placeholder for elements of a list that are not yet filled.
     pub(crate) const NONE: Key = Key {
         name: "",
         shape: Shape::False,
@@ -26,23 +26,23 @@ impl Key {
     };
 }
 
-/// Meaning of an absent key.
+/// Meaning of an absent key in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
     /// The key is required.
     Required,
-    /// The key has no value. Its documentation describes the effect.
+    /// An absent key has no value. The key's documentation describes the effect.
     Optional,
-    /// An absent key has a default value, which is given in TOML.
+    /// An absent key has this default value, written in TOML.
     Default(&'static str),
-    /// An absent key has the default of a layer's parameter with the same name. The value names the
-    /// group of parameters.
+    /// An absent key has the default value of a parameter with the same name in another crate. The
+    /// string names the group of parameters.
     OfPart(&'static str),
-    /// An absent key names the first entry of its kind in the catalog.
+    /// An absent key means the first entry of its kind in the catalog.
     FirstOfKind,
 }
 
-/// Allowed values, in base units of the dimension.
+/// Range of allowed values, in base units of the dimension.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     pub(crate) min: f64,
@@ -79,7 +79,7 @@ impl Range {
     }
 }
 
-/// Values that a key accepts.
+/// Shape of the values that a key accepts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     /// Any string.
@@ -91,7 +91,7 @@ pub(crate) enum Shape {
     Reference,
     /// True or false.
     Bool,
-    /// False.
+    /// The value false.
     False,
     /// One particular string.
     Word(&'static str),
@@ -99,9 +99,9 @@ pub(crate) enum Shape {
     Integer { min: u64, max: u64 },
     /// A plain number.
     Number(Range),
-    /// A number with a unit.
+    /// A number with a unit of this dimension.
     Quantity(Dimension, Range),
-    /// One of several words. Each has a description.
+    /// One of several words. Each pair contains the word and its description.
     Choice(&'static [(&'static str, &'static str)]),
     /// A list of at least one item.
     List(&'static Shape),
@@ -109,14 +109,14 @@ pub(crate) enum Shape {
     Pair(&'static Shape, &'static Shape),
     /// A table with a list of keys.
     Table(&'static [Key]),
-    /// A table of one of several sorts. Each is recognised by a key that only this sort has.
+    /// A table of one of several sorts. A key that only one sort has distinguishes the sort.
     Variants(&'static [Variant]),
-    /// A table of named tables, all with the same keys.
+    /// A table of named tables, which all have the same keys.
     Map(&'static [Key]),
     /// A name from the catalog, alone or in a table with its parameters.
     Named {
         kind: &'static str,
-        /// Key that holds the name.
+        /// Key that contains the name.
         tag: &'static str,
     },
     /// A name from the catalog without parameters.
@@ -130,7 +130,7 @@ pub(crate) enum Shape {
     AnyOf(&'static [Shape]),
 }
 
-/// A sort of table.
+/// Sort of table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant {
     /// Key that distinguishes the sort.
@@ -139,7 +139,7 @@ pub(crate) struct Variant {
     pub(crate) keys: &'static [Key],
 }
 
-/// Returns the number of keys in all lists.
+/// Returns the total number of keys in all lists.
 pub(crate) const fn length(lists: &[&[Key]]) -> usize {
     let (mut count, mut index) = (0, 0);
     while index < lists.len() {
@@ -149,12 +149,12 @@ pub(crate) const fn length(lists: &[&[Key]]) -> usize {
     count
 }
 
-/// Joins the lists. `N` is their [`length`].
+/// Returns the lists joined to one list. `N` is their [`length`].
 pub(crate) const fn join<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
     join_from(Key::NONE, lists)
 }
 
-/// Replaces keys by those in `changed` with the same names. In a constant, an unknown name is a
+/// Replaces keys by the keys in `changed` with the same names. In a constant, an unknown name is a
 /// compile error.
 pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) -> [Key; N] {
     let mut all = join::<N>(&[keys]);
@@ -170,7 +170,7 @@ pub(crate) const fn with_changed<const N: usize>(keys: &[Key], changed: &[Key]) 
     all
 }
 
-/// Returns the variants that are recognised by `keys`.
+/// Returns the sorts of table that `keys` distinguish.
 pub(crate) const fn chosen<const N: usize>(variants: &[Variant], keys: [&str; N]) -> [Variant; N] {
     let mut chosen = [variants[0]; N];
     let mut index = 0;
@@ -192,7 +192,7 @@ pub(crate) fn keys_of(variants: &[Variant], key: &str) -> &'static [Key] {
 }
 
 impl Shape {
-    /// Returns the text of a message about the expected value.
+    /// Returns a text about the expected value, for messages.
     pub(crate) fn expectation(&self) -> String {
         match self {
             Shape::Text | Shape::File(_) => "a string".to_owned(),
@@ -236,7 +236,7 @@ impl Shape {
     }
 }
 
-/// Returns the text about the expected value if a catalog entry can be named.
+/// Returns a text about the expected value for a key that names a catalog entry.
 pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
     format!(
         "the name of {}, or a table with `{tag}`",
@@ -244,7 +244,7 @@ pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
     )
 }
 
-/// Returns the name of a catalog kind for running text.
+/// Returns the name of a catalog kind as it appears in a sentence.
 pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('-', " ")
 }

@@ -1,7 +1,7 @@
-//! Search for the valid name that is most similar to an invalid one, or has its meaning.
+//! Search for the valid name that is most similar to an invalid name, or has the same meaning.
 
-/// Names that other simulators and standards give to keys, each with the key that has the meaning.
-/// The first key that a table has is suggested.
+/// Names that other simulators and standards use, each with the key of the same meaning. If several
+/// keys fit, the first one that the table has is suggested.
 const SYNONYMS: &[(&str, &str)] = &[
     ("gnb", "cell"),
     ("enb", "cell"),
@@ -21,8 +21,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("buffer", "queue"),
 ];
 
-/// Returns the key that `given` most likely means, by its meaning or by its spelling. `None` if no
-/// key of `names` is similar enough.
+/// Returns the key that `given` most likely means, by its meaning or its spelling. `None` if no key
+/// of `names` is similar enough.
 pub(crate) fn nearest_key(given: &str, names: &[&str]) -> Option<String> {
     let lower = given.to_lowercase().replace('_', "-");
     SYNONYMS
@@ -32,9 +32,10 @@ pub(crate) fn nearest_key(given: &str, names: &[&str]) -> Option<String> {
         .or_else(|| nearest(given, names.iter().copied()))
 }
 
-/// Returns the name that `given` most likely means. `None` if none is similar enough.
+/// Returns the name that `given` most likely means. `None` if no name is similar enough.
 pub fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // A long name is no typing mistake, and the edit distance takes time quadratic in the length.
+    // A long name is not a typing mistake, and the time for an edit distance grows with the square
+    // of its length.
     const LONGEST: usize = 64;
     const MOST: usize = 1000;
     if given.len() > LONGEST {

@@ -1,18 +1,18 @@
-//! A TOML document as a tree in which every key and value has its place in the text.
+//! TOML document as a tree in which every key and value has its place in the text.
 
 mod twice;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A range of one of the texts that make up a scenario.
+/// Range of bytes in one of the texts that make up a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Number of the text: 0 for the file, n for the n-th override.
+    /// Number of the text: 0 for the file, n for override number n.
     pub(crate) origin: u32,
     /// First byte of the range.
     pub(crate) start: u32,
-    /// First byte behind the range.
+    /// First byte after the range.
     pub(crate) end: u32,
 }
 
@@ -24,8 +24,8 @@ impl Place {
         end: 0,
     };
 
-    /// Creates the place of the bytes `range` in text number `origin`. Texts are far smaller than 4
-    /// GiB.
+    /// Returns the place of the bytes `range` in the text with the number `origin`. Texts are far
+    /// smaller than 4 GiB.
     pub(crate) fn new(origin: u32, range: std::ops::Range<usize>) -> Place {
         Place {
             origin,
@@ -35,7 +35,7 @@ impl Place {
     }
 }
 
-/// A value with its place.
+/// Value with its place in the text.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -54,11 +54,11 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// Entries in the order of the text.
+/// Entries of a table, in the order of the text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Table(pub(crate) Vec<Entry>);
 
-/// A key with its value.
+/// Key with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -66,15 +66,16 @@ pub(crate) struct Entry {
     pub(crate) node: Node,
 }
 
-/// Error in a text that is not valid TOML, and its place.
+/// Message about a text that is not valid TOML, with the place of the mistake.
 pub(crate) type SyntaxError = (String, Place);
 
-/// Maximum number of reported syntax errors. Later errors are mostly consequences of earlier ones.
+/// Maximum number of reported syntax errors. Later syntax errors usually follow from earlier ones.
 const MOST_SYNTAX_ERRORS: usize = 10;
-/// Largest text, in bytes, in which the reader searches for further syntax errors after the first.
+/// Size limit of a text, in bytes, up to which the reader searches for more syntax errors after the
+/// first.
 const RECOVERY_BYTES: usize = 1 << 16;
 
-/// Parses the text of the file.
+/// Parses the text of the scenario file.
 pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
     let parsed = if text.len() <= RECOVERY_BYTES {
         let (document, errors) = DeTable::parse_recoverable(text);
@@ -100,8 +101,8 @@ pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
     }
 }
 
-/// Parses the value in `text`, which starts at byte `offset` of text number `origin`. If it is not
-/// valid TOML, the value is the text itself.
+/// Parses the value in `text`, which starts at byte `offset` of the text with the number `origin`.
+/// If `text` is not valid TOML, the value is `text` itself.
 pub(crate) fn parse_value(text: &str, origin: u32, offset: usize) -> Node {
     match DeValue::parse(text) {
         Ok(value) => node(&value, origin, offset),
@@ -127,7 +128,8 @@ fn table(table: &DeTable<'_>, origin: u32, offset: usize) -> Table {
     Table(entries)
 }
 
-/// Converts a value. The recursion is as deep as the document, which the TOML parser limits.
+/// Converts a TOML value to a node. The recursion is as deep as the document, whose depth the TOML
+/// parser limits.
 fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> Node {
     let span = value.span();
     Node {
@@ -174,7 +176,7 @@ impl Table {
 }
 
 impl Value {
-    /// Returns a description of the value for a message about a wrong kind.
+    /// Returns a description of the value for a message about its wrong kind.
     pub(crate) fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -189,7 +191,7 @@ impl Value {
     }
 }
 
-/// Returns `text` without control characters, shortened for a message.
+/// Returns `text` without control characters and shortened, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text

@@ -25,7 +25,7 @@ const FREQUENCY: Shape = Shape::Quantity(Dimension::Frequency, Range::closed(1e5
 const SINR: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 100.0));
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0));
 
-/// Default value from the channel's beam management.
+/// Presence of keys whose default value is that of the channel's beam management.
 const BEAMS: Presence = Presence::OfPart("beam-management");
 const CELL: Presence = Presence::OfPart("cell");
 const CHANNEL: Presence = Presence::OfPart("channel");
@@ -58,35 +58,35 @@ table! {
             name: String,
             /// Node of the base station.
             node: NodeId,
-            /// Position of the antenna.
+            /// Position of the cell's antenna.
             position: Point,
-            /// Shifts after which the network repeats itself.
+            /// Two shifts after which the network repeats itself. None without repetition.
             repeats: Option<Lattice>,
-            /// Indices of the cells that may be secondary cells beside this one.
+            /// Indices of the cells that may become secondary cells of UEs in this cell.
             secondary_cells: Vec<usize>,
         }
         /// Node of the base station, which links connect. Several cells may share a node. Default:
         /// a node with the cell's name.
         "node" = Shape::Text, Optional;
         /// Cells on other carriers that may become secondary cells of UEs in this cell, under
-        /// mobility management. A UE gets the first cell of each carrier. Event a6 replaces it by
-        /// another one. Default: the cells at the same position.
+        /// mobility management. A UE uses the first cell of each carrier. Event a6 replaces the
+        /// cell by another one. Default: the cells at the same position.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
-        /// Position of the antenna: east and north.
+        /// Position of the cell's antenna: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Two shifts after which the network repeats itself (wrap-around). A UE receives the image
         /// of the cell that is nearest to it. Default: no repetition.
         "repeats" = Shape::Pair(&POSITION, &POSITION), Optional;
-        /// Height of the antenna above ground.
+        /// Height of the cell's antenna above ground.
         "height" = HEIGHT, Default("\"10 m\"");
-        /// Radio technology. It gives frame structure, HARQ, scheduling requests and link
-        /// adaptation.
+        /// Radio technology of the cell. It determines the frame structure, HARQ, scheduling
+        /// requests and link adaptation.
         radio: Named = Shape::Named { kind: "radio", tag: "kind" }, FirstOfKind;
-        /// Carrier frequency.
+        /// Carrier frequency of the cell.
         carrier: Hertz = FREQUENCY, Required;
-        /// Channel bandwidth.
+        /// Channel bandwidth of the cell.
         bandwidth: Hertz = FREQUENCY, Required;
-        /// Transmit power over the whole bandwidth.
+        /// Transmit power of the cell over the whole bandwidth.
         tx_power: Dbm = POWER, CELL;
         /// Noise figure of the base station's receiver (TR 36.942).
         noise_figure: Decibel = NOISE_FIGURE, CELL;
@@ -106,7 +106,7 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Channel {
         own {}
-        /// Path loss model. It brings its own line-of-sight probability and its own shadowing.
+        /// Path loss model. It includes a line-of-sight probability and shadowing.
         path_loss: Named = Shape::Named { kind: "path-loss", tag: "model" }, Required;
         /// Source of the line-of-sight state of a UE.
         line_of_sight: LineOfSight = Shape::Choice(LineOfSight::WORDS), CHANNEL;
@@ -115,15 +115,15 @@ table! {
         shadowing: bool = Shape::Bool, CHANNEL;
         /// Small-scale fading. The fading `clusters` also changes the gain of beams.
         fading: String = Shape::NameOf("fading"), CHANNEL;
-        /// Rician K factor in line of sight: power of the direct path over the power of all other
-        /// paths. The fadings `clusters` and `rician` use it. `"drawn"` takes it from the UE's
-        /// place, by the distribution in TR 38.901 Table 7.5-6 (9 dB on average in UMi).
+        /// Rician K factor in line of sight: the power of the direct path divided by the power of
+        /// all other paths. The fadings `clusters` and `rician` use it. `"drawn"` draws it at the
+        /// UE's position, from the distribution in TR 38.901 Table 7.5-6 (9 dB on average in UMi).
         k_factor: Option<Decibel> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
             Shape::Word("drawn"),
         ]), CHANNEL;
         /// RMS delay spread of the fading `clusters` and of tapped delay lines. TR 38.901 Table
-        /// 7.7.3-1 calls 100 ns nominal. `"drawn"` takes it from the UE's place, by the
+        /// 7.7.3-1 calls 100 ns nominal. `"drawn"` draws it at the UE's position, from the
         /// distribution in Table 7.5-6.
         delay_spread: Option<Span> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
@@ -131,38 +131,40 @@ table! {
         ]), CHANNEL;
         /// Number of sub-bands for which frequency-selective fading is computed.
         sub_bands: u32 = Shape::Integer { min: 1, max: MOST_FADING_SUB_BANDS as u64 }, CHANNEL;
-        /// Speed of objects around a UE. They make the fading of a UE at rest vary over time.
+        /// Speed of objects around a UE. Their movement makes the fading of a UE at rest vary over
+        /// time.
         environment_speed: f64 = SPEED, CHANNEL;
-        /// Blockage model: people and vehicles that block the path. Default: nothing blocks it.
+        /// Blockage model: people and vehicles that block the path. Default: no blockage.
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
         ue_antenna: Named = ANTENNA, FirstOfKind;
-        /// Number of antennas of each receiver, the UE's and the base station's. Their signals are
-        /// combined (maximum ratio combining). Fading, noise and interference of the antennas are
-        /// independent. More than one antenna needs a single spatial layer.
+        /// Number of antennas of each receiver, at the UE and at the base station. The receiver
+        /// combines their signals (maximum ratio combining). Fading, noise and interference of the
+        /// antennas are independent. More than one antenna is possible only with a single spatial
+        /// layer.
         receive_antennas: u32 = Shape::Integer { min: 1, max: MOST_RECEIVE_ANTENNAS as u64 }, CHANNEL;
-        /// Time between two beam measurements, which also detect beam failures. Default: steered
-        /// beams always point in the best direction.
+        /// Time between two beam measurements. The measurements also detect beam failures. Default:
+        /// steered beams always point in the best direction.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
         /// Time from a beam measurement to the use of the new beam.
         beam_switching_delay: Span = TIME, BEAMS;
-        /// Steering of the beams of both ends between two measurements.
+        /// Steering of the beams of UE and base station between two beam measurements.
         beam_prediction: BeamPrediction = Shape::Choice(BeamPrediction::WORDS), BEAMS;
         /// Loss of the received signal by blockage and misalignment above which a beam measurement
         /// fails. Three failed measurements in a row are a beam failure.
         beam_failure_threshold: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), BEAMS;
-        /// Time from a beam failure to the use of the beam that recovery found. Nothing is received
-        /// in that time.
+        /// Time from a beam failure to the use of the beam that recovery has found. The UE receives
+        /// nothing in this time.
         beam_recovery_delay: Span =
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), BEAMS;
-        /// Loss of a reflected path that beam recovery finds, relative to the clear direct path.
+        /// Loss of the reflected path that beam recovery uses, relative to the clear direct path.
         /// Default: recovery returns to the direct path.
         reflected_path: Option<Decibel> =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Optional;
-        /// True if oxygen absorbs part of the signal, from 52 to 68 GHz (TR 38.901 clause 7.6.1).
+        /// True if oxygen attenuates the signal, from 52 to 68 GHz (TR 38.901 clause 7.6.1).
         oxygen: bool = Shape::Bool, CHANNEL;
-        /// Rain in millimetres per hour, which absorbs part of the signal (ITU-R P.838-3). 25 is
+        /// Rain rate in millimetres per hour. Rain attenuates the signal (ITU-R P.838-3). 25 is
         /// heavy rain.
         rain: f64 = Shape::Number(Range::closed(0.0, 500.0)), CHANNEL;
     }
@@ -171,52 +173,56 @@ table! {
 nested!(Channel);
 
 table! {
-    /// A radio interface of a node with its bearer.
+    /// A UE: a radio interface of a node, with its bearers.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Ue {
         own {
             /// Name of the UE in the file.
             name: String,
-            /// Node that has the interface.
+            /// Node that the radio interface belongs to.
             node: NodeId,
             /// Serving cell at the start, an index into
-            /// [`Scenario::cells`](super::Scenario::cells). None for the cell received with the
-            /// most power.
+            /// [`Scenario::cells`](super::Scenario::cells). None for the cell that the UE receives
+            /// with the most power.
             cell: Option<usize>,
-            /// Indices of the secondary cells, which carry the same bearers.
+            /// Indices of the secondary cells, which carry the same bearers as the serving cell.
             secondary_cells: Vec<usize>,
-            /// Index of the cell of the second leg (PSCell).
+            /// Index of the cell of the second leg (PSCell). None without a second leg.
             pscell: Option<usize>,
             /// Position of the UE at the start.
             position: Point,
             /// Movement of the UE after the start.
             movement: Movement,
-            /// Given SINR of downlink and uplink, in place of the channel's.
+            /// SINR of downlink and uplink that the scenario gives in place of the channel's. None
+            /// if it gives none.
             sinr: Option<(Decibel, Decibel)>,
-            /// Further bearers, used by flows that name them.
+            /// Data radio bearers beside the default one. Flows use them by name.
             drbs: Vec<Drb>,
         }
-        /// Node that has the interface. A node with several radio interfaces has a UE for each, and
-        /// all of them start at one place and move alike. Default: a node with the UE's name.
+        /// Node that the radio interface belongs to. A node with several radio interfaces has a UE
+        /// for each. All of them start at the same position and move together. Default: a node with
+        /// the UE's name.
         "node" = Shape::Text, Optional;
         /// Number of UEs and nodes to make, called NAME-0, NAME-1, …. A flow that names NAME
-        /// becomes a flow for each of them. Default: one UE, called NAME.
+        /// becomes one flow for each of these UEs. Default: one UE, called NAME.
         "count" = Shape::Integer { min: 1, max: MAX_UES }, Optional;
-        /// Cell that serves the UE at the start. Default: the cell received with the most power.
+        /// Cell that serves the UE at the start. Default: the cell that the UE receives with the
+        /// most power.
         "cell" = Shape::Reference, Optional;
         /// Cells on other carriers whose downlink also carries the UE's bearers (carrier
-        /// aggregation). Their technology is that of `cell`. Under mobility management the UE
-        /// starts with them, and they may change.
+        /// aggregation). They have the same technology as `cell`. Under mobility management the UE
+        /// starts with these cells, and they may change.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// Largest number of secondary cells under mobility management. Default: the number of
         /// cells in `secondary-cells`.
         max_secondary_cells: Option<u32> =
             Shape::Integer { min: 1, max: MOST_SECONDARY_CELLS as u64 }, Optional;
-        /// Second serving cell beside `cell`: the primary cell of the secondary cell group in dual
-        /// connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both cells.
+        /// Second serving cell in addition to `cell`: the primary cell of the secondary cell group
+        /// in dual connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both
+        /// cells.
         "pscell" = Shape::Reference, Optional;
-        /// Time from the arrival of data that activates a secondary cell to the first block that
-        /// the cell can carry (TS 36.133 clause 7.7.2, TS 38.133 clause 8.3.2). Default: 24 ms.
+        /// Time from the arrival of data that activates a secondary cell to its first transport
+        /// block (TS 36.133 clause 7.7.2, TS 38.133 clause 8.3.2). Default: 24 ms.
         secondary_activation: Option<Span> = TIME, Optional;
         /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
         /// Default: never.
@@ -226,47 +232,48 @@ table! {
         secondary_uplink: Option<bool> = Shape::Bool, Optional;
         /// Position of the UE at the start: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
-        /// Radius of a disc around `position`. Each UE of the table starts at a place drawn
+        /// Radius of a disc around `position`. The start position of each UE of the table is drawn
         /// uniformly from the disc.
         "spread" = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6)), Optional;
-        /// Area from which each UE of the table draws its place at the start, uniformly.
+        /// Area from which the start position of each UE of the table is drawn uniformly.
         "drop" = Shape::Variants(DROPS), Optional;
         /// Number of UEs per square kilometre in the area of `drop`, in place of a `count`.
         "density" = Shape::Number(Range::positive(1e12)), Optional;
-        /// Share of the UEs of a `drop` that are in buildings, and their floors and walls. Default:
-        /// all are outdoors.
+        /// Share of the UEs of a `drop` that are inside buildings, with their floors and walls.
+        /// Default: all UEs are outdoors.
         "indoor" = Shape::Table(INDOOR), Optional;
-        /// Speed of each UE of a `drop`. Each goes straight on in a direction that it draws, or
-        /// along the road either way.
+        /// Speed of each UE of a `drop`. A UE moves straight on in a random direction. On a road it
+        /// moves along the road in either direction.
         "speed" = SPEED, Optional;
         /// Height of the UE's antenna above ground.
         "height" = HEIGHT, Default("\"1.5 m\"");
         /// Mobility model of the UE.
         "mobility" = Shape::Named { kind: "mobility", tag: "model" }, FirstOfKind;
-        /// Places that the UE passes in order, in place of a `mobility` model. It stays at the last
-        /// one.
+        /// Positions through which the UE moves in order, in place of a `mobility` model. It stays
+        /// at the last position.
         "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
         /// Movement trace that the UE follows, in place of a `mobility` model.
         "trace" = Shape::Table(MovementTrace::KEYS), Optional;
-        /// Group of vehicles on one of which the UE rides, in place of a `mobility` model. With a
-        /// `count` there is one UE on each of as many vehicles. `position` and `height` are then
-        /// those of the vehicle's antenna.
+        /// Group of vehicles in which the UE rides, in place of a `mobility` model. With a `count`,
+        /// each UE rides on a vehicle of its own. `position` and `height` are then those of the
+        /// vehicle's antenna.
         "vehicles" = Shape::Reference, Optional;
-        /// Number of the UE's vehicle in its group, or of the first one for several UEs. On a road
-        /// the vehicles have no order. In a trace they are in the order of their names.
+        /// Number of the UE's vehicle in its group. With several UEs it is the number of the first
+        /// UE's vehicle. On a road the vehicles have no order. In a trace they are in the order of
+        /// their names.
         "vehicle" = Shape::Integer { min: 0, max: 99_999 }, Optional;
-        /// Maximum transmit power (power class 3, TS 36.101 and TS 38.101-1).
+        /// Maximum transmit power of the UE (power class 3, TS 36.101 and TS 38.101-1).
         tx_power: Dbm = POWER, UE;
         /// Noise figure of the UE's receiver (TR 36.942).
         noise_figure: Decibel = NOISE_FIGURE, UE;
-        /// Penetration loss between the UE and base stations outdoors (TR 38.901 clause 7.4.3).
+        /// Penetration loss between the UE and outdoor base stations (TR 38.901 clause 7.4.3).
         /// `low-loss` and `high-loss` are walls. `single` is the model for frequencies below 6 GHz:
-        /// a wall of 20 dB and the distance behind it. `car` is a car's body. A ratio is the loss
-        /// itself.
+        /// a wall of 20 dB and the distance behind the wall. `car` is a car's body. A value in dB
+        /// is the loss itself.
         penetration: Penetration = PENETRATION, Default("\"none\"");
-        /// Given SINR of the downlink, in place of the channel's. It needs `uplink-sinr`.
+        /// SINR of the downlink, in place of the SINR from the channel. Needs `uplink-sinr`.
         "downlink-sinr" = SINR, Optional;
-        /// Given SINR of the uplink, in place of the channel's. It needs `downlink-sinr`.
+        /// SINR of the uplink, in place of the SINR from the channel. Needs `downlink-sinr`.
         "uplink-sinr" = SINR, Optional;
         /// RLC mode of the UE's default bearer, with timers and buffer.
         rlc: Named = RLC, FirstOfKind;
@@ -277,20 +284,21 @@ table! {
         /// RRC states: the connection is released after a time without data. Default: the UE is
         /// always connected.
         rrc_states: Option<RrcStates> = Shape::Table(RrcStates::KEYS), Optional;
-        /// Time at which an idle UE begins to attach, under `[mobility-management]`: it selects a
-        /// cell, performs random access with contention, registers, and gets its bearers. Default:
-        /// the UE is connected from the start.
+        /// Time at which an idle UE begins to attach, under `[mobility-management]`. It selects a
+        /// cell, performs random access with contention, registers, and is given its bearers.
+        /// Default: the UE is connected from the start.
         attach_at: Option<Span> = TIME, Optional;
-        /// Largest additional delay before a UE of a `count` begins to attach. Each UE draws its
-        /// own, uniformly from zero to this value.
+        /// Largest additional delay before a UE of a `count` begins to attach. The delay of each UE
+        /// is drawn uniformly from zero to this value.
         attach_within: Option<Span> = TIME, Optional;
-        /// Further data radio bearers by name. A flow uses one if its `route` names UE/NAME.
+        /// Data radio bearers beside the default one, by name. A flow uses a bearer if its `route`
+        /// names UE/NAME.
         "drb" = Shape::Map(Drb::KEYS), Optional;
     }
 }
 
 table! {
-    /// A data radio bearer beside a UE's default one.
+    /// A data radio bearer of a UE in addition to its default bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Drb {
         own {
@@ -303,54 +311,54 @@ table! {
         pdcp: Named = PDCP, FirstOfKind;
         /// Split of the bearer between the UE's `cell` and `pscell`. Default: no split.
         split: Option<Split> = Shape::Table(Split::KEYS), Optional;
-        /// Priority of the bearer's logical channel. 1 is served first. The UE's default bearer has
-        /// the default value.
+        /// Priority of the bearer's logical channel. Priority 1 is served first. The UE's default
+        /// bearer has the default priority.
         priority: u8 = Shape::Integer { min: 1, max: 16 }, LOGICAL_CHANNEL;
-        /// Prioritised bit rate of the bearer's logical channel (prioritisedBitRate). Channels are
-        /// first served up to this rate in the order of priority. The rest of a block then goes to
-        /// the channels in the same order. Default: no limit, so a channel takes all it can in its
-        /// turn.
+        /// Prioritised bit rate of the bearer's logical channel (prioritisedBitRate). MAC first
+        /// serves all channels up to this rate, in the order of priority. It then gives the
+        /// remaining bytes of a transport block to the channels in the same order. Default: no
+        /// limit, so a channel is given all bytes that it can use.
         prioritised_bit_rate: Option<Rate> = RATE, Optional;
-        /// Time over which an unused prioritised bit rate adds up (bucketSizeDuration).
+        /// Time over which an unused prioritised bit rate accumulates (bucketSizeDuration).
         bucket_size_duration: Span = POSITIVE_TIME, LOGICAL_CHANNEL;
     }
 }
 
-/// A data radio bearer with its UE.
+/// Data radio bearer with its UE.
 #[derive(Debug, Clone, Copy)]
 pub struct Bearer<'a> {
     /// Index of the UE in [`Scenario::ues`](super::Scenario::ues).
     pub ue: usize,
     /// UE of the bearer.
     pub described: &'a Ue,
-    /// The further bearer. `None` for the default one.
+    /// Bearer beside the UE's default bearer. `None` for the default bearer.
     pub drb: Option<&'a Drb>,
 }
 
 impl Bearer<'_> {
-    /// Returns the bearer's name: that of its UE, or UE/NAME.
+    /// Returns the bearer's name. The default bearer has the name of its UE, all others UE/NAME.
     pub fn name(&self) -> String {
         match self.drb {
             None => self.described.name.clone(),
             Some(drb) => format!("{}/{}", self.described.name, drb.name),
         }
     }
-    /// Returns the RLC mode, of the catalog's kind "rlc".
+    /// Returns the RLC mode, an entry of the catalog's kind "rlc".
     pub fn rlc(&self) -> &Named {
         self.drb.map_or(&self.described.rlc, |drb| &drb.rlc)
     }
-    /// Returns the PDCP, of the catalog's kind "pdcp".
+    /// Returns the PDCP, an entry of the catalog's kind "pdcp".
     pub fn pdcp(&self) -> &Named {
         self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
     }
-    /// Returns the split of the bearer. `None` if it has none.
+    /// Returns the split of the bearer. `None` if the bearer is not split.
     pub fn split(&self) -> Option<&Split> {
         let split = self.drb.map_or(&self.described.split, |drb| &drb.split);
         split.as_ref()
     }
 }
 
-/// Returns the bearers of UEs: the default one of each, then the further ones.
+/// Returns the bearers of UEs: first the default bearer of each UE, then all others.
 pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
     let numbered = || ues.iter().enumerate();
     let defaults = numbered().map(|(ue, described)| Bearer {
@@ -374,15 +382,15 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
 pub enum Penetration {
     /// No loss.
     None,
-    /// Walls of low loss.
+    /// Walls with low loss.
     LowLoss,
-    /// Walls of high loss.
+    /// Walls with high loss.
     HighLoss,
-    /// A wall of 20 dB and the distance behind it, by the model for frequencies below 6 GHz.
+    /// Wall of 20 dB and the distance behind it, by the model for frequencies below 6 GHz.
     Single,
-    /// A car.
+    /// Body of a car.
     Car,
-    /// A loss without a model.
+    /// Fixed loss without a model.
     Loss(Decibel),
 }
 
@@ -424,9 +432,9 @@ pub enum Movement {
     Model(Named),
     /// Movement through a list of positions in order.
     Waypoints(Vec<Waypoint>),
-    /// Movement by a trace file, which also gives the start.
+    /// Movement by a trace file, which also determines the start position.
     Trace(MovementTrace),
-    /// Movement with a vehicle of a group.
+    /// Movement with a vehicle in which the UE rides.
     Vehicle {
         /// Index of the group in [`Scenario::vehicles`](super::Scenario::vehicles).
         group: usize,
@@ -436,24 +444,24 @@ pub enum Movement {
 }
 
 table! {
-    /// A place that a UE passes.
+    /// A position through which a UE moves.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Waypoint {
         own {
-            /// East and north.
+            /// Position, east and north.
             place: (Meters, Meters),
         }
-        /// Place to pass: east and north.
+        /// Position through which the UE moves: east and north.
         "position" = POSITION, Required;
-        /// Speed on the way to the place.
+        /// Speed of the UE on the way to the position.
         speed: f64 = SPEED, Required;
-        /// Time for which the UE stays at the place.
+        /// Time for which the UE stays at the position.
         pause: Span = TIME, Default("\"0 s\"");
     }
 }
 
 table! {
-    /// A node of a movement trace. `mobility` parses the file.
+    /// A movement trace of a node. The crate `mobility` parses the file.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MovementTrace {
         own {}
@@ -471,23 +479,23 @@ words! {
     /// The format of a movement trace.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum MovementFormat {
-        /// Commands of ns-2's `setdest`.
+        /// Movement commands of ns-2's `setdest`.
         Ns2 = "ns-2",
         /// Floating car data of SUMO in XML, written with --fcd-output.
         SumoFcd = "sumo-fcd",
         /// Floating car data of SUMO as a table, which SUMO writes to a file that ends in .csv.
         SumoCsv = "sumo-csv",
-        /// Movements of BonnMotion, unpacked.
+        /// Movements of BonnMotion in an unpacked file.
         BonnMotion = "bonnmotion",
-        /// A SUMO configuration, for vehicles alone. fadeout runs SUMO and keeps its output.
+        /// A SUMO configuration, for vehicles only. fadeout runs SUMO and stores its output.
         Sumo = "sumo",
-        /// Floating car data of SUMO in Parquet, for vehicles alone.
+        /// Floating car data of SUMO in Parquet, for vehicles only.
         SumoParquet = "sumo-parquet",
     }
 }
 
 table! {
-    /// A building that obstructs lines of sight.
+    /// A building or foliage that obstructs lines of sight.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Building {
         own {
@@ -497,34 +505,37 @@ table! {
             low: (f64, f64),
             /// North-east corner of the footprint, in metres.
             high: (f64, f64),
-            /// Rings of walls, each closed from its last place to its first. Empty for a rectangle.
+            /// Rings of walls. In each ring a wall also leads from the last point to the first.
+            /// Empty for a rectangle.
             outline: Vec<Vec<(f64, f64)>>,
         }
-        /// A corner of the building's footprint: east and north. The walls lie along the axes.
+        /// A corner of the building's footprint: east and north. The walls are parallel to the
+        /// axes.
         "corner" = POSITION, Required;
         /// Corner of the footprint opposite to `corner`: east and north.
         "opposite" = POSITION, Required;
-        /// Walls in place of the rectangle's: the places of the outer wall, then those of each
-        /// courtyard. The rectangle is then only their bounding box.
+        /// Walls that replace the rectangle: the points of the outer wall, then the points of each
+        /// courtyard. The rectangle is then only the bounding box of the walls.
         "outline" = Shape::List(&Shape::List(&POSITION)), Optional;
-        /// Height of the roof.
+        /// Height of the roof above ground.
         height: Meters = LENGTH, Required;
         /// Height of the underside above ground, for a part of a building that stands on other
         /// parts or on pillars.
         base: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
-        /// True for foliage: it costs a loss for each metre of a path within it, and its edges do
-        /// not diffract.
+        /// True for foliage. Foliage attenuates a path by a loss for each metre within it. Its
+        /// edges do not diffract.
         foliage: bool = Shape::Bool, Default("false");
         /// Path of an OpenStreetMap extract (.osm or .osm.pbf), relative to the scenario file. The
-        /// command `fadeout` and the Python package replace this table by the extract's buildings,
-        /// called NAME, NAME-1, NAME-2, ….
+        /// command `fadeout` and the Python package replace this table by the buildings of the
+        /// extract, called NAME, NAME-1, NAME-2, ….
         "file" = Shape::Text, Optional;
-        /// Latitude and longitude of the point at 0 m, 0 m. Default: the middle of the extract.
+        /// Latitude and longitude of the point with the position 0 m, 0 m. Default: the middle of
+        /// the extract.
         "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
-        /// Height of the buildings in a `file` that give neither a height nor levels. Default: 10
-        /// m.
+        /// Height of buildings in a `file` that have neither a height nor a number of levels.
+        /// Default: 10 m.
         "default-height" = LENGTH, Optional;
-        /// Height of a level of the buildings in a `file`. Default: 3 m.
+        /// Height of each level of the buildings in a `file`. Default: 3 m.
         "level-height" = LENGTH, Optional;
     }
 }

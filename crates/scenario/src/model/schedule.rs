@@ -1,4 +1,4 @@
-//! Times of recurring states.
+//! Schedules of recurring interruptions.
 
 use crate::build::Builder;
 use crate::keys::{OUTAGE, POSITIVE_TIME, TIME};
@@ -15,20 +15,20 @@ const MOST_CYCLES: u64 = 500_000;
 pub(super) const SCHEDULE: Shape = Shape::Variants(Schedule::VARIANTS);
 
 variants! {
-    /// The times of a recurring state: a blockage, or the off times of a link.
+    /// The schedule of a recurring interruption: a blockage, or the off times of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Schedule {
         alone {}
         check = Schedule::bearable;
-        /// Periodic intervals: interval k starts at phase + k × period and lasts for `duration`,
+        /// Periodic intervals. Interval k starts at phase + k × period and lasts for `duration`,
         /// for k = 0, 1, 2, ….
         Periodic as "period" {
-            /// Time between the starts of two intervals.
+            /// Time between the starts of two successive intervals.
             period: Span = OUTAGE, Required;
-            /// Length of each interval, less than the period.
+            /// Length of each interval. It must be less than the period.
             duration: Span = OUTAGE, Required;
-            /// Start of the first interval, less than the period. "random" draws it uniformly.
-            /// Default: the first interval ends at the end of the first period.
+            /// Start of the first interval. It must be less than the period. "random" draws it
+            /// uniformly. Default: the first interval ends at the end of the first period.
             phase: Phase = Shape::AnyOf(&[TIME, Shape::Word("random")]), Optional;
         }
         /// Listed intervals.
@@ -37,8 +37,8 @@ variants! {
             intervals: Vec<(Time, Time)> =
                 Shape::List(&Shape::Pair(&TIME, &POSITIVE_TIME)), Required;
         }
-        /// Alternating clear and blocked intervals with exponential lengths, in the steady state
-        /// from the start.
+        /// Alternating clear and blocked intervals with exponentially distributed lengths. They are
+        /// in the steady state from the start.
         Exponential as "mean-clear" {
             /// Mean length of a clear interval.
             mean_clear: Span = OUTAGE, Required;
@@ -48,10 +48,10 @@ variants! {
     }
 }
 
-/// The start of the first period.
+/// Start of the first interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Time from the start of the run, less than the period.
+    /// Fixed time from the start of the run, less than the period.
     Fixed(Span),
     /// Time drawn uniformly from `[0, period)` with the run's seed.
     Random,
@@ -64,7 +64,7 @@ impl KeyValue for Phase {
             _ => Span::of(item, builder).map(Phase::Fixed),
         }
     }
-    /// Reads the schedule. Without its key, the default is computed from the other keys of the
+    /// Reads the schedule. If its key is absent, the default is computed from the other keys of the
     /// table.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if let Some(item) = fields.item(name) {

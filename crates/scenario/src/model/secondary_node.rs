@@ -18,9 +18,10 @@ table! {
     pub struct SecondaryNode {
         own {}
         check = SecondaryNode::with_events;
-        /// Measurement events about secondary nodes. `b1` adds a cell of the other generation, and
-        /// `a4` adds a cell of NR. `a3` and `a5` compare other cells with the secondary node's, and
-        /// change the node. `a2` about the secondary node's cell releases it.
+        /// Measurement events that manage secondary nodes. `b1` adds a cell of the other
+        /// generation, and `a4` adds a cell of NR. `a3` and `a5` compare other cells with the cell
+        /// of the secondary node, and change the node. `a2` about the cell of the secondary node
+        /// releases the node.
         events: Vec<MeasurementEvent> = Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Required;
         /// Effect of a handover of the master's cell on the secondary node.
         at_handover: SecondaryAtHandover = SecondaryAtHandover::SHAPE, Default("\"keep\"");
@@ -40,10 +41,11 @@ words! {
     pub enum SecondaryAtHandover {
         /// The secondary node is released.
         Release = "release",
-        /// The secondary node stays. The handover command names its cell again, and the UE enters
-        /// it after the master's cell.
+        /// The secondary node stays. The handover command names its cell again. The UE enters this
+        /// cell after the master's cell.
         Keep = "keep",
-        /// The handover command names the cell that was measured best, which may be the same.
+        /// The handover command names the cell with the best measurement, which may be the same
+        /// cell as before.
         Strongest = "strongest",
     }
 }
@@ -56,14 +58,14 @@ words! {
         Release = "release",
         /// The UE enters the same cell again.
         Restore = "restore",
-        /// The UE enters the cell that was measured best.
+        /// The UE enters the cell with the best measurement.
         Strongest = "strongest",
     }
 }
 
 impl SecondaryNode {
-    /// Returns true if the events that add a node are about cells of the other generation. `None`
-    /// without such events.
+    /// Returns true if the events that add a secondary node are about cells of the other
+    /// generation. `None` if no event adds a node.
     pub fn adds_other_generation(&self) -> Option<bool> {
         let mut kinds = self.events.iter().map(|event| event.kind);
         kinds.find_map(|kind| match kind {
@@ -111,8 +113,8 @@ impl SecondaryNode {
 }
 
 impl MobilityManagement {
-    /// Returns a setting that excludes managed secondary nodes, because only RRC commands can name
-    /// one. `None` if there is none.
+    /// Returns a setting that cannot be combined with `secondary-node`, because only an RRC
+    /// command can name the secondary node. `None` if there is none.
     pub(super) fn misfit_of_nodes(&self) -> Option<Misfit> {
         self.secondary_node.as_ref()?;
         if self.procedure != HandoverProcedure::Plain {

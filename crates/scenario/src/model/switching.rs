@@ -1,5 +1,5 @@
-//! Keys of L1/L2-triggered mobility and of handover without random access, and checks of their
-//! compatibility.
+//! Keys of L1/L2-triggered mobility (LTM) and of handover without random access, and checks of
+//! their compatibility.
 
 use super::conditional::HandoverProcedure;
 use super::{EventKind, HandoverData, MobilityManagement};
@@ -7,36 +7,36 @@ use crate::table::words;
 use fadeout_core::Span;
 
 words! {
-    /// Actions of a UE toward candidate cells ahead of the MAC command.
+    /// The synchronisation of a UE with candidate cells before the MAC command.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EarlySynchronisation {
-        /// The UE measures the candidates.
+        /// The UE only measures the candidates.
         None = "none",
         /// The UE also synchronises with the downlink of the candidates (early activation of TCI
         /// states).
         Downlink = "downlink",
         /// The network also knows the timing advance, from a preamble that it ordered. The UE then
-        /// skips random access.
+        /// skips random access in the target.
         Both = "both",
     }
 }
 
 words! {
-    /// The timing advance in a target that the UE enters without random access.
+    /// The timing advance for a target that the UE enters without random access.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetAdvance {
         /// Zero, for small cells (*ta0*, *zero*).
         Zero = "zero",
-        /// The timing advance of the source, for cells at one place (*mcg-PTAG*, *source*).
+        /// The timing advance of the source, for cells at the same position (*mcg-PTAG*, *source*).
         Source = "source",
     }
 }
 
-/// A mistake: the key, the message and the expected value.
+/// Mistake: the key, the message and the expected value.
 pub(super) type Misfit = (&'static str, &'static str, &'static str);
 
 impl MobilityManagement {
-    /// Returns a key that belongs to another handover procedure. `None` if there is none.
+    /// Returns a key that belongs only to another handover procedure. `None` if there is none.
     pub(super) fn stray_of_switching(&self) -> Option<Misfit> {
         let is_ltm = self.procedure == HandoverProcedure::Ltm;
         let is_plain = self.procedure == HandoverProcedure::Plain;
@@ -84,7 +84,8 @@ impl MobilityManagement {
         }
     }
 
-    /// Returns a setting that excludes L1/L2-triggered mobility. `None` if there is none.
+    /// Returns a setting that cannot be combined with L1/L2-triggered mobility. `None` if there is
+    /// none.
     ///
     /// Standard: TS 38.300 §9.2.3.5.
     pub(super) fn misfit_of_ltm(&self) -> Option<Misfit> {

@@ -12,7 +12,7 @@ use fadeout_core::agreed::{CarFollowing, GapRule};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
 
-/// Default value from the model of drivers.
+/// Presence of keys whose default value is that of the model of drivers.
 const DRIVING: Presence = Presence::OfPart("driving");
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -27,8 +27,8 @@ const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const PULL: Shape = Shape::Number(Range::closed(0.1, 20.0));
 
 table! {
-    /// A group of vehicles that drive on a road, or follow a trace. They obstruct radio paths, and
-    /// UEs may ride on them.
+    /// A group of vehicles that drive on a road, or follow a trace. The vehicles obstruct radio
+    /// paths, and UEs may ride on them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct VehicleGroup {
         own {
@@ -38,31 +38,33 @@ table! {
         check = VehicleGroup::with_speed;
         /// Road of the vehicles, or their trace.
         road: Road = Shape::Variants(Road::VARIANTS), Required;
-        /// Number of vehicles on the road. Their places are drawn uniformly without overlap.
+        /// Number of vehicles on the road. Their positions are drawn uniformly without overlap.
         /// Default: the number that follows from `gaps`.
         number: Option<u32> = Shape::Integer { min: 1, max: 100_000 }, Optional;
         /// Distribution of the distances between vehicles on a lane at the start. It has no effect
         /// with a `number`.
         gaps: GapRule = Shape::Choice(GapRule::WORDS), Default("\"tr-37.885\"");
-        /// Types of the vehicles. On a road each vehicle draws its type by `share`. In a trace a
-        /// vehicle has the type of that name, or the first one if the name is unknown.
+        /// Types of the vehicles. On a road the type of each vehicle is drawn by `share`. In a
+        /// trace a vehicle has the type with its name. If there is no such type, it has the first
+        /// one.
         types: Vec<VehicleType> =
             Shape::List(&Shape::Table(VehicleType::KEYS)), Default("[{ length = \"5 m\" }]");
         /// Car-following model: the reaction of drivers to the vehicle ahead.
         following: CarFollowing = Shape::Choice(CarFollowing::WORDS), DRIVING;
-        /// Time headway that drivers keep, or the reaction time in Krauss's model.
+        /// Time headway that drivers keep, or their reaction time in Krauss's model.
         headway: Span = POSITIVE_TIME, DRIVING;
-        /// Distance between two vehicles that stand.
+        /// Distance between two vehicles that are standing.
         min_gap: Meters = LENGTH_OR_ZERO, DRIVING;
         /// Imperfection of drivers in Krauss's model, from 0 to 1 (`sigma` in SUMO).
         dawdling: f64 = PROBABILITY, DRIVING;
-        /// Standard deviation of the speeds that drivers want, as a share of the lane's speed. It
-        /// needs a car-following model.
+        /// Standard deviation of the speeds that drivers want, as a share of the lane's speed
+        /// limit. Needs a car-following model.
         speed_deviation: f64 = PROBABILITY, DRIVING;
-        /// Time for which the vehicles have driven before the run starts. It needs a car-following
+        /// Time for which the vehicles have driven before the run starts. Needs a car-following
         /// model.
         warm_up: Span = WARM_UP, Default("\"60 s\"");
-        /// Time between two decisions of a driver. Between them vehicles move in straight lines.
+        /// Time between two decisions of a driver. Vehicles move in straight lines between
+        /// decisions.
         step: Span = Shape::Quantity(Dimension::Time, Range::closed(1e7, 1e9)), Default("\"100 ms\"");
     }
 }
@@ -116,37 +118,37 @@ variants! {
     pub enum Road {
         alone {}
         check = Road::with_room;
-        /// A straight motorway. A vehicle that leaves it at its end enters it again at its
-        /// beginning.
+        /// A straight motorway. A vehicle that leaves the motorway at its end enters again at its
+        /// start.
         Motorway as "length" {
             /// Length of the motorway.
             length: Meters = LONG, Required;
-            /// Position of the middle of the motorway's beginning: east and north.
+            /// Position of the middle of the motorway's start: east and north.
             start: (Meters, Meters) = POSITION, Default("[\"0 m\", \"0 m\"]");
             /// Heading of the motorway, counter-clockwise from east.
             heading: f64 =
                 Shape::Quantity(Dimension::Angle, Range::closed(-360.0, 360.0)), Default("\"0 deg\"");
-            /// Speeds of the lanes in the direction of the heading, starting with the outermost
+            /// Speeds of the lanes in the direction of the `heading`, starting with the outermost
             /// lane.
             lanes: Vec<f64> = Shape::List(&SPEED), Required;
             /// Speeds of the lanes in the opposite direction, starting with the outermost lane.
-            /// Default: no such lanes.
+            /// Default: no lanes in that direction.
             opposite: Vec<f64> = Shape::List(&SPEED), Optional;
             /// Width of a lane (TR 37.885 annex A).
             lane_width: Meters = LANE_WIDTH, Default("\"4 m\"");
-            /// Distance between the innermost lanes of the two directions.
+            /// Distance between the innermost lanes of the two directions of the motorway.
             median: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
         }
         /// A grid of streets with crossings. Vehicles drive on the right.
         Streets as "pitch" {
-            /// Distances from the middle of a street to the middle of the next: along x and along
-            /// y. TR 36.885 Table A.1.2-1 has 433 m and 250 m.
+            /// Distances between the middles of neighbouring streets, along x and along y. TR
+            /// 36.885 Table A.1.2-1 has 433 m and 250 m.
             pitch: (Meters, Meters) = Shape::Pair(&LONG, &LONG), Required;
             /// Position of the south-western crossing: east and north.
             corner: (Meters, Meters) = POSITION, Default("[\"0 m\", \"0 m\"]");
-            /// Number of blocks along x and along y.
+            /// Number of blocks along x and number of blocks along y.
             blocks: (u32, u32) = Shape::Pair(&BLOCKS, &BLOCKS), Default("[3, 3]");
-            /// Number of lanes in each direction.
+            /// Number of lanes of a street in each direction.
             lanes_each_way: u32 = Shape::Integer { min: 1, max: 10 }, Default("2");
             /// Width of a lane.
             lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
@@ -159,36 +161,38 @@ variants! {
             /// Probability that a vehicle turns at a crossing of four streets. Left and right turns
             /// are equally likely.
             turn_probability: f64 = PROBABILITY, Default("0.5");
-            /// Cycle of the traffic lights, half of which is green for each street. Zero means no
-            /// lights.
+            /// Cycle of the traffic lights. Each street has green light for about half of the
+            /// cycle. Zero disables the lights.
             light_cycle: Span = TIME, Default("\"90 s\"");
             /// Height of the buildings that fill the blocks. Default: no buildings.
             roof: Option<Meters> = LENGTH, Optional;
         }
-        /// Streets of a map. Vehicles drive on the right and never leave the streets. Streets from
-        /// which not all others can be reached and left again are not used.
+        /// Streets of a map. Vehicles drive on the right and never leave the streets. Only streets
+        /// that can be reached from each other are used.
         Map as "streets" {
             /// Path of a table of streets, or of an OpenStreetMap extract (.osm or .osm.pbf),
             /// relative to the scenario file. The command `fadeout` and the Python package convert
             /// an extract.
             streets: File = Shape::File("a table of streets or an OpenStreetMap extract, relative to the scenario file"), Required;
-            /// Latitude and longitude of the point at 0 m, 0 m of an extract. Default: the middle
-            /// of its buildings, or of its streets if it has no buildings.
+            /// Latitude and longitude of the point with the position 0 m, 0 m in an extract.
+            /// Default: the middle of the extract's buildings, or of its streets if it has no
+            /// buildings.
             origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
             /// Width of a lane.
             lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
             /// Speed of vehicles that turn at a crossing.
             turn_speed: f64 = MOVING, Default("\"25 km/h\"");
-            /// Cycle of the traffic lights, half of which is green for each street. Zero means no
-            /// lights.
+            /// Cycle of the traffic lights. Each street has green light for about half of the
+            /// cycle. Zero disables the lights.
             light_cycle: Span = TIME, Default("\"90 s\"");
         }
-        /// A trace. All of its vehicles are there, and they come and go as it says.
+        /// A movement trace. The group contains all vehicles of the trace, which appear and
+        /// disappear as in the trace.
         Trace as "file" {
             /// Path of the trace file, relative to the scenario file.
             file: File = Shape::File("a movement trace, relative to the scenario file"), Required;
-            /// Format of the trace file, which must be one of SUMO's. With `sumo` the file is a
-            /// configuration (.sumocfg).
+            /// Format of the trace file, which must be a format of SUMO. With `sumo` the file is a
+            /// SUMO configuration (.sumocfg).
             format: MovementFormat = MovementFormat::SHAPE, Required;
         }
     }
@@ -264,20 +268,20 @@ table! {
         width: Meters = LENGTH, Default("\"2 m\"");
         /// Height of the vehicle's roof.
         height: Meters = LENGTH, Default("\"1.6 m\"");
-        /// Height of the vehicle's antenna. Below the roof, the vehicle itself obstructs the path.
-        /// Default: the height of the roof.
+        /// Height of the vehicle's antenna. An antenna below the roof is obstructed by the vehicle
+        /// itself. Default: the height of the roof.
         antenna_height: Option<Meters> = LENGTH, Optional;
-        /// Distance of the antenna ahead of the vehicle's middle.
+        /// Distance of the antenna ahead of the vehicle's middle. Negative behind the middle.
         antenna_ahead: Meters =
             Shape::Quantity(Dimension::Length, Range::closed(-100.0, 100.0)), Default("\"0 m\"");
-        /// Share of this type among the vehicles, in any unit.
+        /// Share of this type among the vehicles, relative to the shares of all types.
         share: f64 = SHARE, Default("1");
-        /// Number of vehicles of this type in a platoon, 2 m apart. It needs distances that are
-        /// drawn by `gaps`.
+        /// Number of vehicles of this type in a platoon, 2 m apart. Needs distances that are drawn
+        /// by `gaps`.
         platoon: u32 = Shape::Integer { min: 1, max: 100 }, Default("1");
-        /// Largest acceleration in m/s².
+        /// Largest acceleration of the vehicle in m/s².
         acceleration: f64 = PULL, Default("2.6");
-        /// Comfortable deceleration in m/s².
+        /// Comfortable deceleration of the vehicle in m/s².
         deceleration: f64 = PULL, Default("4.5");
     }
 }
@@ -290,7 +294,7 @@ impl KeyValue for Vec<VehicleType> {
             return None;
         };
         let types = items.iter().map(|item| VehicleType::of(item, builder));
-        // All items are read first, so that each mistake is reported.
+        // All items are read first, so that each of their mistakes is reported.
         let types: Vec<_> = types.collect();
         types.into_iter().collect()
     }

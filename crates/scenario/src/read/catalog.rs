@@ -1,4 +1,4 @@
-//! Reader of names and parameters from the catalog.
+//! Reader of names and parameters of catalog entries.
 
 use super::{Content, Item, Reader, number};
 use crate::error::{Mistake, alternatives};
@@ -11,12 +11,12 @@ use crate::tree::{Entry, Node, Place, Table, Value, shortened};
 use fadeout_core::registry::{self, Parameters};
 
 impl Reader<'_> {
-    /// True if `name` is a user's own name.
+    /// True if `name` is the name of a user's own algorithm of this kind.
     pub(super) fn is_own(&self, kind: &str, name: &str) -> bool {
         self.own_names(kind).any(|own| own == name)
     }
 
-    /// Returns users' own names of a kind.
+    /// Returns the names of users' own algorithms of a kind.
     fn own_names<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> + Clone {
         let own = self.own.iter().filter(move |own| own.kind == kind);
         own.flat_map(|own| own.names.iter().copied())
@@ -49,8 +49,8 @@ impl Reader<'_> {
         found
     }
 
-    /// Reads a name alone, or a table with the key `tag` for the name and its parameters. `None`
-    /// after a mistake.
+    /// Reads a name, or a table in which the key `tag` contains the name and other keys are
+    /// parameters. `None` after a mistake.
     pub(super) fn name_or_table(
         &mut self,
         node: &Node,
@@ -76,7 +76,7 @@ impl Reader<'_> {
 
     fn named(&mut self, table: &Table, place: Place, kind: &str, tag: &str) -> Option<Named> {
         let Some(entry) = table.entry(tag) else {
-            // A kind with a single entry needs no name.
+            // If a kind has a single entry, the scenario need not name it.
             if let [only] = self.catalog.entries(kind) {
                 return Some(Named {
                     name: only.name.to_owned(),
@@ -124,7 +124,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads parameters without a description, with any name and any plain value.
+    /// Reads the parameters of a user's own algorithm, with any names and any plain values.
     fn free_parameters<'a>(&mut self, given: impl Iterator<Item = &'a Entry>) -> Parameters {
         let mut parameters = Parameters::default();
         for entry in given {
@@ -158,8 +158,8 @@ impl Reader<'_> {
                 .find(|parameter| parameter.name == entry.key)
             {
                 Some(parameter) => {
-                    // A parameter that is given with its default makes the same scenario as without
-                    // it.
+                    // A parameter with its default value is left out. So the scenario equals one
+                    // without this parameter.
                     if let Some(value) = self.parameter(&entry.node, parameter)
                         && !parameter.is_default(&value)
                     {
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 }
             }
         }
-        // The order of parameters has no meaning, so they are sorted.
+        // The order of parameters in the file has no meaning, so they are sorted.
         let place = |key: &str| of.parameters.iter().position(|known| known.name == key);
         parameters.0.sort_by_key(|(key, _)| place(key));
         parameters
@@ -228,7 +228,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a plain number, or a quantity if a scenario can write the parameter's unit. `None`
+    /// Reads a plain number, or a quantity if the parameter's unit is one of a scenario. `None`
     /// after a mistake.
     fn measured(&mut self, node: &Node, range: Range, unit: &str) -> Option<f64> {
         let written = Dimension::of_documented_unit(unit);

@@ -1,5 +1,6 @@
 //! Reader that checks a tree of TOML values against the shapes of its keys. The result has the
-//! right types, with defaults filled in and catalog names looked up. Wrong values become mistakes.
+//! right types, with defaults filled in and catalog names looked up. Wrong values are reported as
+//! mistakes.
 
 mod catalog;
 mod refusal;
@@ -15,18 +16,18 @@ use crate::tree::{Entry, Node, Place, Table, Value, parse_value, shortened};
 use fadeout_core::registry::{Catalog, Parameters};
 use refusal::allowed;
 
-/// A value of the right shape, with its place.
+/// Value of the right shape, with its place in the text.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) content: Content,
     pub(crate) place: Place,
 }
 
-/// The value of an [`Item`].
+/// Value of an [`Item`].
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
-    /// A path, and the expected contents of the file.
+    /// Path of a file, and a description of the file's expected contents.
     File(String, &'static str),
     Word(&'static str),
     Bool(bool),
@@ -40,14 +41,14 @@ pub(crate) enum Content {
     Parameters(Parameters),
 }
 
-/// The values of a table, by its keys. A wrong or missing value is absent.
+/// Values of a table by their keys. A wrong or missing value has no entry.
 #[derive(Debug)]
 pub(crate) struct Fields {
     keys: &'static [Key],
     values: Vec<Option<Item>>,
-    /// Keys that have a value, valid or not.
+    /// Keys that have a value in the file, valid or not.
     given: Vec<&'static str>,
-    /// Key that distinguishes a sort of table. Empty for a plain table.
+    /// Key that distinguishes the sort of this table. Empty for a plain table.
     pub(crate) variant: &'static str,
     /// Place of the table's own key, for mistakes that concern the whole table.
     pub(crate) place: Place,
@@ -64,18 +65,18 @@ impl Fields {
         self.values[index.unwrap_or_else(|| panic!("no key {name} in this table"))].as_ref()
     }
 
-    /// True if `name` has a value. A wrong value has been reported.
+    /// True if `name` has a value in the file. A wrong value has been reported.
     pub(crate) fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
 
-    /// Returns the place of the value of `name`. Without a value it is the place of the table.
+    /// Returns the place of the value of `name`, or the place of the table if there is no value.
     pub(crate) fn place_of(&self, name: &str) -> Place {
         self.item(name).map_or(self.place, |item| item.place)
     }
 }
 
-/// Reads values and collects mistakes.
+/// Reader that collects values and mistakes.
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
     pub(crate) catalog: &'c Catalog,
@@ -92,7 +93,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Reads `table` with the shapes of `keys`. `place` is the place of the table's name.
+    /// Reads `table` with the shapes of `keys`. `place` is the place of the table's own key.
     pub(crate) fn fields(
         &mut self,
         table: &Table,
@@ -125,8 +126,8 @@ impl<'c> Reader<'c> {
         fields
     }
 
-    /// Returns a table without any given keys. Keys have their defaults, and required keys are
-    /// absent.
+    /// Returns a table in which the user gave no key. Keys have their defaults, and required keys
+    /// are absent.
     pub(crate) fn defaults(&mut self, keys: &'static [Key], place: Place) -> Fields {
         let mut fields = Fields {
             keys,
@@ -212,7 +213,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Returns the value of a key that is not given, from its default in TOML.
+    /// Returns the default value of an absent key, parsed as TOML.
     fn default(
         &mut self,
         key: &'static Key,
@@ -386,15 +387,15 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Returns the present name of a key that other versions of the format called `old`. `None` unless
-/// the table has this key.
+/// Returns the present name of a key that other versions of the format called `old`. `None` if the
+/// table has no such key.
 fn renamed(old: &str, names: &[&str]) -> Option<&'static str> {
     let mut candidates = RENAMED.iter().filter(|(before, _)| *before == old);
     let (_, new) = candidates.find(|(_, new)| names.contains(new))?;
     Some(new)
 }
 
-/// True if a value was most likely meant for the alternative `shape`.
+/// True if a value was most likely meant for the alternative `shape` of a key.
 fn suits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
         (Shape::Word(word), Value::Text(text)) => text == word,
@@ -416,7 +417,7 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-/// True for valid names. They are used in file names and in override paths.
+/// True if `text` is a valid name. Names are used in file names and in override paths.
 pub(crate) fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text

@@ -1,4 +1,4 @@
-//! Texts for values that do not fit.
+//! Messages about values that a key does not accept.
 
 use super::Reader;
 use crate::error::Mistake;
@@ -8,7 +8,7 @@ use crate::suggest::nearest;
 use crate::tree::{Node, Value, shortened};
 
 impl Reader<'_> {
-    /// Reports a value of the right kind that is out of range.
+    /// Reports a value that has the right kind and is out of range.
     pub(super) fn refuse<T>(&mut self, node: &Node, allowed: &str) -> Option<T> {
         self.expected(node, allowed.to_owned(), None)
     }
@@ -92,7 +92,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds the words and dimensions that `shape` accepts in a string.
+/// Adds the words and the dimensions that `shape` accepts in a string.
 fn vocabulary(shape: &Shape, words: &mut Vec<&'static str>, dimensions: &mut Vec<Dimension>) {
     match shape {
         Shape::Word(word) => words.push(word),
@@ -106,7 +106,7 @@ fn vocabulary(shape: &Shape, words: &mut Vec<&'static str>, dimensions: &mut Vec
         _ => {}
     }
 }
-/// Returns a text for a range.
+/// Returns a text that describes a range of values.
 pub(super) fn allowed(noun: &str, range: Range, print: impl Fn(f64) -> String) -> String {
     let print = |bound| {
         if bound == 0.0 {

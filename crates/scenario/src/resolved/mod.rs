@@ -1,4 +1,4 @@
-//! Output of a resolved scenario in the format of scenario files: as JSON for a run's manifest.
+//! Output of a resolved scenario in the format of scenario files, as JSON for a run's manifest.
 //! JSON can also be converted to TOML, so that programs can create scenarios.
 
 mod radio;
@@ -11,16 +11,16 @@ use serde_json::{Map, Value, json};
 
 impl Scenario {
     /// Returns the scenario with every default written out, in the keys of the format. Parameters
-    /// of catalog entries appear only if they differ from their defaults. [`crate::parse`] reads
-    /// [`toml_from_json`] of the result as the same scenario.
+    /// of catalog entries are included only if they differ from their defaults. If [`crate::parse`]
+    /// reads [`toml_from_json`] of the result, it returns the same scenario.
     pub fn to_json(&self) -> Value {
         let mut file = json!({
             "title": self.title,
             "duration": span(self.duration),
             "seed": self.seed,
         });
-        // The default is left out, because older results that name runs by their scenario do not
-        // have this key.
+        // The default of this key is left out. Older results do not have the key, and results are
+        // named after their scenario.
         if self.worlds != Worlds::One {
             file["worlds"] = json!(self.worlds.word());
         }
@@ -41,7 +41,7 @@ impl Scenario {
         file
     }
 
-    /// Returns the tables with several elements, by name. Each kind is under its key.
+    /// Returns the tables of each kind by their names, with the key of the kind.
     fn lists(&self) -> [(&'static str, Map<String, Value>); 11] {
         let name = |id: NodeId| self.node_name(id);
         let nodes = self.nodes.iter();
@@ -102,7 +102,7 @@ impl Scenario {
         &self.nodes[id.index()].name
     }
 
-    /// Returns the keys `from` and `to`.
+    /// Returns the keys `from` and `to` of a link or bearer.
     fn ends(&self, from: NodeId, to: NodeId) -> Map<String, Value> {
         let ends = [("from", from), ("to", to)];
         Map::from_iter(ends.map(|(key, end)| (key.to_owned(), json!(self.node_name(end)))))
@@ -192,8 +192,8 @@ fn ratio(ratio: Decibel) -> Value {
     json!(Dimension::Ratio.format(ratio.0))
 }
 
-/// Returns a TOML document with the contents of a JSON object. Null values are left out. Any other
-/// value gives an empty document.
+/// Returns a TOML document with the contents of a JSON object. Null values are left out. If `value`
+/// is no object, the document is empty.
 pub fn toml_from_json(value: &Value) -> String {
     let mut text = String::new();
     if let Value::Object(table) = value {
@@ -202,7 +202,7 @@ pub fn toml_from_json(value: &Value) -> String {
     text
 }
 
-/// Largest depth of tables with a header. Deeper tables are inline.
+/// Maximum depth of tables with their own header. Deeper tables are inline.
 const HEADER_DEPTH: usize = 2;
 
 fn write_table(text: &mut String, path: &mut Vec<String>, table: &Map<String, Value>) {
@@ -226,7 +226,7 @@ fn write_table(text: &mut String, path: &mut Vec<String>, table: &Map<String, Va
 
 fn inline(value: &Value) -> String {
     match value {
-        // TOML has no null within a list. The reader reports the empty string.
+        // TOML has no null in a list. The reader rejects the empty string that replaces it.
         Value::Null => "\"\"".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
@@ -247,7 +247,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Returns a key, without quotes if possible.
+/// Returns a TOML key, without quotes if possible.
 fn bare(key: &str) -> String {
     if crate::read::is_name(key) {
         key.to_owned()
@@ -256,7 +256,7 @@ fn bare(key: &str) -> String {
     }
 }
 
-/// Returns a TOML basic string.
+/// Returns `text` as a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

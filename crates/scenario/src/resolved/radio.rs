@@ -1,4 +1,4 @@
-//! Output of cells, user equipment and buildings.
+//! Output of cells, UEs and buildings of a resolved scenario.
 
 use super::*;
 use fadeout_core::Point;

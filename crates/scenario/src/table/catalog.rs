@@ -1,4 +1,4 @@
-//! Output of catalog entries.
+//! Output of catalog entries in the format of a scenario.
 
 use crate::model::Named;
 use crate::quantity::Dimension;
@@ -6,7 +6,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{NAME, Parameters, Value as Given};
 use serde_json::{Map, Value, json};
 
-/// Returns a catalog entry by name, with its given parameters.
+/// Returns a catalog entry as its name, with the parameters that the scenario gives.
 pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }
@@ -20,8 +20,8 @@ fn table(name: &str, tag: &str, given: &Parameters) -> Value {
 /// Returns the parameters that a scenario gives to a catalog entry.
 pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
     let value = |value: &Given| match value {
-        // Whole numbers below this limit are exact. A parameter may require a number without a
-        // decimal point.
+        // Whole numbers below this limit are exact. They are written without a decimal point,
+        // because some parameters accept only whole numbers.
         Given::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
             json!(*number as i64)
         }

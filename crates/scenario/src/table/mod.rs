@@ -1,4 +1,5 @@
-//! Macros that declare a table of the format once: keys, structs of the model, reader and output.
+//! Macros that declare a table of the format once. They generate the keys, the struct, the reader
+//! and the output.
 
 mod catalog;
 mod value;
@@ -12,23 +13,23 @@ use serde_json::{Map, Value, json};
 
 /// Declares a table of the format with the struct that it becomes.
 ///
-/// A line `field: Type = shape, presence;` is a key and a field. The key is the field's name with
-/// hyphens, or the text after `as`. The doc comment is that of the field, the schema and the
-/// documentation. The presence contains the default, in TOML.
+/// A line `field: Type = shape, presence;` declares a key and a field. The key is the field's name
+/// with hyphens, or the text after `as`. The doc comment documents the field, the schema and the
+/// key. The presence contains the default, in TOML.
 ///
-/// A line `"key" = shape, presence;` is a key that the builder reads by hand and converts to
-/// something else. `..Other;` includes the keys of another table, which are also read by hand. `own
-/// { … }` has the fields that the builder supplies. After `check = function;` the function checks
-/// facts that concern several values of each struct.
+/// A line `"key" = shape, presence;` declares a key that the builder reads itself and converts to
+/// another value. `..Other;` includes the keys of another table, which the builder also reads
+/// itself. `own { … }` contains the fields that the builder supplies. The function after `check =`
+/// checks conditions on several values of each struct.
 ///
 /// The struct gets three items:
 ///
 /// - `KEYS`, the keys of the table,
-/// - `read`, which takes the own fields as a tuple, or `None` if one of them is wrong,
+/// - `read`, which takes the own fields as a tuple, or `None` if one of these fields is wrong,
 /// - `written`, which returns the table with the keys of all fields.
 ///
-/// If another crate defines the struct, `struct Name of Struct` makes a `Name`. It has `KEYS` and
-/// functions that read and write a `Struct`.
+/// If another crate defines the struct, `struct Name of Struct` declares a type `Name`. This type
+/// has `KEYS` and functions that read and write a `Struct`.
 macro_rules! table {
     (
         $(#[$meta:meta])*
@@ -176,7 +177,7 @@ macro_rules! table {
         @read $target:ident, $check:path, $fields:ident, $given:ident, $builder:ident,
         [$( $own:ident )*] [$( $field:ident [$($key:literal)?] )*]
     ) => {{
-        // All fields are read first, so that each mistake is reported.
+        // All fields are read first, so that each of their mistakes is reported.
         $( let $field = $crate::table::KeyValue::read(
             $fields, $crate::table::key_of!($field $($key)?), $builder,
         ); )*
@@ -194,9 +195,9 @@ macro_rules! table {
 }
 
 /// Declares an enum whose variants are sorts of one table. The key after `as` distinguishes a
-/// variant. The fields of a variant are keys as in [`table!`]. `alone { … }` has variants that are
-/// not tables: a value of the type in brackets, or the word after `=`. `check` is as in [`table!`].
-/// The enum gets `VARIANTS`.
+/// variant. The fields of a variant are keys as in [`table!`]. `alone { … }` contains variants that
+/// are not tables: a value of the type in brackets, or the word after `=`. `check` is as in
+/// [`table!`]. The enum has a constant `VARIANTS`.
 macro_rules! variants {
     (
         $(#[$meta:meta])*
@@ -314,7 +315,7 @@ macro_rules! key_of {
 }
 
 /// Declares an enum whose variants are words of the format. Their doc comments are the
-/// documentation. `SHAPE` is the shape of a key with such a value.
+/// documentation of the words. `SHAPE` is the shape of a key with such a value.
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -360,13 +361,13 @@ macro_rules! words {
 
 pub(crate) use {documented, key_of, table, variants, words};
 
-/// Type of a field that can be read from a checked value and written again.
+/// Type of a field that can be read from a checked value and written to a table.
 pub(crate) trait KeyValue: Sized {
-    /// Returns the value of an item. `None` if the item has another type or is wrong.
+    /// Returns the value of an item. `None` if the item is wrong or has another type.
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self>;
 
-    /// Returns the value of a key, which may be absent. `None` if it is wrong, or required and
-    /// missing.
+    /// Returns the value of a key, which may be absent. `None` if the value is wrong, or if it is
+    /// required and missing.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         Self::of(fields.item(name)?, builder)
     }
@@ -375,7 +376,7 @@ pub(crate) trait KeyValue: Sized {
     fn written(&self, shape: &Shape) -> Option<Value>;
 }
 
-/// Returns the struct unchanged. It is the `check` of a table without checks.
+/// Returns the struct unchanged, as the `check` of a table without checks.
 pub(crate) fn unchecked<T>(read: T, _: &Fields, _: &mut Builder<'_, '_>) -> Option<T> {
     Some(read)
 }
@@ -386,7 +387,8 @@ pub(crate) fn put(table: &mut Map<String, Value>, keys: &[Key], name: &str, valu
         return;
     };
     let word = || match (&key.shape, key.presence) {
-        // If an absent key means its default, an absent value is written as a word or as false.
+        // If an absent key means its default, the absence of a value is written as a word or as
+        // false.
         (Shape::AnyOf(shapes), Presence::Default(_)) => shapes.iter().find_map(|one| match one {
             Shape::Word(word) => Some(json!(word)),
             Shape::False => Some(json!(false)),

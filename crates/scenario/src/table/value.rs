@@ -55,7 +55,7 @@ impl KeyValue for Parameters {
     }
 }
 
-/// Values with their start times, or times with their ends.
+/// List of values with their start times, or list of times with their ends.
 impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -75,7 +75,7 @@ impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
     }
 }
 
-/// An optional list of times.
+/// List of times. The key is optional.
 impl KeyValue for Vec<Time> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -95,7 +95,7 @@ impl KeyValue for Vec<Time> {
     }
 }
 
-/// An optional list of numbers.
+/// List of numbers. The key is optional.
 impl KeyValue for Vec<f64> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -118,7 +118,7 @@ impl KeyValue for Vec<f64> {
     }
 }
 
-/// A list of exactly two items.
+/// List of exactly two items.
 impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let (first, second) = item.pair()?;
@@ -155,7 +155,7 @@ impl KeyValue for Sampling {
     }
 }
 
-/// Choices that a layer defines too.
+/// Choices that another crate defines as well.
 macro_rules! agreed {
     ($($name:ident),+ $(,)?) => {$(
         impl KeyValue for fadeout_core::agreed::$name {
@@ -183,7 +183,7 @@ agreed!(
     ReleasedState,
 );
 
-/// An optional list of names.
+/// List of names. The key is optional.
 impl KeyValue for Vec<String> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
@@ -260,7 +260,7 @@ macro_rules! integers {
 
 integers!(u8, u32, u64);
 
-/// Quantities: each type with its dimension, and the conversions from and to its base unit.
+/// Types of quantities, each with its dimension and the conversions from and to the base unit.
 macro_rules! quantities {
     ($($type:ty, $dimension:ident: |$base:ident| $make:expr, |$value:ident| $back:expr;)*) => {$(
         impl KeyValue for $type {

@@ -1,12 +1,12 @@
-//! Messages for duplicate keys and tables, with the place of the first one.
+//! Messages for duplicate keys and tables, with the line of the first occurrence.
 
 use crate::tree::{Place, SyntaxError};
 
 /// Message of the TOML parser for a duplicate key or table.
 const DUPLICATE: &str = "duplicate key";
 
-/// Adds the names of duplicates to the errors of `text`. A duplicate table is one mistake, so its
-/// keys are not reported.
+/// Adds the names of duplicates to the syntax errors of `text`. A duplicate table is a single
+/// mistake, so the errors of its keys are removed.
 pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
     let mut named = Vec::new();
     let mut skipped_to = 0;
@@ -26,10 +26,10 @@ pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
 }
 
 /// Returns the message for a duplicate key or table at `start`, with its name and the line of its
-/// first place. `None` if the first place is not found.
+/// first occurrence. `None` if the first occurrence is not found.
 fn told(text: &str, start: usize, line: &str, place: Place) -> Option<String> {
     let before = text[..start].lines().enumerate();
-    // The last line is the current one, which does not count.
+    // The last line is the current one, so it is excluded from the search.
     let count = text[..start].matches('\n').count();
     let before = before.take(count);
     if is_header(line) {
@@ -67,13 +67,13 @@ fn is_header(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
-/// Returns a header without spaces and comments.
+/// Returns a table header without spaces and comments.
 fn plain(line: &str) -> String {
     let head = line.split('#').next().unwrap_or("");
     head.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Returns the end of the table that begins on the line at `start`.
+/// Returns the position of the end of the table that begins on the line at `start`.
 fn end_of_table(text: &str, start: usize) -> usize {
     let mut end = start
         + text[start..]

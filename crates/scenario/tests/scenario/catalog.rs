@@ -1,4 +1,4 @@
-//! A small catalog for the tests, with one parameter of each kind.
+//! Small catalog for the tests. It has one parameter of each kind.
 
 use fadeout_core::agreed::{BeamPrediction, LineOfSight, ReleasedState};
 use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind, Part};

@@ -1,4 +1,4 @@
-//! Tests of each class of mistake: its place, its text and its suggestion.
+//! Tests of each class of mistake. They check the place, the message and the suggestion.
 
 mod relations;
 mod vehicles;
@@ -6,7 +6,7 @@ mod vehicles;
 use super::*;
 use fadeout_scenario::{Hop, Medium, toml_from_json};
 
-/// Returns the only mistake of `text`, as `line:column: message`.
+/// Returns the only mistake in `text`, as the text `line:column: message` and as a value.
 #[track_caller]
 pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     let errors = refused(text);
@@ -19,7 +19,8 @@ pub(crate) fn only(text: &str) -> (String, ScenarioError) {
     )
 }
 
-/// Returns [`LINK`] with another `line` for a key. The line is added if [`LINK`] lacks the key.
+/// Returns [`LINK`] with `line` in place of the line with the same key. The line is added if
+/// [`LINK`] lacks the key.
 pub(crate) fn link_with(line: &str) -> String {
     let key = line.split(' ').next().expect("a key");
     let mut is_replaced = false;

@@ -6,7 +6,7 @@ use fadeout_core::{Bytes, CellId, Meters, NodeId, Rate, Span, Time, UeId};
 use fadeout_scenario::*;
 use std::path::Path;
 
-/// Returns name and text of every file in the project's folder of examples.
+/// Returns the name and the text of every file in the project's folder of examples.
 pub(crate) fn examples() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut examples: Vec<(String, String)> = std::fs::read_dir(folder)
@@ -27,13 +27,13 @@ pub(crate) fn examples() -> Vec<(String, String)> {
     examples
 }
 
-/// A scenario with every key and every sort of value.
+/// Scenario with most keys of the format, and with every sort of value.
 pub(crate) const EVERYTHING: &str = include_str!("everything.toml");
 
-/// A scenario with all keys of deployments, which become keys of cells and UEs.
+/// Scenario with all keys of deployments. Deployments become keys of cells and UEs.
 pub(crate) const DEPLOYED: &str = include_str!("deployed.toml");
 
-/// A scenario with every key of conditional handover, which excludes bicasting.
+/// Scenario with every key of conditional handover, which cannot be combined with bicasting.
 pub(crate) const CONDITIONAL: &str = include_str!("conditional.toml");
 pub(crate) const SWITCHED: &str = include_str!("switched.toml");
 pub(crate) const RACH_LESS: &str = include_str!("../../../sim/tests/keys/rach-less.toml");
@@ -41,7 +41,7 @@ pub(crate) const NODES: &str = include_str!("nodes.toml");
 
 pub(crate) const ATTACH: &str = include_str!("../../../sim/tests/keys/attach.toml");
 
-/// Scenarios that together have every key of the format.
+/// Scenarios that together contain every key of the format.
 pub(crate) const OF_KEYS: [&str; 7] = [
     EVERYTHING,
     DEPLOYED,
@@ -52,7 +52,7 @@ pub(crate) const OF_KEYS: [&str; 7] = [
     ATTACH,
 ];
 
-/// Returns the texts of [`OF_KEYS`] and of the examples.
+/// Returns the texts of the scenarios in [`OF_KEYS`] and of the examples.
 pub(crate) fn texts() -> impl Iterator<Item = String> {
     let of_examples = examples().into_iter().map(|(_, text)| text);
     of_examples.chain(OF_KEYS.map(str::to_owned))
@@ -212,7 +212,8 @@ fn every_sort_of_value_arrives() {
         scenario.probe.capture,
         vec![scenario.node("client").expect("node")]
     );
-    // The UEs of the crowd, each once, follow the two interfaces of the phone.
+    // UE 1 is `slow`, and UEs 2 to 4 are the group `crowd`. The second naming of `crowd-1` adds
+    // nothing.
     let ues = (1..=4).map(|ue| RadioSubject::Ue(UeId(ue)));
     let subjects: Vec<_> = [RadioSubject::Cell(CellId(1))]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Tests that hostile input is refused soon and without a panic.
+//! Tests that hostile input is rejected quickly and without a panic.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tests of the scenario reader from outside: accepted values, refused values and their messages.
+//! Tests of the scenario reader's public functions: accepted values, rejected values and messages.
 
 mod catalog;
 mod errors;
@@ -13,7 +13,7 @@ mod schema;
 
 use fadeout_scenario::{Override, Scenario, ScenarioError, ScenarioErrors, Source, parse};
 
-/// Two nodes and a link. Tests add tables.
+/// Scenario with two nodes and a link, to which tests add tables.
 const LINK: &str = r#"duration = "10 s"
 [link.radio]
 from = "server"
@@ -22,7 +22,7 @@ rate = "10 Mbit/s"
 delay = "10 ms"
 "#;
 
-/// A flow over [`LINK`].
+/// Table of a flow over the link of [`LINK`].
 const FLOW: &str = r#"[flow.bulk]
 from = "server"
 to = "client"

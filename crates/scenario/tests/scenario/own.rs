@@ -1,4 +1,4 @@
-//! Tests of users' own names, which the catalog does not have.
+//! Tests of names of users' own algorithms, which the catalog does not contain.
 
 use crate::catalog::CATALOG;
 use crate::{FLOW, LINK};

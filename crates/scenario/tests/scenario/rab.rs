@@ -5,7 +5,7 @@ use examples::EVERYTHING;
 use fadeout_core::{Bytes, Rate, Span};
 use fadeout_scenario::{Hop, Loss, Medium, QueueLimit, RateModel};
 
-/// A server, a base station and a phone behind a bearer. Tests add tables.
+/// Scenario with a server, a base station and a phone behind a bearer, to which tests add tables.
 const RAB: &str = r#"duration = "10 s"
 [link.core]
 from = "server"
@@ -128,7 +128,7 @@ fn mistakes_are_named() {
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].message, message);
     }
-    // A link budget cannot be the rate of a bearer.
+    // The rate of a bearer cannot come from a link budget, so this is a mistake.
     let budget = "downlink = { rate = { radio = { carrier = \"38 GHz\" } } }";
     let errors = refused(&format!("{RAB}{budget}\n"));
     assert!(

@@ -5,7 +5,7 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Dbm, Decibel, NodeId, Point, Span};
 use fadeout_scenario::{ExecutionCondition, Medium, Movement};
 
-/// A server, a base station and a cell. Tests add UEs.
+/// Scenario with a server, a base station and a cell, to which tests add UEs.
 const CELL: &str = r#"duration = "10 s"
 [link.core]
 from = "server"
@@ -37,7 +37,7 @@ fn a_key_of_a_part_of_a_layer_has_the_default_of_the_catalog() {
     let scenario = accepted(&format!("{CELL}[ue.phone]\n"));
     let channel = &scenario.cells[0].channel;
     assert_eq!(channel.beam_switching_delay, Span::from_millis(7));
-    // The parameter of the layer is a number, with its unit in the catalog.
+    // In the channel crate this parameter is a plain number. The catalog contains its unit.
     assert_eq!(channel.beam_failure_threshold, Decibel(10.0));
     let schema = fadeout_scenario::schema(&catalog::CATALOG);
     let cell = &schema["properties"]["cell"]["additionalProperties"]["properties"];
@@ -46,8 +46,8 @@ fn a_key_of_a_part_of_a_layer_has_the_default_of_the_catalog() {
     assert_eq!(keys["beam-failure-threshold"]["default"], "10 dB");
 }
 
-/// Returns a UE in `macro` with the secondary cells `cells`. The other cells have a carrier each,
-/// and one cell is there for each mistake.
+/// Returns a UE in `macro` with the secondary cells `cells`. Each other cell has its own carrier,
+/// and there is one cell for each mistake under test.
 fn aggregated(cells: &str) -> String {
     let cell = |name: &str, radio: &str, carrier: &str| {
         format!(
@@ -200,11 +200,11 @@ fn parameters_need_no_name_where_there_is_one_of_the_kind() {
     assert_eq!(only(&text), "missing key `mode`");
 }
 
-/// Returns the queue management of a UE's RLC: name and parameters.
+/// Returns the queue management of a UE's RLC: its name and its parameters.
 fn aqm(line: &str, overrides: &[&str]) -> (String, Vec<String>) {
     let text = format!("{CELL}[ue.phone]\n{line}\n");
     let scenario = read(&text, overrides).unwrap_or_else(|errors| panic!("{errors}"));
-    // A default is not among the parameters.
+    // A parameter with its default value is not stored.
     let given = scenario.ues[0].rlc.parameters.named("aqm");
     let (name, given) = given.unwrap_or(("drop-tail", Parameters::NONE));
     let given = given
@@ -228,7 +228,7 @@ fn a_parameter_may_be_a_name_with_parameters_of_its_own() {
     };
     let table = "rlc = { mode = \"am\", aqm = { name = \"codel\", target = \"7 ms\" } }";
     assert_eq!(aqm(table, &[]), with("7"));
-    // An override can also extend a plain name.
+    // An override can also add a parameter to a plain name.
     assert_eq!(aqm(plain, &["ue.phone.rlc.aqm.target=9 ms"]), with("9"));
     assert_eq!(aqm("rlc = \"am\"", &["ue.phone.rlc.aqm=codel"]).0, "codel");
 }
@@ -267,7 +267,7 @@ fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
     let expected = ["phone-0", "phone-1", "phone-0/voice", "phone-1/voice"];
     assert_eq!(names, expected);
     let first_hop = |flow: usize| scenario.flows[flow].route.as_ref().expect("a route")[0];
-    // The two default bearers come before the further ones.
+    // The two default bearers come before the other bearers in the list.
     let media = [first_hop(0).medium, first_hop(1).medium];
     assert_eq!(media, [Medium::RadioBearer(2), Medium::RadioBearer(3)]);
     let again = accepted(&fadeout_scenario::toml_from_json(&scenario.to_json()));
@@ -444,7 +444,7 @@ fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
         only(&with("attach-within = \"1 s\"")),
         "`attach-within` of a UE that is connected from the start"
     );
-    // Only the wrong time is a mistake, and not the key that depends on it.
+    // Only the wrong time is reported as a mistake, and not the key that depends on it.
     let negative = only(&with("attach-at = \"-1 s\"\nattach-within = \"1 s\""));
     assert!(negative.contains("found \"-1 s\""), "{negative}");
 }
@@ -457,7 +457,7 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
     let scenario = accepted(&conditional(list));
     let mobility = scenario.mobility.expect("it is on");
     assert_eq!(mobility.conditions.map(|all| all.len()), Some(2));
-    // Without conditions the usual one is used, which has the defaults of the table.
+    // Without conditions, a condition a3 with the defaults of the table is used.
     let usual = accepted(&conditional("conditions = [{ kind = \"a3\" }]"));
     let usual = usual.mobility.and_then(|it| it.conditions);
     assert_eq!(usual, Some(vec![ExecutionCondition::USUAL]));

@@ -4,7 +4,7 @@ use super::examples::{EVERYTHING, OF_KEYS, texts};
 use super::*;
 use serde_json::{Value, json};
 
-/// Checks that `value` satisfies `schema`, with the keywords that the schema uses. Patterns are not
+/// Checks that `value` satisfies `schema`, for the keywords that the schema uses. Patterns are not
 /// checked.
 fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
@@ -140,7 +140,7 @@ fn an_unknown_key_breaks_the_schema_as_it_does_the_reader() {
 
 #[test]
 fn every_property_is_used_by_the_scenario_with_everything() {
-    // A key that is added to the format must be added to the scenario with every key.
+    // A new key of the format must be added to the scenario that contains every key.
     fn collect(schema: &Value, keys: &mut Vec<String>) {
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
             keys.push(key.clone());
