@@ -243,7 +243,8 @@ impl Managed<'_> {
         };
         let own = self.service.stack.serving_cell(self.ue).and_then(kind);
         let own = own.map(|(generation, _)| generation);
-        // PDCP of a split bearer cannot change its generation.
+        // PDCP of a split bearer cannot change its generation, so only cells of that generation
+        // count.
         let is_any = is_any && self.state.secondary_node.is_none();
         let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {

@@ -140,7 +140,7 @@ impl RadioAccess {
     ) -> Result<(), RadioError> {
         let events = policy.events(&config.events, config.measurement_period);
         let has_utra = events.iter().any(|event| event.scope.has_utra());
-        // A UE in a cell of 3G may come from LTE or from NR.
+        // With an event B1 or B2, UEs also measure cells of the other generation.
         let is_inter_rat = events.iter().any(|event| event.kind.is_inter_rat());
         let kind = |cell: &CellId| {
             let config = &self.service.cells[cell.index()].plan.config;

@@ -41,7 +41,7 @@ pub(super) struct RlcLeg {
 #[repr(C)]
 pub(super) struct RlcEnd {
     pub rlc: Entity,
-    /// Queue management of the data that this end sends. `None` if it has none.
+    /// Queue management of the data that this end sends. `None` without queue management.
     aqm: Option<Box<Aqm>>,
 }
 

@@ -12,7 +12,7 @@ use fadeout_core::Direction;
 /// Resources of a slot that are not allocated yet.
 pub(super) struct SlotResources {
     slot: u64,
-    /// Symbols for data.
+    /// Number of symbols for data.
     symbols: u8,
     units: u32,
     /// Units that retransmitted blocks occupy.

@@ -55,7 +55,7 @@ pub(crate) struct Slot {
     pub now: u64,
     /// Number of the slot to be allocated. Equal to `now` in the downlink, later in the uplink.
     pub target: u64,
-    /// Symbols for data.
+    /// Number of symbols for data.
     pub symbols: u8,
     /// Unallocated units. Zero if the remaining units are too few to carry data.
     pub units: u32,

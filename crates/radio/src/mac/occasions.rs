@@ -11,7 +11,7 @@ use crate::phy::overhead::common_multiple;
 /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasions {
-    /// Slots from one occasion to the next.
+    /// Number of slots from one occasion to the next.
     period: u64,
     /// True for each slot of the pattern that has symbols for an occasion.
     usable: Vec<bool>,

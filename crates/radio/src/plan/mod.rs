@@ -89,7 +89,7 @@ pub(crate) fn status_format(air: AirInterface) -> BufferStatus {
     }
 }
 
-/// Returns the frame of a cell.
+/// Returns the frame structure of a cell.
 pub(crate) fn frame(config: &CellConfig) -> Result<Frame, PhyError> {
     match config.air {
         AirInterface::Lte { tti } => Frame::lte(tti, config.duplex.clone()),

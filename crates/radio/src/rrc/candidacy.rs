@@ -363,7 +363,7 @@ impl Candidacy {
             return;
         };
         if message.next != message.to {
-            // The core forwards the message.
+            // The message has reached the core, which forwards it to its destination.
             return self
                 .wire
                 .send_hop(message.signal, message.next, [message.to; 2], step);

@@ -1,8 +1,8 @@
-//! Execution conditions of conditional handover at the UE. They determine when the UE leaves its
-//! cell, and for which candidate.
+//! Execution conditions of conditional handover at the UE. The conditions determine when the UE
+//! leaves its cell, and for which candidate.
 //!
-//! [`Conditions`] receives samples and times. It does not use the radio channel, a clock or
-//! signalling.
+//! [`Conditions`] receives samples and times. The radio channel, the clock and signalling are
+//! outside this module.
 //!
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 

@@ -486,7 +486,7 @@ impl Network {
             return self.candidacy.on_message(number, step);
         };
         if message.next != message.to {
-            // The core forwards the message.
+            // The message has reached the core, which forwards it to its destination.
             let route = [message.to; 2];
             return self
                 .wire

@@ -18,11 +18,11 @@ const FRAME: Span = Span::from_millis(10);
 /// RRC state of a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RrcState {
-    /// Connected, without data since this time.
+    /// The UE is connected, and no data was sent since this time.
     Connected { idle_since: Time },
-    /// Idle or inactive.
+    /// The UE is idle or inactive.
     Released,
-    /// Returning to the connected state.
+    /// The UE is returning to the connected state.
     Returning,
 }
 

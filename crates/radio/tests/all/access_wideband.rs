@@ -17,7 +17,7 @@ use fadeout_testkit::Cases;
 /// nearly constant channels, and the outer loop is off.
 fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
     let (mut failed, mut sent) = ([0_u32; 2], [0_u32; 2]);
-    // One run has some tens of thousands of blocks.
+    // A single run has some tens of thousands of blocks, so few runs suffice.
     Cases::new(4000).among(1000).run(|seed| {
         let cell = CellConfig {
             adaptation: Adaptation::Reports(ReportedAdaptation {

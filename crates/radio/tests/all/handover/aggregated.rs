@@ -108,7 +108,7 @@ fn count_events(outcomes: &Outcomes) -> [usize; 4] {
 #[test]
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut sums = [0; 4];
-    // One case takes about 80 ms.
+    // A case takes about 80 ms, so a usual run has only the first 20 cases.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated", 0);

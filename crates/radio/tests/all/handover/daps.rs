@@ -76,7 +76,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = DapsCounts::default();
-    // One case takes about 80 ms.
+    // A case takes about 80 ms, so a usual run has only the first 25 cases.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps", 0);

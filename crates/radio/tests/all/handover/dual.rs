@@ -125,7 +125,7 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
     let (mut well, mut released, mut ordered, mut failures) = (0, 0, 0, 0);
     // The counters of released legs are not included.
     let mut copied = CopyCounts::default();
-    // One case takes about 60 ms.
+    // A case takes about 60 ms, so a usual run has only the first 25 cases.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual", 0);

@@ -78,7 +78,7 @@ impl LtmCounts {
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = LtmCounts::default();
-    // One case takes about 60 ms.
+    // A case takes about 60 ms, so a usual run has only the first 20 cases.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm", 0);

@@ -29,7 +29,7 @@ use street::{Case, Outcomes, books_close, books_close_in, case, count, rlc, run}
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut handovers = [0; 3];
     let (mut reestablished, mut released) = (0, 0);
-    // One case takes about 60 ms.
+    // A case takes about 60 ms, so a usual run has only the first 20 cases.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover", 0);
@@ -80,7 +80,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 #[test]
 fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     let (mut lost, mut successes) = (0, 0);
-    // One case takes about 60 ms.
+    // A case takes about 60 ms, so a usual run has only the first 15 cases.
     let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.lossy", 0);

@@ -141,7 +141,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let mut seen = [[0; 4]; 3];
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
     let mut copied = CopyCounts::default();
-    // One case takes about 300 ms.
+    // A case takes about 300 ms, so a usual run has only the first 30 cases.
     let cases = Cases::new(100).first(30);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes", 0);

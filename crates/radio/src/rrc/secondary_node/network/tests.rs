@@ -227,7 +227,8 @@ fn the_secondary_node_decides_about_its_cell() {
     net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
     net.run(100);
     assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
-    // The secondary node decides that the UE should release it.
+    // The secondary node decides on its own release, so the UE receives an order to release the
+    // node.
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Release, step));
     net.run(100);
