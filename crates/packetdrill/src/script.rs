@@ -42,7 +42,7 @@ pub(crate) enum When {
 pub(crate) enum Action {
     /// Arriving segment.
     Inbound(PacketSpec),
-    /// Segment that must leave.
+    /// Segment that the endpoint must send.
     Outbound(PacketSpec),
     /// System call of the application.
     Call(Call),

@@ -13,7 +13,7 @@ use std::fs;
 /// Number of rounds after which another core may be chosen, about one second.
 const STAY: u32 = 30_000;
 
-/// Keeps a thread and the guests that it starts on one processor core until it is dropped.
+/// Guard that keeps a thread and its guests on one processor core until the guard is dropped.
 #[derive(Debug)]
 pub struct Place {
     thread: Pid,

@@ -94,7 +94,8 @@ pub(super) fn arguments(
         format!("clock-costs={clock_read}"),
         format!("initrd={}", path_of(init)),
         "rdinit=/init".to_owned(),
-        // Without NAPI, sent segments leave at once, and no queue of the device holds them.
+        // Without NAPI, sent segments are transmitted at once, and no queue of the device holds
+        // them.
         "virtio_net.napi_tx=0".to_owned(),
         "con=null".to_owned(),
         "con0=null,fd:1".to_owned(),

@@ -30,7 +30,7 @@ const OPTION_ROOM: u32 = 40;
 ///
 /// Standard: RFC 9768 §3.1.4.1.
 const MOST_ASKING: u32 = 2;
-/// Number of SYN-ACKs that carry the option.
+/// Number of SYN-ACKs that carry the accurate ECN option.
 ///
 /// Standard: RFC 9768 §3.2.3.2.1.
 const MOST_WITH_OPTION: u32 = 1;
@@ -63,11 +63,11 @@ pub(super) struct Accurate {
     /// this field.
     syn_field: Ecn,
     reflects: bool,
-    /// True if a SYN was repeated. The answer then carries no option.
+    /// True if a SYN was repeated. The answer then carries no accurate ECN option.
     was_repeated: bool,
     /// True if the path clears the flags. No segment is then sent as ECN-capable.
     is_bleached: bool,
-    /// True if the peer has sent the option.
+    /// True if the peer has sent the accurate ECN option.
     has_option: bool,
     /// Range of the last segment that was received twice.
     repeated: (u64, u64),
@@ -234,8 +234,8 @@ impl Accurate {
         }
     }
 
-    /// Detects a segment that was received three times, after which the option is not sent any
-    /// more. `next` is RCV.NXT.
+    /// Detects a segment that was received three times, after which the accurate ECN option is not
+    /// sent any more. `next` is RCV.NXT.
     ///
     /// Standard: RFC 9768 §3.2.3.2.2.
     fn notice_repetition(&mut self, segment: &Segment, next: u64) {
@@ -296,8 +296,8 @@ impl Accurate {
         }
         let safe = packets - (packets.wrapping_sub(least) & 7);
         let Some(bytes) = bytes else {
-            // Without the option, an ACK that covers many packets is normal if the average is
-            // large. So the bits are trusted.
+            // Without the accurate ECN option, an ACK that covers many packets is normal if the
+            // average is large. So the bits are trusted.
             let is_usual = self.average > u64::from(MOST_MARKS) << AVERAGE_BITS;
             return if is_usual { least } else { safe };
         };
@@ -316,7 +316,7 @@ impl Accurate {
         }
     }
 
-    /// Writes the counters into a departing segment, whose ECN field is `ecn`. `is_over` is true if
+    /// Writes the counters into a segment to send, whose ECN field is `ecn`. `is_over` is true if
     /// the connection is over and no longer counts.
     pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn, is_over: bool) {
         if !self.is_on || segment.flags.has(Flags::RST) {
@@ -342,8 +342,8 @@ impl Accurate {
         }
     }
 
-    /// Adds the option with as many counters as fit, and at least those that changed. A SACK block
-    /// may be removed to make room (Linux `tcp_options_fit_accecn`).
+    /// Adds the accurate ECN option with as many counters as fit, and at least those that changed.
+    /// A SACK block may be removed to make space (Linux `tcp_options_fit_accecn`).
     fn add_option(&mut self, segment: &mut Segment) {
         let mut counters = FIRST_BYTES;
         for (counter, bytes) in counters.iter_mut().zip(self.received.bytes) {

@@ -104,7 +104,7 @@ pub enum ReceiveWindow {
         bytes: u64,
     },
     /// The window of the multipath connection that owns this subflow. The connection writes it into
-    /// each departing segment.
+    /// each segment to send.
     Shared,
 }
 

@@ -460,7 +460,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Writes acknowledgment, window, timestamps and SACK blocks into departing segments.
+    /// Writes acknowledgment, window, timestamps and SACK blocks into segments to send.
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
@@ -492,7 +492,7 @@ pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
     &mut subflow.receiver
 }
 
-/// Queues an acknowledgment without data. Its other fields are written when the segment leaves.
+/// Queues an acknowledgment without data. Its other fields are written when the segment is sent.
 fn push_ack(sender: &Sender, out: &mut Outbox) {
     out.push(Segment {
         seq: sender.snd_nxt(),

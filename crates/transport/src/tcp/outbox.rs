@@ -30,9 +30,9 @@ pub enum AppEvent {
 /// memory, so that a running connection allocates nothing.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    /// Segments in the order they leave.
+    /// Segments in order of transmission.
     pub segments: Vec<Outgoing>,
-    /// Events in the order they happened.
+    /// Events in the order in which they happened.
     pub events: Vec<AppEvent>,
     /// In-order bytes delivered to the receiving application in this step.
     pub delivered_bytes: u64,

@@ -32,7 +32,7 @@ impl UdpEndpoint {
         }
     }
 
-    /// Returns the next datagram, with `len` bytes of payload, as it leaves now. A datagram from
+    /// Returns the next datagram, with `len` bytes of payload, as it is sent now. A datagram from
     /// the receiver of the flow's data answers the last one received, which gives a round-trip
     /// time.
     pub fn send(&mut self, now: Time, len: u32) -> Datagram {

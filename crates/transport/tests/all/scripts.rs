@@ -268,8 +268,8 @@ fn new_data_acknowledged_after_a_timeout_proves_it_spurious_without_timestamps()
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(310);
     s.sends(&[1]);
-    // RFC 5682: the first ACK lets new data leave, and the second covers data that was never
-    // retransmitted.
+    // RFC 5682: the first ACK allows new data to be sent, and the second ACK covers data that was
+    // never retransmitted.
     s.ack(1);
     s.sends(&[11, 12]);
     s.ack(2);

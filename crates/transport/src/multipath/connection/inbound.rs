@@ -439,7 +439,7 @@ impl Inbound {
         (self.window.initial(), self.window.scale())
     }
 
-    /// Returns the window of a segment that leaves now on a subflow with segments of `mss`. The
+    /// Returns the window of a segment that is sent now on a subflow with segments of `mss`. The
     /// window is never smaller than one offered on another subflow.
     pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
         let held = self.held(mss);

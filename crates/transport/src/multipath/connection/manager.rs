@@ -41,7 +41,7 @@ struct Managed {
     stage: Stage,
     /// Time to open the path or to repeat the confirmation. [`Time::NEVER`] if the path is not due.
     join_at: Time,
-    /// True if the last packet of the handshake has left with its MPTCP option.
+    /// True if the last packet of the handshake was sent with its MPTCP option.
     has_confirmed: bool,
     /// Number of repeats of MP_JOIN's third packet.
     confirmations: u32,
@@ -128,7 +128,7 @@ impl PathManager {
         }
     }
 
-    /// Records that MP_CAPABLE or MP_JOIN leaves on a path.
+    /// Records that MP_CAPABLE or MP_JOIN is sent on a path.
     pub(super) fn open(&mut self, index: usize) {
         self.paths[index].stage = Stage::Opening;
         self.paths[index].join_at = Time::NEVER;
@@ -160,8 +160,8 @@ impl PathManager {
         stage == Stage::Usable || is_opening
     }
 
-    /// Returns true if a path has a socket. The opener has one from its SYN on, the other end once
-    /// the handshake is complete.
+    /// Returns true if a path has a socket. At the opening end the socket exists from the SYN on.
+    /// At the other end it exists once the handshake is complete.
     pub(super) fn is_there(&self, index: usize) -> bool {
         match self.paths[index].stage {
             Stage::Idle | Stage::Gone => false,
@@ -391,7 +391,7 @@ impl PathManager {
         }
     }
 
-    /// Returns the option of an acknowledgment without data that leaves on a path. The option
+    /// Returns the option of an acknowledgment without data that is sent on a path. The option
     /// replaces the data sequence signal. `None` if there is nothing to signal.
     pub(super) fn signal(&mut self, index: usize) -> Option<MptcpOption> {
         let handshake = self.handshake(index);

@@ -57,7 +57,7 @@ pub(super) struct Mappings {
 }
 
 impl Mappings {
-    /// Records a new mapping that left.
+    /// Records the mapping of data that was just sent.
     pub(super) fn push(&mut self, mapping: Mapping) {
         debug_assert!(
             mapping.len > 0 && mapping.len <= mapping.remaining,

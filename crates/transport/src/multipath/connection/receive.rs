@@ -1,5 +1,5 @@
-//! Processing of received segments for the connection, and the connection's fields in departing
-//! segments.
+//! Processing of received segments for the connection, and the connection's fields in segments to
+//! send.
 
 use super::inbound::Round;
 use super::path::{Mapping, Path};
@@ -109,7 +109,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Writes the connection's fields into a segment that leaves on path `index`.
+    /// Writes the connection's fields into a segment that is sent on path `index`.
     pub(super) fn stamp(&mut self, index: usize, segment: &mut Segment) {
         if segment.flags.has(Flags::SYN) {
             let (window, scale) = self.inbound.syn_window();
@@ -156,7 +156,8 @@ pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, 
     }
 }
 
-/// Returns true if a read causes the ACK that leaves on path `index` (Linux `mptcp_cleanup_rbuf`).
+/// Returns true if the application's read causes the ACK that is sent on path `index` (Linux
+/// `mptcp_cleanup_rbuf`).
 pub(super) fn has_read_first(connection: &mut MultipathConnection, index: usize) -> bool {
     let receiver = receiver_of(&mut connection.paths[index].tcp);
     shared::take_has_read_first(receiver)

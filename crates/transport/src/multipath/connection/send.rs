@@ -104,8 +104,8 @@ impl MultipathConnection {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// Grows the send buffer of path `index` if the path's window has room after all its segments
-    /// have left (Linux `tcp_data_snd_check`).
+    /// Grows the send buffer of path `index` if all its segments were sent and the path's window
+    /// has space left (Linux `tcp_data_snd_check`).
     fn find_room(&mut self, now: Time, index: usize) {
         let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
         if waits && self.paths[index].tcp.sender().has_room() {
@@ -154,7 +154,7 @@ impl MultipathConnection {
         run
     }
 
-    /// Lets a subflow send from `run`. Returns the number of bytes that left.
+    /// Lets a subflow send from `run`. Returns the number of bytes that were sent.
     fn push(
         &mut self,
         now: Time,
@@ -168,7 +168,7 @@ impl MultipathConnection {
         })
     }
 
-    /// Lets a subflow act with an offer of `run`. Returns the number of bytes that left.
+    /// Lets a subflow act with an offer of `run`. Returns the number of bytes that were sent.
     fn act<P: Probe>(
         &mut self,
         now: Time,

@@ -105,7 +105,7 @@ fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, fiel
         .ce_packets
 }
 
-/// Returns the ECN field and the flags of a departing acknowledgment.
+/// Returns the ECN field and the flags of an acknowledgment to send.
 fn stamped(accurate: &mut Accurate) -> (Ecn, u32) {
     let mut ack = told(0);
     let mut field = Ecn::NotEct;

@@ -175,7 +175,7 @@ impl TcpEndpoint {
     }
 
     /// Processes the peer's answer to a SYN. Data of the SYN that the peer did not accept is sent
-    /// again, and new data follows. Without data an acknowledgment leaves.
+    /// again, and new data follows. Without data an acknowledgment is sent.
     ///
     /// Standard: RFC 7413 §4.2.2.
     fn take_answer(

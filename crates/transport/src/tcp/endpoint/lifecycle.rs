@@ -62,7 +62,7 @@ impl Lifecycle {
         self.state
     }
 
-    /// Returns true if data may leave. During the handshake only `before_established` (Fast Open)
+    /// Returns true if data may be sent. During the handshake only `before_established` (Fast Open)
     /// allows it.
     #[inline]
     pub(super) fn may_send(&self, before_established: bool) -> bool {
@@ -115,7 +115,7 @@ impl Lifecycle {
                 self.state = S::Closed;
                 Close::Over
             }
-            // The FIN leaves once the connection is established.
+            // The FIN is sent once the connection is established.
             S::SynReceived if !may_send => Close::Finish,
             S::Established | S::SynReceived => {
                 self.state = S::FinWait1;

@@ -159,7 +159,7 @@ impl Opening {
         self.syns < most
     }
 
-    /// Returns the SYN or SYN-ACK that leaves now.
+    /// Returns the SYN or SYN-ACK that is sent now.
     pub(super) fn syn(
         &mut self,
         now: Time,

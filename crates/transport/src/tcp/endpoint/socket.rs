@@ -8,7 +8,7 @@ use fadeout_core::{Bytes, Span, Time};
 /// Socket options, by Linux's names.
 #[derive(Debug)]
 pub enum SocketOption {
-    /// True if small segments leave without waiting for outstanding data (`TCP_NODELAY`).
+    /// True if small segments are sent without waiting for outstanding data (`TCP_NODELAY`).
     NoDelay(bool),
     /// True if small segments wait for more data to be written (`TCP_CORK`).
     Cork(bool),

@@ -48,14 +48,14 @@ impl Bench {
         self.now += Span::from_millis(millis);
     }
 
-    /// Passes a command to the endpoint. Returns the segments that leave.
+    /// Passes a command to the endpoint. Returns the segments that it sends.
     fn command(&mut self, command: AppCommand) -> Vec<Segment> {
         let mut out = Outbox::default();
         self.tcp.on_app(self.now, command, &mut out, &mut NullProbe);
         self.left(out)
     }
 
-    /// Passes a segment to the endpoint. Returns the segments that leave.
+    /// Passes a segment to the endpoint. Returns the segments that it sends.
     fn arrive(&mut self, segment: Segment) -> Vec<Segment> {
         let mut out = Outbox::default();
         let probe = &mut NullProbe;
@@ -189,7 +189,7 @@ fn two_ends_that_call_at_once_acknowledge_each_others_syn_once_more() {
     assert_eq!((left[0].seq, left[0].ack, left[0].len), (1, 1, 0));
     // The SACK block reports the SYN as a duplicate (RFC 2883).
     assert_eq!(left[0].sack.as_slice(), [SackBlock { start: 0, end: 1 }]);
-    // Data that waits to be sent carries the ACK, so no separate ACK leaves.
+    // Data that waits to be sent carries the ACK, so no separate ACK is sent.
     let mut b = Bench::new(&config());
     b.command(AppCommand::Connect);
     b.command(AppCommand::Write(Bytes(500)));

@@ -228,7 +228,7 @@ impl AckPolicy {
         }
     }
 
-    /// Returns true if an ACK leaves now. Otherwise sets a timer.
+    /// Returns true if an ACK must be sent now. Otherwise sets a timer.
     pub(super) fn decide(&mut self, now: Time, urgency: Urgency, cx: &Unacknowledged) -> bool {
         let is_full = cx.is_full;
         let is_immediate = match self.rule {
@@ -249,7 +249,7 @@ impl AckPolicy {
         self.arm_delayed(now, cx.srtt)
     }
 
-    /// Holds back an ACK of out-of-order data. Returns false if the ACK must leave now.
+    /// Holds back an ACK of out-of-order data. Returns false if the ACK must be sent now.
     fn compress(&mut self, now: Time, cx: &Unacknowledged) -> bool {
         if !self.compresses || !cx.has_sack || self.compressed >= MAX_COMPRESSED {
             return false;
@@ -273,8 +273,8 @@ impl AckPolicy {
         true
     }
 
-    /// Sets the timer unless it is set for an earlier time. Returns true if the ACK leaves at once
-    /// because the timer is about to fire.
+    /// Sets the timer unless it is set for an earlier time. Returns true if the ACK must be sent at
+    /// once because the timer is about to fire.
     fn arm_delayed(&mut self, now: Time, srtt: Span) -> bool {
         let mut delay = self.delay;
         if self.rule == AckRule::Linux {
@@ -343,7 +343,7 @@ impl AckPolicy {
         self.compressed_at = Time::NEVER;
     }
 
-    /// Returns the timestamp of an ACK that leaves now. The timer of thinned ACKs does not update
+    /// Returns the timestamp of an ACK that is sent now. The timer of thinned ACKs does not update
     /// the clock. So a thinned ACK has the timestamp of the last ACK held back (Linux
     /// `tcp_compressed_ack_kick`).
     pub(super) fn stamped_at(&self, now: Time) -> Time {
@@ -358,8 +358,8 @@ impl AckPolicy {
         self.timer_at.min(self.thinned_at())
     }
 
-    /// Returns the time at which thinned ACKs leave at the latest. This is the expiry of their own
-    /// timer or of the delayed-ACK timer (Linux `tcp_delack_timer_handler`).
+    /// Returns the time at which thinned ACKs are sent at the latest. This is the expiry of their
+    /// own timer or of the delayed-ACK timer (Linux `tcp_delack_timer_handler`).
     fn thinned_at(&self) -> Time {
         if self.compressed > 0 {
             self.compressed_at.min(self.runs_out_at)
@@ -368,7 +368,7 @@ impl AckPolicy {
         }
     }
 
-    /// Processes a wake-up. Returns true if an ACK leaves because a timer expired.
+    /// Processes a wake-up. Returns true if an ACK must be sent because a timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         if self.compressed == 0 && self.timer_at <= now {
             if self.rule == AckRule::Linux {

@@ -56,12 +56,12 @@ impl Marks {
         is_marked
     }
 
-    /// Returns true if an ACK must leave now to report marks.
+    /// Returns true if an ACK must be sent now to report marks.
     pub(super) fn is_ack_due(&self) -> bool {
         self.marked - self.told >= MARKS_PER_ACK
     }
 
-    /// Writes the report of marks into a segment that leaves now.
+    /// Writes the report of marks into a segment that is sent now.
     pub(super) fn stamp(&mut self, segment: &mut Segment) {
         match self.feedback {
             EcnFeedback::None => {}

@@ -55,9 +55,9 @@ pub(crate) struct Receiver {
     /// Sequence number of the peer's FIN. `None` before the FIN.
     fin_at: Option<u64>,
     is_reading: bool,
-    /// True if a read causes the ACK that leaves next.
+    /// True if the application's read causes the next ACK.
     has_read_first: bool,
-    /// Arrival time of data that the application reads right after the due ACK has left. The kernel
+    /// Arrival time of data that the application reads right after the due ACK was sent. The kernel
     /// sends the ACK before the application runs. `None` without such data.
     reads_since: Option<Time>,
     /// True if the read after the ACK doubled the window, so that a window update is due.
@@ -88,7 +88,7 @@ pub(super) struct SynTerms {
 pub(super) struct Received {
     /// In-order bytes for the application.
     pub(super) bytes: u64,
-    /// True if an acknowledgment must leave now.
+    /// True if an acknowledgment must be sent now.
     pub(super) ack_now: bool,
     /// True if the peer's FIN is in order.
     pub(super) fin: bool,
@@ -404,7 +404,7 @@ impl Receiver {
         self.pushes = self.pushes.saturating_add(1);
     }
 
-    /// Returns true if an ACK leaves after a segment with `bytes` of new in-order data (Linux
+    /// Returns true if an ACK is sent after a segment with `bytes` of new in-order data (Linux
     /// `__tcp_ack_snd_check`, then `tcp_cleanup_rbuf` if the application has read it).
     fn is_ack_due(&mut self, now: Time, urgency: Urgency, bytes: u64, srtt: Span) -> bool {
         let is_full = self.is_more_than_a_segment_unacknowledged();
@@ -450,7 +450,7 @@ impl Receiver {
         self.reassembly.next() - self.acked_up_to > u64::from(self.peer_mss)
     }
 
-    /// Returns true if thinned ACKs must leave before `segment` is processed. An ACK after the
+    /// Returns true if thinned ACKs must be sent before `segment` is processed. An ACK after the
     /// segment could not report the block of the thinned ACKs any more (Linux
     /// `tcp_sack_new_ofo_skb`, which extends a block first).
     fn ends_compression(&self, segment: &Segment) -> bool {
@@ -460,7 +460,7 @@ impl Receiver {
     }
 
     /// Returns true if earlier data must be acknowledged before a segment with the ECN field `ecn`
-    /// is processed. This is so if the mark changes, or if thinned ACKs must leave.
+    /// is processed. This is so if the mark changes, or if thinned ACKs must be sent first.
     ///
     /// Standard: RFC 8257 §3.2.
     #[inline]
@@ -475,7 +475,7 @@ impl Receiver {
         self.is_answered || self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
-    /// Writes the acknowledgment fields into a segment that leaves now.
+    /// Writes the acknowledgment fields into a segment that is sent now.
     #[inline]
     pub(super) fn stamp(&mut self, now: Time, segment: &mut Segment) {
         let next = self.reassembly.next();
@@ -517,7 +517,7 @@ impl Receiver {
         self.policy.expect_reply();
     }
 
-    /// Records that an ACK of all received data leaves.
+    /// Records that an ACK of all received data is sent.
     pub(super) fn on_acknowledged(&mut self) {
         self.acked_up_to = self.reassembly.next();
         self.pushes = 0;
@@ -536,7 +536,7 @@ impl Receiver {
     }
 
     /// Processes a report of a link. `srtt` is that of the sending half. Returns the number of
-    /// acknowledgments that must leave now.
+    /// acknowledgments that must be sent now.
     pub(super) fn on_link_info(&mut self, now: Time, info: &LinkInfo, srtt: Span) -> u32 {
         if self.resilience.outage != OutageResponse::Freeze {
             return 0;
@@ -564,7 +564,7 @@ impl Receiver {
         self.policy.wake_at().min(self.freeze.wake_at())
     }
 
-    /// Returns true if an ACK leaves because the delayed-ACK timer expired or the window closes.
+    /// Returns true if an ACK is due because the delayed-ACK timer expired or the window closes.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         let closes = self.freeze.on_wake(now);
         self.policy.on_wake(now, rto) || closes

@@ -30,8 +30,8 @@ impl Receiver {
         self.window.on_read(now, bytes, first, self.mss);
     }
 
-    /// Lets the application read data after the due ACK has left. Returns true if another ACK must
-    /// leave.
+    /// Lets the application read data after the due ACK was sent. Returns true if another ACK must
+    /// be sent.
     #[inline]
     pub(super) fn read_what_waits(&mut self) -> bool {
         let since = self.reads_since.take();
@@ -43,7 +43,7 @@ impl Receiver {
         std::mem::take(&mut self.owes_update)
     }
 
-    /// Stops or resumes reading. Returns true if a window update should leave.
+    /// Stops or resumes reading. Returns true if a window update should be sent.
     ///
     /// Standard: RFC 9293 §3.8.6.2.2.
     pub(in crate::tcp) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
@@ -65,9 +65,9 @@ impl Receiver {
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
-    /// Returns true if the application's read of `bytes` lets a due ACK leave. This is so if more
-    /// than a segment is unacknowledged, or if a burst has ended and the buffer is empty (Linux
-    /// `tcp_cleanup_rbuf`).
+    /// Returns true if the application's read of `bytes` causes a due ACK to be sent. This is so if
+    /// more than a segment is unacknowledged, or if a burst has ended and the buffer is empty
+    /// (Linux `tcp_cleanup_rbuf`).
     pub(super) fn is_answered_read(&self, bytes: u64) -> bool {
         let is_drained = self.packets.unread() == 0
             && self.reassembly.buffered() == 0
@@ -79,8 +79,8 @@ impl Receiver {
                 || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
-    /// Removes up to `bytes` from the buffer for the application. Returns true if an ACK should
-    /// leave, because it is due or because the window doubled (Linux `__tcp_cleanup_rbuf`).
+    /// Removes up to `bytes` from the buffer for the application. Returns true if an ACK should be
+    /// sent, because it is due or because the window doubled (Linux `__tcp_cleanup_rbuf`).
     #[inline]
     pub(in crate::tcp) fn read(&mut self, now: Time, bytes: u64) -> bool {
         self.advertised = None;

@@ -299,14 +299,14 @@ impl Reassembly {
         self.duplicate = None;
     }
 
-    /// Returns true if an ACK that leaves now carries SACK blocks.
+    /// Returns true if an ACK that is sent now carries SACK blocks.
     #[inline]
     pub(super) fn has_blocks(&self) -> bool {
         self.duplicate.is_some() || self.recent_len > 0
     }
 
-    /// Returns at most `most` SACK blocks for an ACK that leaves now. A DSACK block comes first and
-    /// is reported only once.
+    /// Returns at most `most` SACK blocks for an ACK that is sent now. A DSACK block comes first
+    /// and is reported only once.
     ///
     /// Standard: RFC 2018 §4; RFC 2883 §4.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {

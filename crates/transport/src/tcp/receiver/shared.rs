@@ -1,5 +1,5 @@
 //! A receiver whose buffer and window belong to a multipath connection. The connection's
-//! information about a received segment decides when its acknowledgment leaves.
+//! information about a received segment decides when the acknowledgment is sent.
 
 use super::Receiver;
 use super::packets::Held;
@@ -73,8 +73,8 @@ pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
     receiver.of_connection = Some(said);
 }
 
-/// Returns true if a read that emptied the buffer causes the ACK that leaves `receiver`. Resets
-/// this flag.
+/// Returns true if a read that emptied the buffer causes the next ACK of `receiver`. Resets this
+/// flag.
 pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
     std::mem::take(&mut receiver.has_read_first)
 }
@@ -89,10 +89,10 @@ pub(super) fn ends_burst(receiver: &Receiver) -> bool {
     receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive())
 }
 
-/// Returns true if an acknowledgment of `receiver` leaves after the application read data of any
-/// path. This is so if more than a segment is unacknowledged, or if a burst has ended. The end of a
-/// burst counts only if this receiver has no gap. Also, the read must empty the buffer or free
-/// twice the window last offered (Linux `mptcp_cleanup_rbuf`).
+/// Returns true if `receiver` sends an acknowledgment after the application read data of any path.
+/// This is so if more than a segment is unacknowledged, or if a burst has ended. The end of a burst
+/// counts only if this receiver has no gap. Also, the read must empty the buffer or free twice the
+/// window last offered (Linux `mptcp_cleanup_rbuf`).
 pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool, makes_room: bool) -> bool {
     let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
     receiver.policy.rule() == AckRule::Linux

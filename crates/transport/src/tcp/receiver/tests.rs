@@ -1,4 +1,4 @@
-//! Tests of the receiving half: segments arrive, and acknowledgments with their windows leave.
+//! Tests of the receiving half: reactions to segments, and acknowledgments with their windows.
 
 mod reading;
 
@@ -79,7 +79,7 @@ impl Bench {
         self.take(data(seq, bytes))
     }
 
-    /// Returns the ACK that leaves now.
+    /// Returns the ACK that is sent now.
     fn ack(&mut self) -> Segment {
         let mut ack = Segment::default();
         self.receiver.stamp(self.now, &mut ack);
@@ -326,7 +326,7 @@ fn an_ack_that_would_shrink_the_window_waits_for_the_reader() {
 
 #[test]
 fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
-    // Linux `tcp_cleanup_rbuf`: a push ends a burst, whose ACK leaves after the read. An
+    // Linux `tcp_cleanup_rbuf`: a push ends a burst, whose ACK is sent after the read. An
     // interactive connection waits for a second push.
     for (pushes, is_interactive, bytes, unread, acks) in [
         (1, false, 10, 0, true),
@@ -348,7 +348,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
         let found = b.receiver.is_answered_read(bytes);
         assert_eq!(found, acks, "{pushes} {is_interactive} {bytes} {unread}");
     }
-    // No ACK leaves if no ACK is due, if data is missing, or if the rule for ACKs is not Linux's.
+    // No ACK is sent if no ACK is due, if data is missing, or if the rule for ACKs is not Linux's.
     let mut b = Bench::new(&linux());
     b.receiver.pushes = 1;
     assert!(!b.receiver.is_answered_read(10));
@@ -376,7 +376,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
     };
     assert!(answers(|_| ()));
     assert!(!answers(|receiver| receiver.pushes = 0));
-    // More than a full segment is unacknowledged, so an ACK leaves.
+    // More than a full segment is unacknowledged, so an ACK is sent.
     assert!(answers(|receiver| {
         receiver.pushes = 0;
         receiver.reassembly.insert(1, 3_001);
@@ -390,7 +390,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
 
 #[test]
 fn another_mark_needs_an_ack_of_what_was_received_before() {
-    // RFC 8257 section 3.2: if the mark changes, an ACK for the earlier segments leaves first.
+    // RFC 8257 section 3.2: if the mark changes, an ACK for the earlier segments is sent first.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Dctcp);
     assert!(!b.receiver.must_acknowledge_before(&data(1, 1000), Ecn::Ce));
     b.data(1, 1000);
@@ -466,7 +466,7 @@ fn data_soon_after_what_it_answers_makes_a_connection_interactive() {
 
 #[test]
 fn a_reader_that_comes_back_announces_an_opening_worth_it() {
-    // RFC 9293 section 3.8.6.2.2: a window update leaves if the window grows by a full segment or
+    // RFC 9293 section 3.8.6.2.2: a window update is sent if the window grows by a full segment or
     // by half of the buffer.
     let small = TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 1_200 },

@@ -306,7 +306,7 @@ impl AdvertisedWindow {
         );
     }
 
-    /// Returns the window of a segment that leaves now.
+    /// Returns the window of a segment that is sent now.
     pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
         let window = self.preview(held, mss);
@@ -332,8 +332,8 @@ impl AdvertisedWindow {
         said
     }
 
-    /// Returns the window of a segment that leaves now on a Linux subflow. A window below the offer
-    /// of another subflow is raised to that offer, and then rounded down to the scale
+    /// Returns the window of a segment that is sent now on a Linux subflow. A window below the
+    /// offer of another subflow is raised to that offer, and then rounded down to the scale
     /// (`mptcp_set_rwin`). The right edge belongs to the connection, so the subflow's window may
     /// shrink.
     pub(crate) fn advertise_shared(&mut self, next: u64, held: Held, mss: u32) -> u64 {

@@ -125,7 +125,7 @@ impl SendBuffer {
     pub(super) fn add(&mut self, bytes: u64) {
         self.backlog = self.backlog.saturating_add(bytes);
     }
-    /// Removes `bytes` that left on the SYN without having been in the buffer.
+    /// Removes `bytes` that the SYN carried and that never were in the buffer.
     pub(super) fn skip(&mut self, bytes: u64) {
         self.backlog = self.backlog.saturating_sub(bytes);
     }
@@ -267,15 +267,15 @@ impl Sender {
         buffer.waits = memory >= buffer.limit || buffer.limit - memory < memory / 2;
     }
 
-    /// Writes until all data is written or the memory is used up. Full sk_buffs leave as the window
-    /// allows (Linux `tcp_sendmsg_locked`).
+    /// Writes until all data is written or the memory is used up. Full sk_buffs are sent as the
+    /// window allows (Linux `tcp_sendmsg_locked`).
     pub(super) fn write_out<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         while self.begin_call() {
             if !self.write_block(cx) {
                 return;
             }
             let is_last = self.is_finishing() && self.backlog() == 0;
-            // If the application closed before the handshake was complete, the FIN leaves with the
+            // If the application closed before the handshake was complete, the FIN is sent with the
             // data.
             self.fin_queued |= is_last && self.snd_nxt == 1;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));

@@ -16,7 +16,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Processes the answer to the SYN that left at `sent_at` with data up to `end`. The answer
+    /// Processes the answer to the SYN that was sent at `sent_at` with data up to `end`. The answer
     /// acknowledged the data up to `ack`. Other data of the SYN is lost for a reason other than
     /// congestion, and is retransmitted at once (Linux `tcp_non_congestion_loss_retransmit`).
     pub(in crate::tcp) fn on_early_answer<P: Probe>(

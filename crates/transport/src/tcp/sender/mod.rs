@@ -176,7 +176,7 @@ pub(crate) struct Sender {
     is_corked: bool,
     /// True if more data follows the last write. The end of the write is then sent without PSH.
     has_more: bool,
-    /// True if small segments may leave until the next write (Linux `TCP_NAGLE_PUSH`).
+    /// True if small segments may be sent until the next write (Linux `TCP_NAGLE_PUSH`).
     pushes_small: bool,
     /// Ends of records. No segment contains data of two records.
     records: VecDeque<u64>,

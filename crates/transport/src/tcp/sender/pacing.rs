@@ -39,7 +39,7 @@ impl Pacer {
     }
 }
 
-/// Number of segments that leave without pacing at the start of a connection, as in Linux and
+/// Number of segments that are sent without pacing at the start of a connection, as in Linux and
 /// sch_fq.
 const UNPACED_SEGMENTS: u64 = 10;
 

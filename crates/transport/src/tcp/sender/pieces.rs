@@ -1,4 +1,4 @@
-//! Bursts of segments, and the sk_buffs that contain them. The rules decide which segments leave
+//! Bursts of segments, and the sk_buffs that contain them. The rules decide which segments are sent
 //! together, wait for more data, or carry PSH, as in a kernel with segmentation offload.
 
 use super::Sender;
@@ -25,7 +25,7 @@ pub(super) struct Pieces {
     is_pushed: bool,
 }
 
-/// Position of a segment in a burst, the segments that leave together.
+/// Position of a segment in a burst. A burst consists of the segments that are sent together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
@@ -71,13 +71,13 @@ impl Sender {
     }
 
     /// Extends the first sk_buff by newly written data that still fits. The sk_buff then grows
-    /// while its first segments leave.
+    /// while its first segments are sent.
     pub(super) fn extend_piece(&mut self) {
         self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
     /// Moves the end of a full sk_buff forward while the application writes and the first segments
-    /// leave. A push ends the sk_buff if more than half of the peer's largest window was sent
+    /// are sent. A push ends the sk_buff if more than half of the peer's largest window was sent
     /// without PSH (Linux `forced_push`).
     pub(super) fn grow_piece(&mut self) {
         if !self.pieces.grows {
@@ -101,7 +101,7 @@ impl Sender {
         }
     }
 
-    /// Returns true if newly written data extends the sk_buff that leaves next.
+    /// Returns true if newly written data extends the sk_buff that is sent next.
     pub(super) fn is_growing(&self) -> bool {
         self.pieces.grows
     }
@@ -423,8 +423,8 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_piece_does_not_wait_where_more_pieces_follow() {
-        // If the sk_buff has at most two segments left and two may leave, they do not wait. With
-        // one byte more they wait.
+        // If the sk_buff has at most two unsent segments and two may be sent, they do not wait.
+        // With one byte more they wait.
         let rest = |rest| waits(|b| b.sender.pieces.end = b.sender.snd_nxt + rest);
         assert_eq!(
             (rest(1_500), rest(2_000), rest(2_001)),
@@ -456,8 +456,8 @@ mod tests {
 
     #[test]
     fn the_end_of_the_stream_waits_for_as_much_room_as_it_needs() {
-        // 3,000 bytes are unsent. If only three segments may leave, they wait, because the next ACK
-        // may allow more. With room for four they leave.
+        // 3,000 bytes are unsent. If only three segments may be sent, they wait, because the next
+        // ACK may allow more. If four may be sent, they do not wait.
         let mut b = waiting(13);
         b.sender.fin_queued = true;
         assert!(b.sender.defers(b.now, 3, 10).is_some());
@@ -472,8 +472,8 @@ mod tests {
             if has_records {
                 b.sender.records.push_back(b.sender.write_end);
             }
-            // 3,000 bytes are unsent, and four segments may leave. Data before a FIN or the end of
-            // a record does not wait.
+            // 3,000 bytes are unsent, and four segments may be sent. Data before a FIN or the end
+            // of a record does not wait.
             b.sender.defers(b.now, 4, 10).is_some()
         };
         assert_eq!(

@@ -60,7 +60,8 @@ impl Reduction {
             count <= i64::from(u32::MAX),
             "a rate reduction lets {count} segments leave"
         );
-        // At least one segment may leave at the start of a reduction, for the first retransmission.
+        // At least one segment may be sent at the start of a reduction, for the first
+        // retransmission.
         count.max(i64::from(self.out == 0)) as u32
     }
 }

@@ -362,8 +362,8 @@ mod tests {
     fn a_repair_ends_with_the_room_and_is_a_piece_of_its_own() {
         let mut b = in_one_piece(|_| ());
         lose(&mut b, 1..7);
-        // Six of ten segments are lost, so four are in flight. A window of seven lets three
-        // segments leave.
+        // Six of ten segments are lost, so four are in flight. A window of seven allows three more
+        // segments.
         b.sender.window.cwnd = 7.0;
         assert_eq!(repair(&mut b), [4, 5, 6]);
         assert_eq!(b.sender.board.pieces, 3, "before it, it, and behind it");

@@ -20,8 +20,8 @@ pub(super) struct OfConnection {
 }
 
 impl Sender {
-    /// Returns the time to repeat MP_JOIN's third packet, which leaves now, if it is not answered.
-    /// The wait is two round trips (Linux `schedule_3rdack_retransmission`).
+    /// Returns the time at which MP_JOIN's third packet, sent now, is repeated if it is not
+    /// answered. The wait is two round trips (Linux `schedule_3rdack_retransmission`).
     ///
     /// Standard: RFC 8684 §3.2.
     pub(crate) fn join_repeats_at(&self, now: Time) -> Time {
@@ -38,8 +38,8 @@ impl Sender {
         self.holds_back = holds_back;
     }
 
-    /// Lets the connection bind more data after an acknowledgment and before new data leaves (Linux
-    /// `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
+    /// Lets the connection bind more data after an acknowledgment and before new data is sent
+    /// (Linux `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
     #[inline]
     pub(crate) fn bind_first(&mut self, binds_first: bool) {
         self.of_connection.binds_first = binds_first;

@@ -1,5 +1,5 @@
-//! Model of a sender and a receiver, built only from the segments that leave and arrive. It shares
-//! no code with the endpoint.
+//! Model of a sender and a receiver, built only from the segments that are sent and received. It
+//! shares no code with the endpoint.
 
 use fadeout_core::{Flags, Segment, Span};
 use std::collections::BTreeMap;
@@ -60,8 +60,8 @@ pub(crate) struct Direction {
     /// Right edge of the window that the receiver has sent.
     offered: u64,
     has_offered: bool,
-    /// True if the receiver echoes marks as DCTCP does. An ACK may then leave for data that arrived
-    /// before the newest segment.
+    /// True if the receiver echoes marks as DCTCP does. An ACK may then be sent for data that
+    /// arrived before the newest segment.
     pub(crate) ends_runs: bool,
     before_newest: u64,
     last_stamp: [u32; 2],
@@ -88,7 +88,7 @@ impl Direction {
         self.fin_at.is_some_and(|at| at < self.arrived.contiguous())
     }
 
-    /// Records the sequence numbers of a segment that leaves the sender.
+    /// Records the sequence numbers of a segment that is sent.
     pub(crate) fn on_data_sent(&mut self, segment: &Segment) {
         if segment.has_timestamps {
             assert!(segment.ts_value >= self.last_stamp[0], "timestamps go back");
@@ -182,7 +182,7 @@ impl Direction {
         }
     }
 
-    /// Records the acknowledgment of a segment that leaves the receiver.
+    /// Records the acknowledgment of a segment that the receiver sends.
     pub(crate) fn on_ack_sent(&mut self, segment: &Segment) {
         if !segment.flags.has(Flags::ACK) {
             return;

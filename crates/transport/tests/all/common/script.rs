@@ -36,7 +36,7 @@ impl Probe for Log {
     }
 }
 
-/// A segment that left the endpoint, with its time.
+/// A segment that the endpoint sent, with its time.
 #[derive(Clone, Copy)]
 pub(crate) struct Left {
     pub(crate) at_ms: u64,
@@ -236,7 +236,7 @@ impl Script {
         self.out.clear();
     }
 
-    /// Removes and returns the segments that left since the last call.
+    /// Removes and returns the segments that were sent since the last call.
     pub(crate) fn left(&mut self) -> Vec<Left> {
         std::mem::take(&mut self.left)
     }

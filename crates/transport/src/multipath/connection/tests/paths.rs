@@ -138,7 +138,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
         net.run(ms(1_990));
         let before = net.carried(1);
         assert!(before > 1_000_000, "{scheduler}: {before}");
-        // Data that already waits on the removed path's queue still leaves.
+        // Data that already waits on the removed path's queue is still sent.
         net.run(ms(2_500));
         let while_draining = net.carried(1);
         net.run(ms(3_990));

@@ -1,4 +1,4 @@
-//! Tests of the times at which acknowledgments leave.
+//! Tests of the times at which acknowledgments are sent.
 
 use super::*;
 
@@ -269,8 +269,8 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
     assert!(!policy.on_wake(at(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
-    // A thinned ACK has the timestamp of the last ACK held back. An ACK that leaves before its
-    // timer has the present time.
+    // A thinned ACK has the timestamp of the last ACK held back. An ACK that is sent before its
+    // timer expires has the present time.
     let before = Time::ZERO + Span::from_micros(500);
     assert_eq!(
         [soon, before].map(|at| policy.stamped_at(at)),

@@ -56,7 +56,7 @@ fn a_thinned_ack_leaves_after_a_twentieth_of_the_round_trip_and_a_tenth_of_a_mil
 #[test]
 fn thinned_acks_end_where_a_block_could_not_be_repeated() {
     // Linux expects two blocks in each ACK. If a segment extends an older block or begins a new
-    // one, the held-back ACK leaves first.
+    // one, the held-back ACK is sent first.
     let (mut b, last) = thinned();
     let ends = |b: &Bench, seq| b.receiver.ends_compression(&data(seq, 1000));
     assert!(ends(&b, last + 10_000));
@@ -242,7 +242,7 @@ fn tight(memory: u64) -> Bench {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_the_application_reads() {
-    // Received data uses memory until its ACK has left. After that, or when more data arrives, the
+    // Received data uses memory until its ACK was sent. After that, or when more data arrives, the
     // application reads it.
     let mut b = tight(131_072);
     assert!(b.data(1001, 1000).ack_now);
@@ -275,7 +275,7 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     b.ack();
     b.receiver.policy.forgo_quick_acks();
     // Many segments arrive behind a gap. The segment that fills the gap makes them readable. The
-    // ACK leaves first, then the application reads.
+    // ACK is sent first, then the application reads.
     let behind = 60_001;
     for seq in (2001..behind).step_by(1000) {
         b.data(seq, 1000);

@@ -113,7 +113,7 @@ fn limit(b: &Bench) -> u64 {
 
 #[test]
 fn memory_is_what_is_written_and_a_descriptor_for_each_piece() {
-    // Ten of 60 segments have left in sk_buffs of their own. One unsent sk_buff of 32 segments and
+    // Ten of 60 segments were sent in sk_buffs of their own. One unsent sk_buff of 32 segments and
     // one of 18 remain.
     let mut b = bench(1 << 20);
     b.write(60);
@@ -152,9 +152,9 @@ fn a_record_ends_a_piece() {
 
 #[test]
 fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
-    // The ACK of the first segment is due in a millisecond. The nine segments that may leave are
+    // The ACK of the first segment is due in a millisecond. The nine segments that may be sent are
     // less than a third of the window. So the burst waits for more data (Linux
-    // `tcp_tso_should_defer`). A single pushed sk_buff would leave at once.
+    // `tcp_tso_should_defer`). A single pushed sk_buff would be sent at once.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;

@@ -19,7 +19,7 @@ fn facing(window: u64, change: impl FnOnce(&mut TcpConfig)) -> Bench {
     b
 }
 
-/// Returns the lengths of the segments that left since the last call.
+/// Returns the lengths of the segments that were sent since the last call.
 fn lengths(b: &mut Bench) -> Vec<u32> {
     let left = b.left().into_iter();
     left.map(|left| left.segment.len).collect()
@@ -96,7 +96,7 @@ fn a_subflow_pushes_what_ends_short_with_more_behind_it() {
 
 // --- bursts and pushes
 
-/// Returns the numbers of the segments that left with PSH.
+/// Returns the numbers of the segments that were sent with PSH.
 fn pushed(b: &mut Bench) -> Vec<u64> {
     let left = b.left().into_iter().map(|left| left.segment);
     let pushed = left.filter(|segment| segment.flags.has(Flags::PSH));

@@ -1,5 +1,5 @@
-//! Tests of the sending half: acknowledgments arrive, segments leave, and the tests read the state
-//! between them.
+//! Tests of the sending half. Each test passes acknowledgments to a sender, and checks its segments
+//! and its state.
 
 mod acks;
 mod bursts;
