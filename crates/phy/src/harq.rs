@@ -210,7 +210,7 @@ impl HarqSoft {
         self.totals().1
     }
 
-    // Stores new symbols while the buffer has room, and then adds energy.
+    // Stores new symbols until the buffer is full, and then adds energy.
     fn fill(&mut self, snr: f64, modulation: Modulation, symbols: f64) {
         let bits = f64::from(modulation.bits());
         let stored = &self.stretches[..self.len];

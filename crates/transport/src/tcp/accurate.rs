@@ -146,7 +146,7 @@ impl Accurate {
         decoded
     }
 
-    /// Returns the number of option bytes that full segments have room for.
+    /// Returns the number of bytes that full segments reserve for the accurate ECN option.
     pub(super) fn room(&self) -> u32 {
         if self.sends_option() { 12 } else { 0 }
     }

@@ -194,8 +194,8 @@ impl Coupled {
         })
     }
 
-    /// Returns the state of this subflow for the others. `cwnd` is the window, or the threshold
-    /// while losses are repaired.
+    /// Returns the state of this subflow for the other subflows. `cwnd` is the window, or the
+    /// threshold while losses are repaired.
     pub(crate) fn state(&self, cwnd: f64, srtt_s: f64) -> PathState {
         let round_rate = each!(&self.law, law => law.round_rate());
         PathState {

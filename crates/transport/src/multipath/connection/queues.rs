@@ -143,7 +143,7 @@ pub(super) enum Filled {
     Bound(usize),
     /// The data of one write is bound as far as possible. Another write may follow.
     Call,
-    /// All data is written, or no buffer has room.
+    /// All data is written, or all buffers are full.
     Whole,
 }
 
@@ -223,7 +223,7 @@ impl SendQueues {
         self.written.assert_invariants();
     }
 
-    /// Returns true if the writer waits for room in the buffer.
+    /// Returns true if the writer waits for free space in the buffer.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.written.is_waiting()
@@ -310,9 +310,9 @@ impl SendQueues {
         }
     }
 
-    /// Grows the send buffer of path `index`. Called if the path's window has room while the writer
-    /// waits, because the buffer then limits the path. Returns true if the buffer has grown (Linux
-    /// `tcp_check_space`).
+    /// Grows the send buffer of path `index`. Called if the path's window has free space while the
+    /// writer waits, because the buffer then limits the path. Returns true if the buffer has grown
+    /// (Linux `tcp_check_space`).
     pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
         self.written.is_waiting() && paths.is_usable(index) && self.grow(index, paths)
     }
@@ -406,7 +406,7 @@ impl SendQueues {
     }
 
     /// Binds a burst to the path whose queue drains soonest, and returns this path. `None` if there
-    /// is no data or no room.
+    /// is no data or no free space.
     fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Option<usize> {
         let left = self.written.taken() - self.bound;
         if left == 0 {
@@ -471,7 +471,7 @@ impl SendQueues {
 
     /// Returns the size of the next burst in bytes, which ends at or before `end`. A burst consists
     /// of whole fragments. Fragments are added until the burst is long enough or their `memory`
-    /// exceeds the room on the path.
+    /// exceeds the free space on the path.
     fn burst(&self, end: u64, path_room: u64, memory: impl Fn(u64) -> u64) -> u64 {
         let most = end - self.bound;
         let fragments = self.written.ends_beyond(self.bound);

@@ -347,8 +347,8 @@ fn push_fed(
     }
 }
 
-/// Grows the send buffer of path `index` after its window had room. Returns true if the buffer has
-/// grown.
+/// Grows the send buffer of path `index` after the path's window had free space. Returns true if
+/// the buffer has grown.
 fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     let sight = Sight {
         paths: &connection.paths,
@@ -358,8 +358,8 @@ fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     queues.is_some_and(|queues| queues.on_room(index, &sight))
 }
 
-/// Processes an acknowledgment on path `index`. Written data is bound as far as there is room, then
-/// the path sends its queued data. The writer continues after that.
+/// Processes an acknowledgment on path `index`. Written data is bound as far as the buffers allow,
+/// then the path sends its queued data. The writer continues after that.
 pub(super) fn bind_and_push(
     connection: &mut MultipathConnection,
     now: Time,
@@ -379,7 +379,7 @@ pub(super) fn bind_and_push(
         queues.bind(now, &connection.outbound, &sight);
     }
     push_path(connection, now, index, out, probe);
-    // The writer that waits for room runs only after the path has sent.
+    // The writer, which waits for free space, runs only after the path has sent.
     connection.find_room(now, index);
     if let Some(queues) = &mut connection.queues {
         queues.take_fed(index);

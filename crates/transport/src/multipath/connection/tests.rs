@@ -390,7 +390,8 @@ fn over_one_path_it_is_tcp() {
     // An MSS larger by 24 bytes, the length of the option, gives the segments of both connections
     // the same length.
     let mut multi = config("linux");
-    // Without timestamps each ACK has room for all SACK blocks that a drop-tail queue causes.
+    // Without timestamps each ACK has enough option space for all SACK blocks that a drop-tail
+    // queue causes.
     multi.tcp.timestamps = false;
     // In a multipath connection a burst and its PSH end with a mapping. A TCP connection has no
     // mappings, so bursts are off.

@@ -40,7 +40,7 @@ pub struct PathView {
     pub mss: u32,
     /// Pacing rate, also if the path does not pace.
     pub pacing_rate: Rate,
-    /// True if the path's window has room now.
+    /// True if the path's window allows another segment now.
     pub has_room: bool,
 }
 
@@ -56,7 +56,7 @@ impl PathView {
     }
 }
 
-/// Returns the fastest path, and the fastest path with room in its window.
+/// Returns the fastest path, and the fastest path whose window allows another segment.
 pub(super) fn fastest(paths: &[PathView]) -> (Option<&PathView>, Option<&PathView>) {
     let all = paths.iter().min_by_key(|path| path.rtt_order());
     let with_room = paths
@@ -100,8 +100,8 @@ impl Choice {
     }
 
     /// Returns a choice of all data on the fastest path. If that path is full, returns a choice of
-    /// one segment on the fastest path with room, or a wait. `waits` receives these two paths and
-    /// returns true for a wait.
+    /// one segment on the fastest path that is not full, or a wait. `waits` receives these two
+    /// paths and returns true for a wait.
     fn fastest_unless(
         paths: &[PathView],
         waits: impl FnOnce(&PathView, &PathView) -> bool,
@@ -122,7 +122,7 @@ pub trait PathScheduler {
     /// Records that new data was sent on a path. The path may differ from the chosen one, because a
     /// subflow that has just received a segment sends first.
     fn on_sent(&mut self, _path: PathId) {}
-    /// Records that the peer's window is full while a path has room.
+    /// Records that the peer's window is full while the congestion window of a path is not full.
     fn on_blocked(&mut self) {}
     /// Returns true if the scheduler sends every byte on each path.
     fn is_redundant(&self) -> bool {

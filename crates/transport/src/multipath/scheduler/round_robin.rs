@@ -1,5 +1,6 @@
-//! Round-robin scheduler: one segment on each path in turn, among the paths with room. Source:
-//! Paasch et al., CSWS 2014, and Linux out-of-tree `mptcp_rr.c` with a quota of one segment.
+//! Round-robin scheduler: one segment on each path in turn, among the paths whose window is not
+//! full. Source: Paasch et al., CSWS 2014, and Linux out-of-tree `mptcp_rr.c` with a quota of one
+//! segment.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use crate::multipath::PathId;

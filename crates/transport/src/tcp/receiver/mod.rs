@@ -41,9 +41,9 @@ pub(crate) struct Receiver {
     /// Window advertised last. `None` after a change that may affect the window.
     advertised: Option<u64>,
     mss: u32,
-    /// Assumed payload of the peer's full segments (Linux `rcv_mss`). The next field is the payload
-    /// of the last smaller segment.
+    /// Assumed payload of the peer's full segments (Linux `rcv_mss`).
     peer_mss: u32,
+    /// Payload of the last smaller segment.
     last_len: u32,
     has_sack: bool,
     /// Number of option bytes in each ACK that Multipath TCP uses.
@@ -412,7 +412,7 @@ impl Receiver {
         if self.policy.is_quick() && self.window.is_tight(held) {
             self.policy.forgo_quick_acks();
         }
-        // If less room is left than was offered, the ACK waits until the application reads.
+        // If less space is free than was offered, the ACK waits until the application reads.
         let has_room = || {
             (self.is_reading && !self.window.counts_memory())
                 || self.policy.rule() != AckRule::Linux

@@ -412,8 +412,7 @@ fn another_mark_needs_an_ack_of_what_was_received_before() {
 
 #[test]
 fn an_ack_carries_as_many_blocks_as_its_options_leave_room_for() {
-    // RFC 2018 section 3: 40 bytes of options have room for four blocks, or for three with
-    // timestamps.
+    // RFC 2018 section 3: four blocks fit into the 40 bytes of options, or three with timestamps.
     for (timestamps, multipath, blocks) in [
         (false, false, 4),
         (true, false, 3),

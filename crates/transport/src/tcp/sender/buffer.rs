@@ -44,7 +44,7 @@ pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, he
         .saturating_mul(factor * segment)
 }
 
-/// Returns true if the writer waits for room in the buffer of `sender`.
+/// Returns true if the writer waits for free space in the buffer of `sender`.
 pub(super) fn makes_wait(sender: &Sender) -> bool {
     sender.buffer.as_ref().is_some_and(|buffer| buffer.waits)
 }
@@ -63,7 +63,7 @@ pub(super) struct SendBuffer {
     call: u64,
     /// True if the current write has copied data.
     has_copied: bool,
-    /// True if the writer waits for room (`SOCK_NOSPACE`).
+    /// True if the writer waits for free space (`SOCK_NOSPACE`).
     waits: bool,
     /// True if the application closes once all data is written.
     closes: bool,
@@ -250,8 +250,8 @@ impl Sender {
             .is_some_and(|buffer| memory >= buffer.limit)
     }
 
-    /// Grows the buffer if the writer waits while the window has room. Lets the writer continue
-    /// once a third of the buffer is free (Linux `tcp_check_space`).
+    /// Grows the buffer if the writer waits while the window has free space. Lets the writer
+    /// continue once a third of the buffer is free (Linux `tcp_check_space`).
     #[inline]
     pub(super) fn check_space(&mut self, now: Time) {
         if !makes_wait(self) {

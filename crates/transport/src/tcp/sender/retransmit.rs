@@ -109,9 +109,9 @@ impl Sender {
         }
     }
 
-    /// Retransmits the lost segments of one sk_buff from segment `number` on, as far as there is
-    /// `room`, but at least one segment. Returns their number. The last of several carries PSH,
-    /// like that of new segments.
+    /// Retransmits the lost segments of one sk_buff from segment `number` on, up to `room`
+    /// segments, but at least one. Returns their number. If there are several, the last one carries
+    /// PSH, as with new segments.
     fn resend_piece<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

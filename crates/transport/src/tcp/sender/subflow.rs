@@ -45,7 +45,7 @@ impl Sender {
         self.of_connection.binds_first = binds_first;
     }
 
-    /// Returns true if the window has room for a segment.
+    /// Returns true if the congestion window allows another segment.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.in_flight() < self.window.cwnd as u32
@@ -67,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// Returns the state of this subflow for the coupled congestion controls of the others.
+    /// Returns the state of this subflow for the coupled congestion controls of the other subflows.
     pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
         let window = &self.window;
         let repairs = matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
@@ -95,8 +95,8 @@ pub(crate) fn stamp_usage(sender: &mut Sender, now: Time) {
     sender.usage.stamp(now);
 }
 
-/// Records the properties of the next offer. `begins`: true if it begins a mapping. `writer_waits`:
-/// true if the connection's writer waits for room.
+/// Records the properties of the next offer. `begins`: true if the offer begins a mapping.
+/// `writer_waits`: true if the connection's writer waits for free space.
 pub(crate) fn tell_of_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
     sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
     sender.of_connection.writer_waits = writer_waits;

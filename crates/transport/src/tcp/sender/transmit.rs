@@ -28,7 +28,7 @@ impl Sender {
         self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
-    /// Returns true if the window has room for the next segment.
+    /// Returns true if the peer's window allows the next segment of new data.
     pub(super) fn has_sendable_new_data(&self) -> bool {
         let next = self.unsent().min(u64::from(self.window.mss));
         self.has_new_data() && self.snd_nxt + next <= self.window_end()

@@ -62,7 +62,8 @@ impl Sender {
     }
 
     /// Removes half of the unused window after the application filled less than the window for a
-    /// timeout. A writer that waits for room keeps its window (`tcp_cwnd_application_limited`).
+    /// timeout. A sender whose writer waits for free space keeps its window
+    /// (`tcp_cwnd_application_limited`).
     fn shrink_to_usage(&mut self, now: Time) {
         let waits = self.of_connection.writer_waits || buffer::makes_wait(self);
         if self.state == RecoveryState::Open && !waits {

@@ -237,7 +237,7 @@ impl Direction {
         }
     }
 
-    /// Counts outstanding segments, SACKed ones, and the others that were sent more than once.
+    /// Counts the outstanding segments, the SACKed ones, and those that were sent more than once.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for known in self.outstanding.values() {

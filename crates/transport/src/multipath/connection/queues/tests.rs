@@ -57,7 +57,7 @@ fn waiting(start: u64, end: u64, is_again: bool) -> Option<Waiting> {
     })
 }
 
-/// Fills the queues until they have no more room.
+/// Fills the queues until they are full.
 fn fill(queues: &mut SendQueues, now: Time, data: &Outbound, paths: &Vec<FakePath>) {
     while queues.fill(now, data, paths) != Filled::Whole {}
 }
@@ -96,8 +96,8 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
     assert_eq!(queues.first(1).map(|data| data.start), Some(1 + burst));
     assert_eq!(queues.bytes(0) + queues.bytes(1), queues.bound - 1);
-    // The last fragment began while the buffer had room, so the data may exceed the buffer by one
-    // fragment.
+    // The last fragment began while the buffer had free space, so the data may exceed the buffer by
+    // one fragment.
     let taken = queues.written.taken() - 1;
     assert!((buffer - 10 * 40..buffer + FRAGMENT).contains(&taken));
     let bytes = queues.bytes(0);

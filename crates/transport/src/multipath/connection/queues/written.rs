@@ -83,7 +83,7 @@ impl Written {
         !self.is_waiting
     }
 
-    /// Wakes the writer. The writer continues if the buffer has any room.
+    /// Wakes the writer. The writer continues if the buffer has any free space.
     pub(super) fn wake(&mut self, una: u64, buffer: u64) {
         self.is_waiting &= self.memory(una) >= buffer;
     }
@@ -163,8 +163,8 @@ mod tests {
     fn a_writer_waits_where_the_buffer_is_full_and_ends_its_call_later() {
         let mut written = Written::default();
         assert!(!written.write(1, 1_000_000, 50_000, false));
-        // The second fragment began while the buffer had room and is completed, although it exceeds
-        // the buffer.
+        // The second fragment began while the buffer had free space and is completed, although it
+        // exceeds the buffer.
         assert_eq!(written.taken(), 1 + 2 * (PAGE - HEAD));
         assert!(written.is_waiting());
         let third_free = 1 + 2 * PAGE - 50_000 * 2 / 3;
@@ -172,7 +172,7 @@ mod tests {
         assert!(written.on_acknowledged(third_free + 2, 50_000));
         assert!(!written.write(third_free, 1_000_000, 50_000, false));
         assert_eq!(written.taken(), 1 + 3 * (PAGE - HEAD));
-        // The writer waits again. A wake-up lets it continue only if the buffer has room.
+        // The writer waits again. After a wake-up it continues only if the buffer has free space.
         let memory = written.memory(third_free);
         written.wake(third_free, memory);
         assert!(written.is_waiting());
