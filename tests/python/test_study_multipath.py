@@ -7,16 +7,18 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli.app import app
-from fadeout.studies.multipath import STUDY, runs
+from fadeout.studies.multipath import STUDY, replication, runs
 from fadeout.studies.multipath.claims import verdicts
 from fadeout.studies.multipath.runs import SWEPT_M
 from fadeout.studies.multipath.setups import (
     BALIA,
+    BASE,
     CHANGES,
     CLAIMED,
     COUPLINGS,
     FAR,
     LTE,
+    LTE_ALONE,
     MMWAVE,
     NEAR,
     SINGLE,
@@ -25,7 +27,7 @@ from fadeout.studies.multipath.setups import (
     concerning,
     job,
 )
-from fadeout.study import IN_SIGHT, SIGHTS, ThreadRunner, claims_of, published
+from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, ThreadRunner, claims_of, published
 
 CLAIMS = claims_of(published(STUDY.folder))
 
@@ -117,13 +119,29 @@ def test_a_change_of_lte_leaves_the_other_runs_as_they_are():
 
 
 def test_every_change_and_variant_makes_a_scenario():
-    short = {"duration": "0.02 s"}
-    jobs = [
-        job(setup, (NEAR, IN_SIGHT), short, 1, change) for change in CHANGES for setup in CLAIMED
+    at = (NEAR, IN_SIGHT)
+    jobs = [job(setup, at, {}, 1, change) for change in CHANGES for setup in CLAIMED]
+    jobs += [job(each.setup, at, {}, 1, each.change) for each in VARIANTS]
+    jobs += [
+        replication.of_place(STUDY.quick, (change, IN_SIGHT, point), 1)
+        for change, point in replication.POINTS
     ]
-    jobs += [job(each.setup, (NEAR, IN_SIGHT), short, 1, each.change) for each in VARIANTS]
-    results = ThreadRunner().results(jobs)
-    assert all(result.is_complete for result in results)
+    for each in dict.fromkeys(jobs):
+        each.check()
+
+
+def test_a_change_of_73_ghz_leaves_28_ghz_as_it_is():
+    change = next(each for each in CHANGES if each.name == "73 GHz: 400 MHz")
+    text = " ".join(job(MMWAVE, (NEAR, IN_SIGHT), {}, 1, change).overrides)
+    assert "cell.cell-73.bandwidth=400 MHz" in text
+    assert "cell.cell-28.bandwidth" not in text
+
+
+def test_the_single_path_alone_may_be_lte():
+    made = job(LTE_ALONE, (NEAR, IN_SIGHT), {"duration": "0.2 s"}, 1)
+    (alone,) = ThreadRunner().results([made])
+    assert not len(alone.paths)
+    assert 0 < alone.flows["goodput_mbps"][0] < 100
 
 
 def test_paths_keep_their_names_when_the_second_one_opens_the_connection():
@@ -149,8 +167,14 @@ def test_the_scenario_states_what_the_paper_states():
 def test_the_study_writes_all_its_tables(
     cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
-    spend("multipath", seeds=2, other_seeds=1, swept_seeds=1, duration_s=0.2)
-    monkeypatch.setattr(runs, "CHANGES", (CHANGES[0], CHANGES[-1]))
+    spend("multipath", seeds=2, other_seeds=1, swept_seeds=1, duration_s=0.05)
+    few = (CHANGES[0], CHANGES[-1])
+    monkeypatch.setattr(runs, "CHANGES", few)
+    monkeypatch.setattr(runs, "VARIANTS", VARIANTS[:4])
+    of_one = (BASE, replication.CHANGES[0])
+    points = [point for point in replication.POINTS if point[0] in of_one]
+    monkeypatch.setattr(replication, "CHANGES", of_one[1:])
+    monkeypatch.setattr(replication, "POINTS", points)
     result = cli.invoke(app, ["study", "multipath", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     tables = json.loads(Path("study/results.json").read_text())
@@ -159,9 +183,14 @@ def test_the_study_writes_all_its_tables(
     assert {row["coupling"] for row in rows} == set(COUPLINGS)
     assert all(row["goodput_mbps_mean"] > 0 for row in rows)
     assert all(row["gain"] == 1 for row in rows if row["paths"] == SINGLE.name)
-    assert len(tables["held_up"]) == len(SWEPT_M) * len(VARIANTS)
-    assert len(tables["assumptions"]) == 3 * len(SWEPT_M) * 3
+    assert len(tables["held_up"]) == len(SWEPT_M) * 4
+    assert len(tables["assumptions"]) == (1 + len(few) + len(OTHER_LAWS)) * len(SWEPT_M) * 3
+    replicated = {(row["paths"], row["assumption"]): row for row in tables["replication"]}
+    assert replicated["28 GHz alone", "none"]["replication_50_m_mbps"] == 943
+    assert len(tables["replication"]) == len(replication.SETUPS) + 1 + len(OTHER_LAWS)
     report = Path("study/report.md").read_text()
     for name in ("distance", "held_up", "assumptions"):
         assert Path(f"study/figures/{name}.png").stat().st_size > 5_000
         assert f"figures/{name}.png" in report
+    assert report.index("Mbit/s beside the paper's") < report.index("The paper's claims")
+    assert "-0 " not in report

@@ -23,8 +23,10 @@ from fadeout.study.claims import (
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.places import (
     IN_SIGHT,
+    OTHER_LAWS,
     OUT_OF_SIGHT,
     SIGHTS,
+    Law,
     Places,
     jackknife,
     mixed,
@@ -50,6 +52,7 @@ from fadeout.study.study import Study, run_study, studies, unfinished_runs
 __all__ = [
     "ABOVE_ZERO",
     "IN_SIGHT",
+    "OTHER_LAWS",
     "OUT_OF_SIGHT",
     "QUIET",
     "QUIET_CELL",
@@ -64,6 +67,7 @@ __all__ = [
     "Effort",
     "Estimate",
     "Job",
+    "Law",
     "Moved",
     "Numbers",
     "Options",

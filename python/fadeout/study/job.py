@@ -62,6 +62,16 @@ class Job:
         content = [self._text(), self.overrides, self.seed, self.with_tables, reader]
         return digest(content)
 
+    def check(self) -> None:
+        """Checks the scenario without a run. Raises `ScenarioError` if it is wrong."""
+        source = _source(self.scenario)
+        _native.check(
+            self._text(),
+            source_name=source.name,
+            base_dir=source.base_dir,
+            overrides=with_traces(self._text(), source.name, source.base_dir, self.overrides),
+        )
+
     def run(self, may_go_on: MayGoOn) -> Results:
         """Runs the scenario and returns its results."""
         source = _source(self.scenario)

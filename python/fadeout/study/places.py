@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from fadeout.campaign.intervals import FEWEST
@@ -33,9 +34,41 @@ def share_in_sight(distance_m: float) -> float:
     return math.exp(-distance_m / 67.1)
 
 
-def mixed(places: Places[Item], distance_m: float, read: Callable[[Item], float | None]) -> float:
+def share_of_3gpp(distance_m: float, decay_m: float) -> float:
+    """Returns the probability of line of sight of an urban cell, for a UE at most 13 m high.
+
+    The decay is 36 m in UMi and 63 m in UMa.
+
+    Standard: TR 38.901 Table 7.4.2-1.
+    """
+    near = min(1.0, 18 / distance_m)
+    return near + math.exp(-distance_m / decay_m) * (1 - near)
+
+
+def share_within_50_m(distance_m: float) -> float:
+    """Returns 1 up to 50 m and 0 beyond, as a bound of all laws."""
+    return float(distance_m <= 50)
+
+
+Law = Callable[[float], float]
+"""Returns the probability of line of sight at a distance in metres."""
+
+OTHER_LAWS: Mapping[str, Law] = {
+    "UMi's law (TR 38.901)": partial(share_of_3gpp, decay_m=36),
+    "UMa's law (TR 38.901)": partial(share_of_3gpp, decay_m=63),
+    "all up to 50 m, none beyond": share_within_50_m,
+}
+"""Laws that weigh the same places in another way, for tables of assumptions."""
+
+
+def mixed(
+    places: Places[Item],
+    distance_m: float,
+    read: Callable[[Item], float | None],
+    law: Law = share_in_sight,
+) -> float:
     """Returns the weighted mean at a distance. Places where `read` returns None are left out."""
-    share = share_in_sight(distance_m)
+    share = law(distance_m)
     total = weight = 0.0
     for sight, of_stratum in places.items():
         values = [value for value in map(read, of_stratum) if value is not None]

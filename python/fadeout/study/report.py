@@ -19,7 +19,7 @@ FEW_SEEDS = (
     "number of seeds."
 )
 
-NEGATIVE_ZERO = re.compile(r"(?<![\w.])-(0\.0+)(?![\d.])")
+NEGATIVE_ZERO = re.compile(r"(?<![\w.])-(0(?:\.0+)?)(?![\d.])")
 """A zero with a minus sign, which formatted differences may have."""
 
 Record = Mapping[str, Any]

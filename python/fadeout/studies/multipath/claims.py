@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 
 from fadeout.studies.multipath.runs import Found, Point
 from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE, Setup
-from fadeout.study import Claim, Estimate, Numbers, Places, Verdict, jackknife, mixed
+from fadeout.study import (
+    Claim,
+    Estimate,
+    Law,
+    Numbers,
+    Places,
+    Verdict,
+    jackknife,
+    mixed,
+    share_in_sight,
+)
 
 Pair = tuple[Numbers, Numbers]
 """Numbers of two setups in the same place."""
@@ -15,9 +25,11 @@ def of(found: Found, point: Point, name: str = "goodput_mbps") -> Estimate:
     return jackknife(lambda places: mixed(places, point[0], lambda each: each[name]), found[point])
 
 
-def mean(found: Found, point: Point, name: str = "goodput_mbps") -> float:
+def mean(
+    found: Found, point: Point, name: str = "goodput_mbps", law: Law = share_in_sight
+) -> float:
     """Returns the mean of a number over all places."""
-    return mixed(found[point], point[0], lambda each: each[name])
+    return mixed(found[point], point[0], lambda each: each[name], law)
 
 
 def compared(
@@ -33,20 +45,25 @@ def compared(
     return jackknife(statistic, pairs)
 
 
-def ratio(ours: Places[Numbers], base: Places[Numbers], distance_m: int) -> Estimate:
+def ratio(
+    ours: Places[Numbers],
+    base: Places[Numbers],
+    distance_m: int,
+    law: Law = share_in_sight,
+) -> Estimate:
     """Returns the ratio of two setups' mean goodputs."""
 
     def statistic(pairs: Places[Pair]) -> float:
-        one = mixed(pairs, distance_m, lambda pair: pair[0]["goodput_mbps"])
-        other = mixed(pairs, distance_m, lambda pair: pair[1]["goodput_mbps"])
+        one = mixed(pairs, distance_m, lambda pair: pair[0]["goodput_mbps"], law)
+        other = mixed(pairs, distance_m, lambda pair: pair[1]["goodput_mbps"], law)
         return one / other if other > 0 else float("nan")
 
     return compared(ours, base, statistic)
 
 
-def gain(found: Found, point: Point) -> Estimate:
+def gain(found: Found, point: Point, law: Law = share_in_sight) -> Estimate:
     """Returns the ratio of the goodput to that of 28 GHz alone."""
-    return ratio(found[point], found[point[0], SINGLE], point[0])
+    return ratio(found[point], found[point[0], SINGLE], point[0], law)
 
 
 def more_mbps(found: Found, point: Point, base: Setup = SINGLE) -> Estimate:

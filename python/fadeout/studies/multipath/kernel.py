@@ -13,13 +13,13 @@ from fadeout.studies.multipath.setups import (
     LTE,
     MMWAVE,
     MULTIPATH,
+    NARROW,
     NEAR,
     RECEIVE_WINDOW,
     SEND_BUFFER,
     SINGLE,
     Change,
     Setup,
-    each,
     job,
 )
 from fadeout.study import IN_SIGHT, Cell, Job, Numbers, Runs, Section, Table, overrides
@@ -34,9 +34,7 @@ LENGTH_S = 4
 SMALLER = Change(
     "28 and 73 GHz",
     "400 MHz",
-    each("28 73", "cell.cell-{}.bandwidth", "400 MHz")
-    | each("28 73", "cell.cell-{}.radio.resource-blocks", "264")
-    | {SEND_BUFFER: "4 MiB"},
+    NARROW | {SEND_BUFFER: "4 MiB"},
 )
 """Smaller carriers to save time, and buffers of Linux's default size."""
 

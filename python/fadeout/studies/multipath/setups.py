@@ -37,19 +37,29 @@ class Setup:
 
     second: str | None = None
     coupling: str = "uncoupled"
+    has_28: bool = True
 
     @property
     def name(self) -> str:
         """Name of the setup in tables."""
-        return "28 GHz alone" if self.second is None else f"28 GHz + {self.second}"
+        if self.second is None:
+            return "28 GHz alone"
+        return f"28 GHz + {self.second}" if self.has_28 else f"{self.second} alone"
 
     @property
     def used(self) -> tuple[str, ...]:
         """Interfaces of the setup."""
-        return ("28",) if self.second is None else ("28", SECOND[self.second])
+        first = ("28",) if self.has_28 else ()
+        return first if self.second is None else (*first, SECOND[self.second])
+
+    @property
+    def is_single(self) -> bool:
+        """True if the setup has one path."""
+        return len(self.used) == 1
 
 
 SINGLE = Setup()
+LTE_ALONE = Setup("LTE", has_28=False)
 LTE, MMWAVE, BALIA = Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia")
 SETUPS = (SINGLE, *(Setup(second, coupling) for second in SECOND for coupling in COUPLINGS))
 CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
@@ -98,7 +108,7 @@ def job(
         if name not in used
         for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
     ]
-    if setup.second is None:
+    if setup.is_single:
         without.append(MULTIPATH)
     else:
         order = used[::-1] if change.starts_second else used
@@ -124,7 +134,7 @@ def concerning(setup: Setup, values: Values) -> dict[str, str]:
             if setup.coupling == "uncoupled":
                 found[key] = value
         elif key.startswith("flow."):
-            if setup.second is not None or not key.startswith(MULTIPATH):
+            if not (setup.is_single and key.startswith(MULTIPATH)):
                 found[key] = value
         elif interface == "*":
             found |= {key.replace("*", name): value for name in setup.used}
@@ -139,29 +149,76 @@ def each(names: str, key: str, value: str) -> dict[str, str]:
 
 
 NO_HYSTART = {CONGESTION: '{ name = "cubic", hystart = "off" }'}
+MMWAVES = "28 73"
 
-APERTURE = each("28 73", "cell.cell-{}.antenna.element", "aperture") | each(
-    "28 73", "cell.cell-{}.channel.ue-antenna.element", "aperture"
+
+def _narrow(names: str) -> dict[str, str]:
+    """Returns overrides for cells of 400 MHz."""
+    return each(names, "cell.cell-{}.bandwidth", "400 MHz") | each(
+        names, "cell.cell-{}.radio.resource-blocks", "264"
+    )
+
+
+def _close_in(exponent: float) -> dict[str, str]:
+    """Returns overrides for a path loss with this exponent in NLOS, at 28 and 73 GHz."""
+    model = f'{{ model = "close-in", nlos-exponent = {exponent:g} }}'
+    return each(MMWAVES, "cell.cell-{}.channel.path-loss", model)
+
+
+NARROW = _narrow(MMWAVES)
+RLC_UM = each(MMWAVES, "ue.ue-{}.rlc.mode", "um")
+ONE_TRANSMISSION = each(MMWAVES, "cell.cell-{}.radio.harq-transmissions", "1")
+APERTURE = each(MMWAVES, "cell.cell-{}.antenna.element", "aperture") | each(
+    MMWAVES, "cell.cell-{}.channel.ue-antenna.element", "aperture"
 )
 CLUSTERS = {"cell.cell-*.channel.fading": "clusters", "cell.cell-*.channel.k-factor": "drawn"}
 
-CHANGES = (
-    Change("scheduler", "lowest-rtt", {SCHEDULER: "lowest-rtt"}),
-    Change("send buffer", "4 MiB a path (Linux's default)", {SEND_BUFFER: "4 MiB"}),
-    Change("RLC buffers", "2 MB", {"ue.ue-*.rlc.buffer": "2 MB"}),
-    Change("path loss of 28 and 73 GHz", "UMi",
-           each("28 73", "cell.cell-{}.channel.path-loss", "umi")),
+SIGHT_73, SIGHT_LTE = (f"cell.cell-{name}.channel.line-of-sight" for name in ("73", "lte"))
+
+SECOND_PATH = (
+    Change("73 GHz", "400 MHz", _narrow("73")),
+    Change("73 GHz", "20 dBm", {"cell.cell-73.tx-power": "20 dBm"}),
+    Change("73 GHz", "never in sight", {SIGHT_73: "obstructed"}),
+    Change("LTE", "always in sight", {SIGHT_LTE: "clear"}),
+    Change("LTE", "46 dBm", {"cell.cell-lte.tx-power": "46 dBm"}),
+    Change("LTE", "two layers", {"cell.cell-lte.radio": '{ kind = "lte", layers = 2 }'}),
+)
+"""Changes of the second path alone. 28 GHz stays as it is in the scenario."""
+
+LINK = (
+    Change("28 and 73 GHz", "RLC UM", RLC_UM),
+    Change("28 and 73 GHz", "no retransmissions", RLC_UM | ONE_TRANSMISSION),
+    Change("28 and 73 GHz", "UMi",
+           each(MMWAVES, "cell.cell-{}.channel.path-loss", "umi")),
+    Change("28 and 73 GHz", "UMa",
+           each(MMWAVES, "cell.cell-{}.channel.path-loss", "uma")),
+    Change("28 and 73 GHz", "NLOS exponent 3.19 (close-in)", _close_in(3.19)),
+    Change("28 and 73 GHz", "NLOS exponent 3.7 (close-in)", _close_in(3.7)),
+    Change("28 and 73 GHz", "20 dBm", each(MMWAVES, "cell.cell-{}.tx-power", "20 dBm")),
+    Change("28 and 73 GHz", "400 MHz each", NARROW),
+    Change("28 and 73 GHz", "elements of 5 dBi, as large as their cells", APERTURE),
+    Change("noise figure of the UE", "5 dB", {"ue.ue-*.noise-figure": "5 dB"}),
+    Change("noise figure of the UE", "13 dB", {"ue.ue-*.noise-figure": "13 dB"}),
+    Change("body loss", "10 dB", {"ue.ue-*.penetration": "10 dB"}),
+    Change("power of the UE", "13 dBm", {"ue.ue-*.tx-power": "13 dBm"}),
     Change("fading", "TDL-A, 100 ns", {"cell.cell-*.channel.fading": "tdl-a",
                                        "cell.cell-*.channel.delay-spread": "100 ns"}),
-    Change("elements of 28 and 73 GHz", "5 dBi, as large as their cells", APERTURE),
     Change("fading and beams", "through clusters", CLUSTERS),
     Change("channel", "as fadeout has it by default", APERTURE | CLUSTERS),
-    Change("power of 28 and 73 GHz", "20 dBm", each("28 73", "cell.cell-{}.tx-power", "20 dBm")),
-    Change("28 and 73 GHz", "400 MHz",
-           each("28 73", "cell.cell-{}.bandwidth", "400 MHz")
-           | each("28 73", "cell.cell-{}.radio.resource-blocks", "264")),
     Change("direction", "uplink", is_uplink=True),
 )  # fmt: skip
+"""Changes of all links of a kind."""
+
+STACK = (
+    Change("scheduler", "lowest-rtt", {SCHEDULER: "lowest-rtt"}),
+    Change("send buffer", "4 MiB a path (Linux's default)", {SEND_BUFFER: "4 MiB"}),
+    Change("receive window", "6 MiB (Linux's default)", {RECEIVE_WINDOW: "6291456"}),
+    Change("timeout", "at least 1 s", {"flow.download.tcp.minimum-rto": "1 s"}),
+    Change("RLC buffers", "2 MB", {"ue.ue-*.rlc.buffer": "2 MB"}),
+)
+"""Changes of TCP and of the buffers."""
+
+CHANGES = (*SECOND_PATH, *LINK, *STACK)
 """Changes in the table that varies one assumption at a time."""
 
 
