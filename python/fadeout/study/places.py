@@ -35,7 +35,7 @@ def share_in_sight(distance_m: float) -> float:
 
 
 def share_of_3gpp(distance_m: float, decay_m: float) -> float:
-    """Returns the probability of line of sight of an urban cell, for a UE at most 13 m high.
+    """Returns an urban cell's probability of line of sight. The UE is at most 13 m high.
 
     The decay is 36 m in UMi and 63 m in UMa.
 
