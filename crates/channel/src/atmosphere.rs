@@ -42,8 +42,8 @@ pub struct Rain {
 
 const RAIN: &str = include_str!("../../../data/rain_p838.csv");
 
-/// Returns one coefficient at a carrier: a sum of Gaussian curves and a line over the logarithm of
-/// the frequency.
+/// Returns a coefficient of the rain loss at a carrier. It is a sum of Gaussian curves and a line
+/// over the logarithm of the frequency.
 fn regression(quantity: &str, log_ghz: f64) -> f64 {
     let term = |line: &str| -> Option<f64> {
         let mut fields = line.split(',');
@@ -74,7 +74,7 @@ impl Rain {
         }
     }
 
-    /// Returns the loss in dB/km of a vertically polarised path.
+    /// Returns the loss in dB/km of a path with vertical polarisation.
     pub fn vertical_db_per_km(&self, rate_mm_per_h: f64) -> f64 {
         self.k_vertical * pow(rate_mm_per_h, self.alpha_vertical)
     }

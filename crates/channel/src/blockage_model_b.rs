@@ -2,9 +2,9 @@
 //!
 //! Standard: TR 38.901 §7.6.4.2.
 //!
-//! The blocker is a vertical screen on the ground, perpendicular to the path as seen from above.
-//! Diffraction at its four edges is added up: top and bottom in the side view, both sides in the
-//! top view. The losses of several screens in dB add up.
+//! The blocker is a vertical screen on the ground. Seen from above it is perpendicular to the path.
+//! The diffraction terms of its four edges are added: top and bottom in the side view, both sides
+//! in the top view. The losses of several screens in dB add up.
 //!
 //! Reflections off the blocker or the ground are not modelled. The antenna pattern is not modelled
 //! either: the diffracted paths at all edges have the gain of the direct path. A narrow beam close
@@ -31,11 +31,12 @@ pub struct DirectPath {
 /// by 1.4 m for a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Screen {
-    /// Width.
+    /// Width of the screen.
     pub width: Meters,
-    /// Height above ground.
+    /// Height of the screen above ground.
     pub height: Meters,
-    /// Distance along the ground from the transmitter, within the path.
+    /// Distance of the screen from the transmitter along the ground. It is less than the path's
+    /// length.
     pub from_tx: Meters,
     /// Lateral distance of the screen's centre line from the path, to either side.
     pub offset: Meters,
@@ -57,7 +58,7 @@ pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     let (d1, d2) = (screen.from_tx.0, path.distance.0 - screen.from_tx.0);
     let edge = |across_tx: f64, across_rx: f64, direct: f64| {
         let detour = hypot(d1, across_tx) + hypot(d2, across_rx) - direct;
-        // Rounding may make the detour over an edge that touches the path slightly negative.
+        // Rounding may give a slightly negative detour if the edge touches the path.
         atan(PI / 2.0 * (PI / path.wavelength.0 * detour.max(0.0)).sqrt()) / PI
     };
 
@@ -121,13 +122,14 @@ mod tests {
     }
 
     fn close(value: f64, expected: f64) -> bool {
-        // The reference values have five digits.
+        // The reference values have five significant digits.
         (value / expected - 1.0).abs() < 1e-4
     }
 
     #[test]
     fn terms_and_loss_match_reference_values() {
-        // Fields of `screen`: distance from the transmitter, offset, width, height.
+        // Each screen is given by its distance from the transmitter, its offset, its width and its
+        // height.
         let vectors = [
             Vector {
                 heights: (1.5, 1.5),
@@ -217,7 +219,7 @@ mod tests {
         };
         let loss = screen_loss(&path, &screen).loss.0;
         // The far edges are at a finite distance, so their terms are 1e-3 below one half. The loss
-        // is that of a half plane, 6.02 dB.
+        // is nearly that of a half plane, 6.02 dB.
         assert!((loss - 6.0206).abs() < 0.02, "{loss}");
     }
 

@@ -15,12 +15,12 @@ pub use fadeout_core::agreed::LineOfSight;
 /// Shadowing around the median path loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shadowing {
-    /// Standard deviation, dB. `None` for that of the path-loss model.
+    /// Standard deviation, dB. `None` for the standard deviation of the path-loss model.
     pub sigma_db: Option<f64>,
-    /// Correlation distance, metres. `None` for that of the path-loss model.
+    /// Correlation distance, metres. `None` for the correlation distance of the path-loss model.
     pub distance_m: Option<f64>,
-    /// Correlation between sites. `None` for that of the path-loss model. Sectors of one site share
-    /// their shadowing.
+    /// Correlation between sites. `None` for the correlation of the path-loss model. Sectors of one
+    /// site share their shadowing.
     pub between_sites: Option<f64>,
 }
 
@@ -31,23 +31,23 @@ pub struct ChannelConfig {
     pub carrier: Hertz,
     /// Bandwidth over which frequency-selective fading is sampled.
     pub bandwidth: Hertz,
-    /// Number of sub-bands for which frequency-selective fading is computed, 1 to 64. One for each
-    /// coherence bandwidth, `1 / (5 delay spread)`, is enough.
+    /// Number of sub-bands for which frequency-selective fading is computed, 1 to 64. One sub-band
+    /// for each coherence bandwidth, `1 / (5 delay spread)`, is enough.
     pub sub_bands: usize,
     /// Path-loss model.
     pub path_loss: PathLoss,
     /// Source of the line-of-sight state. In the soft mode, the LOS and NLOS channels add up near
-    /// the border between LOS and NLOS. Outage still begins in a step. In the geometry mode, the
+    /// the border between LOS and NLOS. Outage still begins abruptly. In the geometry mode, the
     /// caller gives the obstruction of each path. A path without an obstruction is in LOS.
     ///
     /// Standard: TR 38.901 §7.6.3.3.
     pub line_of_sight: LineOfSight,
-    /// Shadowing. `None` for the median path loss everywhere.
+    /// Shadowing. `None` if the path loss is the median at all positions.
     pub shadowing: Option<Shadowing>,
-    /// Fading in LOS.
+    /// Fading model in LOS.
     pub los_fading: Fading,
-    /// Fading in NLOS. Rician fading becomes Rayleigh fading there, because there is no direct
-    /// path.
+    /// Fading model in NLOS. Rician fading becomes Rayleigh fading in NLOS, because there is no
+    /// direct path.
     pub nlos_fading: Fading,
     /// True if the K factor in LOS is drawn for each position from
     /// [`large_scale::k_factor_db`](super::large_scale::k_factor_db). This applies to Rician fading
@@ -57,8 +57,8 @@ pub struct ChannelConfig {
     /// [`large_scale::delay_spread_lg`](super::large_scale::delay_spread_lg). False if the fading's
     /// own delay spread is used. Profiles with fixed delays ignore the drawn delay spread.
     pub draws_delay_spread: bool,
-    /// Speed of objects around the UE, m/s. It makes the channel of a stationary UE vary over time.
-    /// TR 38.901 Table 7.8-1 gives every UE a speed of 3 km/h.
+    /// Speed of objects around the UE, m/s. Because of it the channel of a stationary UE varies
+    /// over time. TR 38.901 Table 7.8-1 gives every UE a speed of 3 km/h.
     pub environment_speed: f64,
     /// Blockage models, at most four. Their losses in dB add up.
     pub blockages: Vec<Blockage>,
@@ -71,20 +71,20 @@ pub struct ChannelConfig {
     pub receive_antennas: u32,
     /// Beam management of steered antennas. `None` if beams always point at the other end.
     pub beams: Option<BeamManagement>,
-    /// True if oxygen absorbs part of the signal (52 to 68 GHz only).
+    /// True if oxygen attenuates the signal (52 to 68 GHz only).
     pub has_oxygen: bool,
     /// Rain rate, mm/h. 25 mm/h is heavy rain.
     pub rain_mm_per_h: f64,
     /// Walls between base station and UE.
     pub penetration: Penetration,
     /// Lower limit of the loss including antenna gains, dB. TR 36.942 clause 4.5.1 has a minimum
-    /// coupling loss of 70 dB for macro cells. With 0 the only limit is that no more power is
-    /// received than was sent.
+    /// coupling loss of 70 dB for macro cells. With 0 the received power may not exceed the
+    /// transmitted power.
     pub minimum_loss_db: f64,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a channel.
+    /// Defaults of a channel's parameters.
     struct Keys {
         /// Source of the line-of-sight state of a UE.
         line_of_sight: LineOfSight = choice(LineOfSight::NAMES, "drawn"),
@@ -92,19 +92,20 @@ fadeout_core::parameters! {
         shadowing: bool = flag("true"),
         /// Number of sub-bands for which frequency-selective fading is computed.
         sub_bands: u32 = integer((1, MOST_FADING_SUB_BANDS as u64, ""), "16"),
-        /// Speed of objects around a UE.
+        /// Speed of objects around a UE, which makes the fading vary over time.
         environment_speed_kmh as "environment-speed": f64 = number((0.0, 1e4, "km/h"), "3"),
         /// Number of antennas of each receiver whose signals are combined.
         receive_antennas: u32 = integer((1, MOST_RECEIVE_ANTENNAS as u64, ""), "1"),
         /// Small-scale fading.
         fading: FadingModel = named("fading", "clusters"),
-        /// Rician K factor in line of sight.
+        /// Rician K factor in line of sight: power of the direct path over the power of all other
+        /// paths.
         k_factor: Option<f64> = number((-60.0, 60.0, "dB"), "drawn"),
-        /// RMS delay spread.
+        /// RMS delay spread of the fading.
         delay_spread: Option<Span> = span("drawn"),
-        /// True if oxygen absorbs part of the signal.
+        /// True if oxygen attenuates the signal.
         oxygen: bool = flag("true"),
-        /// Rain in millimetres per hour.
+        /// Rain rate in millimetres per hour.
         rain: f64 = number((0.0, 500.0, ""), "0"),
     }
 }

@@ -5,7 +5,7 @@ use fadeout_core::{Kinematics, Point};
 /// Identity of a link. Its numbers select the shadowing maps and the random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkKey {
-    /// Number of the site. The cells of one site share their maps.
+    /// Number of the site. All cells of a site share their maps.
     pub site: u32,
     /// Number of the cell.
     pub cell: u32,
@@ -14,7 +14,7 @@ pub struct LinkKey {
 }
 
 impl LinkKey {
-    /// Returns cell and UE as one number.
+    /// Returns the numbers of cell and UE combined into one number.
     pub(crate) fn entity(self) -> u64 {
         u64::from(self.cell) << 32 | u64::from(self.ue)
     }
@@ -29,19 +29,20 @@ pub struct LinkEnds {
     /// Position and velocity of the UE's antenna.
     pub ue: Kinematics,
     /// Depth of the direct path behind the edges of obstacles, as in
-    /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). `None` if the caller has no
-    /// geometry. Otherwise it overrides the line-of-sight rule of the configuration.
+    /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the line-of-sight
+    /// rule of the configuration. `None` if the caller has no geometry.
     pub obstruction: Option<f64>,
     /// Loss by vehicles and foliage in the direct path, dB.
     pub vehicles_db: f64,
-    /// Point that the base station's beam is steered at. `None` if it serves this UE.
+    /// Point at which the base station's beam points. `None` if the base station serves this UE.
     pub base_beam_at: Option<Point>,
-    /// Point that the UE's beam is steered at. `None` if this base station serves it.
+    /// Point at which the UE's beam points. `None` if this base station serves the UE.
     pub ue_beam_at: Option<Point>,
 }
 
 impl LinkEnds {
-    /// Returns two ends without obstruction, vehicles or beams for other links.
+    /// Returns two ends without obstruction, without vehicles, and without beams toward other
+    /// nodes.
     pub fn new(base: Kinematics, ue: Kinematics) -> LinkEnds {
         LinkEnds {
             base,
@@ -53,13 +54,13 @@ impl LinkEnds {
         }
     }
 
-    /// Returns true if the beam of either end points away from this link. The link then only
-    /// carries interference, and its beams are not tracked.
+    /// Returns true if the beam of either end points at another node. The link then carries only
+    /// interference, and its beams are not tracked.
     pub(crate) fn only_disturbs(&self) -> bool {
         self.base_beam_at.is_some() || self.ue_beam_at.is_some()
     }
 
-    /// Returns these ends with the positions that they had `earlier` seconds before.
+    /// Returns the same two ends with their positions `earlier` seconds before.
     pub(crate) fn moved_back(&self, earlier: f64) -> LinkEnds {
         let mut then = *self;
         (then.base.position, then.ue.position) = self.before(earlier);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// Error for a parameter value out of its range.
+/// Error about a parameter value that is out of its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}; expected {expected}")]
 pub struct ConfigError {

@@ -3,8 +3,9 @@
 //! A field is a sum of plane waves whose wave numbers and phases are drawn once. The source is X.
 //! Cai and G. B. Giannakis, "A two-dimensional channel simulation model for shadowing processes",
 //! IEEE Transactions on Vehicular Technology 52(6), 2003. The correlation is `exp(-d / distance)`.
-//! The value at a position does not depend on how the UE got there. An autoregressive process along
-//! a path would have the same correlation, but its values would depend on the sampling instants.
+//! The value at a position does not depend on the UE's earlier path. An autoregressive process
+//! along a path would have the same correlation, but its values would depend on the sampling
+//! instants.
 
 use super::phasor::{LANES, Waves};
 use super::wide::wide;
@@ -17,12 +18,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// WAVES)`.
 const WAVES: usize = 96;
 
-/// A stationary Gaussian field with mean 0, variance 1 and correlation
-/// `exp(-d / distance - t / duration)`.
+/// Stationary Gaussian field with mean 0, variance 1 and correlation `exp(-d / distance - t /
+/// duration)`.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
-    /// Waves over metres east, metres north and seconds. A field that is constant over time has
-    /// zero rates over time.
+    /// Plane waves over metres east, metres north and seconds. If the field is constant over time,
+    /// their rates over time are zero.
     waves: Waves,
 }
 
@@ -65,8 +66,8 @@ impl Field {
         bent.sum::<f64>() * (2.0 / WAVES as f64).sqrt()
     }
 
-    /// Returns the field's value at a position in metres at time zero. At a lattice corner the
-    /// value equals that of the lattice to the bit.
+    /// Returns the field's value at a position in metres at time zero. At a corner of the lattice,
+    /// the value equals that of the lattice to the last bit.
     fn at_place(&self, place: [f64; 2]) -> f64 {
         wide(
             #[inline(always)]
@@ -87,7 +88,7 @@ impl Field {
         value(sums.iter().sum())
     }
 
-    /// Returns the values at time zero at the positions for which `asked` is true. The other
+    /// Returns the values at time zero at those positions for which `asked` is true. The other
     /// entries are unspecified.
     fn at_places(&self, places: [[f64; 2]; 4], asked: [bool; 4]) -> [f64; 4] {
         wide(
@@ -111,13 +112,13 @@ fn value(sum: f32) -> f64 {
     f64::from(sum) * (2.0 / WAVES as f64).sqrt()
 }
 
-/// Cache of one square of a fine lattice over a field, the square of the last read. Values are
-/// interpolated between the corners of the square. Reads within the square therefore cost only a
-/// few multiplications. The result still depends on the position alone.
+/// Cache of the lattice square that was read last. A fine lattice lies over a field, and values are
+/// interpolated between the corners of a square. So reads within the square cost only a few
+/// multiplications. The result still depends on the position alone.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
-    /// Square whose corners are stored. Its indexes have 32 bits to save memory. [`NOWHERE`] if the
-    /// indexes do not fit.
+    /// Square whose corners are stored. Its indexes have 32 bits to save memory. It is [`NOWHERE`]
+    /// if the indexes do not fit into 32 bits.
     square: (i32, i32),
     corners: [f64; 4],
 }
@@ -154,9 +155,9 @@ impl Lattice {
         }
     }
 
-    /// Returns the interpolated value at a position. `corners` computes the needed values at the
-    /// corners of a square. A square next to the stored one shares corners with it, and these
-    /// values are reused.
+    /// Returns the interpolated value at a position. `corners` computes the missing values at the
+    /// corners of a square. If the square is next to the stored square, the values at their common
+    /// corners are reused.
     pub(crate) fn at(
         &mut self,
         (x, y): (f64, f64),
@@ -215,7 +216,7 @@ pub(crate) type Needed = [bool; 4];
 /// right.
 const CORNERS: [(i64, i64); 4] = [(0, 0), (1, 0), (0, 1), (1, 1)];
 
-/// A field with its lattice. It stores the corners of the square that was read last. Cells of one
+/// Field with its lattice. It stores the corners of the square that was read last. Cells of one
 /// site evaluate the same UE one after the other, so they reuse these values.
 #[derive(Debug)]
 pub(crate) struct Map {
@@ -252,8 +253,8 @@ impl Map {
         self.field.lattice_error(self.distance_m / CELLS) + 1e-3
     }
 
-    /// Returns the interpolated value at a position. The caller must use `lattice` for this map
-    /// only.
+    /// Returns the interpolated value at a position. The caller must not use `lattice` for any
+    /// other map.
     pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
         let corners = |square, needed| self.corners(square, needed);
         lattice.at(place, self.distance_m, corners)
@@ -296,8 +297,8 @@ mod tests {
     use super::*;
     use fadeout_core::math::exp;
 
-    /// Returns statistics over many fields: the correlation of two values `(dx, dt)` apart, and the
-    /// variance.
+    /// Returns two statistics over many fields: the correlation of two values at the distance `(dx,
+    /// dt)`, and the variance.
     fn moments(dx: f64, dt: f64) -> (f64, f64) {
         let (mut product, mut square, count) = (0.0, 0.0, 4000);
         for n in 0..count {
@@ -322,8 +323,8 @@ mod tests {
         ] {
             let expected = exp(-dx / 13.0 - dt / 2.0);
             let (found, variance) = moments(dx, dt);
-            // The limit is four standard errors. A product of normal numbers at 4,000 draws has the
-            // limit 4 * sqrt(2 / 4000).
+            // The limit is four standard errors. For products of normal numbers in 4,000 draws it
+            // is 4 * sqrt(2 / 4000).
             assert!(
                 (found - expected).abs() < 0.09,
                 "{dx} {dt}: {found} {expected}"
@@ -390,12 +391,12 @@ mod tests {
         let all = [true; 4];
         let fresh = |square| map().corners(square, all);
         for square in [(3, 4), (3, 4), (-1, 0), (3, 4), (4, 3)] {
-            // Corners that were not needed in the first call are computed in the second.
+            // The second call computes the corners that the first call did not need.
             let some = asked.corners(square, [false, true, false, true]);
             assert_eq!((some[1], some[3]), (fresh(square)[1], fresh(square)[3]));
             assert_eq!(asked.corners(square, all), fresh(square), "{square:?}");
         }
-        // Neighbouring squares share a side.
+        // Neighbouring squares have the corners of one side in common.
         let ([_, b, _, d], [a, _, c, _]) = (fresh((3, 4)), fresh((4, 4)));
         assert_eq!((b, d), (a, c));
     }
@@ -416,8 +417,8 @@ mod tests {
         ] {
             let found = walked.at(place, 32.0, |square, needed| {
                 asked.push(needed.iter().filter(|needed| **needed).count());
-                // Values at corners that are not needed must not be used. The test sets them to
-                // NaN, so their use would give NaN.
+                // Values at corners that are not needed must not be used. The test sets these
+                // values to NaN, so that their use would give NaN.
                 let corners = map.corners(square, [true; 4]);
                 [0, 1, 2, 3].map(|n| if needed[n] { corners[n] } else { f64::NAN })
             });

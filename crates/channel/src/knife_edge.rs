@@ -7,7 +7,7 @@ use fadeout_core::{Decibel, Meters};
 use std::f64::consts::PI;
 
 /// Returns the dimensionless diffraction parameter v (equation 26). It is positive if the edge is
-/// above the direct path, and negative if it is below.
+/// above the direct path, and negative if the edge is below.
 pub fn diffraction_parameter(
     height_above_path: Meters,
     to_transmitter: Meters,
@@ -23,7 +23,7 @@ pub fn diffraction_parameter(
 }
 
 /// Returns the clearance beyond which an edge causes no loss, in square roots of metres. It
-/// corresponds to the parameter v = -0.8, where [`loss`] is zero, without the factor of the
+/// corresponds to the parameter v = -0.8, at which [`loss`] is zero, without the factor of the
 /// wavelength.
 pub fn clear_beyond(wavelength: Meters) -> f64 {
     0.8 * wavelength.0.sqrt()
@@ -40,8 +40,8 @@ pub fn loss(v: f64) -> Decibel {
     Decibel(6.9 + 20.0 * log10((u * u + 1.0).sqrt() + u))
 }
 
-/// Returns the loss by Fresnel integrals (equation 30), which [`loss`] approximates. It is slightly
-/// negative if an edge below the path adds to the field.
+/// Returns the loss by Fresnel integrals (equation 30), which [`loss`] approximates. The loss is
+/// slightly negative if the diffraction at an edge below the path increases the field.
 pub fn exact_loss(v: f64) -> Decibel {
     let (c, s) = fresnel(v);
     let (real, imaginary) = (1.0 - c - s, c - s);
@@ -61,7 +61,7 @@ fn fresnel(x: f64) -> (f64, f64) {
 }
 
 /// Returns the Fresnel integrals by the power series in x (Abramowitz and Stegun 7.3.11 and
-/// 7.3.13). Its terms reach 1e8 at x = 3.4, so eight digits remain.
+/// 7.3.13). The terms of the series reach 1e8 at x = 3.4, so eight digits remain.
 fn fresnel_series(x: f64) -> (f64, f64) {
     let z = PI * x * x / 2.0;
     // Each term of the series is x z^n / n!. Terms with even n belong to C, terms with odd n to S.
@@ -101,7 +101,7 @@ mod tests {
             (1.0, 13.926, 13.864),
             (2.4, 20.539, 20.618),
         ] {
-            // The reference values have four or five digits.
+            // The reference values have four or five significant digits.
             assert!(
                 (loss(v).0 - approximate).abs() < 1e-3,
                 "J({v}) = {}",
@@ -128,7 +128,7 @@ mod tests {
         for x in [3.3, 3.4, 3.5] {
             let (series, expansion) = (fresnel_series(x), fresnel_asymptotic(x));
             // The next term of the expansion is 10395 / (pi x^2)^6 times 1 / (pi x), which is 6e-7
-            // at x = 3.3. The error must stay below it.
+            // at x = 3.3. The error must be below this term.
             assert!(
                 (series.0 - expansion.0).abs() < 1e-6,
                 "{series:?} {expansion:?}"

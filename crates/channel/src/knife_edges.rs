@@ -9,8 +9,8 @@ use fadeout_core::{Decibel, Edge};
 /// Largest number of edges considered. If there are more, the deepest are used.
 const MOST: usize = 16;
 
-/// Distance in metres below which neighbouring edges count as one edge, the deepest of them. Such
-/// edges belong to vehicles side by side, not one behind the other.
+/// Distance in metres below which neighbouring edges are treated as one edge, the deepest of them.
+/// Such edges belong to vehicles side by side, not one behind the other.
 const BESIDE_M: f64 = 2.0;
 
 /// Distance of an edge from the first end, and its height above the straight line, metres.
@@ -24,11 +24,11 @@ type Height = (f64, f64);
 /// highest secondary edge adds its own loss. The last term is the spreading loss between main
 /// edges, which is never negative.
 ///
-/// With one edge the result is [`loss`]. Where a main and a secondary edge change their roles, the
-/// loss has a step, as in the standard.
+/// With one edge the result is [`loss`]. The loss changes abruptly where a main edge and a
+/// secondary edge exchange their roles, as in the standard.
 ///
-/// If there are more than 16 edges, only the deepest 16 count. If edges are less than 2 m apart,
-/// only the deepest of these edges counts.
+/// If there are more than 16 edges, only the deepest 16 are used. If edges are less than 2 m apart,
+/// only the deepest of these edges is used.
 pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibel {
     debug_assert!(
         edges.is_sorted_by(|one, next| one.share <= next.share),
@@ -57,7 +57,7 @@ pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibe
     cascade(&heights[..=count], wavelength_m)
 }
 
-/// Returns the smallest depth at which an edge counts.
+/// Returns the smallest depth at which an edge is used.
 fn nth_deepest(edges: &[Edge]) -> f64 {
     if edges.len() <= MOST {
         return f64::NEG_INFINITY;
@@ -156,7 +156,7 @@ mod tests {
         cascaded_loss(&edges, length_m, wavelength_m).0
     }
 
-    /// Reference values `mke_*` and `ke_rsu_*` of the reference sheet.
+    /// Compares losses with the reference values `mke_*` and `ke_rsu_*` of the reference sheet.
     #[test]
     fn losses_are_those_of_the_reference() {
         let flat = [(3.0, 5.0), (7.0, 5.0)];
@@ -203,7 +203,8 @@ mod tests {
         assert!(before > 25.0);
     }
 
-    /// Edges with this clearance do not change the loss. A caller may therefore leave them out.
+    /// Edges below the line by this clearance do not change the loss. So a caller may leave them
+    /// out.
     #[test]
     fn what_the_line_passes_by_more_than_counts_changes_no_bit() {
         let (mut left_out, mut lost) = (0, 0);

@@ -5,14 +5,14 @@ use fadeout_core::math::log10;
 
 const PARAMETERS: &str = include_str!("../../../data/large_scale_parameters.csv");
 
-/// Distribution of a parameter that is normally distributed over positions.
+/// Distribution of a parameter that varies over positions with a normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlaceLaw {
     /// Mean over all positions.
     pub mean: f64,
     /// Standard deviation.
     pub deviation: f64,
-    /// Distance in metres over which the correlation falls to 1/e.
+    /// Distance in metres at which the correlation has fallen to 1/e.
     pub distance_m: f64,
 }
 
@@ -31,7 +31,7 @@ pub fn delay_spread_lg(path_loss: &PathLoss, condition: Condition, carrier_ghz: 
 }
 
 /// Returns the distribution of the decimal logarithm of an angular spread in degrees. `parameter`
-/// is `ASD`, `ASA`, `ZSA` or `ZSD`. The result for `ZSD` lacks the terms that depend on the
+/// is `ASD`, `ASA`, `ZSA` or `ZSD`. The result for `ZSD` excludes the terms that depend on the
 /// distance.
 ///
 /// Standard: TR 38.901 Table 7.5-6.

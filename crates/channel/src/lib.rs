@@ -1,6 +1,6 @@
 //! The channel between two antennas, and the antennas.
 //!
-//! [`Environment`] holds the data that all links of a carrier share. [`LinkChannel`] is the link
+//! [`Environment`] contains the data that all links of a carrier share. [`LinkChannel`] is the link
 //! between one UE and one cell. [`ChannelConfig`] configures both. The models are in the submodules
 //! and can be used alone.
 

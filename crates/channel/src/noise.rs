@@ -7,8 +7,8 @@ use fadeout_core::{Dbm, Decibel, Hertz};
 /// of k T is -173.975 dBm/Hz.
 pub const DENSITY_DBM_PER_HZ: f64 = -174.0;
 
-/// Returns the noise power at the receiver's input: density plus bandwidth plus noise figure, in
-/// dB.
+/// Returns the noise power at the receiver's input, which is the sum of noise density, bandwidth
+/// and noise figure in dB.
 pub fn power(bandwidth: Hertz, noise_figure: Decibel) -> Dbm {
     Dbm(DENSITY_DBM_PER_HZ + to_db(bandwidth.0) + noise_figure.0)
 }

@@ -8,7 +8,7 @@ pub(super) fn normal_share_below(x: f64) -> f64 {
     0.5 * erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// Returns the quantile of the standard normal distribution, to about 1e-12. Infinite at 0 and 1.
+/// Returns the quantile of the standard normal distribution, to about 1e-12. Infinite for 0 and 1.
 pub(super) fn normal_quantile(share: f64) -> f64 {
     if share <= 0.0 {
         return f64::NEG_INFINITY;
@@ -16,7 +16,7 @@ pub(super) fn normal_quantile(share: f64) -> f64 {
     if share >= 1.0 {
         return f64::INFINITY;
     }
-    // The smaller tail is computed, because it keeps all its digits.
+    // The smaller tail is used, because its probability keeps all digits.
     let tail = share.min(1.0 - share);
     // M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions", 26.2.23, has an error
     // within 4.5e-4. Each step of Newton's method squares the error.
@@ -43,8 +43,8 @@ mod tests {
         for step in -70..=70 {
             let x = f64::from(step) / 10.0;
             let back = normal_quantile(normal_share_below(x));
-            // A probability near one is stored to 1e-16, which limits the digits of its distance
-            // from one.
+            // A probability near one is stored with an error of 1e-16. This limits the digits of
+            // its distance from one.
             let tolerance = if x < 4.0 { 1e-9 } else { 0.2 };
             assert!((back - x).abs() < tolerance, "{x}: {back}");
         }

@@ -10,19 +10,19 @@ use fadeout_core::random::Stream;
 /// Wall or car body between an outdoor base station and the UE.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Penetration {
-    /// No wall.
+    /// No wall between base station and UE.
     #[default]
     None,
-    /// Outer walls of an old building, 30 % plain glass.
+    /// Outer walls of an old building, with 30 % plain glass.
     LowLoss,
-    /// Outer walls of a thermally efficient building, 70 % coated glass.
+    /// Outer walls of a thermally efficient building, with 70 % coated glass.
     HighLoss,
-    /// Car without metal-coated windows.
+    /// Body of a car without metal-coated windows.
     Car,
-    /// An outer wall of 20 dB at any carrier, and up to 25 m inside the building behind it. TR
-    /// 36.873 has this model, and Table 7.4.3-3 keeps it for carriers below 6 GHz.
+    /// Outer wall of 20 dB at any carrier, and a path of up to 25 m inside the building. TR 36.873
+    /// has this model, and Table 7.4.3-3 keeps it for carriers below 6 GHz.
     Single,
-    /// Fixed loss.
+    /// Fixed loss that is not drawn.
     Fixed(Decibel),
 }
 
@@ -31,9 +31,9 @@ pub enum Penetration {
 pub struct Walls {
     /// Loss of walls and of the path inside the building, dB.
     pub loss_db: f64,
-    /// Distance on the ground from the outer wall to the UE d2D-in, metres.
+    /// Distance on the ground from the outer wall to the UE (d2D-in), metres.
     pub inside_m: f64,
-    /// True if the walls are of a building.
+    /// True if the walls belong to a building.
     pub is_building: bool,
 }
 
@@ -46,7 +46,7 @@ impl Walls {
         }
     }
 
-    /// Returns a fixed loss that is not of a building.
+    /// Returns a fixed loss of walls that do not belong to a building.
     fn loss(loss_db: f64) -> Walls {
         Walls {
             loss_db: loss_db.max(0.0),
@@ -77,7 +77,7 @@ impl Material {
     }
 }
 
-/// Outer wall of glass and concrete.
+/// Outer wall that consists of glass and concrete.
 #[derive(Debug, Clone, Copy)]
 struct Wall {
     glass: Material,
@@ -86,7 +86,7 @@ struct Wall {
     sigma_db: f64,
 }
 
-/// Longest path inside a building, metres, and the loss for each metre.
+/// Longest path inside a building, in metres.
 const DEEPEST_M: f64 = 25.0;
 const LOSS_INSIDE_DB_PER_M: f64 = 0.5;
 
@@ -111,9 +111,9 @@ impl Wall {
         5.0 - to_db(glass + part(self.concrete_share, &CONCRETE))
     }
 
-    /// Draws the loss of one UE behind the wall. It is the sum of the wall's loss, the loss inside
-    /// the building and a normal deviation. The loss inside is 0.5 dB/m over the smaller of two
-    /// uniform distances up to 25 m.
+    /// Draws the loss of one UE behind the wall. The loss is the sum of the wall's loss, the loss
+    /// inside the building and a normal deviation. The loss inside is 0.5 dB/m over the smaller of
+    /// two uniform distances up to 25 m.
     fn draw(&self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
         let mut distance = || stream.uniform_in(0.0, DEEPEST_M);
         let inside = distance().min(distance());
@@ -161,7 +161,8 @@ impl Penetration {
 mod tests {
     use super::*;
 
-    /// Equation 7.4-2 and Table 7.4.3-2. At 1 GHz concrete contributes too.
+    /// The wall losses agree with equation 7.4-2 and Table 7.4.3-2. At 1 GHz concrete contributes
+    /// as well.
     #[test]
     fn walls_cost_what_the_table_says() {
         for (carrier_ghz, low, high) in [
@@ -173,7 +174,8 @@ mod tests {
         }
     }
 
-    /// Checks mean and deviation of 20,000 draws, within five standard errors.
+    /// The mean and the deviation of 20,000 draws are within five standard errors of the expected
+    /// values.
     #[test]
     fn draws_have_the_moments_of_their_parts() {
         const DRAWS: u32 = 20_000;
@@ -187,9 +189,9 @@ mod tests {
         for (penetration, (mean, deviation)) in [
             (Penetration::LowLoss, indoors(low_loss_wall_db(28.0), 4.4)),
             (Penetration::HighLoss, indoors(high_loss_wall_db(28.0), 6.5)),
-            // A normal number of mean 9 and deviation 5. Negative values count as zero.
+            // The loss is normal with mean 9 and deviation 5. Negative values become zero.
             (Penetration::Car, (9.0714, 4.8430)),
-            // A loss of 0.5 dB/m over a uniform distance up to 25 m.
+            // The loss inside is 0.5 dB/m over a uniform distance up to 25 m.
             (Penetration::Single, (26.25, 12.5 / 12_f64.sqrt())),
             (Penetration::Fixed(Decibel(20.0)), (20.0, 0.0)),
             (Penetration::None, (0.0, 0.0)),

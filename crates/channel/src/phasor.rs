@@ -1,13 +1,13 @@
 //! Cosine and sine of many angles at once.
 //!
-//! Angles are in turns, so that reducing them takes one rounding. The arithmetic is plain additions
-//! and multiplications in a fixed order. So all machines give the same bits, and the compiler can
-//! vectorise the loops.
+//! Angles are in turns, so that a single rounding reduces them. The arithmetic consists of plain
+//! additions and multiplications in a fixed order. So all machines give the same bits, and the
+//! compiler can vectorise the loops.
 
 /// Number of lanes that are computed together.
 pub(crate) const LANES: usize = 8;
 
-/// Adding and subtracting 1.5 * 2^52 rounds a double of moderate size to the nearest integer.
+/// Adding and then subtracting 1.5 * 2^52 rounds a double of moderate size to the nearest integer.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Returns the difference between `turns` and the nearest integer, in [-1/2, 1/2].
@@ -24,7 +24,7 @@ fn quarter_sine(q: f32) -> f32 {
     q * (6.283_185_4 + z * (-41.341_682 + z * (81.602_48 + z * (-76.581_17 + z * 39.759_83))))
 }
 
-/// Returns cosine and sine of an angle in turns within [-1/2, 1/2], to single precision.
+/// Returns the cosine and the sine of an angle in turns within [-1/2, 1/2], to single precision.
 #[inline(always)]
 pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     let distance = turns.abs();
@@ -33,12 +33,12 @@ pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     (cosine, sine)
 }
 
-/// Plane waves. Each has a rate in turns per unit of x, y and t, and a phase in turns at the
+/// Plane waves. Each wave has a rate in turns per unit of x, y and t, and a phase in turns at the
 /// origin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waves {
-    /// Rates of x of all waves, then those of y and of t, then the phases. One allocation holds all
-    /// data of an evaluation.
+    /// Rates over x of all waves, then their rates over y and over t, then their phases. All data
+    /// of an evaluation is in one allocation.
     all: Box<[f64]>,
 }
 
@@ -70,7 +70,7 @@ impl Waves {
 
     /// Computes the angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
     ///
-    /// Here and in the functions below each step is a separate loop over slices of equal length.
+    /// In this function and those below, each step is a separate loop over slices of equal length.
     /// The compiler can vectorise such loops.
     #[inline(always)]
     fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
@@ -135,7 +135,7 @@ mod tests {
         for step in -30_000..30_000 {
             let turns = f64::from(step) * 1e-4 + 1e5;
             let (cosine, sine) = cos_sin(wrap(turns) as f32);
-            // A few roundings of single precision, 6e-8 each, of terms of up to pi / 2.
+            // The error is a few roundings of single precision, 6e-8 each, of terms up to pi / 2.
             assert!(
                 (f64::from(cosine) - cos(TAU * turns)).abs() < 5e-7,
                 "{turns}"

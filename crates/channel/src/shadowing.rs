@@ -1,12 +1,12 @@
 //! Shadowing and the line-of-sight state as functions of the UE's position.
 //!
-//! Each site has its maps, which are Gaussian fields: shadowing in LOS, shadowing in NLOS, and the
-//! line-of-sight state. K factor and delay spread have maps if they are drawn.
+//! Each site has maps, which are Gaussian fields: shadowing in LOS, shadowing in NLOS, and the LOS
+//! state. K factor and delay spread have maps if they are drawn.
 //!
-//! The value at a position depends on the map alone. Two UEs side by side therefore have about the
-//! same value. A UE that returns has the old value again. When its path becomes blocked or clear, a
-//! UE changes to the other shadowing map. All sites share one more field, which correlates their
-//! shadowing.
+//! The value at a position depends only on the map. Two UEs side by side therefore have about the
+//! same value. A UE that returns to a position has the same value again. When the path of a UE
+//! becomes blocked or clear, the UE changes to the other shadowing map. All sites share one more
+//! field, which correlates their shadowing.
 
 use super::field::{Lattice, Map};
 use super::path_loss::Condition;
@@ -27,8 +27,8 @@ pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
 }
 
 /// Returns the next value of the autoregressive form of the same process. It is `rho S + sqrt(1 -
-/// rho^2) sigma w` with a standard normal w. It serves models that follow a path instead of reading
-/// a map.
+/// rho^2) sigma w` with a standard normal w. The function is for models that follow a path instead
+/// of reading a map.
 pub fn next_db(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
     debug_assert!(
         (0.0..=1.0).contains(&correlation),
@@ -37,7 +37,7 @@ pub fn next_db(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) 
     correlation * shadowing_db + (1.0 - correlation * correlation).sqrt() * sigma_db * normal
 }
 
-/// Correlation distances and site correlation of a site's maps.
+/// Correlation distances and correlation between sites of the maps of a site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
@@ -49,7 +49,7 @@ pub(crate) struct MapScales {
     pub(crate) delay_spread_m: [Option<f64>; 2],
     /// Correlation distance of the line-of-sight state, metres.
     pub(crate) state_m: f64,
-    /// Correlation between sites.
+    /// Correlation of the shadowing between sites.
     pub(crate) between_sites: f64,
 }
 
@@ -81,7 +81,7 @@ fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) ->
         .map(|distance_m| Map::new(&mut stream, distance_m))
 }
 
-/// Maps of all sites, each made at its first use. All antennas and powers of a run share one
+/// Maps of all sites. Each map is made at its first use. All antennas and powers of a run share one
 /// `Maps`, so the sectors of a site read the same values.
 #[derive(Debug)]
 pub(crate) struct Maps {
@@ -99,7 +99,7 @@ impl Maps {
         }
     }
 
-    /// Returns true if these maps have these scales and this seed.
+    /// Returns true if these maps were made with these scales and this seed.
     pub(crate) fn are_of(&self, scales: &MapScales, seed: u64) -> bool {
         self.common.scales == *scales && self.seed == seed
     }
@@ -142,14 +142,14 @@ impl SiteMap {
     }
 }
 
-/// Reader of a site's maps for one UE.
+/// Reader of the maps of a site, for one UE.
 #[derive(Debug)]
 pub(crate) struct MapReader {
     map: Arc<SiteMap>,
     /// Lattice of the shadowing map that was read first.
     shadowing: Lattice,
     of: Option<u8>,
-    /// Lattices of other maps. `None` until one of them is read.
+    /// Lattices of all other maps. `None` until one of these maps is read.
     others: Option<Box<Others>>,
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct MapReader {
 #[derive(Debug, Default)]
 struct Others {
     state: Lattice,
-    /// Lattices of rarely read maps. `None` until one of them is read.
+    /// Lattices of rarely read maps. `None` until one of these maps is read.
     rare: Option<Box<Rare>>,
 }
 
@@ -165,7 +165,7 @@ struct Others {
 /// second LOS state.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Lattice for the shadowing of the other LOS state.
+    /// Lattice for the shadowing of the second LOS state.
     shadowing: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
@@ -181,7 +181,7 @@ impl MapReader {
         }
     }
 
-    /// Returns the maps that this reader reads.
+    /// Returns the maps of the reader's site.
     pub(crate) fn map(&self) -> &Arc<SiteMap> {
         &self.map
     }
@@ -204,7 +204,7 @@ impl MapReader {
             * common.shadowing[number(condition)].read(lattice, place)
     }
 
-    /// Returns lower and upper bound of the site's own part of the shadowing at a position, in
+    /// Returns the lower and upper bound of the site's own part of the shadowing at a position, in
     /// standard deviations.
     pub(crate) fn own_within(&self, condition: Condition, place: (f64, f64)) -> [f64; 2] {
         let share = (1.0 - self.map.common.scales.between_sites).sqrt();
@@ -301,8 +301,8 @@ mod tests {
             sites += here * second.shadowing(Condition::Los, place);
             conditions += here * first.shadowing(Condition::Nlos, place);
         });
-        // The limit is four standard errors of a product of normals, whose variance is 1 + 0.5^2 or
-        // 1. The lattice adds at most 2.6 %.
+        // The limit is four standard errors of a product of normal numbers. The variance of the
+        // product is 1 + 0.5^2 or 1. The lattice adds an error of at most 2.6 %.
         let count = cases.count() as f64;
         let error = 4.0 / count.sqrt();
         let (sites, conditions) = (sites / count, conditions / count);
@@ -322,12 +322,13 @@ mod tests {
             pairs.map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
         };
         let variance = moment(0);
-        // The variance of one realisation of 192 waves is right to a few percent.
+        // The variance of one realisation of 192 waves has an error of a few percent.
         assert!((variance - 1.0).abs() < 0.08, "{variance}");
         for lag in [2, 5, 13, 26] {
             let found = moment(lag) / variance;
             let expected = correlation(lag as f64, 13.0);
-            // A realisation of N waves has an error of about sqrt(1 / 2N): 5 %.
+            // The correlation of a realisation of N waves has an error of about sqrt(1 / 2N), here
+            // 5 %.
             assert!(
                 (found - expected).abs() < 0.12,
                 "{lag} m: {found} {expected}"

@@ -17,7 +17,7 @@ const NEGLIGIBLE: f64 = 1e-4;
 /// Fading data that all links of a carrier share.
 #[derive(Debug)]
 pub(super) struct Fadings {
-    /// Plans in LOS and in NLOS.
+    /// Fading plans in LOS and in NLOS.
     pub(super) plans: [Plan; 2],
     pub(super) wavelength_m: f64,
     /// Largest Doppler shift by moving scatterers.
@@ -26,14 +26,14 @@ pub(super) struct Fadings {
     pub(super) antennas: u32,
 }
 
-/// Fading of a link in LOS and in NLOS, and the shares of both in the power.
+/// Fading of a link in LOS and in NLOS, and the share of each state in the power.
 #[derive(Debug)]
 pub(super) struct SmallScale {
     /// Waves in LOS and NLOS at each antenna of the receiver, independent of each other. `None` for
-    /// a condition without fading. They are drawn on first use, because interfering links mostly
-    /// need the mean power only.
+    /// a LOS state without fading. The waves are drawn on first use, because most interfering links
+    /// need only the mean power.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
-    /// Plans of this link alone, used if K factor or delay spread depend on the position.
+    /// Fading plans of this link only, used if K factor or delay spread depend on the position.
     own: [Option<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
@@ -41,7 +41,7 @@ pub(super) struct SmallScale {
     entity: u64,
 }
 
-/// Random streams in LOS and NLOS, each for the first antenna and for all others.
+/// Names of the random streams in LOS and NLOS: one for the first antenna and one for all others.
 const DOMAINS: [[&str; 2]; 2] = [
     ["radio.fading.los", "radio.fading.further.los"],
     ["radio.fading.nlos", "radio.fading.further.nlos"],
@@ -95,7 +95,7 @@ impl SmallScale {
         }
     }
 
-    /// Returns the link's own plan for a LOS state, to be replaced.
+    /// Returns the link's own plan for a LOS state, so that the caller can replace it.
     pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Box<Plan>> {
         &mut self.own[condition]
     }
@@ -107,7 +107,7 @@ impl SmallScale {
             .unwrap_or(&shared.plans[condition])
     }
 
-    /// Returns true if sub-bands fade differently.
+    /// Returns true if sub-bands have different fading.
     pub(super) fn is_wideband(&self, shared: &Fadings) -> bool {
         let is_wideband = |n| matches!(self.plan(shared, n), Plan::Wideband(_));
         [LOS, NLOS]
@@ -115,9 +115,10 @@ impl SmallScale {
             .any(|n| self.involves(n) && is_wideband(n))
     }
 
-    /// Computes the power gain of each sub-band, with mean 1 over places for each antenna. Antennas
-    /// are combined by maximum ratio, so their gains add up. Noise and interference are the same at
-    /// all antennas. `direct_turns` is the length of the direct path in wavelengths.
+    /// Computes the power gain of each sub-band. Its mean over positions is 1 for each antenna. The
+    /// receiver combines antennas by maximum ratio, so their gains add up. Noise and interference
+    /// have the same power at all antennas. `direct_turns` is the length of the direct path in
+    /// wavelengths.
     pub(super) fn gains(&self, shared: &Fadings, place: Place, direct_turns: f64, out: &mut [f32]) {
         let path = (place, direct_turns);
         self.gains_at(0, shared, path, out);
@@ -168,7 +169,7 @@ impl SmallScale {
         }
     }
 
-    /// Returns the power gain over the whole band: the mean of the sub-bands.
+    /// Returns the power gain over the whole band, which is the mean of the sub-bands.
     pub(super) fn flat_or_mean(
         &self,
         shared: &Fadings,
@@ -192,7 +193,7 @@ impl SmallScale {
         }
     }
 
-    /// Returns the sum of the gains of all antennas after the first.
+    /// Returns the sum of the gains of all antennas except the first.
     #[inline(never)]
     fn flat_of_further(&self, shared: &Fadings, n: usize, path: (Place, f64)) -> f64 {
         let further = 1..shared.antennas as usize;
@@ -221,9 +222,9 @@ impl SmallScale {
         gain
     }
 
-    /// Adds up the amplitudes of both conditions, weighted by their shares of the power. The
-    /// conditions are independent. Where neither fades, a phase shift of a quarter turn makes their
-    /// powers add.
+    /// Adds the amplitudes of both LOS states, weighted by their shares of the power. The states
+    /// are independent. If neither state fades, a phase shift of a quarter turn makes their powers
+    /// add.
     fn mix(
         &self,
         antenna: usize,

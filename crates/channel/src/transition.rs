@@ -1,9 +1,9 @@
 //! Soft transition between LOS and NLOS.
 //!
-//! Near the border the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`. So the powers of both
-//! conditions add up with the shares `w^2` and `1 - w^2`.
+//! Near the border between LOS and NLOS the channel is `w H_LOS + sqrt(1 - w^2) H_NLOS`. So the
+//! powers of both states add up with the shares `w^2` and `1 - w^2`.
 //!
-//! Where the border is the edge of a building, `w` is the amplitude of the direct path after
+//! If the border is the edge of a building, `w` is the amplitude of the direct path after
 //! diffraction.
 //!
 //! Standard: TR 38.901 §7.6.3.3; ITU-R P.526-15 §4.1.
@@ -21,12 +21,12 @@ pub(super) fn los_weight(beyond: f64, wavelength_m: f64) -> f64 {
 }
 
 /// Returns the weight of LOS behind an edge with the diffraction parameter `v`. It is the amplitude
-/// of the direct path after diffraction, a half at the edge.
+/// of the direct path after diffraction, which is a half at the edge.
 pub(super) fn weight_behind_an_edge(v: f64) -> f64 {
     pow(10.0, -knife_edge::loss(v).0 / 20.0)
 }
 
-/// Returns the power of LOS relative to that of NLOS for a weight, dB.
+/// Returns the power of LOS relative to NLOS, for this weight of LOS in the amplitude, in dB.
 pub(super) fn lead_db(los_weight: f64) -> f64 {
     debug_assert!(
         (0.0..=1.0).contains(&los_weight),
@@ -57,8 +57,8 @@ impl Transition {
         }
     }
 
-    /// Returns the mix for this weight of LOS, seen from `condition`. The other condition has
-    /// `excess_db` more loss.
+    /// Returns the mix for this weight of LOS, relative to the state `condition`. The loss of the
+    /// other state is `excess_db` higher.
     pub(super) fn new(condition: Condition, los_weight: f64, excess_db: f64) -> Transition {
         let los = los_weight * los_weight;
         let other = from_db(-excess_db);
@@ -89,8 +89,8 @@ mod tests {
     fn the_mix_is_the_same_from_either_side() {
         let los = Transition::new(Condition::Los, 0.6, 20.0);
         let nlos = Transition::new(Condition::Nlos, 0.6, -20.0);
-        // LOS contributes a power of 0.36. NLOS contributes 0.64 times a level of a hundredth. The
-        // sum is 0.3664.
+        // LOS contributes a power of 0.36. The NLOS level is a hundredth, so NLOS contributes 0.64
+        // * 0.01. The sum is 0.3664.
         assert!((los.gain_db - to_db(0.3664)).abs() < 1e-12, "{los:?}");
         assert!(
             (nlos.gain_db - los.gain_db - 20.0).abs() < 1e-12,
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_passage_is_as_steep_as_the_wavelength_says() {
-        // sqrt(20 / 0.05) is 20.
+        // The factor sqrt(20 / 0.05) is 20.
         let weight = los_weight(1.0, 0.05);
         assert!((weight - 0.984_097_748_743_823_6).abs() < 1e-12, "{weight}");
     }

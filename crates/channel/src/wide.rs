@@ -1,7 +1,8 @@
-//! Loops over many lanes, compiled for the widest vectors of the machine.
+//! Loops over many lanes, compiled for the widest vector instructions of the machine.
 //!
-//! Results are the same to the bit on all machines. Wider vectors only process more lanes at once.
-//! The order of additions and multiplications stays, and no multiply is fused with an add.
+//! Results are equal to the last bit on all machines. Wider vectors only process more lanes at
+//! once. The order of additions and multiplications stays the same, and multiplications are never
+//! fused with additions.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ use std::sync::LazyLock;
 static AVX2: LazyLock<Option<fearless_simd::x86::Avx2>> =
     LazyLock::new(|| fearless_simd::Level::new().as_avx2());
 
-/// Runs `work`, compiled for AVX2 if the machine supports it. Functions that `work` calls must be
-/// inlined into it to be compiled for AVX2 too.
+/// Runs `work`, compiled for AVX2 if the machine supports AVX2. Functions that `work` calls are
+/// compiled for AVX2 only if they are inlined.
 #[inline]
 pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Antenna with a fixed beam direction, evaluated in many directions.
+//! Antenna with a fixed beam direction, whose gain is computed in many directions.
 
 use super::angles::Angles;
 use super::array::{Array, NULL_FLOOR, row_gain_by};
@@ -20,8 +20,8 @@ pub(crate) struct Aimed<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steering {
     beam: Angles,
-    /// Values of an array: the peak gain of one element, and the sines that rows and columns are
-    /// steered to.
+    /// Values of an array: the peak gain of one element, and the sines of the angles to which rows
+    /// and columns are steered.
     peak: f64,
     across: f64,
     up: f64,
@@ -33,7 +33,7 @@ impl Antenna {
         self.steered_as(self.steering(beam))
     }
 
-    /// Returns the antenna with a steering that was computed before.
+    /// Returns the antenna with a steering that the caller has computed before.
     pub(crate) fn steered_as(&self, steering: Steering) -> Aimed<'_> {
         Aimed {
             antenna: self,
@@ -93,7 +93,7 @@ impl Steering {
     }
 }
 
-/// Returns cosine and sine of an angle in turns.
+/// Returns the cosine and the sine of an angle in turns.
 fn turned(turns: f64) -> (f64, f64) {
     let (cosine, sine) = cos_sin(wrap(turns) as f32);
     (f64::from(cosine), f64::from(sine))
@@ -131,8 +131,8 @@ mod tests {
             });
             let found = to_db(antenna.aimed(beam).gain(toward));
             let expected = antenna.gain_dbi(toward, beam);
-            // Single precision causes a visible error only near nulls, 25 dB below the gain of one
-            // element.
+            // Single precision causes a visible error only near nulls. These are 25 dB below the
+            // gain of one element.
             let off = (found - expected).abs();
             assert!(
                 off < 0.01 || expected < -15.0 && off < 0.5,

@@ -6,7 +6,7 @@ use fadeout_core::{Point, Vector};
 /// Direction in space.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Angles {
-    /// Azimuth, counter-clockwise from east, degrees.
+    /// Azimuth of the direction, counter-clockwise from east, degrees.
     pub azimuth_deg: f64,
     /// Elevation above the horizon, degrees.
     pub elevation_deg: f64,

@@ -16,8 +16,8 @@ pub fn row_gain(elements: u32, spacing: f64, s: f64, steered: f64) -> f64 {
     row_gain_by(elements, PI * spacing * (s - steered), sin, 1e-9)
 }
 
-/// Returns the gain of [`row_gain`] from half the phase between two elements. `sine` computes the
-/// sine of a phase in the unit of `half`. Sines below `least` count as zero.
+/// Returns the gain of [`row_gain`]. `half` is half the phase between two elements, and `sine`
+/// computes the sine of a phase in the unit of `half`. Sines below `least` are treated as zero.
 #[inline]
 pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, least: f64) -> f64 {
     let n = f64::from(elements);
@@ -29,9 +29,9 @@ pub(super) fn row_gain_by(elements: u32, half: f64, sine: impl Fn(f64) -> f64, l
     ratio * ratio / n
 }
 
-/// Returns the half-power beamwidth of a row in degrees. `steered_deg` is the angle from broadside
-/// in degrees. The pattern is bisected to 1e-9 degrees. A beam toward the end of the row is cut off
-/// at 90 degrees.
+/// Returns the half-power beamwidth of a row in degrees. `steered_deg` is the angle of the beam
+/// from broadside in degrees. The limits are bisected to 1e-9 degrees. A beam toward the end of the
+/// row ends at 90 degrees.
 pub fn row_hpbw_deg(elements: u32, spacing: f64, steered_deg: f64) -> f64 {
     let steered = sin(steered_deg.to_radians());
     let half_power = f64::from(elements) / 2.0;
@@ -57,7 +57,7 @@ pub fn codebook_sine(beam: u32, beams: u32) -> f64 {
     (2.0 * f64::from(beam) + 1.0 - f64::from(beams)) / f64::from(beams)
 }
 
-/// Returns the beam of a DFT codebook that is nearest to a sine.
+/// Returns the beam of a DFT codebook whose sine is nearest to `s`.
 pub fn nearest_beam(s: f64, beams: u32) -> u32 {
     let n = f64::from(beams);
     // The cast to `u32` turns negative values into zero.
@@ -76,7 +76,7 @@ pub struct Array {
     /// Distance between neighbouring elements, wavelengths.
     pub spacing: f64,
     /// Number of codebook beams per element and axis. With 1, the DFT codebook is critically
-    /// sampled. Its gain halfway between two beams is 3.9 dB below the peak. With 2 or 4, the
+    /// sampled, and the gain halfway between two beams is 3.9 dB below the peak. With 2 or 4, the
     /// codebook is oversampled. With 0, the beam is steered continuously.
     pub oversampling: u32,
 }
@@ -97,12 +97,12 @@ fadeout_core::parameters! {
         rows: u32 = integer((1, 256, ""), "8"),
         /// Number of columns of elements, side by side.
         columns: u32 = integer((1, 256, ""), "8"),
-        /// Antenna element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi for an
-        /// element whose area can have 5 dBi. The gain of the others is limited by their area.
+        /// Antenna element. `tr38901-calibration` is 3GPP's convention: 8 dBi for an element whose
+        /// area allows only 5 dBi. The area of all other elements limits their gain.
         element: ElementKind = choice(ElementKind::NAMES, "aperture"),
         /// Distance between neighbouring elements.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
-        /// Number of codebook beams per element and axis. 0 steers without steps.
+        /// Number of codebook beams per element and axis. With 0 the beam is steered continuously.
         oversampling: u32 = integer((0, 16, ""), "2"),
         /// Direction of the array's broadside.
         boresight: Boresight = group(),
@@ -163,7 +163,7 @@ impl Pattern for Array {
     }
 }
 
-/// Margin in dB by which an element's gain may exceed the limit of its cell. Tables round gains to
+/// Margin in dB by which an element's gain may exceed the limit of its area. Tables round gains to
 /// whole dBi.
 const ROUNDING_DB: f64 = 0.1;
 
@@ -174,9 +174,9 @@ impl Array {
         to_db(f64::from(self.rows * self.columns)) + self.element.peak_dbi
     }
 
-    /// Checks that the gain does not exceed that of the array's aperture. An element may therefore
-    /// have no more gain than its cell. A single row or column is limited by its length alone. A
-    /// single element has no limit.
+    /// Checks that the gain does not exceed that of the array's aperture. So the gain of an element
+    /// may not exceed that of its area in the array. For a single row or column only the length
+    /// sets a limit. A single element has no limit.
     fn check_aperture(&self) -> Result<(), ConfigError> {
         let is_a_plane = self.rows > 1 && self.columns > 1;
         let peak_dbi = self.element.peak_dbi;
@@ -201,8 +201,7 @@ impl Array {
         self.rows * self.columns * self.oversampling * self.oversampling
     }
 
-    /// Returns the sines along columns and rows to which the codebook steers its best beam for a
-    /// direction.
+    /// Returns the sines along columns and rows of the codebook's best beam for a direction.
     pub(super) fn steered(&self, beam: Angles) -> (f64, f64) {
         let (across, up) = cosines(beam);
         let steer = |s: f64, elements: u32| {
@@ -210,8 +209,8 @@ impl Array {
                 return s;
             }
             let beams = elements * self.oversampling;
-            // Beams are evenly spaced in the phase between two elements, whose period in the sine
-            // is 1 / spacing.
+            // Beams are evenly spaced in the phase between two elements. The gain has a period of 1
+            // / spacing in the sine.
             let turn = 2.0 * self.spacing;
             let phase = (s * turn + 1.0).rem_euclid(2.0) - 1.0;
             codebook_sine(nearest_beam(phase, beams), beams) / turn
@@ -247,7 +246,8 @@ mod tests {
 
     #[test]
     fn a_codebook_loses_at_most_its_scalloping() {
-        // Each entry: oversampling, and worst loss in one axis of eight elements, dB.
+        // Each entry contains the oversampling and the worst loss in one axis of eight elements,
+        // dB.
         for (oversampling, worst) in [(1, 3.88), (2, 0.92)] {
             let array = Array {
                 rows: 1,

@@ -19,12 +19,12 @@ fadeout_core::parameters! {
         pub width_deg as "width": f64 = number((0.1, 360.0, "deg"), "12"),
         /// Half-power beamwidth in elevation.
         pub height_deg as "height": f64 = number((0.1, 360.0, "deg"), "12"),
-        /// Share of the ideal directivity that the beam has. At 0.87 the main lobe has all the
-        /// power.
+        /// Share of the ideal directivity that the beam reaches. At 0.87 the main lobe contains all
+        /// the power.
         pub efficiency: f64 = number((0.01, 0.87, ""), "0.7"),
-        /// Side lobes below the peak; lower where the main lobe leaves them less power.
-        // The first side lobe of a uniform array is 13 dB down, the others are lower. The element
-        // of TR 38.901 has 30 dB.
+        /// Level of the side lobes below the peak. It is lower if the main lobe leaves less power.
+        // The first side lobe of a uniform array is 13 dB below the peak, and all others are lower.
+        // The element of TR 38.901 has a level of 30 dB.
         pub side_lobe: Decibel = number((0.0, 100.0, "dB"), "20"),
     }
 }
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn far_off_the_centre_the_floor_holds() {
         // A main lobe of efficiency 0.7 leaves a share of 1 - 0.7 pi / (1.2 ln 10) = 0.204 of the
-        // power to the side lobes. Their level is then -6.9 dBi.
+        // power to the side lobes. The level of the side lobes is then -6.9 dBi.
         let narrow = beam(12.0, 0.7);
         assert!((narrow.gain(90.0, 90.0).0 + 6.9).abs() < 0.01);
-        // Outside a wide main lobe there is enough power for side lobes 20 dB below the peak.
+        // Next to a wide main lobe there is enough power for side lobes 20 dB below the peak.
         let wide = beam(90.0, 0.7);
         assert_eq!(wide.gain(180.0, 90.0).0, wide.peak.0 - 20.0);
     }

@@ -33,11 +33,11 @@ fadeout_core::parameters! {
     /// Parameters of a column that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ColumnParameters {
-        /// Azimuth of the boresight, counter-clockwise from east.
+        /// Azimuth of the antenna's boresight, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
         /// Electrical tilt below the horizon. 12 degrees is a zenith angle of 102 degrees.
         tilt: f64 = number((-90.0, 90.0, "deg"), "12"),
-        /// Number of elements, one above the other.
+        /// Number of elements in the column, one above the other.
         rows: u32 = integer((1, 256, ""), "10"),
         /// Antenna element.
         element: ElementKind = choice(ElementKind::NAMES, "tr38901"),

@@ -49,20 +49,23 @@ fadeout_core::choices! {
     /// An element of an antenna panel.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum ElementKind {
-        /// Element that uses exactly its cell of the panel. The gain is in proportion to the cell's
-        /// area as seen from the direction, `4 pi A cos(theta) / lambda^2`. It is 5 dBi at half a
-        /// wavelength (P. W. Hannan, "The element-gain paradox for a phased-array antenna", IEEE
-        /// Transactions on Antennas and Propagation 12(4), 1964).
+        /// Element that uses exactly its own area of the panel. The gain is in proportion to this
+        /// area as seen from the direction, `4 pi A cos(theta) / lambda^2`. It is 5 dBi at a
+        /// spacing of half a wavelength (P. W. Hannan, "The element-gain paradox for a phased-array
+        /// antenna", IEEE Transactions on Antennas and Propagation 12(4), 1964).
         #[default]
         Aperture = "aperture",
         /// Element with the same gain in all directions, also behind the panel.
         Isotropic = "isotropic",
-        /// Element of a handheld: 5 dBi, 90 degrees, 25 dB.
+        /// Element of a handheld device: gain 5 dBi, beamwidth 90 degrees, front-to-back ratio 25
+        /// dB.
         Handheld = "handheld",
-        /// Element with 8 dBi, 65 degrees, 30 dB. It needs a cell of 0.71 wavelengths.
+        /// Element with gain 8 dBi, beamwidth 65 degrees, front-to-back ratio 30 dB. Needs a
+        /// spacing of 0.71 wavelengths.
         Tr38901 = "tr38901",
-        /// Element with 8 dBi, 65 degrees, 30 dB in a cell of any size, as in 3GPP's calibrations.
-        /// At half a wavelength the array has 3 dB more gain than its aperture allows.
+        /// Element with gain 8 dBi, beamwidth 65 degrees, front-to-back ratio 30 dB at any spacing,
+        /// as in 3GPP's calibrations. At half a wavelength the array has 3 dB more gain than its
+        /// aperture allows.
         Calibration = "tr38901-calibration",
     }
 }
@@ -86,7 +89,7 @@ pub enum Shape {
     /// Gain proportional to the cosine of the angle. Behind the element the gain is 30 dB lower
     /// than at boresight.
     Cosine,
-    /// Loss in dB proportional to the square of the angle, in azimuth and in elevation.
+    /// Loss in dB in proportion to the square of the angle, in azimuth and in elevation.
     ///
     /// Standard: TR 38.901 Table 7.3-1.
     Parabolic {
@@ -156,8 +159,8 @@ impl Element {
     }
 }
 
-/// Returns the largest gain of a cell of `spacing` wavelengths squared in dBi, `4 pi A / lambda^2`.
-/// The source is C. A. Balanis, "Antenna Theory", 4th edition, equation 12-37.
+/// Returns the largest gain in dBi of an area of `spacing` wavelengths squared, `4 pi A /
+/// lambda^2`. The source is C. A. Balanis, "Antenna Theory", 4th edition, equation 12-37.
 pub fn cell_limit_dbi(spacing: f64) -> f64 {
     to_db(4.0 * PI * spacing * spacing)
 }
@@ -243,19 +246,20 @@ fadeout_core::parameters! {
     /// Parameters of a sector antenna that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct SectorParameters {
-        /// Azimuth of the boresight, counter-clockwise from east.
+        /// Azimuth of the antenna's boresight, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
-        /// Electrical tilt below the horizon.
+        /// Electrical tilt of the antenna below the horizon.
         tilt: f64 = number((-90.0, 90.0, "deg"), "15"),
-        /// Gain at boresight.
+        /// Gain of the antenna at boresight.
         gain: f64 = number((0.0, 30.0, "dBi"), "14"),
-        /// Half-power beamwidth in azimuth.
+        /// Half-power beamwidth of the antenna in azimuth.
         azimuth_width: f64 = number((1.0, 360.0, "deg"), "70"),
-        /// Front-to-back ratio A_m. The pattern never falls further below the boresight gain.
+        /// Front-to-back ratio A_m of the antenna. The gain is never further below the boresight
+        /// gain.
         front_to_back: f64 = number((0.0, 60.0, "dB"), "25"),
-        /// Half-power beamwidth in elevation.
+        /// Half-power beamwidth of the antenna in elevation.
         elevation_width: f64 = number((1.0, 180.0, "deg"), "10"),
-        /// Largest loss in elevation alone, SLA_v.
+        /// Largest loss of the vertical pattern alone, SLA_v.
         side_lobe: f64 = number((0.0, 60.0, "dB"), "20"),
     }
 }

@@ -1,9 +1,9 @@
 //! Selection of beams: sweeps, tracking, and recovery from failure.
 //!
-//! A beam is chosen from a measurement at one instant. The beam is used from a delay after the
-//! measurement until the next beam is used. The UE moves and turns meanwhile, so the beam points at
-//! a past or predicted position of the UE. All measurements lie on a fixed time grid. The result
-//! therefore does not depend on how often the link is evaluated.
+//! A beam is chosen from a measurement at one instant. It is used some time after the measurement,
+//! until the next beam is used. The UE moves and turns meanwhile, so the beam points at a past or
+//! predicted position of the UE. All measurements lie on a fixed time grid. The result therefore
+//! does not depend on how often the link is evaluated.
 
 use crate::error::ConfigError;
 use fadeout_core::math::tan;
@@ -45,9 +45,9 @@ fadeout_core::parameters! {
     struct Sweep {
         /// Time between two beam measurements.
         tracking_period as "beam-tracking": Span = span("20 ms"),
-        /// Time from a beam measurement to the use of the new beam.
+        /// Time from a beam measurement to the use of the beam that it selects.
         switching_delay as "beam-switching-delay": Span = span("5 ms"),
-        /// Steering of the beams between two measurements.
+        /// Steering of the beams between two beam measurements.
         prediction as "beam-prediction": BeamPrediction = choice(BeamPrediction::NAMES, "none"),
     }
 }
@@ -71,19 +71,20 @@ fadeout_core::parameters! {
     /// Beam failure detection and recovery (TS 38.321 clause 5.17).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamFailure {
-        /// Loss of the received signal, by blockage and misalignment, above which a measurement
-        /// counts as a failure instance. The standard counts a hypothetical PDCCH BLER above 10 %,
-        /// and the loss for it depends on the link's margin. 10 dB is an assumption to vary.
+        /// Loss of the received signal, by blockage and misalignment, above which a beam
+        /// measurement counts as a failure instance. The standard counts a hypothetical PDCCH BLER
+        /// above 10 %. The loss for this BLER depends on the link's margin, so 10 dB is an
+        /// assumption that should be varied.
         pub threshold_db as "beam-failure-threshold": f64 = number((0.0, 100.0, "dB"), "10"),
         /// Number of consecutive failure instances that declare a beam failure
         /// (beamFailureInstanceMaxCount: 1, 2, 3, 4, 5, 6, 8 or 10).
         pub count as "beam-failure-count": u32 = integer((1, 10, "instances"), "3"),
         /// Time from the declaration of a beam failure to the use of the new beam: candidate
-        /// search, random access and its response. It is about 20 ms with a PRACH occasion every 10
-        /// ms. Nothing is received in that time.
+        /// search, random access and the response to it. It is about 20 ms with a PRACH occasion
+        /// every 10 ms. The UE receives nothing in that time.
         pub recovery_delay as "beam-recovery-delay": Span = span("20 ms"),
-        /// Loss of the reflected path that recovery finds, relative to the clear direct path. None
-        /// if there is no other path, so that recovery returns to the direct path.
+        /// Loss of the reflected path that beam recovery finds, relative to the clear direct path.
+        /// None if there is no other path, so that recovery returns to the direct path.
         pub reflection_loss_db as "reflected-path": Option<f64> = number((0.0, 100.0, "dB"), ""),
     }
 }
@@ -137,8 +138,8 @@ impl BeamManagement {
         )
     }
 
-    /// Returns the time at which the beam in use at `now` was measured. Before the first switch it
-    /// is the start of the run.
+    /// Returns the time at which the beam in use at `now` was measured. Before the first switch
+    /// this is the start of the run.
     pub fn measured_at(&self, now: Time) -> Time {
         let period = self.tracking_period.as_nanos().max(1);
         let usable = now.saturating_sub(self.switching_delay).as_nanos();
@@ -147,7 +148,8 @@ impl BeamManagement {
         at
     }
 
-    /// Returns the time between two failure instances: the tracking period, at least 2 ms.
+    /// Returns the time between two failure instances, which is the tracking period, but at least 2
+    /// ms.
     ///
     /// Standard: TS 38.213 §6; TS 38.133 §8.5.
     pub fn indication_period(&self) -> Span {
@@ -162,13 +164,13 @@ impl BeamManagement {
     }
 }
 
-/// Returns the time of an exhaustive search with an analogue receiver, which uses one of its beams
-/// in each burst.
+/// Returns the duration of an exhaustive search by a UE with an analogue receiver. The UE uses one
+/// of its beams in each burst.
 pub fn exhaustive_search(ue_beams: u64, burst_period: Span) -> Span {
     burst_period * ue_beams
 }
 
-/// Returns the time of a sweep over all pairs of beams if the UE measures `parallel` of its beams
+/// Returns the duration of a sweep over all pairs of beams. The UE measures `parallel` of its beams
 /// at the same time. The source is M. Polese et al., "Improved handover through dual connectivity
 /// in 5G mmWave mobile networks", IEEE JSAC 35(9), 2017.
 pub fn pair_sweep(base_beams: u64, ue_beams: u64, measurement: Span, parallel: u64) -> Span {
@@ -201,12 +203,12 @@ pub(crate) struct FailureMonitor {
     config: BeamFailure,
     period: Span,
     state: State,
-    /// Time of the next measurement.
+    /// Time of the next beam measurement.
     next_at: Time,
 }
 
-/// Longest pause between evaluations whose missed measurements are all computed. After a longer
-/// pause, older measurements are skipped.
+/// Longest pause between two evaluations after which all missed measurements are computed. After a
+/// longer pause, older measurements are skipped.
 const MEMORY: Span = Span::from_secs(1);
 
 impl FailureMonitor {
@@ -221,7 +223,7 @@ impl FailureMonitor {
         })
     }
 
-    /// Returns the largest loss that changes nothing in any state of the detector.
+    /// Returns the largest loss that never changes the state of the detector.
     pub(crate) fn harmless_db(&self) -> f64 {
         let reflected = self.config.reflection_loss_db;
         // Tracking returns to the direct path only if its loss is strictly below that of the
@@ -231,7 +233,7 @@ impl FailureMonitor {
     }
 
     /// Computes the measurements that were due until `now`. `loss_db` returns the loss of the beams
-    /// in use by blockage and misalignment. It is called in order of time.
+    /// in use, by blockage and misalignment. It is called for increasing times.
     pub(crate) fn advance(&mut self, now: Time, mut loss_db: impl FnMut(Time) -> f64) {
         let oldest = now.saturating_sub(MEMORY);
         if self.next_at < oldest {
@@ -283,7 +285,7 @@ impl FailureMonitor {
             }
             State::Direct(count) => self.state = State::Direct(count + 1),
             State::Reflected => {
-                // Tracking finds that the direct path is better than the reflected path again.
+                // Tracking finds that the direct path is again better than the reflected path.
                 if self
                     .config
                     .reflection_loss_db
@@ -336,8 +338,8 @@ mod tests {
             ..BeamManagement::default()
         };
         let mut monitor = FailureMonitor::new(&management).unwrap();
-        // The path is blocked from 105 ms to 500 ms, so the measurements at 120, 140 and 160 ms
-        // fail.
+        // The path is blocked from 105 ms to 500 ms. The measurements at 120, 140 and 160 ms fail,
+        // which makes a beam failure.
         let loss = |time: Time| {
             if (at(105)..at(500)).contains(&time) {
                 30.0

@@ -1,4 +1,4 @@
-//! Gain of an antenna by direction, and its mounting.
+//! Gain of an antenna as a function of direction, and mounting of the antenna.
 
 use super::angles::Angles;
 use crate::error::ConfigError;
@@ -15,10 +15,10 @@ pub struct Steepness {
     pub anywhere_db: f64,
 }
 
-/// Gain of an antenna in a direction.
+/// Gain of an antenna as a function of direction.
 pub trait Pattern {
-    /// Returns the gain in dBi toward a direction. The beam of a steered antenna is the best one
-    /// for `beam`.
+    /// Returns the gain in dBi toward a direction. A steered antenna uses its best beam for the
+    /// direction `beam`.
     fn gain_dbi(&self, toward: Angles, beam: Angles) -> f64;
 
     /// Returns true if the gain depends on a steering direction.
@@ -45,12 +45,13 @@ pub trait Pattern {
 }
 
 fadeout_core::parameters! {
-    /// Direction of an antenna.
+    /// Direction of an antenna's boresight.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Boresight {
-        /// Azimuth of the boresight, or of an array's broadside, counter-clockwise from east.
+        /// Azimuth of the antenna's boresight, or of an array's broadside, counter-clockwise from
+        /// east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
-        /// Elevation of the boresight above the horizon.
+        /// Elevation of the antenna's boresight, or of an array's broadside, above the horizon.
         elevation: f64 = number((-90.0, 90.0, "deg"), "0"),
     }
 }
@@ -64,12 +65,12 @@ impl Boresight {
     }
 }
 
-/// Pattern mounted with a boresight. An electrical tilt belongs to the pattern.
+/// Antenna pattern that is mounted with a boresight. An electrical tilt belongs to the pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mounted<T> {
     /// Pattern relative to the boresight.
     pub pattern: T,
-    /// Boresight.
+    /// Direction of the boresight.
     pub boresight: Angles,
 }
 

@@ -9,10 +9,10 @@ use fadeout_core::Time;
 pub(crate) struct CallerBeams {
     /// Loss of the reflected path that recovery may find, dB. `None` if there is no such path.
     reflection_db: Option<f64>,
-    /// Time since which reports of other beams have not reached the base station. `None` if reports
-    /// arrive.
+    /// Time since which reports of better beams have not reached the base station. `None` if
+    /// reports arrive.
     held_since: Option<Time>,
-    /// Measurement time of the beams that recovery found last.
+    /// Measurement time of the beams that the last recovery found.
     found_at: Time,
     is_reflected: bool,
 }
@@ -27,8 +27,8 @@ impl CallerBeams {
         }
     }
 
-    /// Freezes the beams in use from `now` on, because reports of other beams do not arrive. No
-    /// effect if the beams are frozen already.
+    /// Freezes the beams in use from `now` on, because reports of better beams do not arrive. The
+    /// call has no effect if the beams are frozen already.
     pub(crate) fn hold(&mut self, now: Time) {
         self.held_since.get_or_insert(now);
     }
@@ -45,7 +45,7 @@ impl CallerBeams {
             .max(self.found_at)
     }
 
-    /// Returns the instant of the UE position that the beams in use at `now` point at.
+    /// Returns the time of the UE position at which the beams in use at `now` point.
     pub(crate) fn steered_at(&self, now: Time) -> Time {
         self.held_since.unwrap_or(now).min(now)
     }
@@ -55,8 +55,8 @@ impl CallerBeams {
         self.held_since.is_some()
     }
 
-    /// Returns a state that uses the beams of the latest measurement before `now`. The caller
-    /// evaluates this state as a candidate.
+    /// Returns a state with the beams of the latest measurement before `now`. The caller evaluates
+    /// this state as a candidate.
     pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> CallerBeams {
         let period = management.tracking_period.as_nanos().max(1);
         CallerBeams {
@@ -67,7 +67,7 @@ impl CallerBeams {
         }
     }
 
-    /// Returns the state with beams along the reflected path if that path loses less than
+    /// Returns the state with beams along the reflected path if the loss of that path is below
     /// `blockage_db`. Otherwise returns the state unchanged.
     pub(crate) fn or_reflected(self, blockage_db: f64) -> CallerBeams {
         CallerBeams {

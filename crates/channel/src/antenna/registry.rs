@@ -12,7 +12,7 @@ fadeout_core::registry! {
     /// Every antenna that a scenario can name.
     pub static ANTENNAS;
 
-    /// An antenna and how it is mounted.
+    /// An antenna and its mounting.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum Antenna {
         Isotropic(Isotropic),
@@ -48,14 +48,15 @@ impl Antenna {
         match self {
             Antenna::Array(mounted) => Some(2 * mounted.pattern.rows * mounted.pattern.columns),
             Antenna::Element(_) => Some(2),
-            // A sector has several such antennas side by side, so one of them sets no limit.
+            // A sector has several such antennas side by side, so a single one does not limit the
+            // layers.
             Antenna::Isotropic(_) | Antenna::Sector(_) | Antenna::Column(_) | Antenna::Beam(_) => {
                 None
             }
         }
     }
 
-    /// Returns the boresight. `None` if the antenna has none.
+    /// Returns the boresight of the antenna. `None` if the antenna has none.
     pub fn boresight(&self) -> Option<Angles> {
         match self {
             Antenna::Isotropic(_) | Antenna::Beam(_) => None,

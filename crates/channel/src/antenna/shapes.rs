@@ -9,7 +9,7 @@ pub fn cone_gain(hpbw_deg: f64) -> f64 {
     2.0 / (1.0 - cos(hpbw_deg.to_radians() / 2.0))
 }
 
-/// Returns the gain of a sector in the plane with a gain of `side` outside the sector.
+/// Returns the gain of a sector in the horizontal plane, with the gain `side` outside the sector.
 pub fn sector_gain(hpbw_deg: f64, side: f64) -> f64 {
     (360.0 - (360.0 - hpbw_deg) * side) / hpbw_deg
 }

@@ -1,12 +1,12 @@
-//! Beams that are steered between measurements to the predicted position of the UE.
+//! Beams that are steered between measurements toward the predicted position of the UE.
 
 use super::Angles;
 use super::management::{BeamManagement, BeamPrediction};
 use fadeout_core::math::{cos, sin};
 use fadeout_core::{Kinematics, Point, Span, Time, Vector};
 
-/// Number of stored measurements. A prediction uses two. More than six tracking periods of
-/// switching delay would need more than these.
+/// Number of stored measurements. A prediction uses two of them. The number is too small only if
+/// the switching delay exceeds six tracking periods.
 const REMEMBERED: usize = 8;
 
 /// Positions of a UE at the last beam measurements, the newest last. For measurements before the
@@ -14,7 +14,7 @@ const REMEMBERED: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BeamTrack {
     found: [Option<(Time, Kinematics)>; REMEMBERED],
-    /// Time of the next measurement.
+    /// Time of the next beam measurement.
     due_at: Time,
 }
 
@@ -45,7 +45,7 @@ impl BeamTrack {
         self.due_at = at;
     }
 
-    /// Returns the position of the UE at `at`, as predicted by a base station at `base` from the
+    /// Returns the position of the UE at `at` that a base station at `base` predicts from the
     /// measurements until `measured_at`. `None` if there are too few measurements. A prediction by
     /// angle assumes a constant distance.
     pub(crate) fn expected(
@@ -82,7 +82,7 @@ impl BeamTrack {
     }
 }
 
-/// Returns a vector of length 1 in a direction.
+/// Returns a unit vector in a direction.
 fn toward(angles: Angles) -> Vector {
     let (azimuth, elevation) = (
         angles.azimuth_deg.to_radians(),
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Returns a UE on a circle around the base station.
+    /// Returns the state of a UE on a circle around the base station.
     fn circling(ms: u64) -> Kinematics {
         let turn = 0.002 * ms as f64;
         Kinematics {
@@ -137,8 +137,9 @@ mod tests {
             }
             let off = found.expect("two").distance_to(circling(ms).position);
             assert!(off < 1e-9, "{off} m at {ms} ms");
-            // The prediction follows the tangent of the circle. At 2 rad/s and 20 m, for up to 44
-            // ms, it leaves the circle by half the square of the angle times the radius.
+            // The prediction follows the tangent of the circle. Its error is half the square of the
+            // angle times the radius. The radius is 20 m, and the UE moves at 2 rad/s for up to 44
+            // ms.
             let found = track.expected(&by_place, base, (measured_at, at(ms)));
             let angle = 2.0 * at(ms).since(measured_at).as_secs_f64();
             let off = found.expect("one").distance_to(circling(ms).position);

@@ -1,5 +1,5 @@
-//! Persons or vehicles that cross the path, with the diffraction of TR 38.901 model B. They block
-//! paths in line of sight only.
+//! Persons or vehicles that cross the path, with the diffraction of model B in TR 38.901. They
+//! block the path only while it is in line of sight.
 
 use super::{Model, Process, View};
 use crate::blockage_model_b::{DirectPath, Screen, screen_loss};
@@ -19,13 +19,14 @@ pub struct Crossing {
     pub height_m: f64,
     /// Speed across the path, m/s.
     pub speed: f64,
-    /// Smallest and largest distance from the UE along the path, metres. Each crossing draws its
-    /// distance uniformly. On a short path the distance is limited to the middle of the path.
+    /// Smallest and largest distance of a crossing from the UE along the path, metres. The distance
+    /// of each crossing is drawn uniformly. On a short path the distance is limited to the middle
+    /// of the path.
     pub from_ue_m: (f64, f64),
     /// Times at which a screen's centre is on the path, in order.
     pub at: Arc<[Time]>,
     /// Mean time between crossings after the listed ones. The times are drawn from an exponential
-    /// distribution. `None` if only the listed crossings happen.
+    /// distribution. `None` if there are only the listed crossings.
     pub mean_gap: Option<Span>,
 }
 
@@ -50,17 +51,18 @@ fadeout_core::parameters! {
     /// Parameters of crossings that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct CrossingParameters {
-        /// Kind of the screens: 0.3 m by 1.7 m for a person, 4.8 m by 1.4 m for a vehicle (TR
-        /// 38.901 Table 7.6.4.2-5).
+        /// Kind of the screens that cross the path: 0.3 m by 1.7 m for a person, 4.8 m by 1.4 m for
+        /// a vehicle (TR 38.901 Table 7.6.4.2-5).
         blocker: Blocker = choice(Blocker::NAMES, "person"),
         /// Speed of the screens across the path. The default is 3 km/h.
         speed: f64 = number((0.01, 300.0, "m/s"), "0.8333333333333333"),
-        /// Smallest distance of a crossing from the UE.
+        /// Smallest distance between a crossing and the UE. The distance of each crossing is drawn
+        /// uniformly.
         nearest: f64 = number((0.01, 1e5, "m"), "0.5"),
-        /// Largest distance of a crossing from the UE.
+        /// Largest distance between a crossing and the UE. The distance of each crossing is drawn
+        /// uniformly.
         farthest: f64 = number((0.01, 1e5, "m"), "5"),
-        /// Mean time from one crossing to the next. Times are drawn from an exponential
-        /// distribution.
+        /// Mean time from one crossing to the next. The times are exponentially distributed.
         mean_gap: Span = span("10 s"),
     }
 }
@@ -155,13 +157,14 @@ pub(super) fn check_screen(
     ConfigError::within("farthest distance of a blocker", far, near..=1e5, "m")
 }
 
-/// Equal screens, each with its own time and distance.
+/// Screens of the same size, each with its own time and distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screens {
     pub(super) width_m: f64,
     pub(super) height_m: f64,
     pub(super) motion: Motion,
-    /// Smallest and largest distance from the UE. Each screen draws its own distance between them.
+    /// Smallest and largest distance from the UE. The distance of each screen is drawn between
+    /// them.
     pub(super) from_ue_m: (f64, f64),
 }
 
@@ -208,7 +211,8 @@ pub(super) enum Arrivals {
 }
 
 impl Arrivals {
-    /// Returns the middle instant of the next screen. `None` if no screen follows.
+    /// Returns the instant at which the next screen is centred on the path. `None` if no screen
+    /// follows.
     fn next(&mut self, last_at: Time, stream: &mut Stream) -> Option<Time> {
         match self {
             Arrivals::Listed {
@@ -240,7 +244,7 @@ struct Pass {
     from_ue_m: f64,
 }
 
-/// Screens near the path, and the next screen.
+/// Screens that are near the path, and the next screen to arrive.
 #[derive(Debug)]
 pub(crate) struct CrossingProcess {
     screens: Screens,
@@ -346,7 +350,7 @@ mod tests {
         };
         assert_eq!(loss(10_000), 0.0);
         // 0.36 s before and after the crossing, the screen is 0.3 m from the path. The expected
-        // losses are model B's test vectors.
+        // losses are the test vectors of model B.
         assert!((loss(19_640) - 0.96315).abs() < 1e-4);
         assert!((loss(20_000) - 5.4299).abs() < 1e-4);
         assert!((loss(20_360) - 0.96315).abs() < 1e-4);

@@ -1,4 +1,4 @@
-//! Deafness: the beam of the other end points in another direction, so a request is not received.
+//! Deafness: the beam of the other end points elsewhere, so that it does not receive a request.
 //!
 //! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
 
@@ -13,27 +13,31 @@ const DEAF_DB: f64 = 200.0;
 
 fadeout_core::parameters! {
     /// Deafness: times at which the other end's beam points elsewhere, and the contention that
-    /// follows. A node sends a request, receives no answer, backs off and repeats it until the
-    /// other end is back. It gives up after a number of attempts and begins anew.
+    /// follows. A node sends a request, receives no answer, backs off and repeats the request until
+    /// the other end's beam is back. After a number of attempts the node gives up and starts again.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Deafness {
-        /// Mean time until the other end's beam turns away. Times are exponential.
+        /// Mean time until the other end's beam turns away. The times are exponentially
+        /// distributed.
         pub mean_clear: Span = span("1 s"),
-        /// Mean time for which the other end's beam points elsewhere. Times are exponential.
+        /// Mean time for which the other end's beam points elsewhere. The times are exponentially
+        /// distributed.
         pub dwell: Span = span("2 ms"),
         /// Slot time of the backoff.
         pub slot: Span = span("9 us"),
-        /// Largest backoff before the first attempt.
+        /// Largest backoff before the first attempt to send a request.
         pub min_window: u32 = integer((0, 32_767, "slots"), "15"),
-        /// Largest backoff before any attempt.
+        /// Largest backoff before any attempt to send a request.
         pub max_window: u32 = integer((0, 32_767, "slots"), "1023"),
-        /// Number of attempts after which a node gives up and begins anew.
+        /// Number of attempts after which a node gives up and starts again with the smallest
+        /// backoff.
         pub attempts: u32 = integer((1, 255, ""), "7"),
-        /// Time of a request to send and the wait for its answer, in one sector.
+        /// Duration of a request to send and the wait for the answer, in one sector.
         pub request: Span = span("100 us"),
         /// Number of sectors in which a request is sent, one after the other.
         pub sectors: u32 = integer((1, 1024, ""), "1"),
-        /// Factor by which each backoff is longer, as it stops while other nodes send.
+        /// Factor by which backoffs are longer, because their countdown stops while other nodes
+        /// send.
         pub freezing: f64 = number((1.0, 1000.0, ""), "1"),
     }
 }
@@ -55,8 +59,8 @@ impl Registered for Deafness {
 }
 
 impl Deafness {
-    /// Returns the largest backoff before an attempt in slots. It doubles with each attempt,
-    /// counted from 0.
+    /// Returns the largest backoff before an attempt, in slots. It doubles with each attempt.
+    /// Attempts are counted from 0.
     fn window(&self, attempt: u32) -> u32 {
         let grown = (u64::from(self.min_window) + 1) << attempt.min(20);
         u32::try_from(grown - 1).map_or(self.max_window, |window| window.min(self.max_window))
@@ -68,8 +72,8 @@ impl Deafness {
         Span::from_nanos(self.slot.as_nanos() * slots / 2)
     }
 
-    /// Returns start and end of each period before `until` in which the other end is deaf. `None`
-    /// if there are more than `most` periods.
+    /// Returns the start and the end of each period before `until` in which the other end is deaf.
+    /// `None` if there are more than `most` periods.
     ///
     /// # Errors
     /// Returns an error if a parameter is out of its range.
@@ -92,7 +96,7 @@ impl Deafness {
         Ok(Some(found))
     }
 
-    /// Returns the time of a request in all its sectors.
+    /// Returns the duration of a request in all its sectors.
     pub fn request_time(&self) -> Span {
         self.request * u64::from(self.sectors)
     }
@@ -185,7 +189,8 @@ impl Process for DeafnessProcess {
 mod tests {
     use super::*;
 
-    /// Reference values `deaf_backoff_*` and `deaf_circular_rts` of the reference sheet.
+    /// Compares backoffs with the reference values `deaf_backoff_*` and `deaf_circular_rts` of the
+    /// reference sheet.
     #[test]
     fn backoffs_take_as_long_as_the_reference_says() {
         let of = |slot: u64, min_window| Deafness {
@@ -205,7 +210,7 @@ mod tests {
     }
 
     /// The reference value `deaf_P_drop` uses the mean instant of the last attempt. The test draws
-    /// the instants. Its result is slightly larger, because the exponential function is convex.
+    /// these instants. Its result is slightly larger, because the exponential function is convex.
     #[test]
     fn it_gives_up_as_often_as_the_other_end_is_away_for_longer() {
         let model = Deafness {

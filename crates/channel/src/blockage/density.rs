@@ -9,10 +9,10 @@ use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 
 fadeout_core::parameters! {
-    /// Pedestrians of a density. They enter a link of ground length r as a Poisson process of rate
-    /// `C r`, `C = (2 / pi) density speed (h_B - h_R) / (h_T - h_R)`, and each stays for an
-    /// exponential time. The link is blocked while at least one stands in it. The defaults are the
-    /// paper's, with the loss of [`TwoState`](super::TwoState).
+    /// Pedestrians with a given density. They enter a link of ground length r as a Poisson process
+    /// of rate `C r`, `C = (2 / pi) density speed (h_B - h_R) / (h_T - h_R)`. Each pedestrian stays
+    /// in the link for an exponential time. The link is blocked while at least one of them is in
+    /// it. The defaults are the paper's, with the loss of [`TwoState`](super::TwoState).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Crowd {
         /// Number of blockers per square metre.
@@ -21,15 +21,16 @@ fadeout_core::parameters! {
         pub speed: f64 = number((0.01, 300.0, "m/s"), "1"),
         /// Height of the blockers.
         pub height_m as "height": f64 = number((0.1, 10.0, "m"), "1.8"),
-        /// Mean time for which a blocker stays in the path. Times are exponential.
+        /// Mean time for which a blocker stays in the path. The times are exponentially
+        /// distributed.
         pub mean_blocked: Span = span("500 ms"),
-        /// Loss during a blockage.
+        /// Loss of the path while it is blocked.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
     }
 }
 
-/// Largest length of a link in metres up to which the blockage rate grows. Longer links have the
-/// rate of this length, which limits the number of drawn arrivals.
+/// Length of a link in metres up to which the blockage rate grows. Longer links have the rate of
+/// this length, which limits the number of drawn arrivals.
 const MAX_GROUND_M: f64 = 500.0;
 
 impl Registered for Crowd {
@@ -48,9 +49,9 @@ impl Registered for Crowd {
 }
 
 impl Crowd {
-    /// Returns C, the arrivals per second and metre. The antennas are at the heights h_T (base
-    /// station) and h_R (UE) in metres. A UE above the blockers is never blocked. If the base
-    /// station is below the blockers, the whole path can be blocked.
+    /// Returns C, the number of arrivals per second and metre. The base station's antenna is at the
+    /// height h_T and the UE's at h_R, in metres. A UE above the blockers is never blocked. If the
+    /// base station is below the blockers, the whole path can be blocked.
     pub fn arrivals_per_metre(&self, base_height_m: f64, ue_height_m: f64) -> f64 {
         let reach = (self.height_m - ue_height_m).max(0.0);
         let rise = (base_height_m - ue_height_m).max(reach);
@@ -104,8 +105,8 @@ impl Model for Crowd {
     }
 }
 
-/// Arrivals of blockers at the highest rate. Each link is blocked by a share of the arrivals: the
-/// link's own rate over the highest rate.
+/// Arrivals of blockers at the highest rate of any link. Each link is blocked by a share of these
+/// arrivals: its own rate divided by the highest rate.
 #[derive(Debug)]
 pub(crate) struct CrowdProcess {
     model: Crowd,
@@ -115,8 +116,8 @@ pub(crate) struct CrowdProcess {
     present: VecDeque<Visit>,
 }
 
-/// One blocker. It leaves the path at `until`. It blocks a link if the link's share of the highest
-/// rate is above `mark`.
+/// Blocker that leaves the path at `until`. It blocks a link if the link's share of the highest
+/// rate exceeds `mark`.
 #[derive(Debug, Clone, Copy)]
 struct Visit {
     until: Time,
@@ -132,8 +133,8 @@ impl CrowdProcess {
         from.saturating_add(gap.max(Span::from_nanos(1)))
     }
 
-    /// Draws the blockers present at the start. In equilibrium their number is Poisson, and each
-    /// stays for another exponential time.
+    /// Draws the blockers that are present at the start. In equilibrium their number is
+    /// Poisson-distributed. The remaining time of each is exponential.
     fn warm_up(&mut self) {
         if self.rate <= 0.0 {
             return;
@@ -141,7 +142,8 @@ impl CrowdProcess {
         let mean_stay = self.model.mean_blocked.as_secs_f64();
         let mut elapsed = 0.0;
         loop {
-            // The Poisson number is drawn as the number of exponential gaps with mean 1 that fit.
+            // The number of exponential gaps of mean 1 that fit into the mean number is
+            // Poisson-distributed.
             elapsed += self.stream.exponential(1.0);
             if elapsed > self.rate * mean_stay {
                 return;
@@ -167,7 +169,7 @@ impl CrowdProcess {
             self.admit(at);
             self.next_at = self.following(at);
             // After a long pause many arrivals are drawn in one call. Blockers that have left are
-            // removed early to save memory.
+            // removed during the loop to save memory.
             if self.present.len() > 64 {
                 self.present.retain(|visit| visit.until > at);
             }

@@ -10,8 +10,8 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Span, Time};
 
-/// Rates of leaving the four states, and the depth of a shadow. The loss in dB grows linearly
-/// during the decay, and falls linearly during the rise.
+/// Rates of leaving the four states, and depth of a shadow. The loss in dB grows linearly during
+/// the decay state and falls linearly during the rise state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FourState {
     /// Rate of changes from the unshadowed state to the decay, 1/s.
@@ -51,7 +51,7 @@ impl FourState {
         ]
     }
 
-    /// Returns the mean time of a cycle through all states in seconds.
+    /// Returns the mean duration of a cycle through all four states in seconds.
     pub fn cycle(&self) -> f64 {
         self.rates().iter().map(|rate| 1.0 / rate).sum()
     }
@@ -67,8 +67,8 @@ fadeout_core::parameters! {
     /// Parameters that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct FourStateParameters {
-        /// Azimuth beamwidth of the UE's antenna. The rates of the states and the depth of a shadow
-        /// follow from it.
+        /// Azimuth beamwidth of the UE's antenna. It determines the rates of the states and the
+        /// depth of a shadow.
         beamwidth: f64 = number((1.0, 180.0, "deg"), "30"),
     }
 }
@@ -196,7 +196,7 @@ mod tests {
             counts[process.state] += 1;
         }
         for (count, share) in counts.into_iter().zip(model.shares()) {
-            // There are 7,400 cycles, so the standard error of a state's share is 1.7 % of the
+            // There are 7,400 cycles. So the standard error of a state's share is 1.7 % of the
             // share.
             let found = f64::from(count) / total as f64;
             assert!((found / share - 1.0).abs() < 0.07, "{found} {share}");
@@ -211,8 +211,8 @@ mod tests {
         let mut deepest = 0.0_f64;
         for n in 1..2_000_000 {
             let loss = process.loss_db(Time::ZERO + Span::from_micros(50) * n);
-            // A decay shorter than a millisecond is rare but possible, so the loss may grow by the
-            // whole depth in one sample.
+            // A decay state shorter than a millisecond is rare but possible. So the loss may grow
+            // by the whole depth from one sample to the next.
             assert!((loss - last).abs() < 14.5);
             deepest = deepest.max(loss);
             last = loss;

@@ -1,9 +1,9 @@
 //! Blockage: temporary losses by objects in the path.
 //!
-//! A process is a function of time and of its own random stream. Some models also use the positions
-//! of both ends. A process draws its next interval when time reaches that interval. The number of
-//! evaluations therefore does not change its random numbers. Time does not go back: an evaluation
-//! at an earlier time uses the current state of the process.
+//! A blockage process is a function of time and of its own random stream. Some models also use the
+//! positions of both ends. A process draws its next interval when time reaches that interval. So
+//! the number of evaluations does not change its random numbers. Time does not go back: an
+//! evaluation at an earlier time uses the current state of the process.
 
 mod crossing;
 mod deafness;
@@ -37,7 +37,7 @@ pub(crate) struct View {
     pub(crate) now: Time,
     pub(crate) base: Point,
     pub(crate) ue: Point,
-    /// True if the path is in line of sight. Some processes block such paths only.
+    /// True if the path is in line of sight. Some blockage models affect only such paths.
     pub(crate) has_direct_path: bool,
     pub(crate) wavelength_m: f64,
 }
@@ -54,9 +54,9 @@ pub(crate) trait Process: fmt::Debug + Send + Sync {
     fn loss_at(&mut self, view: &View) -> f64;
 }
 
-/// Blockage model: the parameters from which the process of each link starts.
+/// Blockage model: the parameters with which the process of each link starts.
 pub(crate) trait Model {
-    /// Process of the model.
+    /// Type of the model's process.
     type Process: Process + 'static;
 
     /// Checks the parameters.
@@ -68,7 +68,8 @@ pub(crate) trait Model {
     /// Starts the process of one link.
     fn start(&self, stream: Stream) -> Self::Process;
 
-    /// Returns true if the blockers are around the UE, so all its links share one process.
+    /// Returns true if the blockers are around the UE, so that all links of the UE share one
+    /// process.
     fn surrounds_the_ue(&self) -> bool {
         false
     }
@@ -78,7 +79,7 @@ fadeout_core::registry! {
     /// Every blockage that a scenario can name.
     pub static BLOCKAGES;
 
-    /// A blockage process. Several on one link add their losses in dB.
+    /// A blockage model of a link. The losses in dB of several models on one link add up.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Blockage {
         Periodic(Periodic),

@@ -1,7 +1,6 @@
 //! Blockage model A: regions of blocked angles around the UE.
 //!
-//! The model is applied to one path, the direct direction to the base station, instead of every
-//! ray.
+//! The model is applied only to the direct path to the base station, and not to every ray.
 //!
 //! Standard: TR 38.901 §7.6.4.1.
 
@@ -30,26 +29,28 @@ const fn row<const N: usize>(name: &str) -> [f64; N] {
 /// Environment of the UE, which determines the sizes of the regions (Table 7.6.4.1-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surroundings {
-    /// InH. Regions are 15 to 45 degrees wide and 5 to 15 degrees high, at 2 m. The correlation
-    /// distance is 5 m.
+    /// InH. Regions are 15 to 45 degrees wide and 5 to 15 degrees high, at a distance of 2 m. The
+    /// correlation distance is 5 m.
     Indoor,
-    /// UMi, UMa and RMa. Regions are 5 to 15 degrees wide and 5 degrees high, at 10 m. The
-    /// correlation distance is 10 m.
+    /// UMi, UMa and RMa. Regions are 5 to 15 degrees wide and 5 degrees high, at a distance of 10
+    /// m. The correlation distance is 10 m.
     Outdoor,
 }
 
 /// Blocking by the user's own body (Table 7.6.4.1-1). Its loss is 30 dB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelfBlocking {
-    /// The device is held upright. The region has 120 by 80 degrees around (260, 100).
+    /// The device is held upright. The blocked region has 120 by 80 degrees, centred on azimuth 260
+    /// and zenith 100 degrees.
     Portrait,
-    /// The device is held sideways. The region has 160 by 75 degrees around (40, 110).
+    /// The device is held sideways. The blocked region has 160 by 75 degrees, centred on azimuth 40
+    /// and zenith 110 degrees.
     Landscape,
 }
 
 impl SelfBlocking {
-    /// Returns the loss in dB of a path that arrives from an azimuth and zenith in degrees. Both
-    /// are in the device's coordinates.
+    /// Returns the loss in dB of a path that arrives from an azimuth and a zenith in degrees. Both
+    /// angles are in the device's coordinates.
     pub fn loss_db(self, azimuth_deg: f64, zenith_deg: f64) -> f64 {
         const PORTRAIT: [f64; 5] = row("portrait");
         const LANDSCAPE: [f64; 5] = row("landscape");
@@ -68,7 +69,7 @@ impl SelfBlocking {
 pub struct ModelA {
     /// Environment, which determines the sizes of the regions.
     pub surroundings: Surroundings,
-    /// Number K of blockers. The default of the clause is 4.
+    /// Number K of blockers. The standard's default is 4.
     pub blockers: u32,
     /// Speed of the blockers, m/s.
     pub speed: f64,
@@ -90,9 +91,9 @@ fadeout_core::parameters! {
     /// Parameters of model A that a scenario may set.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ModelAParameters {
-        /// True for the blocking regions of an office, false for those outdoors.
+        /// True for the blocking regions of an office, false for those of outdoor environments.
         indoor: bool = flag("false"),
-        /// Number K of blockers.
+        /// Number K of blockers around the UE.
         blockers: u32 = integer((0, 64, ""), "4"),
         /// Speed of the blockers.
         speed: f64 = number((0.01, 300.0, "m/s"), "1"),
@@ -132,15 +133,15 @@ impl Registered for ModelA {
 /// Region blocked by an object other than the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NonSelfBlocker {
-    /// Azimuth of its centre phi', degrees.
+    /// Azimuth phi' of the region's centre, degrees.
     pub azimuth_deg: f64,
-    /// Zenith of its centre theta', degrees.
+    /// Zenith theta' of the region's centre, degrees.
     pub zenith_deg: f64,
-    /// Width x, degrees.
+    /// Width x of the region, degrees.
     pub width_deg: f64,
-    /// Height y, degrees.
+    /// Height y of the region, degrees.
     pub height_deg: f64,
-    /// Distance r, metres.
+    /// Distance r of the region from the UE, metres.
     pub distance_m: f64,
 }
 
@@ -159,8 +160,8 @@ impl NonSelfBlocker {
     }
 }
 
-/// Returns the sum of the diffraction terms of both edges in one view. Inside the region both terms
-/// are positive. Outside, the term of the nearer edge is negative.
+/// Returns the sum of the diffraction terms of a region's two edges, in azimuth or in zenith.
+/// Inside the region both terms are positive. Outside, the term of the nearer edge is negative.
 fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
     let edge = |angle_deg: f64| {
         let detour = 1.0 / cos(angle_deg.to_radians()) - 1.0;
@@ -179,7 +180,7 @@ fn view(offset_deg: f64, size_deg: f64, scale: f64) -> f64 {
     }
 }
 
-/// Returns `a - b` on the circle, in [-180, 180).
+/// Returns the difference `a - b` of two angles in degrees, in [-180, 180).
 fn difference(a: f64, b: f64) -> f64 {
     let turns = (a - b) / 360.0;
     360.0 * (turns - (turns + 0.5).floor())
@@ -243,9 +244,10 @@ impl Model for ModelA {
     }
 }
 
-/// Blocked regions around one UE. The azimuth of each centre varies with position and time. It is a
-/// Gaussian field with the correlation `exp(-distance / d_cor - time / t_cor)`, mapped to a uniform
-/// angle. The mapping lowers a correlation of 0.5 to 0.48, which is not corrected.
+/// Blocked regions around one UE. The azimuth of each region's centre varies with position and
+/// time. It is a Gaussian field with the correlation `exp(-distance / d_cor - time / t_cor)`,
+/// mapped to a uniform angle. The mapping lowers a correlation of 0.5 to 0.48, which is not
+/// corrected.
 #[derive(Debug)]
 pub(crate) struct ModelAProcess {
     own_body: Option<SelfBlocking>,

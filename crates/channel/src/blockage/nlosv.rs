@@ -1,14 +1,14 @@
-//! Blockage by random vehicles on a link without modelled vehicles: state NLOSv of TR 37.885 and
-//! its loss.
+//! Blockage by random vehicles on a link whose scenario has no vehicles: state NLOSv of TR 37.885
+//! and the loss in this state.
 //!
-//! The clause gives the probability of the state and the distribution of its loss, but no duration.
-//! If every evaluation drew new values, the loss would act as fading. Here a state and its loss
-//! therefore last for an exponential time. Then a new state is drawn: another vehicle, or none, in
-//! the path.
+//! The standard gives the probability of the state and the distribution of its loss, but no
+//! duration. If every evaluation drew new values, the loss would act as fading. Here a state and
+//! its loss last for an exponential time. Then a new state is drawn: another vehicle, or no
+//! vehicle, in the path.
 //!
-//! The clause has "max {0 dB, a log-normal random variable}". It is read as a normal variable in dB
-//! whose negative values become zero. A log-normal variable is never negative, so the maximum would
-//! have no effect.
+//! The standard has "max {0 dB, a log-normal random variable}". It is read as a normal variable in
+//! dB whose negative values become zero. A log-normal variable is never negative, so the maximum
+//! would have no effect.
 //!
 //! Standard: TR 37.885 §6.2.1.
 
@@ -44,9 +44,9 @@ impl Surrounding {
     }
 }
 
-/// Returns mean and standard deviation of a vehicle's loss in dB, before negative values become
-/// zero. `None` if both antennas are above the vehicle. An antenna at the vehicle's height is not
-/// above it.
+/// Returns the mean and the standard deviation of a vehicle's loss in dB, before negative values
+/// become zero. `None` if both antennas are above the vehicle. An antenna at the vehicle's height
+/// is not above it.
 pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f64, f64)> {
     let (low, high) = (
         antennas_m.0.min(antennas_m.1),
@@ -63,13 +63,13 @@ pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f
 }
 
 fadeout_core::parameters! {
-    /// Vehicles in the path, where the scenario gives no vehicles.
+    /// Random vehicles in the path, for a scenario without vehicles.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nlosv {
-        /// Road whose law gives the probability of a vehicle in the path.
+        /// Kind of road. It determines the probability of a vehicle in the path.
         pub road: Surrounding = choice(Surrounding::NAMES, "urban"),
-        /// Mean time for which a state and its loss hold: one vehicle, another or none in the path.
-        /// Times are exponential.
+        /// Mean time for which a state and its loss last: one vehicle, another vehicle, or no
+        /// vehicle in the path. The times are exponentially distributed.
         pub hold: Span = span("1 s"),
         /// Share of trucks among the vehicles in the path.
         pub trucks: f64 = number((0.0, 1.0, ""), "0.2"),
@@ -182,7 +182,8 @@ mod tests {
         }
     }
 
-    /// Reference values `plos_*` and `nlosv_case_a_b_h` of the reference sheet.
+    /// Compares states and losses with the reference values `plos_*` and `nlosv_case_a_b_h` of the
+    /// reference sheet.
     #[test]
     fn states_and_cases_are_those_of_the_clause() {
         let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
@@ -202,8 +203,9 @@ mod tests {
         near(far.0, 13.0);
     }
 
-    /// Reference values `nlosv_case2_100_realised`, `nlosv_case3_100_realised` and
-    /// `nlosv_case2_P0`. Negative values of the distribution become zero.
+    /// Compares losses with the reference values `nlosv_case2_100_realised`,
+    /// `nlosv_case3_100_realised` and `nlosv_case2_P0`. Negative values of the distribution become
+    /// zero.
     #[test]
     fn the_loss_has_the_mean_the_deviation_and_the_zeros_of_a_normal_cut_at_zero() {
         for (trucks, heights, mean, zeros) in [
@@ -239,7 +241,7 @@ mod tests {
             } else {
                 4.5
             };
-            // The limit of the error is five standard errors.
+            // The limit is five standard errors.
             assert!(
                 (found - mean).abs() < 5.0 * deviation / count.sqrt(),
                 "{found}"
@@ -279,7 +281,7 @@ mod tests {
         }
         let share = blocked as f64 / looks as f64;
         let expected = 1.0 - 0.608_417;
-        // There are 10,000 intervals of constant state.
+        // The run has 10,000 intervals in which the state is constant.
         assert!(
             (share - expected).abs() < 5.0 * (0.24_f64 / 10_000.0).sqrt(),
             "{share}"

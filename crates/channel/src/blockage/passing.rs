@@ -10,12 +10,12 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 
 fadeout_core::choices! {
-    /// Beginning and end of a blockage.
+    /// Motion of the screen at the beginning and end of a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Onset {
         /// The screen moves across the path. Its speed is its width divided by the duration. The
-        /// loss is 5 to 7 dB when a side of a wide screen is on the path. It grows to the full
-        /// depth within the first Fresnel zone.
+        /// loss is 5 to 7 dB when a side of a wide screen is on the path. The loss grows to the
+        /// full depth within the first Fresnel zone.
         Moving = "moving",
         /// The screen stands centred on the path for the duration, so the loss changes in steps.
         Sudden = "sudden",
@@ -27,26 +27,30 @@ fadeout_core::parameters! {
     /// right angle to the path. Only a path in line of sight is blocked, as with
     /// [`Crossing`](super::Crossing).
     ///
-    /// Each screen draws its distance from the UE along the path, uniformly between the nearest and
-    /// the farthest. On a short path the distance is limited to the middle of the path.
+    /// The distance of each screen from the UE along the path is drawn uniformly between the
+    /// nearest and the farthest. On a short path the distance is limited to the middle of the path.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Passing {
         /// Width of the screen across the path (TR 38.901 Table 7.6.4.2-5).
         pub width_m as "width": f64 = number((0.01, 100.0, "m"), "4.8"),
         /// Height of the screen above ground (TR 38.901 Table 7.6.4.2-5).
         pub height_m as "height": f64 = number((0.01, 100.0, "m"), "1.4"),
-        /// Smallest distance of the screen from the UE. Each blockage draws its own distance.
+        /// Smallest distance of the screen from the UE. The distance of each blockage is drawn
+        /// uniformly.
         pub nearest_m as "nearest": f64 = number((0.01, 1e5, "m"), "0.5"),
-        /// Largest distance of the screen from the UE. Each blockage draws its own distance.
+        /// Largest distance of the screen from the UE. The distance of each blockage is drawn
+        /// uniformly.
         pub farthest_m as "farthest": f64 = number((0.01, 1e5, "m"), "1"),
         /// Phase of the blockages.
         pub phase: Phase = group(&[("phase", "random")]),
         /// Time between the starts of two blockages.
         pub period: Span = span("5 s"),
-        /// Length of a blockage: time from the first side of the screen on the path to the last.
+        /// Duration of a blockage: the time from the first side of the screen on the path to the
+        /// second side.
         pub duration: Span = span("200 ms"),
-        /// Motion of the screen. `moving`: it moves across the path, with its width divided by
-        /// `duration` as speed. `sudden`: it stands in the middle of the path for `duration`.
+        /// Motion of the screen. `moving`: the screen moves across the path. Its speed is its width
+        /// divided by `duration`. `sudden`: the screen stands in the middle of the path for
+        /// `duration`.
         pub onset: Onset = choice(Onset::NAMES, "moving"),
     }
 }
@@ -122,7 +126,8 @@ mod tests {
         Stream::new(1, "test.passing", entity)
     }
 
-    /// Returns the loss in dB at a time between antennas at the heights in `ends`.
+    /// Returns the loss in dB at a time. `ends` contains the heights of both antennas and their
+    /// distance.
     fn loss(process: &mut CrossingProcess, now: Time, ends: (f64, f64, f64), carrier: f64) -> f64 {
         let (tx, rx, distance) = ends;
         process.loss_db(&View {
@@ -134,8 +139,8 @@ mod tests {
         })
     }
 
-    /// In the middle of a blockage the screen is centred on the path. The loss then equals model
-    /// B's test vectors of a vehicle.
+    /// In the middle of a blockage the screen is centred on the path. The loss then equals the test
+    /// vectors of model B for a vehicle.
     #[test]
     fn the_middle_of_a_blockage_costs_what_model_b_says() {
         for (from_ue, rx, carrier, expected) in
@@ -153,7 +158,7 @@ mod tests {
                 let mut process = passing.start(stream(0));
                 for middle in [4100, 9100, 14_100] {
                     let found = loss(&mut process, ms(middle), (1.5, rx, 40.0), carrier);
-                    // The reference values have five digits.
+                    // The reference values have five significant digits.
                     assert!((found / expected - 1.0).abs() < 1e-4, "{found} {onset:?}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Blockages at regular, listed and random times.
+//! Blockages at regular times, at listed times, and at random times.
 
 use super::{Model, Process, View};
 use crate::error::ConfigError;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// Phase of regular blockages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Start of the first blockage.
+    /// The first blockage starts at this time.
     At(Time),
     /// The middle of the first blockage is drawn uniformly from the first period, separately for
-    /// each link. Every run of whole periods then has the same number of blockages.
+    /// each link. A run of whole periods then always has the same number of blockages.
     Drawn,
 }
 
@@ -29,13 +29,13 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
-    /// [`Phase`] as a scenario says it.
+    /// [`Phase`] as two parameters of a scenario.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct PhaseParameters {
-        /// Phase of the blockages. `fixed`: the first one starts at `first`. `random`: each link
-        /// draws the middle of its first blockage, uniformly from the first period.
+        /// Phase of the blockages. `fixed`: the first blockage starts at `first`. `random`: the
+        /// middle of each link's first blockage is drawn uniformly from the first period.
         phase: PhaseKind = choice(PhaseKind::NAMES, "fixed"),
-        /// Start of the first blockage. Only the phase `fixed` uses it.
+        /// Start of the first blockage. Used only with the phase `fixed`.
         first: Span = span("5 s"),
     }
 }
@@ -67,9 +67,9 @@ fadeout_core::parameters! {
         pub phase: Phase = group(),
         /// Time between the starts of two blockages.
         pub period: Span = span("5 s"),
-        /// Length of each blockage.
+        /// Duration of each blockage.
         pub duration: Span = span("500 ms"),
-        /// Loss during a blockage.
+        /// Loss of the path during a blockage.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "15"),
     }
 }
@@ -88,7 +88,7 @@ impl Registered for Periodic {
     }
 }
 
-/// Checks period and duration of blockages.
+/// Checks the period and the duration of blockages.
 ///
 /// # Errors
 /// Returns an error if `duration` exceeds the period, or if the period is zero.
@@ -142,7 +142,7 @@ pub(crate) struct PeriodicProcess {
 impl PeriodicProcess {
     pub(crate) fn loss_db(&self, now: Time) -> f64 {
         let duration = self.model.duration.as_nanos();
-        // Time since the start of the first blockage. The sum is formed first, because the start
+        // Time since the start of the first blockage. The sum is computed first, because the start
         // may be before time zero.
         let since = (now.as_nanos() + duration / 2).checked_sub(self.middle_at.as_nanos());
         if since.is_some_and(|since| since % self.model.period.as_nanos() < duration) {
@@ -153,12 +153,12 @@ impl PeriodicProcess {
     }
 }
 
-/// Listed blockage.
+/// Blockage at a listed time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Start.
+    /// Start of the blockage.
     pub from: Time,
-    /// End.
+    /// End of the blockage.
     pub until: Time,
     /// Loss during the blockage, dB.
     pub loss_db: f64,
@@ -198,7 +198,7 @@ impl Model for Scripted {
     }
 }
 
-/// Listed blockages, and the position of the next one.
+/// Listed blockages, and the index of the next one.
 #[derive(Debug)]
 pub(crate) struct ScriptedProcess {
     intervals: Arc<[Interval]>,
@@ -222,15 +222,16 @@ impl ScriptedProcess {
 }
 
 fadeout_core::parameters! {
-    /// Alternating blocked and clear times, each exponential. The defaults are the middle of values
-    /// measured for pedestrians at millimetre waves (0.2 to 0.5 s, 20 to 30 dB).
+    /// Alternating blocked and clear times, which are exponentially distributed. The defaults are
+    /// in the middle of values measured for pedestrians at millimetre waves (0.2 to 0.5 s, 20 to 30
+    /// dB).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct TwoState {
-        /// Mean length of a blockage. Lengths are exponential.
+        /// Mean duration of a blockage. The durations are exponentially distributed.
         pub mean_blocked: Span = span("300 ms"),
-        /// Mean time between two blockages. Times are exponential.
+        /// Mean time between two blockages. The times are exponentially distributed.
         pub mean_clear: Span = span("5 s"),
-        /// Loss during a blockage.
+        /// Loss of the path during a blockage.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
     }
 }
@@ -274,7 +275,7 @@ impl Model for TwoState {
     }
 
     fn start(&self, mut stream: Stream) -> Self::Process {
-        // Exponential times have no memory. The first interval, which may have begun before the
+        // Exponential times have no memory. So the first interval, which may have begun before the
         // run, is drawn like any other.
         let is_blocked = stream.chance(self.blocked_share());
         let mut process = TwoStateProcess {
@@ -288,7 +289,7 @@ impl Model for TwoState {
     }
 }
 
-/// Current state and its end.
+/// Current state, and the time at which it ends.
 #[derive(Debug)]
 pub(crate) struct TwoStateProcess {
     model: TwoState,
@@ -365,9 +366,9 @@ mod tests {
             phase: Phase::Drawn,
             ..Periodic::default()
         };
-        // The path is blocked for a tenth of the time. No blockage has its middle before time zero,
-        // so at time zero the probability is half of that. Four standard errors of 4,000 draws are
-        // 1.9 % and 1.4 %.
+        // The path is blocked for a tenth of the time. No blockage has its middle before time zero.
+        // So the probability of a blockage at time zero is half of that. Four standard errors of
+        // 4,000 draws are 1.9 % and 1.4 %.
         let blocked = |at: Time| {
             let links = (0..4000).map(|n| model.start(Stream::new(1, "test.periodic", n)));
             links.filter(|link| link.loss_db(at) > 0.0).count() as f64 / 4000.0

@@ -1,23 +1,23 @@
-//! Beams in use at both ends of a link. They are the best beams at their last measurement.
+//! Beams in use at both ends of a link. They are the best beams of their last measurement.
 
 use super::beams::Beams;
 use fadeout_core::Time;
 
-/// Number of stored measurements. Fewer measurements than this are made between the measurement of
-/// a beam and its use, unless switching takes longer than three periods.
+/// Number of stored measurements. It is sufficient unless the time from a beam's measurement to its
+/// use exceeds three measurement periods.
 pub(crate) const MEMORY: usize = 4;
 
 /// Beams of a link, with the last measurements of the direct path.
 #[derive(Debug, Default)]
 pub(crate) struct Aim {
     /// Time of each of the last measurements, and the loss of the direct path by blockage at that
-    /// time in dB. The newest is last.
+    /// time in dB. The newest measurement is last.
     measured: [(Time, f64); MEMORY],
     in_use: Option<(Key, Beams)>,
 }
 
 /// Inputs from which beams are chosen. These are the map square of the UE's position, the blockage
-/// of the direct path, and the power of LOS over NLOS. Both powers are rounded to whole dB.
+/// of the direct path, and the power of LOS over NLOS. The last two are rounded to whole dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Key {
     pub(crate) cell: (i64, i64),
@@ -26,14 +26,14 @@ pub(crate) struct Key {
 }
 
 impl Aim {
-    /// Records the blockage of the direct path at a measurement.
+    /// Records the blockage loss of the direct path at a beam measurement.
     pub(crate) fn record_blockage(&mut self, at: Time, blockage_db: f64) {
         self.measured.rotate_left(1);
         self.measured[MEMORY - 1] = (at, blockage_db);
     }
 
-    /// Returns the blockage of the direct path at a measurement, dB. If the measurement is no
-    /// longer stored, returns the oldest stored value.
+    /// Returns the blockage loss of the direct path at a beam measurement, dB. If the measurement
+    /// is no longer stored, returns the oldest stored value.
     pub(crate) fn blockage_db(&self, at: Time) -> f64 {
         let known = self.measured.iter().rev().find(|(time, _)| *time <= at);
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)

@@ -5,8 +5,8 @@ use super::place::{Cluster, Scatter, turn};
 use crate::antenna::{Aimed, Angles, Antenna, Steering};
 use fadeout_core::data;
 
-/// Offsets of the rays in a cluster, as multiples of the RMS spread. Each offset occurs with both
-/// signs.
+/// Offsets of the rays in a cluster from its centre, as multiples of the RMS spread. Each offset
+/// occurs with both signs.
 ///
 /// Standard: TR 38.901 Table 7.5-3.
 const OFFSETS: [f64; 10] = {
@@ -17,9 +17,9 @@ const OFFSETS: [f64; 10] = {
 /// Number of rays in a cluster.
 const RAYS: usize = 2 * OFFSETS.len();
 
-/// Difference between the index of a ray's azimuth offset and that of its zenith offset, which
-/// fixes their pairing. The standard draws the pairing. Seven and twenty have no common divisor, so
-/// every zenith offset is used.
+/// Difference between the index of a ray's azimuth offset and that of its zenith offset. The
+/// standard pairs these offsets at random. A difference of seven uses every zenith offset, because
+/// seven and twenty have no common divisor.
 const COUPLING: usize = 7;
 
 /// Both antennas of a link.
@@ -66,12 +66,12 @@ impl<'a> Antennas<'a> {
     }
 }
 
-/// Power gain of each cluster by the antennas, and the delay of each cluster.
+/// Power gain of each cluster through the antennas, and delay of each cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gains {
     /// Gain of each cluster at the base station, linear.
     pub(crate) base: [f32; MOST_CLUSTERS],
-    /// Gain of each cluster at both ends, times its share of the total power.
+    /// Gain of each cluster at both ends, multiplied by the cluster's share of the total power.
     pub(crate) both: [f32; MOST_CLUSTERS],
     /// Delay of each cluster, seconds.
     pub(crate) delays_s: [f32; MOST_CLUSTERS],
@@ -84,7 +84,7 @@ impl Gains {
         delays_s: [0.0; MOST_CLUSTERS],
     };
 
-    /// Returns the weighted sum of gains.
+    /// Returns the weighted sum of four gains.
     #[inline(always)]
     pub(crate) fn mix(parts: [(&Gains, f64); 4]) -> Gains {
         let mut mix = Gains::NONE;

@@ -1,4 +1,4 @@
-//! Distributions that clusters are drawn from.
+//! Distributions from which the parameters of clusters are drawn.
 
 use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, Ends, PathLoss};
@@ -9,7 +9,7 @@ const PARAMETERS: &str = include_str!("../../../../data/cluster_parameters.csv")
 /// Largest number of clusters of any scenario.
 pub(crate) const MOST_CLUSTERS: usize = 20;
 
-/// Distribution of the clusters in one LOS state.
+/// Distribution of the parameters of clusters in one LOS state.
 ///
 /// Standard: TR 38.901 Table 7.5-6.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,13 +24,14 @@ pub struct ClusterLaw {
     /// RMS spreads of the rays within a cluster, degrees: azimuth of departure, azimuth of arrival,
     /// zenith of arrival.
     pub within_deg: [f64; 3],
-    /// Scaling factors of azimuths and zeniths for this number of clusters, without a direct path.
+    /// Scaling factors of azimuths and zeniths for this number of clusters, if there is no direct
+    /// path.
     pub scaling: [f64; 2],
     /// Correlation distance of the parameters of a cluster, metres.
     pub distance_m: f64,
     /// Distributions of the decimal logarithms of the angular spreads in degrees. The order is
     /// azimuth of departure, azimuth of arrival, zenith of arrival, zenith of departure. The mean
-    /// for the zenith of departure lacks the term that depends on the distance.
+    /// for the zenith of departure excludes the term that depends on the distance.
     pub spreads: [PlaceLaw; 4],
     condition: Condition,
     zenith: ZenithLaw,
@@ -38,7 +39,7 @@ pub struct ClusterLaw {
     scenario: &'static str,
 }
 
-/// Coefficients of the mean zenith spread of departure by distance and height.
+/// Coefficients of the mean zenith spread of departure, which depends on distance and height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ZenithLaw {
     floor: f64,
@@ -51,7 +52,7 @@ struct ZenithLaw {
 }
 
 impl ClusterLaw {
-    /// Returns the distribution for the scenario of a path-loss model, in one LOS state.
+    /// Returns the distribution for the scenario of a path-loss model in one LOS state.
     pub fn new(path_loss: &PathLoss, condition: Condition, carrier_ghz: f64) -> ClusterLaw {
         let scenario = path_loss.places().scenario;
         let prefix = match condition {
@@ -107,7 +108,7 @@ impl ClusterLaw {
     }
 
     /// Returns the zenith angle in degrees by which the clusters depart below the direct path.
-    /// Negative values mean that they depart above it.
+    /// Negative if the clusters depart above the direct path.
     ///
     /// Standard: TR 38.901 Table 7.5-7, Table 7.5-8, Table 7.5-9.
     pub fn zenith_departure_offset_deg(&self, ends: &Ends) -> f64 {
@@ -186,8 +187,8 @@ mod tests {
         let micro = PathLoss::UrbanMicro(UrbanMicro);
         let los = ClusterLaw::new(&micro, Condition::Los, 28.0);
         let nlos = ClusterLaw::new(&micro, Condition::Nlos, 28.0);
-        // In LOS at 20 m, the value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83. The next value is the
-        // lower limit. The third is -3.1 * 0.1 + 0.2.
+        // In LOS at 20 m, the value is -14.8 * 0.02 + 0.01 * 8.5 + 0.83. The second value is the
+        // lower limit. The third value is -3.1 * 0.1 + 0.2.
         assert!((los.zenith_departure_lg(&ends(20.0)) - 0.619).abs() < 1e-12);
         assert_eq!(los.zenith_departure_lg(&ends(300.0)), -0.21);
         assert!((nlos.zenith_departure_lg(&ends(100.0)) + 0.11).abs() < 1e-12);

@@ -15,7 +15,8 @@ const STEP_M: f64 = 0.5;
 pub(crate) struct LinkClusters {
     map: ClusterMap,
     corners: [Gains; 4],
-    /// Map square whose corners are computed, and the beams that the stored gains belong to.
+    /// Map square whose corners are computed, and the beams and steerings for which they were
+    /// computed.
     known: Option<((i64, i64), Beams, Steered)>,
     mix: Mix,
 }
@@ -66,7 +67,7 @@ impl LinkClusters {
         &self.mix
     }
 
-    /// Returns the best beams at a position if the direct path loses `blockage_db` by blockage.
+    /// Returns the best beams at a position if blockage reduces the direct path by `blockage_db`.
     pub(crate) fn choose(
         &mut self,
         spot: &Spot,
@@ -123,8 +124,8 @@ impl LinkClusters {
         self.add_up(direct, &pair, &here)
     }
 
-    /// Computes the power received with beams whose gains are not stored, such as candidates or
-    /// beams toward other UEs.
+    /// Computes the power received with beams whose gains are not stored. These are candidate beams
+    /// or beams toward other UEs.
     pub(crate) fn evaluate_once(
         &mut self,
         spot: &Spot,

@@ -2,9 +2,9 @@
 //!
 //! The random numbers of the clusters are drawn at the corners of a square lattice, each corner
 //! from its own stream. Between the corners they are interpolated. Neighbouring positions therefore
-//! have similar clusters. A UE that returns finds the same clusters, although nothing is stored.
-//! All UEs of a site share its clusters. The side of the direct path on which a cluster lies is the
-//! same everywhere, so directions never jump.
+//! have similar clusters. A UE that returns to a position finds the same clusters, although nothing
+//! is stored. All UEs of a site share its clusters. A cluster lies on the same side of the direct
+//! path at all positions, so its direction never jumps.
 //!
 //! Standard: TR 38.901 §7.6.3.2.
 
@@ -18,7 +18,8 @@ use fadeout_core::random::Stream;
 /// Number of random numbers of a cluster at a position: delay, power, and the deviations of azimuth
 /// and zenith of departure and arrival.
 const NUMBERS: usize = 6;
-/// Number of random numbers at a position: those of all clusters, and four for the spreads.
+/// Number of random numbers at a position: the numbers of all clusters, and four numbers for the
+/// spreads.
 const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
 
 /// Group of rays of about the same delay and the same directions.
@@ -26,11 +27,11 @@ const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
 pub(crate) struct Cluster {
     /// Share of the power of all clusters.
     pub(crate) share: f64,
-    /// Delay relative to the first cluster, seconds.
+    /// Delay relative to the cluster that arrives first, seconds.
     pub(crate) delay_s: f64,
-    /// Direction of its centre from the base station.
+    /// Direction of the cluster's centre from the base station.
     pub(crate) departure: Angles,
-    /// Direction of its centre from the UE.
+    /// Direction of the cluster's centre from the UE.
     pub(crate) arrival: Angles,
 }
 
@@ -57,7 +58,7 @@ pub(crate) struct Spot {
     pub(crate) place: (f64, f64),
     /// Geometry of the two ends.
     pub(crate) ends: Ends,
-    /// Direction of the direct path from the base station, and from the UE.
+    /// Direction of the direct path from the base station, then from the UE.
     pub(crate) directions: (Angles, Angles),
     /// RMS delay spread, seconds.
     pub(crate) delay_spread_s: f64,
@@ -68,11 +69,11 @@ pub(crate) struct Spot {
 /// Direct path to a position of the UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Direct {
-    /// Direction of the direct path from the base station, and from the UE.
+    /// Direction of the direct path from the base station, then from the UE.
     pub(crate) directions: (Angles, Angles),
     /// K factor in dB. `None` if the direct path has no power.
     pub(crate) k_db: Option<f64>,
-    /// Loss by blockage, dB.
+    /// Loss of the direct path by blockage, dB.
     pub(crate) blockage_db: f64,
 }
 
@@ -99,7 +100,7 @@ pub(crate) struct ClusterMap {
     /// Random numbers at the corners of the lattice square of the last lookup.
     corners: [Box<[f32; DRAWN]>; 4],
     cell: Option<(i64, i64)>,
-    /// Inputs and result of the last lookup. `None` before the first.
+    /// Inputs and result of the last lookup. `None` before the first lookup.
     last: Option<(Spot, Box<Scatter>)>,
 }
 
@@ -143,7 +144,7 @@ impl ClusterMap {
         }
     }
 
-    /// Computes the clusters at a position by steps 5 to 7 of §7.5.
+    /// Computes the clusters at a position, by steps 5 to 7 of the standard's procedure.
     ///
     /// Standard: TR 38.901 §7.5, §7.6.3.
     fn scatter(&mut self, spot: &Spot) -> Scatter {
@@ -257,7 +258,7 @@ impl ClusterMap {
     }
 
     fn draw(&mut self, n: usize, (column, row): (i64, i64)) {
-        // The corner's coordinates are hashed to one number that selects the stream. Odd
+        // The corner's coordinates are hashed to a number that selects the random stream. Odd
         // multipliers keep neighbouring corners distinct, and the stream mixes the bits further.
         let entity = self
             .site
@@ -272,7 +273,7 @@ impl ClusterMap {
 }
 
 /// Returns a direction rotated by an azimuth and an elevation in degrees. A rotation beyond the
-/// zenith continues on the other side.
+/// zenith continues at the opposite azimuth.
 pub(crate) fn turn(direction: Angles, azimuth_deg: f64, elevation_deg: f64) -> Angles {
     let mut azimuth_deg = direction.azimuth_deg + azimuth_deg;
     let turns = (direction.elevation_deg + elevation_deg) / 360.0;

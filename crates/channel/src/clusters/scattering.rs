@@ -20,8 +20,8 @@ use fadeout_core::{Point, Time};
 /// Distributions of the parameters of a carrier's clusters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Laws {
-    /// Distributions of clusters in LOS and in NLOS. `None` for a LOS state whose fading has no
-    /// clusters.
+    /// Distributions of clusters in LOS and in NLOS. `None` for a LOS state in which the fading has
+    /// no clusters.
     pub(crate) clusters: [Option<ClusterLaw>; 2],
     /// Distribution of the K factor in dB. `None` if there is no K factor.
     pub(crate) k_factor: Option<PlaceLaw>,
@@ -52,7 +52,7 @@ pub(crate) struct ScatteringInputs<'a> {
     /// Power of the LOS channel over that of the NLOS channel, before antennas, dB. Infinite if
     /// only one of these channels exists.
     pub(crate) los_lead_db: f64,
-    /// State of beams whose failure the caller detects. `None` if the link detects it.
+    /// State of the beams if the caller detects beam failure. `None` if the link itself detects it.
     pub(crate) caller_beams: Option<&'a CallerBeams>,
     /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
     pub(crate) track: Option<&'a BeamTrack>,
@@ -93,8 +93,8 @@ impl Scattering {
     }
 
     /// Returns the time of the next beam measurement that is due by `now`. `None` if no measurement
-    /// is due. Used if failure detection does not measure the beams. After a pause only the last
-    /// few measurements are computed.
+    /// is due. Used if failure detection does not measure the beams. After a long pause only the
+    /// last few measurements are computed.
     pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
         let period = config.beams.as_ref()?.tracking_period;
         if self.clusters.iter().all(Option::is_none) || self.due_at > now {
@@ -110,13 +110,13 @@ impl Scattering {
         Some(at)
     }
 
-    /// Returns the beams in use and the inputs that they were chosen for. `None` before beams are
-    /// first used.
+    /// Returns the beams in use and the inputs from which they were chosen. `None` before the first
+    /// use of beams.
     pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
         self.aim.as_ref()?.in_use()
     }
 
-    /// Restores the beams in use.
+    /// Restores the beams in use and their inputs.
     pub(crate) fn restore(&mut self, in_use: Option<(Key, Beams)>) {
         self.aim.get_or_insert_default().restore(in_use);
     }
@@ -167,10 +167,10 @@ impl Scattering {
         Some(clusters.evaluate(place, direct, antennas, beams, corner))
     }
 
-    /// Returns the beams in use at both ends. The UE's measured or predicted position lies in a map
-    /// square, and the beams are the best for the centre of this square. If both LOS and NLOS
+    /// Returns the beams in use at both ends. They are the best beams for the centre of the map
+    /// square that contains the UE's measured or predicted position. If both LOS and NLOS
     /// contribute, the stronger channel determines the beams. The comparison uses true powers, not
-    /// measured ones.
+    /// measured powers.
     fn beams(&mut self, inputs: &mut ScatteringInputs<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, inputs.blockage_db);
         let mut expected = None;
@@ -276,7 +276,7 @@ fn drawn(law: PlaceLaw, deviations: f64) -> f64 {
     law.mean + law.deviation * deviations
 }
 
-/// Returns the directions of the direct path from both ends.
+/// Returns the directions of the direct path from the base station and from the UE.
 fn directions((base, ue): (Point, Point)) -> (Angles, Angles) {
     (Angles::between(base, ue), Angles::between(ue, base))
 }

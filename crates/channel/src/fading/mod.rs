@@ -1,8 +1,8 @@
 //! Small-scale fading: the power gain of a link around its local mean, as a closed function of
 //! position and time.
 //!
-//! Evaluations change no state. The gain at an instant does not depend on the number or order of
-//! evaluations, so all congestion controls meet the same channel.
+//! Evaluations do not change the channel. The gain at an instant does not depend on the number or
+//! order of evaluations, so all congestion controls meet the same channel.
 
 pub(crate) mod rays;
 mod registry;
@@ -25,13 +25,13 @@ pub const MAX_SUB_BANDS: usize = fadeout_core::agreed::MOST_FADING_SUB_BANDS;
 /// Fading model in one LOS state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fading {
-    /// No fading.
+    /// No fading: the gain is constant.
     None,
-    /// Many scattered paths and no dominant one, the same over the whole band.
+    /// Many scattered paths and no dominant path. The gain is the same over the whole band.
     Rayleigh,
-    /// A direct path and scattered paths, the same over the whole band.
+    /// A direct path and scattered paths. The gain is the same over the whole band.
     Rician {
-        /// Power of the direct path relative to that of all others, dB.
+        /// Power of the direct path relative to the power of all other paths, dB.
         k_db: f64,
     },
     /// A tapped delay line, whose gain differs over the band.
@@ -46,14 +46,15 @@ pub enum Fading {
     /// Clusters at the UE's position, which also determine the gain of beams (TR 38.901 clause
     /// 7.5).
     Clusters {
-        /// K factor in LOS, dB. Unused if it is drawn for each position.
+        /// K factor in LOS, dB. Ignored if the K factor is drawn for each position.
         k_db: f64,
-        /// RMS delay spread. Unused if it is drawn for each position.
+        /// RMS delay spread. Ignored if the delay spread is drawn for each position.
         delay_spread: Span,
     },
 }
 
-/// Precomputed fading in one LOS state, shared by the links of a carrier or owned by one link.
+/// Precomputed fading in one LOS state. It is shared by the links of a carrier, or belongs to one
+/// link.
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     None,

@@ -2,8 +2,8 @@
 //!
 //! Waves arrive evenly from all sides of the horizontal plane. The correlation over a distance d is
 //! therefore `J0(2 pi d / lambda)`, which is Clarke's model. Phases depend on the position instead
-//! of time, so the Doppler shift is right while the speed changes. A UE that stops keeps its fade,
-//! and a UE that returns meets the same fade again.
+//! of time, so the Doppler shift is right while the speed changes. The fading of a UE that stops
+//! stays constant, and a UE that returns to a position meets the same fading again.
 
 use crate::phasor::{LANES, Waves};
 use crate::wide::wide;
@@ -11,10 +11,10 @@ use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use std::f64::consts::TAU;
 
-/// Largest number of processes of one link. It exceeds the number of taps of any profile.
+/// Largest number of fading processes of one link. It exceeds the number of taps of any profile.
 pub(crate) const MOST_TAPS: usize = 24;
-/// Number of waves of a single process. Each of several processes has fewer waves, but their total
-/// is larger.
+/// Number of waves of a single fading process. If there are several processes, each has fewer
+/// waves, but their total is larger.
 const WAVES_ALONE: usize = 16;
 const WAVES_A_TAP: usize = 8;
 /// Largest number of waves, with room for the unused lanes after the last tap.
@@ -71,7 +71,7 @@ impl Rays {
         Rays { waves, taps }
     }
 
-    /// Returns real and imaginary part of the only process.
+    /// Returns the real and the imaginary part of the only process.
     #[inline]
     pub(crate) fn one(&self, place: Place) -> (f32, f32) {
         debug_assert_eq!(self.taps, 1);
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn given_waves_add_up_to_a_reference_value() {
-        // The eight waves have arrivals (2 pi n + pi / 4) / 8 and phases 0.7 n. They form the
-        // second of two taps.
+        // The eight waves arrive at the angles (2 pi n + pi / 4) / 8 and have the phases 0.7 n.
+        // They form the second of two taps.
         let mut rays = Rays::new(&mut Stream::new(1, "test.rays", 0), 2, 1.0, 0.0);
         for n in 0..WAVES_A_TAP {
             let x = cos((TAU * n as f64 + TAU / 8.0) / 8.0);
@@ -150,7 +150,7 @@ mod tests {
             let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
             rays.all(place, &mut real, &mut imaginary);
             let (real, imaginary) = (f64::from(real[1]), f64::from(imaginary[1]));
-            // The reference values have six digits, and single precision has about as many.
+            // The reference values have six digits, and single precision is about as accurate.
             assert!((real - expected.0).abs() < 2e-6, "{real}");
             assert!((imaginary - expected.1).abs() < 2e-5, "{imaginary}");
         }
@@ -181,7 +181,7 @@ mod tests {
             }
             let expected = j0(TAU * distance) * j0(TAU * 100.0 * elapsed);
             let found = sum / count as f64;
-            // The limit is four standard errors at 20 000 draws: at most 4 / sqrt(2 * 20 000).
+            // The limit is four standard errors of 20,000 draws: at most 4 / sqrt(2 * 20 000).
             assert!(
                 (found - expected).abs() < 0.02,
                 "{distance} {elapsed}: {found} {expected}"

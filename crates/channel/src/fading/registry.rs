@@ -27,7 +27,7 @@ impl NoFading {
     }
 }
 
-/// Many scattered paths and no dominant one.
+/// Rayleigh fading: many scattered paths and no dominant path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rayleigh;
 
@@ -49,7 +49,7 @@ impl Rayleigh {
     }
 }
 
-/// Fading with a direct path and scattered paths.
+/// Rician fading: a direct path and scattered paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rician;
 
@@ -72,7 +72,7 @@ impl Rician {
     }
 }
 
-/// Clusters of the place.
+/// Fading by the clusters at the UE's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clusters;
 
@@ -108,7 +108,7 @@ impl Registered for TdlProfile {
     );
 
     fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
-        // Every registered name is that of a profile, so the default is never used.
+        // Every registered name is the name of a profile, so the default is never used.
         TdlProfile::from_name(settings.name()).unwrap_or(TdlProfile::A)
     }
 }

@@ -21,8 +21,8 @@ pub fn coherence_time(doppler_hz: f64) -> f64 {
     0.423 / doppler_hz
 }
 
-/// Returns the coherence time in seconds for a correlation of one half: `9 / (16 pi f_D)` (equation
-/// 5.40.b).
+/// Returns the coherence time in seconds for a correlation of one half: `9 / (16 pi f_D)`
+/// (Rappaport, equation 5.40.b).
 pub fn half_coherence_time(doppler_hz: f64) -> f64 {
     9.0 / (16.0 * PI * doppler_hz)
 }
@@ -49,8 +49,8 @@ pub fn rician_outage(k: f64, ratio: f64) -> f64 {
 }
 
 /// Returns Marcum's Q function of order 1. It is the probability that a Rician envelope exceeds
-/// `b`, with direct path `a` and unit variance in each dimension. The series of Poisson weights is
-/// summed to about 1e-12.
+/// `b`, with a direct path of amplitude `a` and unit variance in each dimension. The series of
+/// Poisson weights is summed to an error of about 1e-12.
 pub fn marcum_q1(a: f64, b: f64) -> f64 {
     // The series is Q1 = sum over n of Poisson(n; a^2/2) * P(Poisson(b^2/2) <= n).
     let (x, y) = (a * a / 2.0, b * b / 2.0);
@@ -87,13 +87,13 @@ pub struct TwoStatePackets {
     pub error: f64,
     /// Probability that a good packet follows a packet in error.
     pub bad_to_good: f64,
-    /// Probability that a packet in error follows a good one.
+    /// Probability that a packet in error follows a good packet.
     pub good_to_bad: f64,
 }
 
 impl TwoStatePackets {
-    /// Returns the process for a linear fading margin (mean over threshold), and the Doppler shift
-    /// times the packet duration.
+    /// Returns the process for a linear fading margin, which is the mean power over the threshold.
+    /// `doppler_times_duration` is the Doppler shift times the packet duration.
     pub fn new(margin: f64, doppler_times_duration: f64) -> TwoStatePackets {
         let error = rayleigh_outage(1.0 / margin);
         let r = j0(TAU * doppler_times_duration);

@@ -24,11 +24,12 @@ fadeout_core::choices! {
         D = "tdl-d",
         /// TDL-E, LOS with K = 22 dB (Table 7.7.2-5).
         E = "tdl-e",
-        /// TDLA30: 30 ns, conformance tests (TS 38.101-4 Table B.2.1.1-2).
+        /// TDLA30 with a delay spread of 30 ns, for conformance tests (TS 38.101-4 Table
+        /// B.2.1.1-2).
         A30 = "tdl-a30",
-        /// TDLB100: 100 ns, conformance tests.
+        /// TDLB100 with a delay spread of 100 ns, for conformance tests.
         B100 = "tdl-b100",
-        /// TDLC300: 300 ns, conformance tests.
+        /// TDLC300 with a delay spread of 300 ns, for conformance tests.
         C300 = "tdl-c300",
     }
 }
@@ -36,7 +37,7 @@ fadeout_core::choices! {
 /// Tap of a profile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tap {
-    /// Delay in nanoseconds. For profiles A to E a multiple of the delay spread.
+    /// Delay in nanoseconds. In profiles A to E it is a multiple of the delay spread.
     pub delay: f64,
     /// Mean power, linear, as tabulated (not normalised).
     pub power: f64,
@@ -45,7 +46,8 @@ pub struct Tap {
 }
 
 impl TdlProfile {
-    /// Returns true if the delays are in nanoseconds rather than multiples of a delay spread.
+    /// Returns true if the profile has fixed delays in nanoseconds, and no multiples of a delay
+    /// spread.
     pub fn has_own_delays(self) -> bool {
         matches!(self, TdlProfile::A30 | TdlProfile::B100 | TdlProfile::C300)
     }
@@ -157,7 +159,7 @@ impl Comb {
 
     /// Sets the mean power and the delay in seconds of each tap, and the power of the direct path.
     /// The powers add up to `total`. Delays are rounded to multiples of `1 / STEPS` of the inverse
-    /// bandwidth. When a UE moves a little, most rounded delays therefore stay the same.
+    /// bandwidth. So most rounded delays stay the same when a UE moves a little.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
         debug_assert!(
             total > 0.0 && direct >= 0.0,
@@ -203,7 +205,7 @@ impl Comb {
         }
     }
 
-    /// Computes the taps over the band with all delays multiplied by `by`. For profiles without
+    /// Recomputes the taps over the band with all delays multiplied by `by`. For profiles without
     /// fixed delays, `by` is the delay spread in seconds.
     pub(crate) fn stretch(&mut self, by: f64) {
         debug_assert!(by >= 0.0 && by.is_finite(), "delays are stretched by {by}");
@@ -256,7 +258,7 @@ impl Comb {
 /// by three degrees.
 const STEPS: f64 = 64.0;
 
-/// Sums over the taps of the four products of a tap `a + jb` and its phasor `c + js`.
+/// Sums over all taps of the four products of a tap's amplitude `a + jb` and its phasor `c + js`.
 struct Products {
     ac: [f32; LANES],
     bs: [f32; LANES],

@@ -53,7 +53,7 @@ impl FullLink {
     }
 
     fn evaluate_with(&mut self, beams: CallerBeams, now: Time, ends: &LinkEnds) -> f64 {
-        // The boxed state is overwritten, which avoids an allocation during recovery.
+        // The boxed state is overwritten, so that recovery needs no allocation.
         if let Some(caller_beams) = self.caller_beams.as_deref_mut() {
             *caller_beams = beams;
         }
@@ -76,7 +76,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Returns the ends at a time in ms: the UE passes at 30 m with 20 m/s.
+    /// Returns the ends at a time in ms. The UE passes the base station at a distance of 30 m with
+    /// 20 m/s.
     fn ends(ms: u64) -> LinkEnds {
         LinkEnds::new(
             Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),

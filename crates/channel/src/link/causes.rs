@@ -1,4 +1,4 @@
-//! Losses of a link by cause, for reports that explain a weak link.
+//! Losses of a link by their causes, for reports that explain a weak link.
 
 use super::full_link::FullLink;
 use crate::antenna::Angles;
@@ -6,7 +6,7 @@ use crate::blockage::Blockage;
 use crate::path_loss::Condition;
 use fadeout_core::{Point, Time};
 
-/// Losses of a link at its last evaluation in dB, and the azimuth of its beam.
+/// Losses of a link at its last evaluation in dB, and azimuth of the base station's beam.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Causes {
     /// Loss by the blockage models of the channel, dB. Deafness and vehicles given by the caller
@@ -14,11 +14,11 @@ pub struct Causes {
     pub blockage_db: f64,
     /// Loss by deafness, dB. During deafness the beam of the other end points in another direction.
     pub deafness_db: f64,
-    /// Loss by outdated beams, dB: the gain of beams steered at the current positions minus that of
-    /// the beams in use.
+    /// Loss by outdated beams, dB. It is the gain of beams steered to the current positions minus
+    /// the gain of the beams in use.
     pub misalignment_db: f64,
-    /// Azimuth of the base station's beam, counter-clockwise from east, degrees. `None` if it is
-    /// not steered.
+    /// Azimuth of the base station's beam, counter-clockwise from east, degrees. `None` if the base
+    /// station has no steered beam.
     pub beam_deg: Option<f64>,
 }
 
@@ -48,8 +48,8 @@ impl FullLink {
         })
     }
 
-    /// Returns the total loss of the blockages for which `counts` is true. A repeated call at the
-    /// same instant returns the same value.
+    /// Returns the total loss of all blockages that `counts` selects. A repeated call for the same
+    /// instant returns the same value.
     fn drawn_db(
         &mut self,
         now: Time,
@@ -66,7 +66,7 @@ impl FullLink {
             .sum()
     }
 
-    /// Returns four directions: of base station and UE toward each other, then of their beams. The
+    /// Returns four directions: from base station and UE to each other, then of their beams. The
     /// time `at` is `earlier` seconds before that of `ends`.
     pub(super) fn beams(
         &self,

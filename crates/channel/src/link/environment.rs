@@ -1,4 +1,4 @@
-//! Data that the links of one carrier share.
+//! Environment of a carrier: data that its links share.
 
 use super::LinkChannel;
 use super::link_path::LinkPath;
@@ -31,16 +31,16 @@ pub(super) struct Shared {
     pub(super) config: ChannelConfig,
     /// Seed of the random streams of links.
     pub(super) seed: u64,
-    /// True if a link's mean gain depends on its ends alone and not on time. There are then no
-    /// blockage models, and no antenna is steered.
+    /// True if a link's mean gain depends only on its ends and not on time. This requires that
+    /// there are no blockage models and that no antenna is steered.
     pub(super) is_timeless: bool,
-    /// True if a link's mean gain depends only on the positions of its ends. There are then no
-    /// clusters and no soft transitions between LOS and NLOS.
+    /// True if a link's mean gain depends only on the positions of its ends. This requires that
+    /// there are no clusters and no soft transitions between LOS and NLOS.
     pub(super) is_plain: bool,
-    /// Identity shared by environments whose configurations differ only in the base station's
+    /// Identity of a group of environments. Their configurations differ only in the base station's
     /// antenna.
     pub(super) antenna_group: Arc<()>,
-    /// Bounds of the change of a link's gain over distance. `None` if no bound is known.
+    /// Upper bounds of the change of a link's gain over distance. `None` if no bound is known.
     pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
@@ -49,8 +49,8 @@ pub(super) struct Shared {
     pub(super) laws: Laws,
 }
 
-/// Returns true if the mean gain depends on positions only, given that [`Shared::is_timeless`] is
-/// true.
+/// Returns true if the mean gain depends only on positions. The caller must know that
+/// [`Shared::is_timeless`] is true.
 fn is_plain(config: &ChannelConfig) -> bool {
     let has_clusters = [config.los_fading, config.nlos_fading]
         .iter()
@@ -71,8 +71,8 @@ impl Environment {
         Environment::sharing_maps(config, seed, std::iter::empty())
     }
 
-    /// Returns the environment of a carrier. If its maps would equal those of one of the other
-    /// environments, both share the maps.
+    /// Returns the environment of a carrier. If its maps would equal the maps of one of the other
+    /// environments, both share these maps.
     ///
     /// # Errors
     /// Returns an error if a value of the configuration is out of its range.
@@ -205,28 +205,28 @@ impl Environment {
         })
     }
 
-    /// Returns the configuration.
+    /// Returns the configuration of the environment.
     pub fn config(&self) -> &ChannelConfig {
         &self.shared.config
     }
 
-    /// Returns the link between a UE and a cell. It is a pure function of configuration, seed and
+    /// Returns the link between a UE and a cell. The link depends only on configuration, seed and
     /// key.
     pub fn link(&self, key: LinkKey) -> LinkChannel {
         self.link_behind(key, self.shared.config.penetration)
     }
 
-    /// Returns the link between a cell and a UE with a penetration loss of its own instead of the
-    /// configuration's.
+    /// Returns the link between a cell and a UE. `penetration` replaces the penetration loss of the
+    /// configuration.
     pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let mut link = self.reduced_link(key, penetration);
         link.make_full();
         link
     }
 
-    /// Returns the link in its reduced form, which computes the mean gain only.
+    /// Returns the link in its reduced form, which computes only the mean gain.
     /// [`LinkChannel::make_full`] turns it into a full link. Most links of a network stay reduced.
-    /// A reduced link needs a third of the memory.
+    /// A reduced link needs a third of the memory of a full link.
     pub fn reduced_link(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let carrier_ghz = self.shared.config.carrier.0 / 1e9;
         let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));

@@ -27,7 +27,7 @@ pub(super) struct FullLink {
     pub(super) path: LinkPath,
     pub(super) blockages: Vec<Box<dyn Process>>,
     pub(super) monitor: Option<Box<FailureMonitor>>,
-    /// State of beams whose failure the caller detects. `None` if the link detects beam failure.
+    /// State of the beams if the caller detects beam failure. `None` if the link itself detects it.
     /// `monitor` is `None` if this field is set.
     pub(super) caller_beams: Option<Box<CallerBeams>>,
     /// Positions of the UE at beam measurements. `None` if the UE's position is not predicted.
@@ -41,7 +41,7 @@ pub(super) struct FullLink {
     pub(super) large_scale: LargeScale,
 }
 
-/// Gains of both ends' antennas in one LOS state, dBi, and the loss by blockage, dB.
+/// Gains of the antennas at both ends in one LOS state, dBi, and loss by blockage, dB.
 #[derive(Debug, Clone, Copy)]
 struct EndGains {
     base_dbi: f64,
@@ -55,8 +55,8 @@ impl EndGains {
     }
 }
 
-/// Arguments of an evaluation: shared data, time, ends, and the power of LOS over NLOS before
-/// antennas in dB.
+/// Inputs of an evaluation: shared data, time, ends, and the power of LOS over NLOS before antennas
+/// in dB.
 type Inputs<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
 /// Names of the random streams of a link's blockages, one for each blockage.
@@ -68,7 +68,7 @@ const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
 ];
 
 impl FullLink {
-    /// Returns the full link over a path.
+    /// Returns the full link for this path.
     pub(super) fn new(path: LinkPath) -> FullLink {
         let shared = Arc::clone(&path.shared);
         let (config, seed) = (&shared.config, shared.seed);
@@ -134,9 +134,9 @@ impl FullLink {
         self.large_scale.gain_db
     }
 
-    /// Returns true if an evaluation would repeat the last result. Nothing may depend on time, and
-    /// the ends must not have moved. Beams that point at another UE also matter, but only if the
-    /// link has clusters.
+    /// Returns true if an evaluation would repeat the last result. This requires that nothing
+    /// depends on time and that the ends have not moved. If the link has clusters, beams toward
+    /// other nodes must also be unchanged.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
         let has_clusters = self.has_clusters();
         let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
@@ -312,8 +312,8 @@ impl FullLink {
         self.gains_behind(blockage_db, inputs, condition)
     }
 
-    /// Returns the gains in the other LOS state, given those in the first. Without clusters the
-    /// antenna gains are equal in both states.
+    /// Returns the gains in the second LOS state, given the gains in the first. Without clusters
+    /// the antenna gains are equal in both states.
     fn gains_of_the_other(
         &mut self,
         inputs: Inputs<'_>,
@@ -331,7 +331,7 @@ impl FullLink {
         }
     }
 
-    /// Returns the gains for a known loss of the direct path by blockage.
+    /// Returns the gains for a given blockage loss of the direct path.
     fn gains_behind(
         &mut self,
         blockage_db: f64,
@@ -395,7 +395,7 @@ impl FullLink {
             link.scattering.record_blockage(at, blockage_db);
             (blockage_db, earlier)
         };
-        // A beam that points at another UE cannot cause a beam failure on this link.
+        // A beam toward another node cannot cause a beam failure on this link.
         if !ends.only_disturbs()
             && let Some(mut monitor) = self.monitor.take()
         {
@@ -406,8 +406,8 @@ impl FullLink {
                 if blockage_db + misaligned_db <= harmless_db {
                     return blockage_db + misaligned_db;
                 }
-                // Blockage of the direct path lowers the total power by no more than the power of
-                // the direct path.
+                // Blockage of the direct path cannot reduce the total power by more than the power
+                // of the direct path.
                 let then = ends.moved_back(earlier);
                 let inputs = (shared, at, &then, los_lead_db);
                 let lost = self.gains_behind(blockage_db, inputs, condition);
@@ -448,7 +448,7 @@ impl FullLink {
         }
     }
 
-    /// Returns the loss of antenna gain because the beams in use are outdated, dB.
+    /// Returns the loss of antenna gain because the beams in use are outdated, in dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
         let config = &self.path.shared.config;
         let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);

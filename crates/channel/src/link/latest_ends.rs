@@ -1,16 +1,16 @@
-//! Time and ends of the latest evaluation of a link.
+//! Time and ends of a link at its latest evaluation.
 
 use crate::ends::LinkEnds;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 
-/// Time and ends of the latest evaluation of a link. Every pair of a UE and a cell has such a
+/// Time and ends of a link at its latest evaluation. Every pair of a UE and a cell has such a
 /// record. To save memory, data that most links do not have is in a box.
 #[derive(Debug)]
 pub(super) struct LatestEnds {
     at: Time,
     base: Kinematics,
     ue: Kinematics,
-    /// Data other than positions. `None` until an evaluation has such data.
+    /// Data other than positions. `None` until the first evaluation with such data.
     other_data: Option<Box<OtherData>>,
 }
 

@@ -21,10 +21,10 @@ use std::sync::Arc;
 pub(super) struct LinkPath {
     pub(super) shared: Arc<Shared>,
     pub(super) maps: MapReader,
-    /// Walls around the UE. `None` if there are none.
+    /// Walls around the UE. `None` if the UE has no walls around it.
     walls: Option<Box<Walls>>,
     pub(super) key: LinkKey,
-    /// Result of the last evaluation. `None` before the first.
+    /// Result of the last evaluation. `None` before the first evaluation.
     pub(super) last: Option<LastEvaluation>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct LastEvaluation {
     pub(super) base: Point,
     pub(super) ue: Kinematics,
     pub(super) gain_db: f64,
-    /// Loss by shadowing that the gain includes.
+    /// Loss by shadowing that is part of the gain, dB.
     pub(super) shadowing_db: f64,
     pub(super) state: State,
     /// True if the gain includes no loss by buildings or vehicles.
@@ -43,16 +43,16 @@ pub(super) struct LastEvaluation {
 }
 
 impl LastEvaluation {
-    /// Returns time and ends of the evaluation. The velocity of the base station is zero, as
-    /// reduced links require.
+    /// Returns the time and the ends of the evaluation. The base station's velocity is zero, as
+    /// required for reduced links.
     pub(super) fn time_and_ends(&self) -> (Time, LinkEnds) {
         let base = Kinematics::at_rest(self.base);
         (self.at, LinkEnds::new(base, self.ue))
     }
 }
 
-/// Returns the LOS state if its probability is one, so that no random number is drawn. `None`
-/// otherwise.
+/// Returns the LOS state if one state has probability one, so that no random number is drawn.
+/// `None` otherwise.
 fn certain(probabilities: StateProbabilities) -> Option<State> {
     match probabilities {
         StateProbabilities { los, outage } if los <= 0.0 && outage <= 0.0 => Some(State::Nlos),
@@ -77,7 +77,7 @@ impl LinkPath {
         }
     }
 
-    /// Returns a copy without a last evaluation.
+    /// Returns a copy of the path, without its last evaluation.
     pub(super) fn fresh_copy(&self) -> LinkPath {
         LinkPath {
             shared: Arc::clone(&self.shared),
@@ -157,7 +157,7 @@ impl LinkPath {
         });
     }
 
-    /// Returns distance, LOS state and losses between the ends, without antenna gains.
+    /// Returns the distance, the LOS state and the losses between the ends, without antenna gains.
     pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> Surroundings {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
@@ -218,7 +218,7 @@ fn drawn_state(
         LineOfSight::Clear | LineOfSight::Geometry => (State::Los, None),
         LineOfSight::Obstructed => (by_sight(false), None),
         LineOfSight::Drawn | LineOfSight::Soft => {
-            // For a UE in a building, the LOS probability uses the distance to the outer wall
+            // For a UE inside a building, the LOS probability uses the distance to the outer wall
             // (d2D-out).
             let outdoors = Ends {
                 ground_m: (geometry.ground_m - walls.inside_m).max(0.0),
@@ -258,7 +258,7 @@ impl Shared {
 }
 
 impl ChannelConfig {
-    /// Returns the gains of both ends' antennas in dBi. `None` if they depend on a beam.
+    /// Returns the gains of the antennas at both ends in dBi. `None` if a gain depends on a beam.
     pub(super) fn fixed_gains_dbi(&self, (base, ue): (Point, Point)) -> Option<(f64, f64)> {
         if !self.ue_antenna.is_the_same_everywhere() {
             return None;

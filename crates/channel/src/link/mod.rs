@@ -1,4 +1,4 @@
-//! Link between one UE and one cell: everything between the ports of both antennas.
+//! Link between one UE and one cell: everything between the connectors of their antennas.
 
 use crate::ends::LinkEnds;
 use fadeout_core::{Point, Time};
@@ -22,23 +22,23 @@ pub use surroundings::SurroundingsCache;
 use full_link::FullLink;
 use link_path::LinkPath;
 
-/// Loss in dB of a link in outage or without a beam. Nothing is received.
+/// Loss in dB of a link in outage or without a beam. The UE receives nothing.
 pub const OUTAGE_LOSS_DB: f64 = 500.0;
 
 /// Link between one UE and one cell.
 ///
-/// Call [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back, then
-/// [`fading`](LinkChannel::fading) at any time near it. The results depend on times and positions
-/// alone, not on the number of earlier calls. If the times do not depend on traffic, every
-/// congestion control meets the same channel. The times of channel reports or of a fixed grid do
-/// not depend on traffic.
+/// First call [`large_scale_db`](LinkChannel::large_scale_db) at times that do not go back. Then
+/// call [`fading`](LinkChannel::fading) at any time near the last one. The results depend only on
+/// times and positions, not on the number of earlier calls. If the times do not depend on traffic,
+/// every congestion control meets the same channel. This holds for the times of channel reports and
+/// for a fixed time grid.
 #[derive(Debug)]
 pub struct LinkChannel(Form);
 
 /// Reduced or full form of a link.
 #[derive(Debug)]
 enum Form {
-    /// Reduced form, which computes the mean gain only.
+    /// Reduced form, which computes only the mean gain.
     Reduced(LinkPath),
     Full(Box<FullLink>),
 }
@@ -85,14 +85,14 @@ impl LinkChannel {
         }
     }
 
-    /// Returns received over transmitted power in dB, including antenna gains and without fading. A
-    /// repeated call for the same time and ends returns the stored result.
+    /// Returns the ratio of received to transmitted power in dB, including antenna gains and
+    /// without fading. A repeated call for the same time and ends returns the stored result.
     pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
         self.cached_large_scale_db(now, ends, &mut SurroundingsCache::default())
     }
 
-    /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db) with a cache of path
-    /// losses. If another antenna of the same mast has filled `cache` for this UE, its values are
+    /// Returns the result of [`large_scale_db`](LinkChannel::large_scale_db). `cache` contains path
+    /// losses of this UE. If another antenna of the same mast has filled the cache, its values are
     /// used. Otherwise this call fills the cache.
     pub fn cached_large_scale_db(
         &mut self,
@@ -111,33 +111,33 @@ impl LinkChannel {
     }
 
     /// Returns true if [`large_scale_db`](LinkChannel::large_scale_db) depends only on the ends and
-    /// on obstacles between them. Time and the beams of other links then have no effect.
+    /// on obstacles between them. Time and beams toward other nodes then have no effect.
     pub fn follows_from_the_places(&self) -> bool {
         self.path().shared.follows_from_the_places()
     }
 
-    /// Returns the parts of the last large-scale gain. For a reduced link the parts are unknown,
-    /// because it does not store them.
+    /// Returns the parts of the last large-scale gain. A reduced link does not store the parts, so
+    /// they are unknown.
     pub fn large_scale(&self) -> &LargeScale {
         self.full()
             .map_or(&LargeScale::UNKNOWN, |it| &it.large_scale)
     }
 
-    /// Returns the last large-scale gain in dB and its line-of-sight state. `None` before the first
+    /// Returns the last large-scale gain in dB and its LOS state. `None` before the first
     /// evaluation.
     pub fn last_db(&self) -> Option<(f64, State)> {
         self.path().last.map(|last| (last.gain_db, last.state))
     }
 
     /// Returns bounds of the gain without shadowing around the UE's position at the last
-    /// evaluation. `None` if no bound is known. The base station may have several images, and only
-    /// the nearest image counts. The nearest image stays the same while the UE moves by less than
+    /// evaluation. `None` if no bound is known. The base station may have several images, of which
+    /// only the nearest is used. It must remain the nearest while the UE moves by less than
     /// `unique_m` on the ground.
     pub fn smooth(&self, unique_m: f64) -> Option<Smooth> {
         self.path().smooth(unique_m)
     }
 
-    /// Returns lower and upper bound of the loss by [shadowing](Shadow) with the UE at `ue`, dB.
+    /// Returns the lower and upper bound of the [shadowing](Shadow) loss with the UE at `ue`, dB.
     /// The bounds are valid only if [`smooth`](LinkChannel::smooth) returns bounds.
     pub fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         self.path().shadowing_db(ue, common)
@@ -160,20 +160,20 @@ impl LinkChannel {
         self.full().map_or(1.0, |full| full.fading_flat(t))
     }
 
-    /// Returns the number of sub-bands that fade differently, as of the last large-scale gain.
-    /// `None` if all sub-bands fade alike.
+    /// Returns the number of sub-bands with different fading at the last large-scale gain. `None`
+    /// if all sub-bands have the same fading.
     pub fn sub_bands(&self) -> Option<usize> {
         self.full().and_then(FullLink::sub_bands)
     }
 
-    /// Returns the losses by cause at the last evaluation. `None` before the first evaluation, and
-    /// for a reduced link. The call does not change later results of the link.
+    /// Returns the losses by their causes at the last evaluation. `None` before the first
+    /// evaluation, and for a reduced link. The call does not change later results of the link.
     pub fn causes(&mut self) -> Option<Causes> {
         self.full_mut().and_then(FullLink::causes)
     }
 
-    /// Leaves beam failure detection and recovery to the caller. From then on the link counts no
-    /// failure instances, and no recovery interrupts reception.
+    /// Leaves beam failure detection and recovery to the caller. The link then counts no failure
+    /// instances, and recovery never interrupts reception.
     pub fn disable_beam_failure_model(&mut self) {
         if let Some(full) = self.full_mut() {
             full.disable_beam_failure_model();
@@ -194,10 +194,10 @@ impl LinkChannel {
         self.full().is_some_and(FullLink::holds_beams)
     }
 
-    /// Returns received over transmitted power in dB with the candidate beams of recovery. The
-    /// candidates are the beams of the latest measurement, or beams along the reflected path if
-    /// that path is better. If `is_taken`, the candidates become the beams in use. Otherwise the
-    /// link does not change.
+    /// Returns the ratio of received to transmitted power in dB with the candidate beams of
+    /// recovery. The candidates are the beams of the latest measurement, or beams along the
+    /// reflected path if that path is better. If `is_taken` is true, the candidates become the
+    /// beams in use. Otherwise the link does not change.
     pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.full_mut() {
             Some(full) => full.candidate_db(now, ends, is_taken),

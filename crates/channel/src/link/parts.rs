@@ -10,12 +10,12 @@ pub enum State {
     Los,
     /// No line of sight.
     Nlos,
-    /// Outage: nothing is received (NYU models).
+    /// Outage: the UE receives nothing (NYU models).
     Outage,
 }
 
 impl State {
-    /// Returns two LOS states: first the state whose losses apply, then the other state.
+    /// Returns two LOS states: the state whose losses apply, then the other one.
     pub(super) fn conditions(self) -> (Condition, Condition) {
         match self {
             State::Los => (Condition::Los, Condition::Nlos),
@@ -24,7 +24,7 @@ impl State {
     }
 }
 
-/// Parts of a large-scale gain in dB, where losses are positive.
+/// Parts of a large-scale gain in dB. Losses are positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LargeScale {
     /// State of the direct path.
@@ -37,24 +37,24 @@ pub struct LargeScale {
     pub transition_db: f64,
     /// Loss by oxygen, rain and walls.
     pub absorption_db: f64,
-    /// Loss by blockage, or by the reflected path that beam recovery found instead.
+    /// Loss by blockage, or loss of the reflected path that beam recovery uses.
     pub blockage_db: f64,
     /// Gain of the base station's antenna toward the UE.
     pub base_gain_dbi: f64,
     /// Gain of the UE's antenna toward the base station.
     pub ue_gain_dbi: f64,
-    /// True during beam recovery, when nothing is received.
+    /// True during beam recovery, when the UE receives nothing.
     pub is_recovering: bool,
     /// K factor in LOS. `None` if it is not drawn.
     pub k_factor_db: Option<f64>,
     /// Decimal logarithm of the RMS delay spread in seconds. `None` if it is not drawn.
     pub delay_spread_lg: Option<f64>,
-    /// Received over transmitted power, the sum of the other parts.
+    /// Ratio of received to transmitted power, which is the sum of the other parts.
     pub gain_db: f64,
 }
 
 impl LargeScale {
-    /// Values before the first evaluation: nothing is received.
+    /// Values before the first evaluation, with which the UE receives nothing.
     pub(super) const UNKNOWN: LargeScale = LargeScale {
         state: State::Outage,
         path_loss_db: OUTAGE_LOSS_DB,
@@ -70,7 +70,7 @@ impl LargeScale {
         gain_db: -OUTAGE_LOSS_DB,
     };
 
-    /// Returns the sum of the other parts.
+    /// Returns the sum of all parts, in dB.
     pub(super) fn sum_db(&self, minimum_loss_db: f64) -> f64 {
         if self.state == State::Outage || self.is_recovering {
             return -OUTAGE_LOSS_DB;

@@ -1,6 +1,6 @@
-//! Bounds of a link's gain without an evaluation of the link. The gain without shadowing changes
+//! Bounds of a link's gain that need no evaluation of the link. The gain without shadowing changes
 //! little over a short distance. The shadowing is read from its map once for all links of a site,
-//! with bounds of its error.
+//! with bounds of the map's error.
 
 use super::link_path::{LastEvaluation, LinkPath};
 use super::{OUTAGE_LOSS_DB, State};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slopes {
     condition: Condition,
-    /// Upper bound of the loss per neper of the slant distance, dB.
+    /// Upper bound of the change of loss when the slant distance grows by the factor e, dB.
     loss_db: f64,
     /// Standard deviation of the shadowing outdoors and indoors, dB.
     sigma_db: [f64; 2],
@@ -55,12 +55,12 @@ impl Slopes {
     }
 }
 
-/// Cache for the links of one UE. It stores the part of the shadowing that all sites share.
+/// Cache for all links of one UE. It stores the part of the shadowing that all sites share.
 #[derive(Debug, Default)]
 pub struct CommonShadowing(Option<CachedValue>);
 
-/// Last value read from a common map: identity of the map and LOS state, then position and value in
-/// standard deviations.
+/// Last value read from a common map. The fields are the identity of the map and the LOS state,
+/// then the position and the value in standard deviations.
 #[derive(Debug)]
 struct CachedValue {
     of: (MapId, Condition),
@@ -102,33 +102,33 @@ impl CommonShadowing {
 /// Bounds of a link's gain without shadowing around the UE's position at the last evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smooth {
-    /// Position of the UE at the last evaluation.
+    /// Position of the UE at the last evaluation of the link.
     pub from: Point,
-    /// Gain at that position without shadowing, dB.
+    /// Gain without shadowing at the position `from`, dB.
     pub gain_db: f64,
     /// Largest change in dB that does not depend on the distance of the move. It occurs when
-    /// another image of the base station becomes the nearest. It includes a margin for rounding.
+    /// another image of the base station becomes the nearest. A margin for rounding is included.
     pub turned_db: f64,
-    /// Largest further change in dB per metre from that position.
+    /// Largest additional change in dB per metre from the position `from`.
     pub db_per_m: f64,
-    /// Distance up to which the bounds are valid, metres.
+    /// Distance from the position `from` up to which the bounds are valid, metres.
     pub within_m: f64,
     /// Identity of the link's shadowing.
     pub shadow: Shadow,
-    /// Limits that the gain is clamped to, dB.
+    /// Lower and upper limit of the gain, dB.
     limits_db: [f64; 2],
 }
 
 impl Smooth {
     /// Returns the distance of a position from [`Smooth::from`], rounded up. `None` if the bounds
-    /// are not valid at this distance.
+    /// are not valid at that distance.
     pub fn distance_m(&self, place: Point) -> Option<f64> {
         let distance_m = self.from.distance_to(place) * (1.0 + 1e-9);
         (distance_m <= self.within_m).then_some(distance_m)
     }
 
-    /// Returns lower and upper bound of the gain with the UE at a position, dB. Its shadowing must
-    /// lie within `shadowing_db`. `None` if no bound is known.
+    /// Returns the lower and upper bound of the gain with the UE at a position, dB. The shadowing
+    /// there must be within `shadowing_db`. `None` if no bound is known.
     pub fn bounds_db(&self, place: Point, shadowing_db: [f64; 2]) -> Option<[f64; 2]> {
         let change_db = self.turned_db + self.db_per_m * self.distance_m(place)?;
         let [least_db, most_db] = shadowing_db;
@@ -141,8 +141,8 @@ impl Smooth {
     }
 }
 
-/// Identity of a link's shadowing. If links of a UE have equal identities, their shadowing is equal
-/// at every position.
+/// Identity of a link's shadowing. If two links of a UE have equal identities, their shadowing is
+/// equal at every position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shadow {
     map: Option<(MapId, Condition)>,
@@ -185,8 +185,8 @@ impl LinkPath {
         let (dx, dy, dz) = (x - base.x, y - base.y, z - base.z);
         let ground = (dx * dx + dy * dy).sqrt();
         let slant = (ground * ground + dz * dz).sqrt();
-        // The UE moves by at most a quarter x of the distance. In this range ln(1 + x) is at most
-        // x, and asin(x) at most 1.04 x.
+        // The UE moves by at most a quarter of the distance. For a share x in this range ln(1 + x)
+        // is at most x, and asin(x) is at most 1.04 x.
         let within_m = ground.min(slant) / 4.0;
         let loss_db = slopes.loss_db / (0.75 * slant);
         let steepness = slopes.antenna;

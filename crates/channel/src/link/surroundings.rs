@@ -1,5 +1,5 @@
-//! Path losses toward a UE that the antennas of one mast share. They share them because both ends
-//! have the same positions.
+//! Path losses toward a UE that all antennas of one mast share, because their positions are the
+//! same.
 
 use super::State;
 use super::link_path::LinkPath;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// Median path loss and shadowing in one LOS state, dB.
 pub(super) type ConditionLosses = (f64, f64);
 
-/// Distance, line-of-sight state and losses between a base station and a UE. They do not depend on
-/// the antennas.
+/// Distance, LOS state and losses between a base station and a UE. These do not depend on the
+/// antennas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings {
     pub(super) slant_m: f64,
@@ -27,7 +27,7 @@ pub(super) struct Surroundings {
 }
 
 /// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse these
-/// losses. Each UE needs a cache of its own.
+/// losses. Each UE needs its own cache.
 #[derive(Debug, Default)]
 pub struct SurroundingsCache(Option<(Key, Surroundings)>);
 
@@ -58,8 +58,8 @@ impl SurroundingsCache {
 }
 
 impl LinkPath {
-    /// Returns the key of this link in the cache. `None` if the losses contain a random value of
-    /// this link alone.
+    /// Returns the key of this link in the cache. `None` if the losses contain a random value that
+    /// belongs only to this link.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();
         if draws_height && ends.ue.position.z > tr38901::LOW_UE_M {

@@ -1,4 +1,4 @@
-//! Free-space path loss, and the close-in model that builds on it.
+//! Free-space path loss, and the close-in model that extends it.
 
 use super::{Condition, Ends, Model, Places, StateProbabilities, tr38901};
 use crate::error::ConfigError;
@@ -34,7 +34,7 @@ pub fn wavelength(carrier: Hertz) -> Meters {
     Meters(3.0e8 / carrier.0)
 }
 
-/// Free space. It is always LOS and has no shadowing.
+/// Free-space model. It is always LOS and has no shadowing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreeSpace;
 
@@ -74,8 +74,8 @@ impl Model for FreeSpace {
 }
 
 fadeout_core::parameters! {
-    /// Free space up to 1 m, then an exponent. The defaults are the street canyon of S. Sun et al.,
-    /// IEEE Transactions on Vehicular Technology 65(5), 2016.
+    /// Free-space loss up to 1 m, then a loss with an exponent. The defaults are those of the
+    /// street canyon of S. Sun et al., IEEE Transactions on Vehicular Technology 65(5), 2016.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CloseIn {
         /// Path loss exponent in line of sight. The default is that of a street canyon.
@@ -113,7 +113,7 @@ impl Model for CloseIn {
         close_in(Meters(ends.slant_m.max(1.0)), carrier, exponent).0
     }
 
-    /// Returns the probabilities of UMi, because the default exponents are those of a street
+    /// Returns the LOS probabilities of UMi, because the default exponents are those of a street
     /// canyon.
     fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
         StateProbabilities::los(tr38901::umi_los_probability(ends.ground_m))

@@ -1,4 +1,4 @@
-//! Path loss of the LTE-era studies.
+//! Path loss models of studies for LTE.
 //!
 //! Standard: TR 36.942; TR 36.814; TR 36.873.
 
@@ -9,8 +9,9 @@ use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Returns the loss of the macro cell of TR 36.942, also used in TR 36.814. The antenna is 15 m
-/// above the roofs. The loss at 1 km is 128.1 dB at 2 GHz and 120.9 dB at 900 MHz, and the nearer
-/// of both carriers applies. The slope is 37.6 dB a decade. The distance is at least 35 m.
+/// above the roofs. The loss at 1 km is 128.1 dB at 2 GHz and 120.9 dB at 900 MHz. The value for
+/// the nearer of both carriers is used. The slope is 37.6 dB a decade. The distance is at least 35
+/// m.
 ///
 /// Standard: TR 36.942 §4.5.2; TR 36.814 Table A.2.1.1-2.
 pub fn macro_db(ends: &Ends) -> f64 {
@@ -59,8 +60,8 @@ pub fn hetnet_pico_los_probability(ground_m: f64) -> f64 {
     0.5 - (5.0 * exp(-0.156 / km)).min(0.5) + (5.0 * exp(-km / 0.03)).min(0.5)
 }
 
-/// Returns the loss of 3D-UMa of TR 36.873. LOS equals UMa of TR 38.901. NLOS has streets 20 m wide
-/// and buildings 20 m high.
+/// Returns the loss of 3D-UMa in TR 36.873. In LOS it equals UMa of TR 38.901. In NLOS streets are
+/// 20 m wide and buildings 20 m high.
 ///
 /// Standard: TR 36.873 Table 7.2-1.
 pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
@@ -77,7 +78,8 @@ pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
     los.max(blocked)
 }
 
-/// Returns the loss of 3D-UMi of TR 36.873. LOS has both slopes and the breakpoint term of 3D-UMa.
+/// Returns the loss of 3D-UMi in TR 36.873. In LOS it has both slopes and the breakpoint term of
+/// 3D-UMa.
 ///
 /// Standard: TR 36.873 Table 7.2-1.
 pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
@@ -100,7 +102,7 @@ pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
 
 const MACRO: Places = Places::from_row("LTE macro");
 
-/// Macro cell of TR 36.942. It has no LOS.
+/// Macro cell of TR 36.942. All links are in NLOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LteMacro;
 
@@ -147,7 +149,7 @@ impl Model for LteMacro {
     }
 }
 
-/// Correlation of the shadowing between sites.
+/// Correlation of the shadowing between different sites.
 ///
 /// Standard: TR 36.814 Table A.2.1.1-1.
 const BETWEEN_SITES: f64 = 0.5;

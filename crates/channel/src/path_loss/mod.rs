@@ -1,8 +1,8 @@
 //! Path loss: the mean loss over distance, and the probability of a clear path.
 //!
-//! A [`Model`] gives the median loss in LOS and NLOS, the LOS probability, and the deviation and
-//! correlation distance of the shadowing. Each submodule has the models of one source. [`PathLoss`]
-//! is the closed set of all models.
+//! A [`Model`] gives the median loss in LOS and NLOS, the LOS probability, and the standard
+//! deviation and correlation distance of the shadowing. Each submodule contains the models of one
+//! source. [`PathLoss`] is the closed set of all models.
 
 mod free_space;
 pub mod lte;
@@ -63,8 +63,8 @@ impl Ends {
         }
     }
 
-    /// Returns the ends with a ground distance of at least `ground_m`, the shortest distance of a
-    /// model.
+    /// Returns the ends with a ground distance of at least `ground_m`, which is the shortest
+    /// distance of a model.
     fn at_least(&self, ground_m: f64) -> Ends {
         if self.ground_m >= ground_m {
             return *self;
@@ -87,7 +87,7 @@ pub struct StateProbabilities {
 }
 
 impl StateProbabilities {
-    /// Returns probabilities without outage.
+    /// Returns probabilities of LOS and NLOS, without outage.
     pub fn los(los: f64) -> StateProbabilities {
         StateProbabilities { los, outage: 0.0 }
     }
@@ -96,23 +96,23 @@ impl StateProbabilities {
 /// Path-loss model: loss, state probabilities, and deviation of the shadowing.
 pub trait Model {
     /// Returns the median loss in dB, without shadowing. Below the model's shortest distance it is
-    /// the loss at that distance. The shortest distance is 1 m if the source gives none.
+    /// the loss at that distance. If the source gives no shortest distance, 1 m is used.
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64;
 
-    /// Returns the probabilities of LOS and outage at these ends. A model without states is either
-    /// LOS or NLOS everywhere.
+    /// Returns the probabilities of LOS and outage for these ends. A model without LOS states is
+    /// either LOS or NLOS at all positions.
     fn state_probabilities(&self, ends: &Ends) -> StateProbabilities;
 
     /// Returns the standard deviation of the shadowing in dB.
     fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64;
 
-    /// Returns the standard deviation of the shadowing in dB for UEs in buildings, in any
-    /// condition. `None` if the source has no separate value.
+    /// Returns the standard deviation of the shadowing in dB for UEs inside buildings, in both LOS
+    /// states. `None` if the source has no separate value.
     fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the correlation distances of the scenario.
+    /// Returns the correlation distances of the model's scenario.
     fn places(&self) -> Places;
 
     /// Returns the correlation of the shadowing of links to different sites. It is zero in the
@@ -121,13 +121,13 @@ pub trait Model {
         0.0
     }
 
-    /// Returns a bound of the loss in a condition per decade of the slant distance, dB. `None` if
-    /// it is unknown, or if the shadowing's deviation depends on the distance.
+    /// Returns an upper bound of the loss per decade of the slant distance, in one LOS state, dB.
+    /// `None` if no bound is known, or if the shadowing's deviation depends on the distance.
     fn steepest_db(&self, _condition: Condition) -> Option<f64> {
         None
     }
 
-    /// Returns true if tall UEs draw the effective environment height of UMa
+    /// Returns true if the effective environment height of UMa is drawn for tall UEs
     /// ([`tr38901::uma_environment_height_m`]).
     fn draws_environment_height(&self) -> bool {
         false
@@ -146,7 +146,7 @@ fadeout_core::registry! {
     /// Every path-loss model that a scenario can name.
     pub static PATH_LOSS_MODELS;
 
-    /// A path-loss model. [`PATH_LOSS_MODELS`] has names and sources.
+    /// A path-loss model. [`PATH_LOSS_MODELS`] contains the names and sources.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum PathLoss {
         FreeSpace(FreeSpace),
@@ -222,7 +222,7 @@ impl PathLoss {
         path_losses!(self, model => model.steepest_db(condition))
     }
 
-    /// Returns the LOS state at all positions. `None` if the model has both LOS and NLOS.
+    /// Returns the LOS state of all positions. `None` if the model has both LOS and NLOS.
     pub(crate) fn sole_condition(&self) -> Option<Condition> {
         match self {
             PathLoss::FreeSpace(_) => Some(Condition::Los),

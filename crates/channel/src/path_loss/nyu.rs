@@ -7,7 +7,7 @@ use fadeout_core::data::number;
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Fit `alpha + 10 beta log10(d)`, with the standard deviation of its shadowing.
+/// Fit `alpha + 10 beta log10(d)` of the path loss, with the standard deviation of the shadowing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
     /// Intercept at 1 m, dB.
@@ -27,7 +27,7 @@ impl Fit {
 
 const FITS: &str = include_str!("../../../../data/nyu_fits.csv");
 
-/// Returns the fit in one row of `data/nyu_fits.csv`.
+/// Returns the fit from one row of `data/nyu_fits.csv`.
 const fn of_row(row: &str) -> Fit {
     Fit {
         alpha_db: number(FITS, row, 2),
@@ -47,12 +47,12 @@ pub const NLOS_73: Fit = of_row("73,NLOS");
 /// Second fit of the paper at 73 GHz in NLOS.
 pub const NLOS_73_OTHER: Fit = of_row("73,NLOS other");
 
-/// Band that the paper has fits for.
+/// Frequency band for which the paper has fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Band {
-    /// 28 GHz.
+    /// Band at 28 GHz.
     Ghz28,
-    /// 73 GHz.
+    /// Band at 73 GHz.
     Ghz73,
 }
 
@@ -66,14 +66,15 @@ pub fn fit(band: Band, condition: Condition) -> Fit {
     }
 }
 
-/// Returns the probabilities of LOS and of outage at a distance in metres. The remainder is NLOS.
-/// These are equations 8a to 8c with 1/a_out = 30 m, b_out = 5.2 and 1/a_los = 67.1 m.
+/// Returns the probabilities of LOS and of outage at a distance in metres. The remaining
+/// probability is that of NLOS. The formulas are equations 8a to 8c with 1/a_out = 30 m, b_out =
+/// 5.2 and 1/a_los = 67.1 m.
 pub fn state_probabilities(distance_m: f64) -> (f64, f64) {
     let outage = (1.0 - exp(-distance_m / 30.0 + 5.2)).max(0.0);
     ((1.0 - outage) * exp(-distance_m / 67.1), outage)
 }
 
-/// Model of Akdeniz et al. at 28 GHz, with outage.
+/// NYU model of Akdeniz et al. at 28 GHz, with outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nyu28;
 
@@ -109,7 +110,7 @@ impl Model for Nyu28 {
     }
 }
 
-/// Model of Akdeniz et al. at 73 GHz, with outage.
+/// NYU model of Akdeniz et al. at 73 GHz, with outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nyu73;
 

@@ -34,16 +34,17 @@ impl ByCondition {
 /// Correlation distances of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Places {
-    /// Correlation distance of the shadowing, metres. The correlation falls to 1/e over it.
+    /// Correlation distance of the shadowing, metres. At this distance the correlation has fallen
+    /// to 1/e.
     pub shadowing_m: ByCondition,
     /// Correlation distance of the LOS state, metres.
     pub state_m: f64,
-    /// Scenario of TR 38.901 Table 7.5-6 that K factor and delay spread are taken from.
+    /// Scenario of TR 38.901 Table 7.5-6 from which K factor and delay spread are taken.
     pub scenario: &'static str,
 }
 
 impl Places {
-    /// Returns one row of `data/correlation_distances.csv`.
+    /// Returns the distances from one row of `data/correlation_distances.csv`.
     pub(super) const fn from_row(row: &'static str) -> Places {
         Places {
             shadowing_m: ByCondition {
@@ -55,8 +56,8 @@ impl Places {
         }
     }
 
-    /// UMi. Models use it if their source gives no distances.
+    /// Distances of UMi. Models use them if their source gives no distances.
     pub const URBAN_MICRO: Places = Places::from_row("UMi");
-    /// UMa.
+    /// Distances of UMa.
     pub const URBAN_MACRO: Places = Places::from_row("UMa");
 }

@@ -6,7 +6,7 @@ fn model(name: &str) -> PathLoss {
     PathLoss::new(name, Parameters::NONE).expect(name)
 }
 
-/// Returns ends 10 m apart on the ground, closer than every breakpoint.
+/// Returns ends 10 m apart on the ground, which is less than every breakpoint distance.
 fn near() -> Ends {
     Ends::new(
         Point::new(0.0, 0.0, 25.0),
@@ -22,9 +22,9 @@ fn an_unknown_name_is_none() {
 
 #[test]
 fn shadowing_has_the_deviation_and_the_distances_of_its_source() {
-    // Each entry: name, deviation in LOS and NLOS in dB, three correlation distances in metres,
-    // scenario. The distances are those of the shadowing in LOS, the shadowing in NLOS, and the
-    // state.
+    // Each entry contains the name, the deviation in LOS and NLOS in dB, three correlation
+    // distances in metres, and the scenario. The distances are those of the shadowing in LOS, the
+    // shadowing in NLOS, and the LOS state.
     let expected = [
         ("free-space", 0.0, 0.0, 10.0, 13.0, 50.0, "UMi"),
         ("close-in", 3.1, 8.2, 10.0, 13.0, 50.0, "UMi"),
@@ -43,7 +43,7 @@ fn shadowing_has_the_deviation_and_the_distances_of_its_source() {
         ("v2x-urban", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
         ("v2x-highway", 3.0, 4.0, 10.0, 13.0, 50.0, "UMi"),
     ];
-    // The test covers the models listed above. The other models have a test in their own file.
+    // This test covers the models listed above. Each other model has a test in its own file.
     for entry in PATH_LOSS_MODELS {
         let (model, ends) = (model(entry.name), near());
         let sigma_db =
@@ -101,7 +101,7 @@ fn environment_heights_are_drawn_in_urban_macro_cells_alone() {
     }
 }
 
-/// Returns ends at these heights and this distance on the ground.
+/// Returns ends with these heights and this distance on the ground.
 fn ends(ground_m: f64, base_m: f64, ue_m: f64, carrier_ghz: f64) -> Ends {
     Ends::new(
         Point::new(0.0, 0.0, base_m),
@@ -117,8 +117,8 @@ fn assert_near(found: f64, expected: f64, what: &str) {
     );
 }
 
-/// Values computed by hand from the formulas of the sources. They cover terms that are small or
-/// zero in the reference vectors: tall UEs, low carriers, short distances.
+/// The expected values were computed by hand from the formulas of the sources. They cover terms
+/// that are small or zero in the reference vectors: tall UEs, low carriers, short distances.
 #[test]
 fn losses_are_those_of_the_formulas() {
     use Condition::{Los, Nlos};
@@ -224,7 +224,7 @@ fn losses_are_those_of_the_formulas() {
         let found = model(name).loss_db(&ends, condition);
         assert_near(found, expected, &format!("{name} {condition:?}"));
     }
-    // 3D-UMi draws no environment height.
+    // The effective environment height is never drawn in 3D-UMi.
     let drawn = Ends {
         environment_height_m: 12.0,
         ..ends(3000.0, 25.0, 20.0, 0.5)
@@ -244,7 +244,7 @@ fn ends_that_are_too_close_have_the_loss_at_the_models_shortest_distance() {
         ("3d-uma", 10.0),
         ("3d-umi", 10.0),
     ] {
-        // One breakpoint is far away, the other is below the shortest distance.
+        // The first breakpoint is far away. The second is below the shortest distance of the model.
         for (base_m, carrier_ghz) in [(25.0, 3.5), (2.0, 0.5)] {
             let loss_db = |ground_m| {
                 let ends = ends(ground_m, base_m, 1.5, carrier_ghz);
@@ -280,8 +280,9 @@ fn probabilities_of_sight_are_those_of_the_formulas() {
     }
 }
 
-/// TR 38.901 Table 7.4.1-1 note 1 applies to a UE of 22.5 m at 200 m. Its term C is 0.95^1.5 * 1.25
-/// * 8 * exp(-4/3). Its environment height is 12, 15, 18 or 21 m.
+/// TR 38.901 Table 7.4.1-1 note 1 applies to a UE at a height of 22.5 m and a distance of 200 m.
+/// The term C of the note is 0.95^1.5 * 1.25 * 8 * exp(-4/3). The environment height is 12, 15, 18
+/// or 21 m.
 #[test]
 fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
     let c = 2.440765740339483;
@@ -294,8 +295,8 @@ fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
         assert_eq!(height(22.5, at(1e-9)), expected);
         assert_eq!(height(22.5, at(1.0 - 1e-9)), expected);
     }
-    // For a UE of 13.5 m one other height can be drawn. For a UE of 13.4 m there is none, so its
-    // height is 1 m.
+    // At a UE height of 13.5 m one environment height other than 1 m can be drawn. At 13.4 m there
+    // is none, so the environment height is 1 m.
     assert_eq!(height(13.5, 1.0 - 1e-9), 12.0);
     assert_eq!(height(13.4, 1.0 - 1e-9), 1.0);
 }
@@ -311,8 +312,8 @@ fn a_ue_above_the_range_draws_the_environment_of_the_highest() {
     }
 }
 
-/// A scenario may have heights of 0 to 10 km, places within 1,000 km, and carriers of 100 kHz to
-/// 300 GHz.
+/// A scenario may have heights of 0 to 10 km, positions within 1,000 km, and carriers of 100 kHz to
+/// 300 GHz. Every model has a loss in this range.
 #[test]
 fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     let heights = [
@@ -344,8 +345,8 @@ fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     }
 }
 
-/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative. All
-/// environment heights that may be drawn are used.
+/// Checks that losses are finite, probabilities are between 0 and 1, and deviations are not
+/// negative. All environment heights that may be drawn are checked.
 fn check_ends(model: &PathLoss, name: &str, ends: &Ends) {
     let draws: &[f64] = match model.draws_environment_height() {
         true => &[0.0, 0.5, 0.9, 1.0 - 1e-12],

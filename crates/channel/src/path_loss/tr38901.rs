@@ -2,9 +2,9 @@
 //!
 //! Standard: TR 38.901 §7.4.1, §7.4.2.
 //!
-//! Heights outside the range of a table are clamped to it. So are ground distances below 10 m (1 m
-//! indoors), because the formulas would take logarithms of zero. Distances beyond the range are
-//! extrapolated.
+//! Heights outside the range of a table are clamped to the range. Ground distances below 10 m (1 m
+//! indoors) are set to that value, because the formulas would take logarithms of zero. Distances
+//! beyond the range are extrapolated.
 
 use super::places::deviation_db;
 use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
@@ -40,8 +40,9 @@ impl Street {
         4.0 * base * ue * carrier_ghz * 1e9 / C
     }
 
-    /// Returns the LOS loss. `near` has constant and slope before the breakpoint. Beyond it the
-    /// slope is 40 dB a decade, with `breakpoint_factor` as factor of the breakpoint term.
+    /// Returns the loss in LOS. `near` contains the constant and the slope before the breakpoint.
+    /// Beyond the breakpoint the slope is 40 dB a decade. `breakpoint_factor` is the factor of the
+    /// breakpoint term.
     fn loss(&self, ends: &Ends, near: (f64, f64), breakpoint_factor: f64) -> f64 {
         let (constant, slope) = near;
         let frequency = 20.0 * log10(ends.carrier_ghz);
@@ -99,8 +100,8 @@ pub fn uma_db(ends: &Ends, condition: Condition) -> f64 {
 }
 
 /// Returns the effective environment height h_E of UMa in metres (note 1), from a uniform number in
-/// [0, 1). It is 1 m with the probability `1 / (1 + C)`, else one of 12, 15, ... up to h_UT - 1.5
-/// m. A UE above 22.5 m is treated as one at 22.5 m.
+/// [0, 1). The height is 1 m with the probability `1 / (1 + C)`. Otherwise it is one of 12, 15, ...
+/// up to h_UT - 1.5 m. A UE above 22.5 m is treated as a UE at 22.5 m.
 pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -> f64 {
     let ue_height_m = ue_height_m.min(HIGHEST_UE_M);
     let probability = 1.0 / (1.0 + uma_height_term(ground_m, ue_height_m));
@@ -133,7 +134,7 @@ fn uma_height_term(ground_m: f64, ue_height_m: f64) -> f64 {
 }
 
 fadeout_core::parameters! {
-    /// RMa, with the defaults of Table 7.4.1-1.
+    /// Rural macro cell (RMa), with the defaults of Table 7.4.1-1.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RuralMacro {
         /// Average height of the buildings.
@@ -182,7 +183,7 @@ impl RuralMacro {
 }
 
 /// Returns the part of RMa's NLOS loss that does not depend on the UE's height. 3D-UMa of TR 36.873
-/// has the same part.
+/// contains the same part.
 pub(super) fn roofs_db(
     ends: &Ends,
     (_, log_base): (f64, f64),
@@ -196,7 +197,7 @@ pub(super) fn roofs_db(
         + 20.0 * log10(ends.carrier_ghz)
 }
 
-/// Returns `3.2 (log10 x)^2 - 4.97`. The square applies to the logarithm only.
+/// Returns `3.2 (log10 x)^2 - 4.97`, in which only the logarithm is squared.
 pub(super) fn ue_term(x: f64) -> f64 {
     let log = log10(x);
     3.2 * log * log - 4.97

@@ -7,8 +7,8 @@ use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
 use fadeout_core::math::{exp, ln, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// Returns the loss of the urban grid in dB. A link blocked by vehicles (NLOSv) has the LOS loss
-/// plus [`blocking_vehicle`].
+/// Returns the loss of the urban grid in dB. The loss of a link blocked by vehicles (NLOSv) is the
+/// LOS loss plus [`blocking_vehicle`].
 pub fn urban_db(ends: &Ends, condition: Condition) -> f64 {
     let (distance, frequency) = (log10(ends.slant_m.max(1.0)), log10(ends.carrier_ghz));
     match condition {
@@ -17,13 +17,13 @@ pub fn urban_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// Returns the LOS loss of the highway in dB. The clause has no NLOS loss for highways, so it
-/// applies to both conditions.
+/// Returns the LOS loss of the highway in dB. The standard has no NLOS loss for highways, so this
+/// loss is used in both LOS states.
 pub fn highway_db(ends: &Ends) -> f64 {
     32.4 + 20.0 * log10(ends.slant_m.max(1.0)) + 20.0 * log10(ends.carrier_ghz)
 }
 
-/// Distribution of the extra loss of a link blocked by a vehicle: log-normal, in dB.
+/// Log-normal distribution of the extra loss of a link blocked by a vehicle, in dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogNormal {
     /// Mean of the underlying normal variable.
@@ -42,7 +42,7 @@ impl LogNormal {
         }
     }
 
-    /// Returns the value of the variable for a standard normal draw.
+    /// Returns the value of the log-normal variable for a standard normal number.
     pub fn at(&self, normal: f64) -> f64 {
         exp(self.mu + self.sigma * normal)
     }
@@ -66,24 +66,24 @@ pub fn blocking_vehicle(
     }
 }
 
-/// Returns the probability that no building blocks a link in a city of medium traffic: LOS and
-/// NLOSv together. The distance is in metres. The source is M. Boban et al., "Modeling the
-/// evolution of line-of-sight blockage for V2V channels", 2016, urban medium density.
+/// Returns the probability that no building blocks a link in a city of medium traffic. It includes
+/// LOS and NLOSv. The distance is in metres. The source is M. Boban et al., "Modeling the evolution
+/// of line-of-sight blockage for V2V channels", 2016, urban medium density.
 pub fn urban_building_free_probability(distance_m: f64) -> f64 {
     let los = 0.8372 * exp(-0.0114 * distance_m);
     (los + log_bell(distance_m, 5.0063, 2.4544, 0.0312)).clamp(0.0, 1.0)
 }
 
-/// Returns the probability that only vehicles may block a link on a highway of medium density (M.
-/// Boban et al., 2016). The distance is in metres.
+/// Returns the probability that no obstacle other than vehicles blocks a link on a highway of
+/// medium density (M. Boban et al., 2016). The distance is in metres.
 pub fn highway_building_free_probability(distance_m: f64) -> f64 {
     let blocked = -3.7e-7 * distance_m * distance_m + 0.00061 * distance_m + 0.015;
     1.0 - blocked.clamp(0.0, 1.0)
 }
 
-/// Returns the loss by foliage, dB per metre of the path in it. The carrier is in GHz. The source
-/// is M. Boban, J. Barros and O. Tonguz, "Geometry-based vehicle-to-vehicle channel modeling for
-/// large-scale simulation", IEEE TVT 63(9), 2014.
+/// Returns the loss by foliage in dB per metre of the path within it. The carrier is in GHz. The
+/// source is M. Boban, J. Barros and O. Tonguz, "Geometry-based vehicle-to-vehicle channel modeling
+/// for large-scale simulation", IEEE TVT 63(9), 2014.
 pub fn foliage_db_per_m(carrier_ghz: f64) -> f64 {
     0.79 * pow(carrier_ghz, 0.61)
 }
@@ -95,7 +95,7 @@ fn log_bell(distance_m: f64, a: f64, b: f64, c: f64) -> f64 {
     exp(-offset * offset / b) / (c * distance)
 }
 
-/// Standard deviation of the shadowing, equal for cities and highways (table 6.2.1-2).
+/// Standard deviation of the shadowing. It is equal for cities and highways (table 6.2.1-2).
 const SIGMA_DB: ByCondition = ByCondition {
     los: deviation_db("v2x,LOS"),
     nlos: deviation_db("v2x,NLOS"),

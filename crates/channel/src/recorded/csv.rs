@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Latest time in a file, in seconds. Later times do not fit into nanoseconds.
 const MOST_SECONDS: f64 = 1e10;
-/// Path gain at and below which there is no path, dB.
+/// Path gain at or below which there is no path, dB.
 const LEAST_GAIN_DB: f64 = -500.0;
 const LEAST_SINR_DB: f64 = -200.0;
 const MOST_SINR_DB: f64 = 100.0;
@@ -23,11 +23,11 @@ const TIMES: [(&str, f64); 2] = [("time_s", 1.0), ("time_ms", 1e3)];
 /// lines and lines that begin with `#` are ignored.
 ///
 /// The rows of each pair of UE and cell must have increasing times. Rows of several pairs may be
-/// mixed. `known` is called with UE and cell when a pair first appears, and rejects it with an
+/// mixed. `known` is called with UE and cell when a pair first appears. It rejects a pair with an
 /// error message. Recordings are returned in the order of their first row.
 ///
 /// # Errors
-/// Returns the line of the mistake and the expected content. Mistakes are:
+/// Returns the line of the mistake and the expected content. The following mistakes are errors:
 ///
 /// - a column without its unit
 /// - a value that is no number or out of its range (gain -500 to 0 dB, SINR -200 to 100 dB)
@@ -107,7 +107,8 @@ impl Columns {
             if known.contains(&name.as_str()) {
                 continue;
             }
-            // An unknown column whose name resembles a required one is probably a mistake.
+            // An unknown column with a name similar to a required column is probably a typing
+            // mistake.
             let expected = match name.as_str() {
                 name if name.starts_with("time") => "`time_s` or `time_ms`",
                 name if name.contains("sinr") => "`sinr_db` or `uplink_sinr_db`",
@@ -189,7 +190,7 @@ impl Columns {
         }
         let most = MOST_SECONDS * self.per_second;
         let time = number(field(self.time), line, "a time", (0.0, most), "")?;
-        // Times with more than nine digits after the point are rounded.
+        // Times with more than nine digits after the decimal point are rounded to nanoseconds.
         let at = Time::from_nanos((time / self.per_second * 1e9).round() as u64);
         let range = if self.is_sinr {
             (LEAST_SINR_DB, MOST_SINR_DB)
@@ -224,7 +225,7 @@ impl Columns {
     }
 }
 
-/// Rows of all pairs, in the order in which the pairs appear.
+/// Rows of all pairs of UE and cell, in the order in which the pairs appear.
 #[derive(Default)]
 struct Pairs<'t> {
     list: Vec<Pair>,
@@ -290,7 +291,7 @@ impl Pair {
         })
     }
 
-    /// Checks that the rows leave no gap during the run.
+    /// Checks that the rows leave no gap that is too long during the run.
     fn check_cover(&self, reading: &Reading) -> Result<(), RecordingError> {
         let (from, until) = reading.window();
         let most = reading.maximum_gap;

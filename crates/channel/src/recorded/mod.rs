@@ -1,7 +1,7 @@
-//! Channels from outside: gain or SINR over time, from a ray tracer or a drive test.
+//! Recorded channels: gain or SINR over time, from a ray tracer or a drive test.
 //!
-//! [`read`] reads a CSV table into [`Recording`]s, one for each pair of UE and cell. A [`Series`]
-//! returns the quantity at any time.
+//! [`read`] reads a CSV table. It returns a [`Recording`] for each pair of UE and cell. A
+//! [`Series`] returns the quantity at any time.
 
 mod csv;
 mod series;
@@ -11,14 +11,14 @@ pub use series::{Interpolation, Series};
 
 use fadeout_core::{Span, Time};
 
-/// Recording of a pair of UE and cell.
+/// Recording of one pair of UE and cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// Name of the UE.
     pub ue: String,
     /// Name of the cell.
     pub cell: String,
-    /// Line of the file on which the pair first appears, from 1.
+    /// Line of the file on which the pair first appears, counted from 1.
     pub line: usize,
     /// Recorded quantity over time.
     pub quantity: Quantity,
@@ -27,13 +27,13 @@ pub struct Recording {
 /// Quantity of a recording, over the time of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Quantity {
-    /// Received over transmitted power in dB, including the gains of both antennas.
+    /// Ratio of received to transmitted power in dB, including the gains of both antennas.
     Gain(Series),
     /// SINR over the band in dB.
     Sinr {
         /// SINR of the downlink.
         downlink: Series,
-        /// SINR of the uplink. The downlink's if the file has none.
+        /// SINR of the uplink. If the file has none, the SINR of the downlink is used.
         uplink: Series,
     },
 }
@@ -55,11 +55,11 @@ pub struct Reading {
 
 pub use fadeout_core::agreed::Outside;
 
-/// Error that a file is rejected with.
+/// Error with which a file is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct RecordingError {
-    /// Line of the file, from 1.
+    /// Line of the file, counted from 1.
     pub line: usize,
     /// Description of the mistake and of the expected content.
     pub message: String,
@@ -75,7 +75,8 @@ impl RecordingError {
 }
 
 impl Reading {
-    /// Returns options for a whole file that begins at 0 s. The first and last values hold outside.
+    /// Returns options for a whole file that begins at 0 s. Before the first row and after the
+    /// last, their values are used.
     pub fn whole() -> Reading {
         Reading {
             start: Span::ZERO,
@@ -86,7 +87,7 @@ impl Reading {
         }
     }
 
-    /// Returns the time of the file at which the run starts, and that at which it ends.
+    /// Returns the times in the file at which the run starts and ends.
     fn window(&self) -> (Time, Time) {
         let from = Time::ZERO.saturating_add(self.start);
         (from, from.saturating_add(self.duration))

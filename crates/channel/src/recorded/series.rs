@@ -9,7 +9,7 @@ pub use fadeout_core::agreed::Interpolation;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     rows: Arc<[(Time, f64)]>,
-    /// Time of the rows at which the run starts.
+    /// Time of the rows that corresponds to the start of the run.
     start: Span,
     interpolation: Interpolation,
 }
@@ -32,8 +32,8 @@ impl Series {
         })
     }
 
-    /// Returns the value in dB at a time of the run. Outside the rows it is that of the first or
-    /// last row.
+    /// Returns the value in dB at a time of the run. Before the first row and after the last, the
+    /// value of that row is returned.
     pub fn at(&self, now: Time) -> f64 {
         let t = now.saturating_add(self.start);
         let after = self.rows.partition_point(|row| row.0 <= t);
@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// Returns the rows: the time in the file, and the value in dB.
+    /// Returns the rows. Each row contains the time in the file and the value in dB.
     pub fn rows(&self) -> &[(Time, f64)] {
         &self.rows
     }

@@ -1,4 +1,4 @@
-//! Tests with tables of common programs, and with malformed tables.
+//! Tests with tables in the style of common programs, and with malformed tables.
 
 use super::*;
 use crate::recorded::Interpolation;
@@ -52,8 +52,8 @@ fn a_table_has_a_series_for_each_pair() {
 
 #[test]
 fn spellings_of_other_programs_are_read() {
-    // The file has a byte order mark, carriage returns, quotation marks, spaces, another column
-    // order and further columns.
+    // The file has a byte order mark, carriage returns, quotation marks and spaces. Its columns are
+    // in another order, and there are additional columns.
     let recordings = of(
         "\u{feff}\"UE\", \"cell\",lat,Time_ms,SINR_dB\r\n\"phone\",a,48.1,0,10\r\nphone,a,48.2,5e3,20\r\n\
          phone,a,,9500.5,20\r\n",
@@ -238,7 +238,7 @@ fn any_table_that_is_written_is_read_back() {
                 panic!("a gain");
             };
             assert_eq!(series.rows(), &expected[pair][..]);
-            // A value between two rows lies between their values.
+            // A value between two rows is between the values of these rows.
             for rows in series.rows().windows(2) {
                 let middle = rows[0].0 + rows[1].0.since(rows[0].0) / 2;
                 let (low, high) = (rows[0].1.min(rows[1].1), rows[0].1.max(rows[1].1));
