@@ -1,6 +1,7 @@
-//! Instructions of the hot paths, counted by valgrind. Every benchmark does [`STEPS`] steps of one
-//! kind. `tools/bench.py` divides by that number and compares with `benches/baseline.csv`. The
-//! worlds of many flows run for half a second instead, and are divided by their flows.
+//! Instruction counts of the hot paths, measured by valgrind. Every benchmark runs [`STEPS`] steps
+//! of one kind. `tools/bench.py` divides the count by that number and compares the result with
+//! `benches/baseline.csv`. Worlds of many flows run for half a second instead, and their counts are
+//! divided by the number of flows.
 
 #![allow(missing_docs, reason = "the macros of gungraun make public items")]
 
@@ -24,7 +25,7 @@ use std::path::PathBuf;
 /// Number of steps of a benchmark.
 const STEPS: usize = 128;
 
-/// Event of the same size as the world's own.
+/// Event of the same size as an event of a world.
 type Event = (u32, u32, u32);
 
 struct Events {
@@ -64,7 +65,8 @@ struct Replay {
     outbox: Outbox,
 }
 
-/// Returns an end with its next [`STEPS`] segments. `None` if fewer are under way to it.
+/// Returns an endpoint with the next [`STEPS`] segments that it receives. `None` if fewer are in
+/// flight to the endpoint.
 fn replay(mut pair: Pair, end: usize) -> Option<Replay> {
     let mut arrivals = pair.under_way_to(end);
     if arrivals.len() < STEPS {
@@ -81,7 +83,7 @@ fn replay(mut pair: Pair, end: usize) -> Option<Replay> {
     })
 }
 
-/// Returns an end well after slow start.
+/// Returns an endpoint in steady state, well after slow start.
 fn steady(end: usize) -> Replay {
     let mut pair = Pair::new(&TcpConfig::linux(), LossConfig::None);
     pair.run_until(Time::ZERO + Span::from_millis(1000));
@@ -91,8 +93,8 @@ fn steady(end: usize) -> Replay {
     replay
 }
 
-/// Returns the sender in its first recovery. The receiver acknowledges every segment, as Linux's
-/// ACK compression would leave too few ACKs under way.
+/// Returns the sender in its first recovery. The receiver acknowledges every segment, because
+/// Linux's ACK compression would leave too few ACKs in flight.
 fn recovering() -> Replay {
     let mut config = TcpConfig::linux();
     config.sack_compression = false;
@@ -139,8 +141,8 @@ fn avoiding(control: &str) -> Replay {
     let mut config = TcpConfig::linux();
     config.initial_ssthresh = 1_700.0;
     config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 26 };
-    // ACKs may come in trains, so this takes the first instant at which enough of them are under
-    // way.
+    // ACKs may arrive in bursts. So the benchmark starts at the first instant with enough ACKs in
+    // flight.
     let mut instants = (1000..1100).filter_map(|ms| {
         let mut pair = Pair::with(control, &config, LossConfig::None);
         pair.run_until(Time::ZERO + Span::from_millis(ms));
@@ -149,7 +151,7 @@ fn avoiding(control: &str) -> Replay {
     instants.next().expect("enough is under way")
 }
 
-// Measures an ACK at an endpoint with each congestion control.
+// Each step processes an ACK at an endpoint with one of the congestion controls.
 #[library_benchmark]
 #[bench::newreno(avoiding("newreno"))]
 #[bench::reno(avoiding("reno"))]
@@ -186,7 +188,7 @@ struct Carrier {
 }
 
 impl Carrier {
-    /// Passes one packet to the link and takes all arrived ones out.
+    /// Sends one packet over the link and removes all packets that have arrived.
     #[inline]
     fn carry(&mut self) {
         let segment = Segment {
@@ -220,7 +222,7 @@ fn carrier(rate: RateConfig, spacing: Span) -> Carrier {
         now: Time::ZERO,
         spacing,
     };
-    // A full delay line delivers one packet for each one that enters.
+    // A full delay line delivers one packet for each packet that enters.
     (0..4096).for_each(|_| carrier.carry());
     carrier
 }
@@ -229,7 +231,7 @@ fn constant_rate() -> Carrier {
     carrier(path().rate, Span::from_micros(12))
 }
 
-/// Returns a link with a trace of 120 Mbit/s in bursts of 20 opportunities each 2 ms.
+/// Returns a link with a trace of 120 Mbit/s: bursts of 20 delivery opportunities every 2 ms.
 fn trace() -> Carrier {
     let text: String = (1..=500)
         .flat_map(|n| std::iter::repeat_n(2 * n, 20))
@@ -247,7 +249,7 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
-/// Returns the scenario of a text.
+/// Returns the scenario that a text describes.
 fn checked(text: &str) -> Scenario {
     let source = Source {
         name: "benchmark".to_owned(),
@@ -265,8 +267,8 @@ fn world_after(text: &str, run: Span) -> World<NullProbe> {
     world
 }
 
-/// Returns a world with `flows` transfers that have run for three seconds. Each has 100 kbit/s of a
-/// link over 600 ms, so the work of a flow does not depend on their number.
+/// Returns a world with `flows` transfers that have run for three seconds. Each transfer has 100
+/// kbit/s of a link over 600 ms, so the work of a flow does not depend on the number of flows.
 fn flows(flows: u32) -> World<NullProbe> {
     let text = format!(
         r#"
@@ -292,7 +294,7 @@ congestion-control = "cubic"
     world_after(&text, Span::from_millis(3000))
 }
 
-/// Returns a checked scenario of `flows` flows that begin later.
+/// Returns a checked scenario of `flows` flows that start later.
 fn later_flows(flows: u32) -> Scenario {
     checked(&format!(
         r#"
@@ -360,10 +362,10 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// Returns a world after half a second of data over two cells. One UE has a leg in each cell (dual
-/// connectivity), or each of two UEs has half of the data. Data of the second cell come over the
-/// link between the base stations, or over a link of their own. `flows` has the rate of datagrams
-/// in Mbit/s, or `None` for CUBIC.
+/// Returns a world after half a second of data over two cells. Either one UE has a leg in each cell
+/// (dual connectivity), or each of two UEs has half of the data. Data of the second cell is sent
+/// over the link between the base stations, or over a link of its own. `flows` contains the rate of
+/// datagrams in Mbit/s, or `None` for CUBIC.
 fn two_cells(ues: &str, has_own_way: bool, flows: &[(&str, Option<u32>)]) -> World<NullProbe> {
     let mut text = String::from(
         r#"
@@ -424,8 +426,8 @@ fn legs(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// Returns a world at 2 s, in which UEs without flows pass twenty LTE cells. Each UE enters the
-/// next cell about 4 s after the previous one.
+/// Returns a world at 2 s, in which UEs without flows pass twenty LTE cells. A UE enters a new cell
+/// about every 4 s.
 fn street() -> World<NullProbe> {
     let mut text = String::from("duration = \"60 s\"\n[mobility-management]\n");
     for cell in 0..20 {
@@ -446,8 +448,8 @@ fn street() -> World<NullProbe> {
     world_after(&text, Span::from_secs(2))
 }
 
-// Runs until the 128th handover after 2 s has ended. A step is a handover, with the measurements
-// and channel evaluations of its UE in the 3.7 s between two handovers.
+// Runs until 128 handovers have ended after 2 s. A step is a handover, with the measurements and
+// channel evaluations of its UE in the 3.7 s between two handovers.
 #[library_benchmark]
 #[bench::street(street())]
 fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
@@ -459,7 +461,7 @@ fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
 /// Number of SDUs in a transport block.
 const SDUS: u32 = 50;
 
-/// A bearer in acknowledged mode with both ends, and the transport block between them.
+/// Bearer in acknowledged mode with both ends, and the transport block in flight between them.
 struct Bearer {
     ends: [Entity; 2],
     block: TransportBlock,
@@ -469,7 +471,7 @@ struct Bearer {
 }
 
 impl Bearer {
-    /// Runs a slot: SDUs enter, a block is sent, and a STATUS PDU comes back when one is due.
+    /// Runs a slot: SDUs enter, a transport block is sent, and a STATUS PDU returns if one is due.
     #[inline]
     fn carry(&mut self) {
         let [sender, receiver] = &mut self.ends;
@@ -515,7 +517,7 @@ fn rlc(mut bearer: Bearer) -> Bearer {
     bearer
 }
 
-/// Returns a link to a UE that walks past, with the same fading in and out of sight.
+/// Returns a link to a UE that walks past the base station, with the same fading in LOS and NLOS.
 fn faded(fading: Fading) -> LinkChannel {
     let config = ChannelConfig {
         los_fading: fading,
@@ -539,7 +541,8 @@ const TDL_A: Fading = Fading::Tdl {
     delay_spread: Span::from_nanos(100),
 };
 
-// A step is an evaluation in one slot. The count shows whether the compiler vectorises the waves.
+// A step is an evaluation in one slot. The count shows whether the compiler vectorises the sum of
+// waves.
 #[library_benchmark]
 #[bench::flat(faded(Fading::Rayleigh))]
 #[bench::tdl_a(faded(TDL_A))]
@@ -556,16 +559,16 @@ fn fading(link: LinkChannel) -> LinkChannel {
     link
 }
 
-/// Returns a load after every buffer and HARQ process has been used. The benchmark then runs
-/// between two of the instants, every 100 ms, at which all UEs evaluate interferers. A run of
-/// 10 ms that includes one would have its whole cost.
+/// Returns a load after every buffer and HARQ process has been used. All UEs evaluate interferers
+/// every 100 ms. The benchmark runs between two of these instants, because a run of 10 ms would
+/// otherwise include the whole cost of one.
 fn loaded(mut load: RadioLoad) -> RadioLoad {
     load.run_for(237_000_000);
     load
 }
 
-// A step is a slot of 125 us at 630 Mbit/s, with six or seven packets down and three up. For LTE it
-// is a hundredth of a subframe of ten cells.
+// A step is a slot of 125 us at 630 Mbit/s, with six or seven downlink packets and three uplink
+// packets. For LTE it is a hundredth of a subframe of ten cells.
 #[library_benchmark]
 #[bench::mmwave_1_ue(loaded(RadioLoad::mmwave(1)), 125_000)]
 #[bench::mmwave_10_ues(loaded(RadioLoad::mmwave(10)), 125_000)]

@@ -1,4 +1,4 @@
-//! Two endpoints and the links between them, without a world.
+//! Two endpoints and the links between them, without a simulated world.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -10,18 +10,18 @@ use fadeout_link::{DelayConfig, Link, LinkConfig, LossConfig, RateConfig};
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpConfig, TcpEndpoint};
 
-/// A segment under way, with its time of arrival.
+/// Segment in flight, with its arrival time.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
-    /// Time of arrival.
+    /// Arrival time of the segment.
     pub at: Time,
-    /// The segment.
+    /// Segment that arrives.
     pub segment: Segment,
     /// ECN field of the segment's packet.
     pub ecn: Ecn,
 }
 
-/// Returns one direction of the path: 1 Gbit/s, 10 ms, a queue without limit.
+/// Returns one direction of the path, with 1 Gbit/s, 10 ms and an unlimited queue.
 pub fn path() -> LinkConfig {
     LinkConfig {
         rate: RateConfig::Constant(Rate::from_bits_per_sec(1_000_000_000)),
@@ -30,12 +30,12 @@ pub fn path() -> LinkConfig {
     }
 }
 
-/// A bulk flow over [`path`]: end 0 sends, end 1 receives.
+/// Bulk flow over [`path`]. End 0 sends data, and end 1 receives it.
 #[derive(Debug)]
 pub struct Pair {
-    /// The endpoints.
+    /// Endpoints of the flow.
     pub ends: [TcpEndpoint; 2],
-    /// Links, each from the end with the same number to the other end.
+    /// Links. Each link leads from the end with the same number to the other end.
     links: [Link; 2],
     pool: PacketPool,
     outbox: Outbox,
@@ -45,8 +45,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Creates the flow at its first SYN, with CUBIC. `config` is for both stacks, and `loss` for
-    /// data.
+    /// Creates the flow at its first SYN, with CUBIC. Both stacks use `config`, and `loss` applies
+    /// to data.
     pub fn new(config: &TcpConfig, loss: LossConfig) -> Pair {
         Pair::with("cubic", config, loss)
     }
@@ -89,7 +89,7 @@ impl Pair {
         }
     }
 
-    /// Runs until `count` more ACKs with SACK blocks have reached the sender.
+    /// Runs the flow until `count` more ACKs with SACK blocks have reached the sender.
     pub fn run_until_selective(&mut self, count: u32) {
         let enough = self.selective + count;
         while self.selective < enough {
@@ -97,7 +97,7 @@ impl Pair {
         }
     }
 
-    /// Removes the segments under way to end `to` from their link and returns them.
+    /// Removes the segments in flight to end `to` from their link and returns them.
     pub fn under_way_to(&mut self, to: usize) -> Vec<Arrival> {
         let mut taken = Vec::new();
         let link = &mut self.links[1 - to];

@@ -1,4 +1,4 @@
-//! A radio access alone under load, at a constant rate in both directions.
+//! Radio access alone under load, at a constant rate in both directions.
 
 use fadeout_core::{
     CellId, Dbm, Direction, DrbId, Ecn, Hertz, Kinematics, Motion, NodeId, NullProbe, PacketId,
@@ -13,7 +13,7 @@ use fadeout_radio::antenna::{Antenna, Isotropic};
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
-/// A radio access with its source of packets and the count of delivered ones.
+/// Radio access with a source of packets and a count of delivered packets.
 #[derive(Debug)]
 pub struct RadioLoad {
     access: RadioAccess,
@@ -28,7 +28,7 @@ pub struct RadioLoad {
     delivered: u64,
 }
 
-/// UEs at rest around sites, which are `sites_apart_m` apart.
+/// UEs at rest around sites that are `sites_apart_m` metres apart.
 #[derive(Debug, Clone, Copy)]
 struct AtRest {
     sites_apart_m: f64,
@@ -53,7 +53,7 @@ fn ue(node: u32, cell: u32) -> UeConfig {
     }
 }
 
-/// Returns the channel with flat fading, so that the cost of the layers above dominates.
+/// Returns the channel with flat fading, so that most of the cost is that of the layers above.
 fn flat(channel: ChannelConfig) -> ChannelConfig {
     ChannelConfig {
         los_fading: Fading::Rician { k_db: 9.0 },
@@ -64,7 +64,7 @@ fn flat(channel: ChannelConfig) -> ChannelConfig {
     }
 }
 
-/// Returns a channel with line of sight and Rician fading: about 20 dB at the places of the UEs.
+/// Returns a channel with line of sight and Rician fading. Its SNR at the UEs is about 20 dB.
 fn street() -> ChannelConfig {
     flat(ChannelConfig {
         line_of_sight: LineOfSight::Clear,
@@ -74,8 +74,8 @@ fn street() -> ChannelConfig {
 }
 
 impl RadioLoad {
-    /// Creates UEs in a cell of 1 GHz at 28 GHz and 120 kHz, with 630 Mbit/s in total. The channel
-    /// is evaluated in every slot.
+    /// Creates UEs in a cell with 1 GHz of bandwidth at 28 GHz and 120 kHz, with 630 Mbit/s in
+    /// total. The channel is evaluated in every slot.
     pub fn mmwave(ues: u32) -> RadioLoad {
         let site = Point::new(0.0, 0.0, 10.0);
         let cell = CellConfig {
@@ -109,8 +109,8 @@ impl RadioLoad {
         RadioLoad::new(config, 144_000_000, 500.0)
     }
 
-    /// Creates a load with packets of 1500 bytes down at `bits_per_second`, and an acknowledgment
-    /// up for every other packet.
+    /// Creates a load with downlink packets of 1500 bytes at `bits_per_second`. Every second packet
+    /// is answered by an acknowledgment in the uplink.
     fn new(config: RadioConfig, bits_per_second: u64, sites_apart_m: f64) -> RadioLoad {
         RadioLoad {
             bearers: config.bearers.len() as u64,
@@ -176,7 +176,8 @@ impl RadioLoad {
         self.delivered * 12_000
     }
 
-    /// Returns the transport blocks sent and lost in each direction so far. A UE has one bearer.
+    /// Returns the numbers of transport blocks sent and lost so far in each direction. Each UE has
+    /// one bearer.
     pub fn blocks(&self) -> ([u64; 2], [u64; 2]) {
         let sum = |of: fn(DirectionCounters) -> u64| {
             [Direction::Downlink, Direction::Uplink].map(|direction| {

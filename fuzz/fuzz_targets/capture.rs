@@ -1,4 +1,4 @@
-//! Checks that captures of any endpoints and radios are files that other readers accept.
+//! Checks that other readers accept the captures of arbitrary endpoints and radios.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Checks that any bytes are a table of channels, or an error with a line of the file. The values
-//! of a table are within the range of its rows at every time.
+//! Checks that arbitrary bytes are read as a table of channels, or are rejected with a line of the
+//! file. At every time the value of a table is within the range of its rows.
 
 #![no_main]
 
@@ -32,7 +32,7 @@ fuzz_target!(|text: &[u8]| {
     }
 });
 
-/// Evaluates a series at instants that are ever farther apart.
+/// Evaluates a series at instants with growing distances.
 fn follow(series: &Series) {
     let values = series.rows().iter().map(|row| row.1);
     let low = values.clone().fold(f64::INFINITY, f64::min);

@@ -1,5 +1,5 @@
-//! Checks any messages of a guest about time, of its devices and of its agent. None causes a panic,
-//! and only the simulator moves time, forward only.
+//! Checks arbitrary messages of a guest about time, its devices and its agent. No message causes a
+//! panic. Only the simulator advances time, and time never goes back.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Checks any messages to a network device, and rings with any content. Nothing is read or written
-//! beyond the guest's memory, and every step ends.
+//! Checks arbitrary messages to a network device, and rings with arbitrary content. The device
+//! never reads or writes beyond the guest's memory, and every step ends.
 
 #![no_main]
 
@@ -7,7 +7,8 @@ use fadeout_guest::vhost::{Device, HEADER_LEN, Header, MAX_PAYLOAD};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 
-/// Returns a device as a guest sets it up, with 64 KB of memory at 0 that the input fills.
+/// Returns a device as a guest configures it. The input fills its memory of 64 KB from address 0
+/// on.
 fn device(memory: &[u8]) -> Device<RefCell<Vec<u8>>> {
     let mut device = Device::new([2, 0, 0, 0, 0, 1]);
     let mut bytes = memory.to_vec();

@@ -1,5 +1,5 @@
-//! Checks that any text is a movement trace of ns-2 or SUMO, or an error. A node that moves by a
-//! trace always has a position within it.
+//! Checks that arbitrary text is read as a movement trace of ns-2 or SUMO, or is rejected. A node
+//! that follows a trace always has a position within the trace's range.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use fadeout_core::{Span, Time};
 use fadeout_mobility::import::{Tracks, ns2, sumo_fcd};
 use libfuzzer_sys::fuzz_target;
 
-/// Largest coordinate of a trace, with one metre for rounding.
+/// Largest coordinate of a trace, plus one metre for rounding.
 const FARTHEST: f64 = 1e7 + 1.0;
 
 fuzz_target!(|text: &str| {
@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Evaluates every track at instants that are ever farther apart.
+/// Evaluates every track at instants with growing distances.
 fn follow(tracks: Tracks) {
     for mut track in tracks.into_values() {
         let (mut now, mut step) = (Time::ZERO, 1_u64);

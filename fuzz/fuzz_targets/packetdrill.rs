@@ -1,5 +1,5 @@
-//! Checks that any text is a script that passes, fails, is refused or is wrong. None causes a panic
-//! or hangs.
+//! Checks that arbitrary text as a script passes, fails, is refused or is malformed. No script
+//! causes a panic or runs without end.
 
 #![no_main]
 

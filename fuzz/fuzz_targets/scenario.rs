@@ -1,5 +1,5 @@
-//! Checks that any text is either refused or read. A scenario that was read can be written and read
-//! again without a difference.
+//! Checks that arbitrary text is either rejected or read as a scenario. A scenario that was read
+//! can be written and read again without a difference.
 //!
 //! The first line is an override if it starts with `--set `.
 

@@ -1,8 +1,8 @@
-//! Checks an endpoint in any state with any segments, commands and wake-ups. It never panics or
-//! loops without end, and its segments are well formed.
+//! Checks an endpoint in arbitrary states with arbitrary segments, commands and wake-ups. The
+//! endpoint never panics or loops without end, and its segments are well formed.
 //!
-//! The input is read as operations. The caller of an endpoint unwraps sequence numbers and scales
-//! windows, so these stay in the range that results. Everything else is arbitrary.
+//! The input is read as a list of operations. The caller of an endpoint unwraps sequence numbers
+//! and scales windows, so these stay in the range that results. Everything else is arbitrary.
 
 #![no_main]
 
@@ -15,11 +15,11 @@ use fadeout_transport::tcp::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Largest number of operations of one input, and of wake-ups between two of them.
+/// Maximum number of operations in one input, and of wake-ups between two operations.
 const MOST_OPERATIONS: usize = 400;
 const MOST_WAKES: usize = 200;
-/// Number of sent segments after which an input ends. The window doubles with each round trip that
-/// the input plays, so more segments would only take time.
+/// Number of sent segments after which an input ends. The window doubles with each round trip in
+/// the input, so more segments would only take time.
 const MOST_SEGMENTS: usize = 20_000;
 
 struct Input<'a>(&'a [u8]);
@@ -35,7 +35,7 @@ impl Input<'_> {
     fn word(&mut self) -> u64 {
         u64::from(self.byte()) << 8 | u64::from(self.byte())
     }
-    /// Returns a number near one of `places`, or any number.
+    /// Returns a number near one of `places`, or an arbitrary number.
     fn near(&mut self, places: &[u64]) -> u64 {
         let choice = self.byte();
         let place = places[usize::from(choice & 15) % places.len()];
@@ -56,7 +56,7 @@ struct Bench {
     out: Outbox,
     now: Time,
     /// First sequence number that the endpoint never sent, its last acknowledgment, and the end of
-    /// the data sent to it.
+    /// the data sent to the endpoint.
     next: u64,
     said: u64,
     given: u64,
@@ -118,7 +118,7 @@ impl Bench {
             1 | 2 => self.wait(input),
             3 => self.arrive(&handshake(input), Ecn::NotEct),
             4 => {
-                // A regular ACK, so that the inputs reach deep states.
+                // Some ACKs are regular, so that inputs reach states deep in the protocol.
                 let ack = input.near(&[self.next]);
                 let segment = Segment {
                     seq: self.given,
@@ -185,7 +185,7 @@ impl Bench {
 
     fn any_segment(&mut self, input: &mut Input<'_>) -> (Segment, Ecn) {
         let flags = u16::from(input.byte()) | Flags::ACK.0 * u16::from(input.byte() & 7 != 0);
-        // Resets and SYNs end connections, so they are rarer than a quarter of the segments.
+        // Resets and SYNs end connections. So they make up less than a quarter of the segments.
         let rare = (Flags::RST | Flags::SYN).0;
         let flags = if input.byte() < 250 {
             flags & !rare
@@ -263,7 +263,7 @@ impl Bench {
     }
 }
 
-/// Returns a SYN or SYN-ACK with any options.
+/// Returns a SYN or SYN-ACK with arbitrary options.
 fn handshake(input: &mut Input<'_>) -> Segment {
     let choices = input.byte();
     let mut flags = Flags::SYN;

@@ -1,5 +1,5 @@
-//! Checks that any text is a table of streets or an error. A vehicle on the streets always has a
-//! finite position.
+//! Checks that arbitrary text is read as a table of streets or rejected. A vehicle on the streets
+//! always has a finite position.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| match streets(text) {
     Err(error) => assert!(error.line >= 1 && error.line <= text.lines().count() + 1),
 });
 
-/// Drives three cars for five seconds.
+/// Drives three cars for five seconds on the streets of a map.
 fn drive(map: StreetMap) {
     let Ok(road) = map.road() else { return };
     let car = Body {

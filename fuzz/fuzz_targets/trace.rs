@@ -1,5 +1,5 @@
-//! Checks that any bytes are a trace or an error. A link with the trace delivers everything in
-//! order.
+//! Checks that arbitrary bytes are read as a trace or rejected. A link with the trace delivers all
+//! packets in order.
 
 #![no_main]
 
@@ -20,7 +20,7 @@ fuzz_target!(|text: &[u8]| {
     let mut link = Link::new(LinkId(0), config, 1).expect("every trace makes a link");
     let (mut pool, mut out) = (PacketPool::new(), Vec::new());
 
-    // As many full packets as one period carries, all at once, and then a later one.
+    // As many full packets as one period carries arrive at once. A single packet follows later.
     let packets = u32::try_from(trace.opportunities().min(1000)).expect("at most 1000");
     let late = Time::ZERO + trace.period() * 3 + Span::from_nanos(1);
     for n in 0..=packets {

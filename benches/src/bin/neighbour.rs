@@ -1,7 +1,6 @@
-//! A process that fills the cache: it walks over 64 MiB, a cache line each 10 ns, until it is
-//! stopped.
+//! Process that fills the cache: it reads a cache line of 64 MiB every 10 ns until it is stopped.
 //!
-//! `tools/bench.py` times programs while it runs on another core.
+//! `tools/bench.py` measures programs while this process runs on another core.
 
 #![allow(
     clippy::disallowed_methods,
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 const BYTES: usize = 64 << 20;
 const LINE: usize = 64;
 const PACE: Duration = Duration::from_nanos(10);
-/// Number of lines between two readings of the clock.
+/// Number of cache lines between two readings of the clock.
 const AT_ONCE: u32 = 64;
 
 fn main() {
@@ -24,8 +23,8 @@ fn main() {
     loop {
         for _ in 0..AT_ONCE {
             memory[place] = memory[place].wrapping_add(1);
-            // The stride is an odd number of lines. No prefetcher follows it, and it visits all
-            // lines.
+            // The stride is an odd number of cache lines. So it visits all lines, and no prefetcher
+            // can follow it.
             place = (place + 40_503 * LINE) % BYTES;
         }
         black_box(&mut memory);

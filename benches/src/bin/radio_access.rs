@@ -1,4 +1,4 @@
-//! Runs the radio access alone under load. Prints the time for a simulated second and for a
+//! Runs the radio access alone under load. Prints the run time for a simulated second and for a
 //! transport block, as a line of JSON.
 //!
 //! See `USAGE`.

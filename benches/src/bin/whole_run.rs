@@ -16,7 +16,7 @@ use std::time::Instant;
 const USAGE: &str = "usage: whole_run [--threads N] null|memory|folder=PATH FILE [KEY=VALUE …]
        whole_run congestion-controls";
 
-/// Probe of a run, and number of threads if its scenario is divided.
+/// Probe of a run, and number of threads if the scenario is divided.
 struct Place<'a> {
     probe: &'a str,
     threads: usize,

@@ -10,7 +10,7 @@ use fadeout_core::math::{cos, sin, to_db};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 use fadeout_testkit::Cases;
 
-/// Clusters whose K factor and delay spread depend on the place.
+/// Fading by clusters. K factor and delay spread depend on the position.
 const CLUSTERS: Fading = Fading::Clusters {
     k_db: 0.0,
     delay_spread: Span::ZERO,
@@ -64,8 +64,8 @@ fn ends(x: f64, y: f64) -> LinkEnds {
     )
 }
 
-/// Returns the gains below the peak of both arrays in dB, sorted. UEs are at 20 to 200 m within 60
-/// degrees of broadside.
+/// Returns the gains relative to the peak of both arrays in dB, sorted. UEs are at 20 to 200 m,
+/// within 60 degrees of broadside.
 fn below_peak(is_los: bool, drops: Cases) -> Vec<f64> {
     let peak_db = to_db(f64::from(64 * 16));
     let mut found = Vec::new();
@@ -92,15 +92,15 @@ fn below_peak(is_los: bool, drops: Cases) -> Vec<f64> {
 
 #[test]
 fn the_best_beams_are_as_far_below_their_peak_as_an_exhaustive_search_finds() {
-    // An independent program searched all 16 384 pairs of beams, with sorted clusters and drawn
-    // couplings, over 10,000 drops. Its deciles are 3.21 and 8.42 dB and its median 5.31 dB in LOS,
-    // and 9.82, 14.40 and 12.29 dB in NLOS. Here beams point at the centre of a cluster, which
-    // costs 0.1 dB. It costs 0.25 dB if no cluster dominates, because a full search finds pairs
-    // that combine several clusters.
+    // An independent program searched all 16,384 pairs of beams, with sorted clusters and drawn
+    // couplings, over 10,000 drops. Its deciles in LOS are 3.21 and 8.42 dB, and its median is 5.31
+    // dB. In NLOS its deciles are 9.82 and 14.40 dB, and its median is 12.29 dB. Here beams point
+    // at the centre of a cluster, which loses 0.1 dB. If no cluster dominates, the loss is 0.25 dB,
+    // because a full search finds pairs that combine several clusters.
     let cases = Cases::new(2000);
     let drops = cases.count() as usize;
-    // Two standard errors of 2000 drops and of the program's 10,000 are 0.1 dB for the median. They
-    // are 0.2 dB for the deciles, which have fewer samples nearby.
+    // Two standard errors of 2,000 drops and of the program's 10,000 drops are 0.1 dB for the
+    // median. For the deciles they are 0.2 dB, because fewer samples are near the deciles.
     let error = |of_2000: f64| of_2000 * (2000.0 / drops as f64 + 0.2).sqrt() / 1.2_f64.sqrt();
     let found = [true, false].map(|is_los| below_peak(is_los, cases));
     let decile = |is_los: bool, tenths: usize| found[usize::from(!is_los)][drops * tenths / 10];
@@ -120,7 +120,7 @@ fn the_best_beams_are_as_far_below_their_peak_as_an_exhaustive_search_finds() {
     }
 }
 
-/// Returns the gain by antennas and clusters of a UE that walks past at 20 m.
+/// Returns the gain by antennas and clusters of a UE that walks past the base station at 20 m.
 fn walk(is_los: bool, steps: u32, step_m: f64) -> Vec<f64> {
     let environment = Environment::new(config(is_los, 90.0), 5).expect("a valid channel");
     let mut link = environment.link(LinkKey {
@@ -163,8 +163,8 @@ fn a_place_has_the_same_clusters_whichever_way_one_comes_there() {
 
 #[test]
 fn a_blocker_in_the_direct_path_leaves_the_clusters() {
-    // The mean of K is 9 dB. If the direct path loses 60 dB, the clusters' share of the power
-    // remains.
+    // The mean of K is 9 dB. If blockage reduces the direct path by 60 dB, only the clusters' share
+    // of the power remains.
     let mut lost = Vec::new();
     for seed in 0..200 {
         let at = |blockages| {
@@ -185,7 +185,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
         let blocked = at(vec![wall()]);
         assert_eq!(clear.blockage_db, 0.0);
         let by_antennas = |parts: &LargeScale| parts.base_gain_dbi + parts.ue_gain_dbi;
-        // The beams of the blocked link point elsewhere, so the whole difference counts as loss.
+        // The beams of the blocked link point elsewhere, so the whole difference is the loss.
         lost.push(by_antennas(&clear) - by_antennas(&blocked) + blocked.blockage_db);
     }
     lost.sort_by(f64::total_cmp);
@@ -199,7 +199,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
     assert!((9.0..25.0).contains(&median), "{median}");
 }
 
-/// Returns a blockage that attenuates the direct path by 60 dB, all the time.
+/// Returns a blockage that always attenuates the direct path by 60 dB.
 fn wall() -> Blockage {
     Blockage::Scripted(Scripted {
         intervals: [Interval {
@@ -232,14 +232,14 @@ fn the_wideband_gain_fades_as_its_clusters_say() {
     }
     let mean = sum / f64::from(count);
     let variance = square / f64::from(count) - mean * mean;
-    // Four standard errors of a mean with a variance below 1.
+    // The limit is four standard errors of a mean whose variance is below 1.
     let error = 4.0 / f64::from(count).sqrt();
     assert!((mean - 1.0).abs() < error, "{mean}");
     assert!((0.02..0.7).contains(&variance), "{variance}");
 }
 
-/// Returns the instants in milliseconds at which beam recovery prevents reception, of every
-/// `every`-th one. The UE is behind the wall and passes at 10 m/s.
+/// Returns the instants in milliseconds at which beam recovery prevents reception. Only every
+/// `every`-th instant is evaluated. The UE is behind the wall and passes at 10 m/s.
 fn recovering(los_fading: Fading, every: u64) -> Vec<u64> {
     let config = ChannelConfig {
         los_fading,
@@ -274,11 +274,11 @@ fn a_blocked_direct_path_is_no_beam_failure_where_clusters_leave_enough() {
         k_db,
         delay_spread: Span::from_nanos(50),
     };
-    // Clusters have ten times the power of the direct path, so the wall costs 0.4 dB at most. For
-    // any beams that is far below the threshold of 10 dB.
+    // Clusters have ten times the power of the direct path, so the wall reduces the power by at
+    // most 0.4 dB. This is far below the threshold of 10 dB, so no beam failure occurs.
     assert_eq!(recovering(clusters(-10.0), 1), []);
-    // Without clusters, or with very weak ones, the third measurement declares failure. Then 20 ms
-    // without reception follow.
+    // Without clusters, or with very weak clusters, the third measurement declares a beam failure.
+    // Then 20 ms without reception follow.
     for without in [Fading::None, Fading::Rician { k_db: 9.0 }, clusters(60.0)] {
         let failures = recovering(without, 1);
         assert_eq!(failures[..4], [60, 65, 70, 75], "{without:?}");

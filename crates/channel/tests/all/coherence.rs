@@ -8,7 +8,7 @@ use fadeout_channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
 
-/// Time between two beam measurements, so long that only the first one counts.
+/// Time between two beam measurements. It is so long that only the first measurement is used.
 const PERIOD: Span = Span::from_secs(10);
 
 fn channel(width_deg: f64) -> LinkChannel {
@@ -68,7 +68,7 @@ fn gain_dbi(channel: &mut LinkChannel, start: (f64, f64), velocity: (f64, f64), 
     channel.large_scale().base_gain_dbi
 }
 
-/// Returns the time in seconds until the gain has fallen by 3 dB.
+/// Returns the time in seconds until the gain of a fixed beam has fallen by 3 dB.
 fn held(width_deg: f64, start: (f64, f64), velocity: (f64, f64)) -> f64 {
     let mut channel = channel(width_deg);
     let first = gain_dbi(&mut channel, start, velocity, 0.0);
@@ -80,8 +80,8 @@ fn held(width_deg: f64, start: (f64, f64), velocity: (f64, f64)) -> f64 {
     f64::from(step.expect("it is lost")) * 1e-4
 }
 
-/// Reference values `dwell_*`: width / (2 omega) with the car at its nearest point, and the law of
-/// sines.
+/// Compares with the reference values `dwell_*`: width / (2 omega) with the car at its nearest
+/// point, and the law of sines.
 #[test]
 fn a_beam_is_lost_after_half_its_width() {
     for (width_deg, start, velocity, expected) in [
@@ -109,7 +109,7 @@ fn a_beam_is_lost_after_half_its_width() {
     );
 }
 
-/// A car passes at a distance of 10 m with 30 m/s. It is nearest after 2 s.
+/// Speed of a car that passes at a distance of 10 m, in m/s. The car is nearest after 2 s.
 const SPEED: f64 = 30.0;
 const AWAY_M: f64 = 10.0;
 
@@ -117,14 +117,14 @@ fn passing(at: f64) -> (f64, f64) {
     (SPEED * (at - 2.0), AWAY_M)
 }
 
-/// Returns the direction of the car in degrees.
+/// Returns the direction from the base station to the car in degrees.
 fn direction_deg(at: f64) -> f64 {
     let (x, y) = passing(at);
     fadeout_core::math::atan2(y, x).to_degrees()
 }
 
-/// Returns for each millisecond the time, the direction of the base station's beam, and the loss
-/// against its peak gain. Beams are measured every 20 ms and used 5 ms later.
+/// For each millisecond, returns the time, the direction of the base station's beam, and the loss
+/// relative to its peak gain. Beams are measured every 20 ms and used 5 ms later.
 fn followed(
     width_deg: f64,
     prediction: BeamPrediction,
@@ -159,23 +159,23 @@ fn followed(
         .collect()
 }
 
-/// Returns the measurement time of the beam in use, and that of the measurement before.
+/// Returns the measurement time of the beam in use, and the time of the measurement before.
 fn measured(at: f64) -> (f64, f64) {
     let last = ((at - 0.005 + 1e-9) / 0.02).floor() * 0.02;
     (last, last - 0.02)
 }
 
 /// Checks the direction and the largest loss of a beam of 5 degrees for each prediction. Without
-/// prediction the loss is the reference value `stale_max_20_5_5deg`. The beam then points behind
-/// the car. With predictions it points along the line through the last two directions, or at the
-/// car.
+/// prediction the loss is the reference value `stale_max_20_5_5deg`, because the beam points behind
+/// the car. With predictions the beam points along the line through the last two directions, or at
+/// the car.
 #[test]
 fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
     let straight = |at: f64| (passing(at), (SPEED, 0.0));
     let worst = |prediction, expected: &dyn Fn(f64) -> f64| {
         let mut worst = (0.0_f64, 0.0_f64);
         for (at, beam_deg, lost_db) in followed(5.0, prediction, straight) {
-            // Earlier there are fewer than two measurements.
+            // Before 50 ms there are fewer than two measurements.
             if at < 0.05 {
                 continue;
             }
@@ -200,8 +200,8 @@ fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
         direction_deg(last) + rate * (at - last)
     });
     // The error of a line through two points of a curve is at most half the largest second
-    // derivative times the distances from both. For the direction that derivative is 3 sqrt(3) / 8
-    // of the squared largest angular speed.
+    // derivative times the distances from both points. For the direction, this derivative is 3
+    // sqrt(3) / 8 times the square of the largest angular speed.
     let bend = 3.0 * 3.0_f64.sqrt() / 8.0 * omega * omega;
     let most = (0.5 * bend * 0.024 * 0.044_f64).to_degrees();
     assert!(behind > 0.9 * most && behind <= most, "{behind} {most}");
@@ -211,7 +211,8 @@ fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
     assert!(behind < 1e-6 && lost_db < 1e-6, "{behind} {lost_db}");
 }
 
-/// Until a turn has been reported the beam follows the old line. Then it points at the car again.
+/// Until the turn has been reported, the beam follows the old line. Then it points at the car
+/// again.
 #[test]
 fn a_turn_is_known_when_it_has_been_measured() {
     // The car drives east, passes the base station after 1 s, and turns north at 2.003 s.
@@ -235,14 +236,14 @@ fn a_turn_is_known_when_it_has_been_measured() {
             if at > turn && at < known {
                 most_deg = most_deg.max(off);
             } else if at > 0.05 {
-                // With angles the error by curvature remains, much smaller than at the nearest
-                // point.
+                // With a prediction by angle, the error by curvature remains. It is much smaller
+                // than at the nearest point.
                 assert!(off < 0.2, "{prediction:?} {at} s: {off} degrees");
             }
         }
         // A measurement from before the turn is used until 2.024 s. At that time the car is as far
-        // north of the predicted line as its predicted place is ahead on it. The error is seen
-        // across the line from the base station.
+        // north of the predicted line as its predicted position is ahead on this line. The base
+        // station sees only the part of the error across its line to the car.
         let (x, y) = passing(turn + 1.0);
         let away_m = fadeout_core::math::hypot(x, y);
         let across = SPEED * (2.024 - turn) * (x + y) / away_m;

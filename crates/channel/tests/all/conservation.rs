@@ -1,5 +1,5 @@
 //! Tests that no antenna radiates more power than it is fed. The integral of a pattern's gain over
-//! the sphere is at most 4 pi. No array has more gain than its aperture.
+//! the sphere is at most 4 pi. No array has more gain than its aperture allows.
 
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
 use fadeout_channel::antenna::{Angles, Array, Element, ElementKind, LteSector, Pattern};
@@ -63,7 +63,8 @@ fn single_elements_radiate_at_most_what_they_are_fed() {
 
 #[test]
 fn the_element_of_its_cell_has_hannans_efficiency() {
-    // The share is pi / 4 at half a wavelength. The gain behind is a thousandth of the peak.
+    // The share is pi / 4 at half a wavelength. The gain behind the element is a thousandth of the
+    // peak.
     let share = radiated(&Element::new(ElementKind::Aperture, 0.5), AHEAD);
     let behind = from_db(to_db(PI) - 30.0) / 2.0;
     assert!((share - PI / 4.0 - behind).abs() < 1e-3, "{share}");
@@ -72,9 +73,9 @@ fn the_element_of_its_cell_has_hannans_efficiency() {
 #[test]
 fn arrays_radiate_at_most_what_they_are_fed_wherever_their_beam_points() {
     // For the cosine element, the integral over visible directions equals that over a square of
-    // direction cosines, which is exactly 4 pi. The limits of the others include the rounded gains
-    // of tables. Neighbouring isotropic elements couple, which the pattern of a single element does
-    // not include. So a beam 64 degrees off broadside has 1.6 dB too much.
+    // direction cosines, which is exactly 4 pi. The limits of the other elements include the
+    // rounded gains of tables. Neighbouring isotropic elements couple, which the pattern of a
+    // single element does not include. So a beam 64 degrees off broadside radiates 1.6 dB too much.
     for (kind, spacing, most) in [
         (ElementKind::Aperture, 0.5, 1.005),
         (ElementKind::Handheld, 0.5, 1.01),
@@ -106,7 +107,7 @@ fn no_array_has_more_gain_than_its_aperture() {
             assert!(peak <= aperture_dbi + 1e-9, "{peak} in {aperture_dbi}");
         }
     }
-    // The array has 64 cells of half a wavelength: 10 lg(64 pi).
+    // The array has 64 cells of half a wavelength, so its gain is 10 lg(64 pi).
     let peak = array(8, 8, ElementKind::Aperture, 0.5).peak_dbi();
     assert!((peak - 23.03).abs() < 0.01, "{peak}");
 }
@@ -139,7 +140,7 @@ fn beams_and_sectors_radiate_at_most_what_they_are_fed() {
                 efficiency,
                 ..BeamParameters::default()
             });
-            // The lobe is cut at the level of the side lobes, so both overlap by less than that
+            // The main lobe ends at the level of the side lobes, so both overlap by less than that
             // level.
             let share = radiated(&beam, AHEAD);
             assert!(share <= 1.01, "{width_deg} {efficiency}: {share}");

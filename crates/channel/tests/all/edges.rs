@@ -1,5 +1,5 @@
-//! Tests of a walk behind the corner of a building. The channel changes as fast as diffraction
-//! allows.
+//! Tests with a UE that walks behind the corner of a building. The channel changes only as fast as
+//! diffraction allows.
 
 use fadeout_channel::antenna::{Angles, Antenna, Array, Element, ElementKind, Mounted};
 use fadeout_channel::fading::Fading;
@@ -9,7 +9,7 @@ use fadeout_channel::{
 };
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 
-/// Clusters whose K factor and delay spread depend on the place.
+/// Fading by clusters. K factor and delay spread depend on the position.
 const CLUSTERS: Fading = Fading::Clusters {
     k_db: 0.0,
     delay_spread: Span::ZERO,
@@ -35,7 +35,7 @@ fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
 }
 
 /// Returns ends with the UE `aside` metres beside the line from the mast past the corner. The
-/// obstruction of the direct path grows with that distance.
+/// obstruction of the direct path grows with `aside`.
 fn ends(aside: f64) -> LinkEnds {
     let (to_corner, beyond) = WAYS;
     // The intercept theorem gives the distance of the corner from the path.
@@ -79,8 +79,8 @@ fn the_way_into_the_shadow_is_as_long_as_the_fresnel_radius_says() {
             ..ChannelConfig::default()
         };
         let walk = walk(&mut channel(carrier, config));
-        // At an edge half of the amplitude remains. Another 6 dB are lost at v = 0.78 (12.1 dB by
-        // equation 31), which is 0.55 Fresnel radii behind the edge. Other paths are 15 dB or more
+        // At the edge half of the amplitude remains. Another 6 dB are lost at v = 0.78 (12.1 dB by
+        // equation 31), which is 0.55 Fresnel radii behind the edge. Other paths are at least 15 dB
         // below the direct path, and change the result by less than 1 dB.
         let radius =
             (wavelength(Hertz(carrier)).0 * to_corner * beyond / (to_corner + beyond)).sqrt();
@@ -110,10 +110,10 @@ fn nothing_jumps_at_a_corner() {
     for carrier in [2.1e9, 28e9, 73e9] {
         for (name, antennas, allowed) in [
             // Evaluations are 1 mm apart. The slope at the edge is 20 dB in 1.6 Fresnel radii,
-            // which are 0.25 m or more.
+            // which are at least 0.25 m.
             ("isotropic", None, 0.15),
-            // Beams are chosen again for each square of half a metre. The old beam is then off by
-            // no more than its half-power width.
+            // Beams are chosen again in each square of half a metre. The error of the old beam is
+            // then at most its half-power width.
             ("arrays", Some((panel(0.0), panel(180.0))), 3.0),
         ] {
             let (base_antenna, ue_antenna) = antennas.unwrap_or_default();
@@ -137,7 +137,7 @@ fn nothing_jumps_at_a_corner() {
                 steepest < allowed,
                 "{carrier} Hz, {name}: {steepest} dB a millimetre"
             );
-            // Line of sight is more than 10 dB stronger.
+            // The gain in line of sight is more than 10 dB higher than behind the corner.
             assert!(walk[0].1 - walk[walk.len() - 1].1 > 10.0);
         }
     }

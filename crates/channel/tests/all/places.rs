@@ -1,4 +1,4 @@
-//! Tests of parameters that depend on the place: soft states, K factors and delay spreads.
+//! Tests of parameters that depend on the position: soft LOS states, K factors and delay spreads.
 
 use fadeout_channel::antenna::{Angles, Antenna, LteSector, Mounted};
 use fadeout_channel::fading::{Fading, TdlProfile};
@@ -73,8 +73,8 @@ fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
         before = Some((gains.0, gains.1, a.state));
     }
     assert!(flips >= 2, "{flips}");
-    // Steps are 5 mm. The drawn state changes the gain by more than 10 dB at once, and the soft
-    // state changes it gradually.
+    // The positions are 5 mm apart. The drawn state changes the gain by more than 10 dB at once,
+    // and the soft state changes it gradually.
     assert!(steepest_drawn > 10.0, "{steepest_drawn}");
     assert!(steepest < 1.0, "{steepest}");
     println!("{steepest} {steepest_drawn} {flips} {near}");
@@ -82,7 +82,7 @@ fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
 
 #[test]
 fn the_power_of_a_transition_is_that_of_both_conditions_together() {
-    // The environment moves, so fading changes over time.
+    // Objects around the UE move, so fading changes over time.
     let config = ChannelConfig {
         environment_speed: 10.0,
         los_fading: Fading::Rician { k_db: 3.0 },
@@ -103,7 +103,7 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
             if link.large_scale().transition_db.abs() < 3.0 {
                 continue;
             }
-            // Close to the border both conditions have a share of the power.
+            // Close to the border, LOS and NLOS each have a share of the power.
             assert_eq!(link.sub_bands(), Some(16));
             let (mut sum, count) = (0.0, 4000);
             for n in 0..count {
@@ -111,19 +111,19 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
                 sum += link.fading_flat(later);
             }
             means.push(sum / count as f64);
-            // All places of one link share its waves. Only one place of each link counts, so the
-            // means are independent.
+            // All positions of a link share its waves. Only one position of each link is used, so
+            // that the means are independent.
             return;
         }
     });
-    // Nine links in ten have such a place.
+    // Nine of ten links have such a position.
     let n = means.len() as f64;
     assert!(!cases.is_whole() || n > 100.0, "{n}");
     let mean = means.iter().sum::<f64>() / n;
     let deviation = (means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / (n - 1.0)).sqrt();
     if !cases.is_replay() {
-        // Waves that turn at 930 Hz average out within the second. Pairs of nearly equal Doppler
-        // shift beat more slowly. The deviation is 0.008 to 0.012 over thousands of links.
+        // Waves with a Doppler shift of up to 930 Hz average out within the second. Pairs of nearly
+        // equal shifts beat more slowly. The deviation is 0.008 to 0.012 over thousands of links.
         assert!(deviation < 0.03, "{deviation}");
         assert!((mean - 1.0).abs() < 5.0 * deviation / n.sqrt(), "{mean}");
     }
@@ -192,8 +192,8 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
 
 #[test]
 fn a_drawn_spread_changes_the_band_and_nothing_else() {
-    // Two sub-bands far apart fade alike if the delay spread is short, and differently if it is
-    // long.
+    // Two sub-bands far apart have equal fading if the delay spread is short, and different fading
+    // if it is long.
     let config = ChannelConfig {
         line_of_sight: LineOfSight::Obstructed,
         nlos_fading: Fading::Tdl {
@@ -274,7 +274,8 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
             let made = Environment::sharing_maps(of(azimuth, path_loss), 7, environments.iter());
             environments.push(made.expect("a valid channel"));
         }
-        // There are two masts. The UE may be high enough to draw its own environment height.
+        // There are two masts of three cells. The UE may be so high that its environment height is
+        // drawn.
         let links = || -> Vec<LinkChannel> {
             let keys = (0..6_u32).map(|cell| LinkKey {
                 site: cell / 3,
@@ -304,14 +305,14 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
     }
 }
 
-/// Compares a reduced link, one that becomes a full link later, and one that is a full link from
-/// the start.
+/// Compares three links: a reduced link, a link that becomes a full link later, and a link that is
+/// a full link from the start. Their mean gains are equal.
 #[test]
 fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
     for (path_loss, line_of_sight) in [
         (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn),
         (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Drawn),
-        // This configuration has no reduced form, so the link is always a full one.
+        // This configuration has no reduced form, so every link is a full link.
         (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Soft),
     ] {
         let config = ChannelConfig {
@@ -349,8 +350,8 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
     }
 }
 
-/// Bounds of the gain hold at every place of a walk that has bounds, and they are close enough to
-/// be useful. The losses have a known slope.
+/// The bounds of the gain are valid at every position of the walk, and they are close enough to be
+/// useful. The losses have a known slope.
 #[test]
 fn a_gain_is_within_its_bounds_at_another_place() {
     let sector = Antenna::Sector(Mounted {
@@ -422,11 +423,11 @@ fn a_gain_is_within_its_bounds_at_another_place() {
         let mean_db = halves_db.0 / f64::from(halves_db.1);
         assert!(!cases.is_whole() || tightest > 0.5, "{tightest}");
         assert!(!cases.is_whole() || halves_db.1 > 2000, "{halves_db:?}");
-        // The map's error for shadowing of 8 dB is some 2 dB of the width. The slopes of losses and
-        // antennas near a mast are the remainder.
+        // With shadowing of 8 dB, the map's error contributes about 2 dB to the distance of the
+        // bounds. The slopes of losses and antennas near a mast contribute the remainder.
         assert!(mean_db < 6.0, "{mean_db}");
     }
-    // A path whose condition may change has no bounds.
+    // If the LOS state may change, the gain has no bounds.
     let mut free = link(&street(LineOfSight::Drawn), 5);
     free.large_scale_db(Time::ZERO, &at(50.0));
     assert_eq!(free.smooth(f64::INFINITY), None);

@@ -23,7 +23,7 @@ use std::f64::consts::PI;
 
 #[test]
 fn every_quantity_matches_its_reference_value() {
-    // The reference values have four to six digits.
+    // The reference values have four to six significant digits.
     let count = vectors::check(include_str!("../vectors.csv"), evaluate, |_| 1.2e-4);
     assert_eq!(count, 115);
 }
@@ -39,7 +39,7 @@ fn ends(ground_m: f64, ue_height_m: f64, base_height_m: f64, carrier_ghz: f64) -
     }
 }
 
-/// Returns ends at the same height, at a distance in space.
+/// Returns ends at the same height and at a distance in space.
 fn level(distance_m: f64, carrier_ghz: f64) -> Ends {
     ends(distance_m, 1.5, 1.5, carrier_ghz)
 }

@@ -1,4 +1,4 @@
-//! Tests of fading over places, time and frequency against closed forms.
+//! Tests of fading over positions, time and frequency against closed forms.
 
 use super::{allowed, link, only_fading, secs, walker};
 use fadeout_channel::ChannelConfig;
@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 
 const WAVELENGTH: f64 = 3.0e8 / 3.0e9;
 
-/// Calls `with` for each link, with `count` gains at instants `step` apart.
+/// Calls `with` for each link, with `count` gains at instants that are `step` apart.
 fn each_trace(
     (config, links): (&ChannelConfig, Cases),
     (step, count): (f64, usize),
@@ -74,9 +74,9 @@ fn fades_are_as_frequent_and_as_long_as_rice_says() {
         let time = links.count() as f64 * count as f64 * step;
         let rate = crossings as f64 / time;
         let duration = below as f64 * step / crossings as f64;
-        // In 24 s at 100 Hz there are over 1 200 crossings of each level, in 60 links of 40
-        // wavelengths. The distribution of 16 waves deviates by 3 %, and that of its deepest fades
-        // by 4 %.
+        // In 24 s at 100 Hz there are over 1,200 crossings of each level, in 60 links of 40
+        // wavelengths. The distribution of 16 waves deviates by 3 %, and the distribution of its
+        // deepest fades by 4 %.
         let error = allowed(0.04, 0.06, links, 60);
         let expected = statistics::rayleigh_crossings(doppler, ratio);
         assert!(
@@ -113,7 +113,7 @@ fn gains_follow_the_rician_law() {
         for (below, ratio) in below.into_iter().zip(ratios) {
             let below = below as f64 / count as f64;
             let expected = statistics::rician_outage(fadeout_core::math::from_db(k_db), ratio);
-            // The scattered part is a sum of 16 waves.
+            // The scattered part of the channel is a sum of 16 waves.
             let error = allowed(0.004, 0.006, links, 4000);
             assert!(
                 (below - expected).abs() < error,

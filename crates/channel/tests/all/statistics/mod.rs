@@ -1,4 +1,4 @@
-//! Tests of links against closed forms, and of quantities that a link must not depend on.
+//! Tests of links against closed forms, and tests that links do not depend on certain quantities.
 
 use fadeout_channel::antenna::{Angles, Antenna, Array, BeamManagement, Mounted};
 use fadeout_channel::blockage::{Blockage, Crossing, Crowd, FourState, ModelA, Periodic, TwoState};
@@ -13,7 +13,7 @@ use fadeout_testkit::Cases;
 
 mod fading;
 
-/// Returns a carrier of 3 GHz without any loss that varies, except fading.
+/// Returns a channel at 3 GHz in which only fading varies.
 fn only_fading(fading: Fading) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(3e9),
@@ -59,8 +59,8 @@ fn secs(t: f64) -> Time {
 }
 
 /// Returns the allowed deviation of a mean over `links`. `bias` is the known deviation of the
-/// model. `chance` is the random error with `usual` links, and falls with the square root of their
-/// number.
+/// model. `chance` is the random error with `usual` links. It decreases with the square root of
+/// their number.
 fn allowed(bias: f64, chance: f64, links: Cases, usual: u64) -> f64 {
     bias + chance * (usual as f64 / links.count() as f64).sqrt()
 }
@@ -113,17 +113,17 @@ fn path_loss_medians_and_states_are_those_of_the_formulas() {
         });
         let count = cases.count() as f64;
         let share = |n: u32| f64::from(n) / count;
-        // The limit is four standard errors of a share, whose deviation is at most a half. The
-        // lattice lowers the variance of the field by up to 2.6 %, which changes a share by 0.003.
-        // Only very many draws show this.
+        // The limit is four standard errors of a share, whose standard deviation is at most a half.
+        // The lattice lowers the variance of the field by up to 2.6 %, which changes a share by
+        // 0.003. Only very many draws show this change.
         let error = f64::max(2.0 / count.sqrt(), 0.01);
         assert!((share(los) - probabilities.los).abs() < error);
         assert!((share(outage) - probabilities.outage).abs() < error);
         gains.sort_by(f64::total_cmp);
         let median = gains[gains.len() / 2];
         let expected = config.path_loss.loss_db(&geometry, Condition::Nlos);
-        // The deviation is 8.7 dB over some 1000 draws, so one standard error of the median is 0.34
-        // dB. The lattice adds a tenth.
+        // The standard deviation is 8.7 dB over some 1,000 draws, so one standard error of the
+        // median is 0.34 dB. The lattice adds a tenth to it.
         let error = allowed(0.1, 1.6, cases, 2000);
         assert!((median - expected).abs() < error, "{median} {expected}");
     }
@@ -283,11 +283,12 @@ fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
             link.large_scale_db(now, &LinkEnds::new(mast(), ue));
             lowest = lowest.min(link.large_scale().base_gain_dbi);
         }
-        // The default element has 5 dBi: 10 lg pi.
+        // The default element has 5 dBi, which is 10 lg pi.
         let peak = to_db(64.0) + to_db(std::f64::consts::PI);
         peak - lowest
     };
-    // The beam is 1.6 degrees wide and 24 ms old. At 30 m/s and 20 m it misses by two degrees.
+    // The beam is 1.6 degrees wide and 24 ms old. At 30 m/s and a distance of 20 m its error is two
+    // degrees, so its gain falls by more than 10 dB.
     assert!(worst(1.0) < 0.2, "{}", worst(1.0));
     assert!(worst(30.0) > 10.0, "{}", worst(30.0));
 }
@@ -333,7 +334,7 @@ fn every_listed_name_has_a_model() {
     assert!(Fading::from_name("nakagami", 9.0, Span::ZERO).is_none());
 }
 
-/// Returns a UE at rest `x` metres to the east.
+/// Returns a UE at rest, `x` metres east of the origin.
 fn there(x: f64) -> Kinematics {
     Kinematics::at_rest(Point::new(x, 0.0, 1.5))
 }
@@ -368,9 +369,9 @@ fn the_powers_at_several_antennas_add_up() {
     };
     for (antennas, share_below) in [(1, 0.181_27), (2, 0.017_523), (4, 5.684e-5)] {
         let n = f64::from(antennas);
-        // The sum of n exponential powers has mean n and variance n. The probability of values
-        // below x is 1 - exp(-x) times the sum of x^k / k! over k < n. A sum of 16 waves has a
-        // variance of 15/16 and rarer deep fades.
+        // The sum of n exponential powers has the mean n and the variance n. The probability of
+        // values below x is 1 - exp(-x) times the sum of x^k / k! over k < n. A sum of 16 waves has
+        // a variance of 15/16 and rarer deep fades.
         let (mean, variance, low) = moments(antennas, Fading::Rayleigh);
         let error = 4.0 * (n / Cases::new(20_000).count() as f64).sqrt();
         assert!((mean - n).abs() < error, "{antennas}: mean {mean}");
@@ -425,7 +426,8 @@ fn a_link_that_stays_is_what_a_new_look_would_find() {
     for seed in 0..20 {
         let mut still = link(&config, seed, 0);
         for s in 0..5 {
-            // The beams point at another UE each time.
+            // The beams point at another UE in each evaluation, and the result equals that of a new
+            // link.
             let mut ends = LinkEnds::new(mast(), there(100.0));
             ends.base_beam_at = Some(Point::new(s as f64, 7.0, 1.5));
             ends.ue_beam_at = Some(Point::new(0.0, s as f64, 1.5));
@@ -435,7 +437,8 @@ fn a_link_that_stays_is_what_a_new_look_would_find() {
             let later = second(s) + Span::from_millis(3);
             assert_eq!(still.fading_flat(later), fresh.fading_flat(later));
         }
-        // A UE that moves on is evaluated again.
+        // After the UE has moved, the link is evaluated again, and the result equals that of a new
+        // link.
         let mut fresh = link(&config, seed, 0);
         let there = LinkEnds::new(mast(), there(140.0));
         assert_eq!(
