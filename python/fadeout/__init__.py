@@ -15,7 +15,7 @@
 from fadeout._late import attributes
 
 TYPE_CHECKING = False
-"""The flag of `typing`, which takes longer to import than everything else here."""
+"""Flag of `typing`. It is defined here because `typing` takes longer to import than all else."""
 
 if TYPE_CHECKING:
     from fadeout._geometry import geometry, sights, tracks

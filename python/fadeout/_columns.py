@@ -9,7 +9,7 @@ from fadeout import _native
 
 @cache
 def all_table_docs() -> dict[str, dict[str, Any]]:
-    """Returns every table by name: those of results, and those of a scenario without a run."""
+    """Returns every table by name: tables of results, and tables of a scenario that need no run."""
     return {table["name"]: table for table in json.loads(_native.tables())}
 
 

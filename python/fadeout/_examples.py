@@ -10,24 +10,24 @@ FOLDER = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Example:
-    """A scenario to run, read and change."""
+    """Example scenario of the package."""
 
     name: str
     path: Path
 
     @property
     def text(self) -> str:
-        """The text of the file."""
+        """The text of the scenario file."""
         return self.path.read_text(encoding="utf-8")
 
     @property
     def title(self) -> str:
-        """The subject, in one line."""
+        """The subject of the scenario, in one line."""
         return str(tomllib.loads(self.text).get("title", ""))
 
     @property
     def files(self) -> list[Path]:
-        """The files that the scenario reads, which are beside it."""
+        """The files that the scenario reads, in the folder of the scenario."""
         tables = tomllib.loads(self.text).get("channel-file", {}).values()
         return [self.path.parent / str(table["file"]) for table in tables]
 

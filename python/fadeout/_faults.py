@@ -10,7 +10,7 @@ class Fault:
 
     name: str
     pattern: str
-    """A regular expression that its message matches, in lower case."""
+    """Regular expression that the error's message matches, in lower case."""
     meaning: str
     remedy: str
 
@@ -75,7 +75,7 @@ FAULTS = [
           "folder.",
           "Its tables cannot be read. Delete it if no run is in progress."),
 ]  # fmt: skip
-"""The errors in the order of the search."""
+"""Known errors, in the order in which they are compared with a text."""
 
 
 def faults(text: str) -> list[Fault]:

@@ -19,4 +19,4 @@ FIGURES = {
         "Throughput, congestion window, round-trip time and queue over a common time axis."
     ),
 }
-"""The figures in the order of drawing."""
+"""Figures by name, in the order in which they are drawn."""

@@ -1,4 +1,4 @@
-"""Reading of user files, with care: devices and pipes may have no end."""
+"""Reading of user files. Their size is limited, because devices and pipes may have no end."""
 
 import errno
 import json
@@ -10,10 +10,10 @@ from typing import Any
 from fadeout._native import ResultError, ScenarioError
 
 LARGEST = 64 << 20
-"""Size of the largest text that is read whole, in bytes. No user or script writes as much."""
+"""Size limit of a text that is read as a whole, in bytes. No user or script writes as much."""
 
 DEEPEST = 64
-"""Largest depth of nested lists and tables: far more than a campaign or a run has."""
+"""Largest depth of nested lists and tables. Campaigns and runs are far less nested."""
 
 TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
 
@@ -55,7 +55,7 @@ def read_json(path: Path, what: str, *, largest: int = LARGEST) -> dict[str, Any
     """Returns the object in the JSON file at `path`, which fadeout wrote. See `read_text`.
 
     Raises:
-        ResultError: the file is not JSON, is nested too deeply, or has no object.
+        ResultError: the file is not JSON, is nested too deeply, or is not a JSON object.
     """
     return parse_json(read_bytes(path, what, largest=largest), path)
 
@@ -100,7 +100,7 @@ def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
 
 
 def not_utf8(path: Path, data: bytes, at: int, what: str) -> ScenarioError:
-    """Returns the mistake of a file that is not UTF-8 from the byte `at` on."""
+    """Returns the error about a file that is not valid UTF-8 from the byte `at` on."""
     line = data.count(b"\n", 0, at) + 1
     start = data.rfind(b"\n", 0, at) + 1
     column = len(data[start:at].decode("utf-8", errors="replace")) + 1

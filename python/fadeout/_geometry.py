@@ -80,7 +80,7 @@ def sights(
 
 
 def tracks_and_sights(source: Source, *, every: str | float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the frames of `tracks` and of `sights` from one computation. See there."""
+    """Returns the frames of `tracks` and of `sights`, computed together."""
     moving, seen = _found(source, every, None, None)
     return _read(moving), _read(seen)
 

@@ -38,7 +38,7 @@ class OwnKind:
     required: tuple[str, ...]
     optional: tuple[str, ...]
     says: Callable[[str, str, Any], dict[str, Any]]
-    """Further properties of an instance, by name and label of the class."""
+    """Returns further properties of an instance. It is called with name and label of the class."""
 
     @property
     def words(self) -> str:

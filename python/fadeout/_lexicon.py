@@ -75,19 +75,19 @@ SCHEMES = [
            "The receiver closes its window before an outage, and opens it afterwards.",
            "Goff, Moronski, Phatak and Gupta 2000"),
 ]  # fmt: skip
-"""Schemes for links that fail or lose."""
+"""Schemes for links that fail or lose packets."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A thing with a name."""
+    """An entry that has a name, such as a key, a column or an algorithm."""
 
     name: str
     kind: str
-    """Its kind: "congestion control", "key of a scenario", "column of flows"."""
+    """Kind of the entry: "congestion control", "key of a scenario", "column of flows"."""
     summary: str
     more: str
-    """The command that explains it, or the key that uses it."""
+    """Command that explains the entry, or key that uses the entry."""
     aliases: tuple[str, ...] = ()
     text: str = ""
     """Additional words that find the entry."""

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """Returns a message for `name`, which is not a `kind`: the nearest name, or all of them."""
+    """Returns a message that `name` is no `kind`, with the nearest valid name or all of them."""
     names = list(known)
     near = get_close_matches(str(name), names, n=1, cutoff=0.6)
     if near:

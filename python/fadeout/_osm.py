@@ -46,7 +46,7 @@ class Extract:
     """The content of an extract, by OpenStreetMap's numbers."""
 
     nodes: dict[int, Place] = field(default_factory=dict)
-    """Longitude and latitude."""
+    """Longitude and latitude of each node."""
     node_tags: dict[int, dict[str, str]] = field(default_factory=dict)
     """Tags of the nodes that have tags."""
     ways: dict[int, tuple[list[int], dict[str, str]]] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def buildings(
 
 
 def middle(places: Iterable[Place]) -> Place:
-    """Returns latitude and longitude of the middle of places, of which there is at least one."""
+    """Returns latitude and longitude of the middle of one or more places."""
     lons, lats = zip(*places, strict=True)
     return (min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2
 
@@ -143,7 +143,7 @@ _NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|metres?|meters?|ft|feet|'
 
 
 def metres(text: str | None) -> float | None:
-    """Returns a length of a tag: metres, or with a unit. None for other text."""
+    """Returns the length in a tag as metres. The tag may have a unit. None for other text."""
     match = _NUMBER.fullmatch((text or "").lower())
     if match is None:
         return None
@@ -256,8 +256,8 @@ def _kind(tags: Mapping[str, str]) -> bool | None:
 
 
 def _shapes(extract: Extract) -> Iterator[_Shape]:
-    """Yields buildings and parts. One with missing places, at the edge of an extract, is
-    left out.
+    """Yields buildings and building parts. A shape with missing nodes, as at the edge of an
+    extract, is left out.
     """
     used: set[int] = set()
     for members, tags in extract.relations:
@@ -309,8 +309,8 @@ def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
 
 
 def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
-    """Returns the places of a closed ring, each once. None if a place is missing or it encloses no
-    area.
+    """Returns the places of a closed ring, each once. None if a place is missing, or if the ring
+    encloses no area.
     """
     ring: Ring = []
     for ref in refs[:-1]:

@@ -81,7 +81,7 @@ def sections(results: "Results") -> Iterator[Section]:
     """Yields the summary of a run: flows, their paths, links with losses, interfaces."""
 
     def rows(name: str, columns: Iterable[str], counted: str | None = None) -> list[Row]:
-        """Returns the rows of a table. With `counted`, only rows with a count there."""
+        """Returns the rows of a table, or only those whose column `counted` is above zero."""
         found = results._columns(name, columns)
         listed = [
             dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
@@ -128,7 +128,7 @@ def heading(column: dict[str, Any], form: str) -> str:
 
 
 def cell(value: Any, form: str) -> str:  # noqa: ANN401
-    """Returns a value in its format, and a dash for none."""
+    """Returns a value in its format, or a dash if there is no value."""
     if value is None:
         return "-"
     if form.endswith(MILLISECONDS):

@@ -50,16 +50,16 @@ _PREFIXES = {
     | {f"{prefix}B": 1000**power for power, prefix in enumerate(("M", "G", "T", "P"), 2)},
     "bit/s": {f"{prefix}bit/s": 1000**power for power, prefix in enumerate("kMGT", 1)},
 }
-"""Larger units by the name of their unit. Those of two are tried before those of ten."""
+"""Larger units by their base unit. Powers of two come before powers of ten."""
 
 
 def amount(number: float, unit: str) -> tuple[str, str]:
-    """Returns a number in digits and its unit. A multiple of a larger unit has that unit."""
+    """Returns a number as digits, and its unit. A multiple of a larger unit has that unit."""
     fitting = {
         size: name for name, size in _PREFIXES.get(unit, {}).items() if number and not number % size
     }
     if fitting:
-        # The smallest count of the units that divide the number.
+        # The largest unit that divides the number gives the smallest count.
         size = max(fitting)
         return f"{number / size:,.0f}", fitting[size]
     whole = abs(number) < 1e18 and number == int(number)
@@ -98,7 +98,7 @@ _BASES: Mapping[str, Mapping[str, float]] = {
 
 
 def in_base_unit(number: float, unit: str) -> tuple[float, str]:
-    """Returns a number in the base unit: (0.01, "s") of 10 and "ms". Others stay as they are."""
+    """Returns a number in the base unit: (0.01, "s") for 10 and "ms". Other units stay."""
     for base, units in _BASES.items():
         if unit in units:
             return float(f"{number * units[unit]:.12g}"), base

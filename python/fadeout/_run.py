@@ -20,7 +20,7 @@ Progress = Callable[[dict[str, Any]], bool | None]
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `fadeout.run`. `results` has the results until then.
+    """Exception of Ctrl-C during `fadeout.run`. `results` has the results until then.
 
     The class derives from KeyboardInterrupt, so it ends a loop of runs. In a notebook
     `sys.last_value.results` has the results afterwards.

@@ -26,7 +26,7 @@ class Key:
     names: tuple[str, ...] = ()
     """The words that the value may be."""
     tag: str = ""
-    """The key with the name, in the table form of a named entry."""
+    """Key that contains the name, if a named entry is written as a table."""
 
     @property
     def name(self) -> str:
@@ -40,11 +40,11 @@ class Key:
 
 
 TITLE = "fadeout scenario"
-"""Title of the schema, which tells it from other files."""
+"""Title of the schema, by which the file is recognised."""
 
 
 ADDRESS = "https://raw.githubusercontent.com/fadeout-sim/fadeout/main/schemas/scenario.schema.json"
-"""Address of the schema, by which editors name it."""
+"""Address of the schema, with which editors identify it."""
 
 
 def text() -> str:
@@ -61,7 +61,7 @@ def document() -> Entry:
 
 
 def _describe_names(entry: Any) -> None:  # noqa: ANN401 - any part of a schema
-    """Describes the key with the name of an entry, in its table form, as the entry itself."""
+    """Copies the description of a named entry to the key that contains the entry's name."""
     if isinstance(entry, list):
         for each in entry:
             _describe_names(each)
@@ -104,7 +104,7 @@ def _keys(path: str, table: Entry, definitions: Entry) -> Iterator[Key]:
 
 
 def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
-    """Returns the words that a value may be, and the key of its table form that has the name."""
+    """Returns the words that a value may be, and the key for the name if the value is a table."""
     names, tag = tuple(entry.get("enum", ())), ""
     for option in entry.get("anyOf", []):
         names += tuple(option.get("enum", ()))
@@ -117,7 +117,7 @@ def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
 
 
 def nested(path: str, entry: Entry, definitions: Entry) -> list[tuple[str, Entry]]:
-    """Returns the tables that `entry` may hold, with their paths in a file."""
+    """Returns the tables that `entry` may contain, with their paths in a file."""
     entry = resolve(entry, definitions)
     found: list[tuple[str, Entry]] = []
     if is_from_catalog(path, entry):

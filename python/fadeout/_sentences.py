@@ -69,7 +69,7 @@ def _one(flow: Row, scenario: Row, duration_s: float) -> str:
 
 
 def bottleneck_mbps(scenario: Row, name: str) -> float | None:
-    """Returns the rate that a flow finds on the one link of a scenario. None if the scenario has
+    """Returns the rate of the only link of a scenario for a flow. None if the scenario has
     more links, cells or bearers, or if the rate varies.
     """
     links = list(scenario.get("link", {}).values())

@@ -28,11 +28,11 @@ LIMITS_KMH: Mapping[str, float] = {
     "residential": 50.0,
     "living_street": 20.0,
 }
-"""Classes of streets with their speed limit without a tag. A link has the limit of its street."""
+"""Speed limits by class of street, if no tag gives a limit. A link has that of its street."""
 TWO_LANES = ("motorway", "trunk")
-"""Classes that have two lanes each way without a tag."""
+"""Classes of streets with two lanes each way, for streets whose tags give no number."""
 COUNTRYWIDE: Mapping[str, float] = {"urban": 50.0, "rural": 90.0, "motorway": 120.0, "trunk": 100.0}
-"""Limits of `maxspeed` by a word such as `FI:urban`."""
+"""Speed limits by the second part of a `maxspeed` tag such as `FI:urban`."""
 WALK_KMH = 7.0
 UNLIMITED_KMH = 130.0
 MOST_LANES = 20
@@ -47,7 +47,7 @@ class Street:
     """A way that cars may use."""
 
     refs: Sequence[int]
-    """Nodes of the way, all of which have a place."""
+    """Nodes of the way. All of them have a position."""
     lanes: int
     """Number of lanes from the first node to the last."""
     lanes_back: int
@@ -169,7 +169,7 @@ def _limit(text: str | None) -> float | None:
 
 
 def _lights(extract: Extract, streets: Sequence[Street], places: Mapping[int, Place]) -> set[int]:
-    """Returns the crossings with traffic lights, at the crossing or within `NEAR_M` before it."""
+    """Returns the crossings with a traffic light at the crossing or within `NEAR_M` of it."""
     arms: Counter[int] = Counter()
     for street in streets:
         arms.update([*street.refs, *street.refs])

@@ -29,7 +29,7 @@ MISSING = (
     'trace of SUMO, with `format = "sumo-csv"`'
 )
 STEP_S = 0.05
-"""Time between two places of a vehicle, if the configuration gives none."""
+"""Time between two positions of a vehicle, if the configuration gives no time step."""
 
 COLUMNS = ("timestep_time", "vehicle_id", "vehicle_x", "vehicle_y", "vehicle_angle")
 OPTIONAL = ("vehicle_type", "vehicle_speed")
@@ -58,11 +58,11 @@ class _Written(NamedTuple):
     text: str
     name: str
     given: Sequence[str]
-    """Overrides."""
+    """Overrides of the scenario."""
 
 
 def _mistake(scenario: _Written, where: tuple[str, str, str], error: Exception) -> ScenarioError:
-    """Returns the error of a file, with the place of its key: table, element and key."""
+    """Returns the error about a file, at the place of its key: table, element and key."""
     table, name, key = where
     return mistake_of_file(
         scenario.text,
@@ -83,7 +83,7 @@ class _Road(NamedTuple):
 
 
 def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
-    """Returns the replacements for the traces of a scenario's vehicles that are made or rewritten.
+    """Returns overrides that replace the traces of a scenario's vehicles by converted files.
 
     Raises:
         ScenarioError: a file is missing or wrong, or SUMO is missing or fails.

@@ -157,8 +157,8 @@ def losses(results: Results) -> pl.DataFrame:
     mean round trips before a recovery.
 
     - `handover`: no cell served the UE.
-    - `blockage`: vehicles, buildings or blockages of the channel cost at least 6 dB.
-    - `misalignment`: the beam missed the other end by at least 6 dB.
+    - `blockage`: vehicles, buildings or blockages of the channel caused a loss of at least 6 dB.
+    - `misalignment`: a misaligned beam caused a loss of at least 6 dB.
     - `deafness`: the other end's beam pointed elsewhere.
 
     A drop of a full queue in the same time makes the cause congestion. It does so always for a

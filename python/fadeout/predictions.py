@@ -1,13 +1,13 @@
 """Prediction of the start and length of blockages, from reports of cars.
 
-A run with `[blockage-prediction]` predicts and sends the predictions to flows. This is the same
-predictor for the reports of a finished run, or for any others.
+A run with `[blockage-prediction]` makes predictions and sends them to flows. This module has the
+same predictor, for the reports of a finished run or for any other reports.
 
-Each unit has a map of regions: squares of the ground, or its beams. A region has the share of
-reports in which the unit was blocked there. A car reports its place and speed. The unit follows
-the straight path ahead through its map. It predicts a blockage from the beginning of the first
-region that was mostly blocked to the end of the last one. It uses past reports alone. Moving
-vehicles are in no map, so their blockages are predicted by chance only.
+Each unit (base station) has a map of regions: squares of the ground, or its beams. For a region the
+map has the share of reports in which the unit was blocked. A car reports its place and speed. The
+unit follows the straight path ahead through its map. It predicts a blockage from the beginning of
+the first region that was mostly blocked to the end of the last one. It uses past reports alone.
+Moving vehicles are in no map, so their blockages are predicted by chance only.
 
 Source: the map of channel quality of Na et al., TCP behavior in mmWave connected vehicular
 networks, section 3.2.5, which gives it in words.

@@ -221,9 +221,9 @@ class Axes:
     """The points of a campaign."""
 
     grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """Every value combined with every value of the other keys."""
+    """Values by key. Every value is combined with every value of the other keys."""
     zip: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """The first values of all keys, the second values of all keys, and so on."""
+    """Values by key. The n-th point has the n-th value of each key."""
     points: Sequence[Values] = ()
     """Single points, each combined with the whole grid."""
     sample: Sample | None = None

@@ -43,13 +43,13 @@ WRITTEN = ("*s/part-*.parquet", "tables/*/*/*.parquet", "points.parquet", "plan.
 """Files that a campaign writes beside `campaign.json`, as patterns below its folder."""
 
 MANY = 100_000
-"""A larger number of runs must be confirmed."""
+"""Number of runs above which the user must confirm a campaign."""
 
 MOST = 10_000_000
 """Largest number of runs of a campaign. Each run takes about 1 kB of memory."""
 
 LARGEST = 1 << 30
-"""Bytes of `campaign.json`, which has the text of every scenario."""
+"""Size limit of `campaign.json` in bytes. The file has the text of every scenario."""
 
 CountCallback = Callable[[int, int], None]
 

@@ -66,7 +66,7 @@ KEYS = {
     "local": ("memory_limit",),
     "address": ("address", "tls_ca_file", "tls_client_cert", "tls_client_key"),
 }
-"""The keys of these kinds. The keys of batch systems are those of Dask."""
+"""Valid keys of these two kinds. Batch systems have the keys of Dask."""
 
 SCRATCH = (
     'export DASK_TEMPORARY_DIRECTORY="$(mktemp -d)"',
@@ -75,7 +75,7 @@ SCRATCH = (
 """Lines of a job that give its worker a folder of its own, as Dask imports files from there."""
 
 ROLES = ("client", "scheduler", "worker")
-"""The kinds that have a key."""
+"""Parts of a cluster that have a TLS key."""
 
 
 def read_cluster(given: str | PathLike[str]) -> "Cluster":
@@ -251,8 +251,8 @@ class _Driver:
             self._client.cancel(list(self._sent))
 
     def _revive(self) -> None:
-        """Starts local workers that are gone. Dask does not restart one that dies while it
-        starts.
+        """Restarts local workers that have ended. Dask does not restart a worker that dies while
+        it starts.
         """
         from fadeout.campaign.nodes import LocalCluster
 
@@ -261,7 +261,7 @@ class _Driver:
             cluster.scale(len(cluster.worker_spec))
 
     def _come_back(self) -> Iterator[Any]:
-        """Yields the chunks that have come back, after a short wait."""
+        """Waits for a short time, and yields the chunks that have ended."""
         with suppress(Empty):
             yield self._back.get(timeout=TICK_S)
             while True:
@@ -346,7 +346,7 @@ def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
-    """Returns the list of the cluster's file, else that of Dask's own settings."""
+    """Returns the list under `key` in the cluster's file, or else in Dask's own settings."""
     import dask
 
     usual = dask.config.get(f"jobqueue.{kind}.{key}", None)  # pyright: ignore[reportPrivateImportUsage]

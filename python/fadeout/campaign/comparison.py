@@ -108,7 +108,7 @@ class Comparison:
     """Two runs or campaigns, compared."""
 
     scenario: list[tuple[str, Any, Any]]
-    """Differences between the scenarios: the key and both values, None where there is none."""
+    """Differences between the scenarios: key and both values. None if one has no such key."""
     results: pl.DataFrame
     """Differences between the results."""
     is_same: bool

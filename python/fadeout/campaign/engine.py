@@ -122,7 +122,7 @@ class Engine:
         self._sort()
 
     def _extend(self, point: Point, count: int) -> None:
-        """Gives the point the first `count` seeds."""
+        """Adds runs so that the point has the first `count` seeds."""
         before = self.names.get(point.index, [])
         added = self.planner.jobs(point, self.seeds.of(count)[len(before) :])
         self.names[point.index] = [*before, *added]

@@ -97,19 +97,6 @@ def tune(
         jobs, executor: as in `Campaign.run`.
         progress: a callback, called with the numbers of tried and of all points.
         more: other keys of a campaign's file, such as `set` and `congestion_controls`.
-
-    Args:
-        scenario: a scenario as for `fadeout.run`.
-        over: a range `A..B UNIT`, a logarithmic range (`:log`) or a list of values for each key.
-        metric: a metric as in a campaign.
-        out: the folder. The same search continues there.
-        maximise: True to maximise the metric, False to minimise it.
-        trials: number of points to try.
-        seeds: the seeds of each point.
-        sampler_seed: seed of the search.
-        jobs, executor: as in `Campaign.run`.
-        progress: a callback, called with the numbers of tried and of all points.
-        more: other keys of a campaign's file, such as `set` and `congestion_controls`.
     """
     try:
         import optuna

@@ -52,7 +52,7 @@ WIDEST = 100
 
 
 NARROWEST = 26
-"""Smallest width of a terminal beside a name for which text stands beside it."""
+"""Smallest width beside a name, in characters, at which text is printed beside the name."""
 
 
 def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:

@@ -14,7 +14,7 @@ WIDEST = 100
 """Longest line of the help, also on wider terminals."""
 
 NARROW = 60
-"""Width below which a description stands under its option, not beside it."""
+"""Width below which a description is printed under its option, and not beside it."""
 
 COMMAND = "fadeout "
 """Beginning of a paragraph that is a command to paste."""

@@ -10,7 +10,7 @@ import os
 import signal
 
 TYPE_CHECKING = False
-"""The flag of `typing`, which takes longer to import than everything else here."""
+"""Flag of `typing`. It is defined here because `typing` takes longer to import than all else."""
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -23,7 +23,7 @@ STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if ha
 
 _came: list[int] = []
 _working: list[None] = []
-"""Has an entry while a command runs."""
+"""List with one entry while a command runs, and empty otherwise."""
 
 
 def came() -> bool:

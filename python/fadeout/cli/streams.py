@@ -11,7 +11,7 @@ STANDARD = (0, 1, 2)
 
 
 class _Deaf(io.FileIO):
-    """Standard error. A failed write to it is dropped and ends no run."""
+    """Standard error. A failed write is ignored, so that it ends no run."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
         """Writes as much as possible and drops the rest."""
@@ -22,7 +22,7 @@ class _Deaf(io.FileIO):
 
 
 def repair() -> None:
-    """Lets every stream exist, and lets standard error never fail."""
+    """Opens closed standard streams, and makes writes to standard error never fail."""
     for number in STANDARD:
         try:
             os.fstat(number)
@@ -52,7 +52,7 @@ def _nothing(mode: Literal["r", "w"]) -> TextIO:
 def finish() -> str | None:
     """Flushes standard output and returns the reason if that fails.
 
-    A reader that has left, as `head` does, needs no words: they are an empty text.
+    The reason is empty if the reader has closed the stream, as `head` does.
     """
     why = None
     try:

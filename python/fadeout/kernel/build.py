@@ -14,9 +14,9 @@ from fadeout import FadeoutError, _native
 from fadeout.kernel.installed import Kernel, folder
 
 TOOLS = ("make", "cc", "ld", "flex", "bison", "bc", "perl", "tar", "xz")
-"""The options of a kernel build."""
+"""Programs that a kernel build needs."""
 PACKAGES = "build-essential flex bison bc perl xz-utils"
-"""The packages of Debian and Ubuntu with the tools of a build."""
+"""Packages of Debian and Ubuntu that contain these programs."""
 
 
 def missing_tools() -> list[str]:

@@ -14,11 +14,11 @@ class Kernel:
     release: str
     """The release as `uname -r` in the kernel prints it, such as 6.12.117."""
     folder: Path
-    """Its folder: the kernel `linux`, the program that is the first in it, `release`."""
+    """Folder with the kernel `linux`, the first program of a guest, and the file `release`."""
 
     @property
     def agent(self) -> Path:
-        """The program that is the first in it."""
+        """First program that a guest with this kernel starts."""
         return self.folder / _native.kernel_agent_file()
 
 

@@ -31,7 +31,7 @@ BLOCKED = "#BBBBBB"
 """Colour of the intervals in which a link was blocked."""
 
 OTHERS: dict[str, Any] = {"color": "#C8C8C8", "linewidth": 0.4, "zorder": 1.2}
-"""Style of lines that have no name in the legend."""
+"""Style of grey lines that have no name in the legend."""
 
 STAMP = "#666666"
 """Colour of the text that identifies the run of a figure."""

@@ -1,7 +1,7 @@
-"""Reports: one HTML file of a run or a campaign, which needs nothing else.
+"""Reports: a run or a campaign as one HTML file that needs no other file.
 
-A report has the scenario against its defaults, the commands that make the run again, warnings,
-tables, and series and a map that play together.
+A report compares the scenario with its defaults. It also has the commands that repeat the run,
+warnings and tables. Series and a map over time play together.
 """
 
 import contextlib
@@ -14,13 +14,13 @@ from fadeout._native import ResultError
 __all__ = ["write"]
 
 DEFAULT_SIZE = 500_000
-"""Default of the largest size, in bytes."""
+"""Default of the size limit of a page, in bytes."""
 
 LARGEST = 5_000_000
-"""Largest size that may be set, in bytes."""
+"""Largest size limit that a user may set, in bytes."""
 
 SMALLEST = 200_000
-"""Smallest size that may be set, in bytes."""
+"""Smallest size limit that a user may set, in bytes."""
 
 
 def write(
@@ -41,7 +41,7 @@ def write(
         out: the file. Default: `report.html` in the folder. An existing file is replaced.
         size: the largest size of the page in bytes, 200,000 to 5,000,000. Larger pages have more
             points. Tables are never left out for the size.
-        remarks: warnings of the run, which its folder does not hold.
+        remarks: warnings of the run, which its folder does not contain.
         base: the folder to which files named in the scenario are relative. Default: the working
             folder. The map needs these files.
 

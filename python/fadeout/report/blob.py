@@ -1,4 +1,4 @@
-"""Arrays of numbers in a page: one compressed block of bytes, with a place for each array."""
+"""Arrays of numbers in a page, as one compressed block of bytes."""
 
 import base64
 import gzip
@@ -11,7 +11,7 @@ Place = dict[str, Any]
 
 
 class Blob:
-    """Collects arrays. Each is stored without loss, as the script reads it."""
+    """Block of arrays. Each array is stored without loss, in the form that the script reads."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

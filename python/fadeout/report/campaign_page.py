@@ -1,4 +1,4 @@
-"""The report of a campaign: its points with intervals, its runs, and how to make each again."""
+"""The report of a campaign: points with intervals, runs, and commands that repeat each run."""
 
 import math
 import shlex

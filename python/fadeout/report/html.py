@@ -77,13 +77,13 @@ def _attribute(name: str, value: str | None) -> str:
 
 
 def details(summary: str, content: str, *, is_open: bool = False) -> str:
-    """Returns a part that a reader can open."""
+    """Returns a part of the page that a reader can open and close."""
     state = " open" if is_open else ""
     return f"<details{state}><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def command(line: str) -> str:
-    """Returns a line to copy."""
+    """Returns a command line that a reader can copy."""
     return (
         f'<div class="command"><pre tabindex="0">{escape(line)}</pre>'
         '<button type="button" data-copy>Copy</button></div>'
@@ -101,6 +101,6 @@ def warning(message: str) -> str:
 
 
 def data(document: Any) -> str:  # noqa: ANN401 - anything that JSON has
-    """Returns JSON that is inert inside a script element."""
+    """Returns JSON that cannot run as code inside a script element."""
     written = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

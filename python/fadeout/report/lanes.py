@@ -59,7 +59,7 @@ def lanes(results: Results, moving: Movement) -> Iterator[Lane]:
     """Yields the ribbons of a run. Tables that cannot be read are left out."""
     for make in (_blocked, _cells, _secondary, lambda _: _paths(moving), _states):
         try:
-            # Ribbons without an interval count for nothing.
+            # Ribbons without an interval are left out.
             found = sorted(
                 (lane for lane in make(results) if lane.spans), key=lambda lane: natural(lane.name)
             )
@@ -92,7 +92,7 @@ def _states(results: Results) -> Iterator[Lane]:
 
 
 def _worst(spans: list[Span]) -> tuple[list[Span], str]:
-    """Returns the spans. Too many become equal parts with their worst state."""
+    """Returns the spans. If there are too many, equal parts of the time show their worst state."""
     if len(spans) <= MOST_SPANS:
         return spans, ""
     start, end = spans[0][0], spans[-1][1]

@@ -85,7 +85,7 @@ def _advice(scenario: Any, base: Path | None) -> list[str]:  # noqa: ANN401 - wh
 
 
 def again(results: Results) -> str:
-    """Returns how to make the run again: commands, Python, and the scenario."""
+    """Returns the ways to repeat the run: commands, Python, and the scenario."""
     scenario = results.manifest.get("scenario", {})
     written = _toml.dumps(scenario)
     lines = [

@@ -35,7 +35,7 @@ LEVELS = (
 """Levels of detail, tried in this order until a page is small enough."""
 
 LARGE = 1_000_000
-"""Bytes of a limit from which the finest levels are tried."""
+"""Size limit in bytes from which on the finest levels are tried."""
 
 CONTROLS = """
 <div class="controls" id="controls" role="toolbar" aria-label="Playback">

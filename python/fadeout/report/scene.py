@@ -17,10 +17,10 @@ from fadeout.report.scenario import reason, source
 from fadeout.results import Results
 
 ABSENT = -32768
-"""Position or angle of an object that is not there."""
+"""Value that stands for the position or angle of an object that is absent."""
 
 ANGLE_STEPS = 80.0
-"""Steps of an angle in a degree, so that 360 degrees fit into 16 bits."""
+"""Number of steps for each degree, so that 360 degrees fit into 16 bits."""
 
 MOST_LOOKS = 60_000
 """Largest number of evaluations of a UE and a cell."""
@@ -232,7 +232,7 @@ def _paths(
 
 
 def state_of(cause: str | None, behind: bool | None) -> str:
-    """Returns the state of a path from its cause, and from whether a building is in the way."""
+    """Returns the state of a path. `behind` is True if a building is in the way."""
     if cause is None:
         return "clear"
     if cause == "blockage":

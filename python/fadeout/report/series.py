@@ -47,7 +47,7 @@ class Line:
     rows: pl.DataFrame
     color: int
     mode: str = "after"
-    """`after`: a value holds until the next row. `before`: since the row before. `line`."""
+    """`after`: a value is valid until the next row. `before`: since the row before. `line`."""
     dashed: bool = False
 
 
@@ -62,7 +62,7 @@ class Panel:
     lines: list[Line] = field(default_factory=list)
     note: str = ""
     missing: str = ""
-    """The reason why there are no lines. Empty if there are."""
+    """Reason why the panel has no lines. Empty if it has lines."""
 
     def document(self, blob: Blob) -> dict[str, Any]:
         """Returns the panel for the script, with its numbers in `blob`."""

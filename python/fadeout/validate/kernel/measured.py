@@ -11,7 +11,7 @@ INSTANTS_S = 0.01
 """The kernel reports its state at multiples of this interval, seconds."""
 
 TOLD_WITHIN_S = 5e-6
-"""Largest delay of such a report in seconds, as the guest's clock has its own nanoseconds."""
+"""Largest delay of the kernel's report in seconds. The guest's clock differs by nanoseconds."""
 
 Values = dict[str, float]
 """Values by the key of their quantity."""

@@ -141,7 +141,7 @@ def _flow(document: Document, name: str) -> Document:
 
 
 def _as_linux(flow: Document, resolved: Document) -> None:
-    """Gives a flow the properties that a kernel has by itself."""
+    """Sets the properties of a flow that a kernel has without any setting."""
     flow["profile"] = "linux"
     tcp = flow.get("tcp", {})
     # A kernel's window always grows. Linux doubles the configured memory, and uses a share of it as
