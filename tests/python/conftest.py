@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 from fadeout import _traces, kernel
@@ -102,7 +103,15 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 @pytest.fixture
 def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Returns a function that sets the effort of a quick study."""
+    """Returns a function that sets the effort of a quick study, whose figures have no PDF."""
+    save = Figure.savefig
+
+    def save_png(figure: Figure, path: Path, **style: Any) -> None:
+        # A PDF takes as long as the PNG. A test in `test_study.py` writes both.
+        if path.suffix != ".pdf":
+            save(figure, path, **style)
+
+    monkeypatch.setattr(Figure, "savefig", save_png)
 
     def set_effort(name: str, **effort: Any) -> None:
         study = studies()[name]

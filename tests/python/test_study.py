@@ -29,6 +29,7 @@ from fadeout.study import (
     Estimate,
     Job,
     Options,
+    Report,
     Runs,
     Section,
     Store,
@@ -217,6 +218,13 @@ def test_an_interval_that_leaves_the_axes_has_an_arrow_at_the_edge():
 
     assert arrows(whole) == []
     assert arrows(cut) == [("v", 0.0), ("^", 1.0)]
+
+
+def test_a_report_has_each_figure_as_png_and_as_pdf(tmp_path: Path):
+    section = Section(name="drawn", title="Drawn", figures={"One.": Figure(), "Two.": Figure()})
+    Report(title="Title", introduction="", sections=[section], facts={}).write(tmp_path)
+    written = {each.name for each in (tmp_path / "figures").iterdir()}
+    assert written == {"drawn.png", "drawn.pdf", "drawn-2.png", "drawn-2.pdf"}
 
 
 def test_a_table_has_its_numbers_as_text_and_as_data():

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli.app import app
-from fadeout.studies.link_retransmission import STUDY
+from fadeout.studies.link_retransmission import STUDY, runs
 from fadeout.studies.link_retransmission.claims import (
     download_verdict,
     latencies,
@@ -23,8 +24,21 @@ from fadeout.studies.link_retransmission.setups import (
     MODES,
     NONE,
     SIZES_MB,
+    UPLINK_CHANGES,
 )
-from fadeout.study import SIGHTS, claims_of, exactly, published
+from fadeout.study import (
+    IN_SIGHT,
+    SIGHTS,
+    Job,
+    claims_of,
+    exactly,
+    mixed,
+    overrides,
+    published,
+)
+from fadeout.study import (
+    OTHER_LAWS as LAWS,
+)
 
 CLAIMS = claims_of(published(STUDY.folder))
 
@@ -88,8 +102,31 @@ def test_files_are_compared_with_the_long_transfer():
     assert verdict(1.4) is False
 
 
-def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., None]):
-    spend("link-retransmission", seeds=2, swept_seeds=1, delay_seeds=1, duration_s=0.5)
+def test_every_change_makes_a_scenario():
+    for change in CHANGES:
+        for mode in MODES:
+            runs.job((50, mode), IN_SIGHT, 1, change.values, 1.0).check()
+    for change in UPLINK_CHANGES:
+        Job(runs.UPLINK, overrides(change.values)).check()
+
+
+def test_another_law_of_sight_weighs_the_same_places_in_another_way():
+    places = {sight: [{"x": float(sight == IN_SIGHT)}] for sight in SIGHTS}
+    shares = {name: mixed(places, 50, lambda each: each["x"], law) for name, law in LAWS.items()}
+    # TR 38.901 Table 7.4.2-1 at 50 m: 0.36 + 0.64 exp(-50 / 36), and with 63 m.
+    assert shares["UMi's law (TR 38.901)"] == pytest.approx(0.5196, abs=1e-4)
+    assert shares["UMa's law (TR 38.901)"] == pytest.approx(0.6494, abs=1e-4)
+    assert shares["all up to 50 m, none beyond"] == 1
+
+
+def test_the_study_writes_all_its_tables(
+    cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    spend("link-retransmission", seeds=1, swept_seeds=1, delay_seeds=1, duration_s=0.3)
+    few = CHANGES[:1]
+    monkeypatch.setattr(runs, "CHANGES", few)
+    monkeypatch.setattr(runs, "UPLINK_CHANGES", UPLINK_CHANGES[:1])
+    monkeypatch.setattr(runs, "DOWNLOAD_LIMIT_S", 1)
     command = ["study", "link-retransmission", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output
@@ -103,7 +140,9 @@ def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., No
         assert goodput[distance, BOTH.name] > 0
     downloads = pl.read_parquet("study/tables/downloads.parquet")
     assert len(downloads) == len(DISTANCES_M) * len(MODES) * len(SIZES_MB)
-    assert len(pl.read_csv("study/tables/assumptions.csv")) == (1 + len(CHANGES)) * 6
+    rows = pl.read_csv("study/tables/assumptions.csv")
+    assert len(rows) == (1 + len(few) + len(LAWS)) * 6
+    assert len(found["uplink"]) == len(MODES) + 1
     drop = {row["link"]: row["median_drop_db"] for row in found["walk"]}
     # Medians out of sight less those in sight at 58 m, without shadowing, are 27 and 16 dB.
     assert drop["28 GHz"] > 10

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from fadeout.studies.link_retransmission.runs import ByMode, Times
 from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE, SIZES_MB, Mode
-from fadeout.study import Claim, Estimate, Places, Verdict, jackknife, mixed
+from fadeout.study import Claim, Estimate, Law, Places, Verdict, jackknife, mixed, share_in_sight
 
 Found = Mapping[int, Places[ByMode]]
 """Numbers of long transfers in each place, by distance."""
@@ -26,20 +26,28 @@ def ratio(one: float, other: float) -> float:
     return one / other if other > 0 else math.inf
 
 
-def mean_of(found: Found, distance_m: int, mode: Mode, name: str) -> Estimate:
+def mean_of(
+    found: Found, distance_m: int, mode: Mode, name: str, law: Law = share_in_sight
+) -> Estimate:
     """Returns the mean of a number over all places at a distance."""
     return jackknife(
-        lambda places: mixed(places, distance_m, lambda each: each[mode.name][name]),
+        lambda places: mixed(places, distance_m, lambda each: each[mode.name][name], law),
         found[distance_m],
     )
 
 
-def gain(found: Found, distance_m: int, ours: Mode = BOTH, base: Mode = NONE) -> Estimate:
+def gain(
+    found: Found,
+    distance_m: int,
+    ours: Mode = BOTH,
+    base: Mode = NONE,
+    law: Law = share_in_sight,
+) -> Estimate:
     """Returns the ratio of the goodputs of two modes."""
 
     def statistic(places: Places[ByMode]) -> float:
         one, other = (
-            mixed(places, distance_m, lambda each, m=mode: each[m.name]["goodput_mbps"])
+            mixed(places, distance_m, lambda each, m=mode: each[m.name]["goodput_mbps"], law)
             for mode in (ours, base)
         )
         return ratio(one, other)
@@ -62,11 +70,11 @@ def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estim
     return jackknife(lambda places: mixed(places, distance_m, difference), found[distance_m])
 
 
-def latencies(found: Found, distance_m: int) -> str:
+def latencies(found: Found, distance_m: int, law: Law = share_in_sight) -> str:
     """Returns the RTTs at a distance as text, in the order of the modes, with a dash for
     no sample.
     """
-    rtts = [mean_of(found, distance_m, mode, "rtt_ms").mean for mode in MODES]
+    rtts = [mean_of(found, distance_m, mode, "rtt_ms", law).mean for mode in MODES]
     return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
 
 

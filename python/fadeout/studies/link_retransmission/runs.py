@@ -10,10 +10,12 @@ from fadeout import study
 from fadeout.results import Results
 from fadeout.studies.link_retransmission.setups import (
     BASE,
+    BOTH,
     CHANGES,
     DISTANCES_M,
     MODES,
     SIZES_MB,
+    UPLINK_CHANGES,
     Mode,
     place,
     seen,
@@ -121,16 +123,20 @@ def places(
     }
 
 
-def uplink(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
-    """Returns the numbers of the walk past a building by mode, as a list over the seeds."""
+def uplink(runs: Runs[Effort]) -> dict[tuple[Change, Mode], list[Numbers]]:
+    """Returns the numbers of the walk past a building, as lists over the seeds.
+
+    Changed assumptions are run with all retransmissions and fewer seeds.
+    """
     values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
-    found = runs.over_seeds(
-        MODES,
-        lambda mode, seed: Job(UPLINK, overrides({**values, **mode.values}), seed=seed),
-        measure,
-        runs.effort.seeds,
-    )
-    return {mode.name: of_seeds for mode, of_seeds in found.items()}
+
+    def of_point(point: tuple[Change, Mode], seed: int) -> Job:
+        change, mode = point
+        return Job(UPLINK, overrides({**values, **mode.values, **change.values}), seed=seed)
+
+    found = runs.over_seeds([(BASE, mode) for mode in MODES], of_point, measure)
+    changed = [(change, BOTH) for change in UPLINK_CHANGES]
+    return found | runs.over_seeds(changed, of_point, measure, runs.effort.swept)
 
 
 def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
@@ -217,5 +223,6 @@ def count(effort: Effort) -> int:
         + 2 * len(MAIN) * effort.delay_seeds
         + 2 * (1 + len(CHANGES)) * len(SWEPT) * effort.swept
         + len(MODES) * effort.seeds
+        + len(UPLINK_CHANGES) * effort.swept
         + effort.walk_seeds
     )

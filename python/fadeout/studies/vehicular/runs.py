@@ -45,6 +45,8 @@ class Effort(study.Effort):
     """Loads at which the other classes of senders are run."""
     static_loads: tuple[float, ...] = (1, 10, 100, 500, 1000, 2000, 10_000, 40_000)
     """Loads of all cars at rest, Mbit/s."""
+    handover_seeds: int = 10
+    """Maximum number of seeds of the tables on handover."""
     city_s: float = 60.0
     """Simulated time of the city of SUMO in seconds. 0 leaves the city out."""
     failure_s: float = 7.0

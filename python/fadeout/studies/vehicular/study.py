@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from fadeout.studies.vehicular import between_cars, city, failures, figures, load, maps, today
+from fadeout.studies.vehicular import (
+    between_cars,
+    city,
+    failures,
+    figures,
+    handovers,
+    load,
+    maps,
+    today,
+)
 from fadeout.studies.vehicular.claims import (
     Found,
     classes_verdict,
@@ -73,6 +82,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     standing = load.static(runs)
     cut = failures.failures(runs)
     paths = between_cars.between_cars(runs)
+    yield motorway_section(roads)
     yield claims_section(
         [
             load.verdict(standing, runs.effort, CLAIMS),
@@ -83,19 +93,20 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
             between_cars.verdict(paths, CLAIMS),
         ]
     )
-    yield load.section(standing, runs.effort)
-    yield failures.section(cut, runs)
-    yield maps.section(runs)
+    yield handovers.section(runs, capacity, CLAIMS)
+    yield handovers.motorway_section(runs, CLAIMS, PUBLISHED["table3_rtt_ms"])
+    yield sweep_section(sweep(runs, capacity))
     yield throughput_section(found, runs.effort)
     yield rtt_section(found)
     yield classes_section(found, runs.effort)
-    yield motorway_section(roads)
+    yield load.section(standing, runs.effort)
+    yield failures.section(cut, runs)
+    yield maps.section(runs)
+    yield windows_section(runs, capacity)
     yield prediction_section(found)
     yield between_cars.section(paths)
     yield today.section(today.today(runs, capacity))
     yield city.section(runs)
-    yield sweep_section(sweep(runs, capacity))
-    yield windows_section(runs, capacity)
 
 
 def throughput_section(found: Found, effort: Effort) -> Section:
@@ -324,7 +335,8 @@ def more(effort: Effort) -> int:
     over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
     drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
     of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)
-    return over_seeds * effort.seeds + len(failures.CASES) * effort.swept + drawn + of_city
+    swept = len(failures.CASES) * effort.swept + handovers.count(effort)
+    return over_seeds * effort.seeds + swept + drawn + of_city
 
 
 STUDY = Study(
@@ -348,11 +360,14 @@ open points of the paper and the choices made.
         class_loads=(2.0,),
         static_loads=(1, 100, 500, 1000, 2000),
         city_s=0,
+        handover_seeds=2,
     ),
     count=lambda effort: count(effort) + more(effort),
     sections=sections,
     other_scenarios={
         "scenario_of_the_motorway": "motorway.toml",
+        "scenario_of_sites": "sites.toml",
+        "scenario_of_sites_on_the_motorway": "motorway-sites.toml",
         "scenario_of_cars_that_stand": "static-mmwave.toml",
         "scenario_of_hspa": "static-hspa.toml",
         "scenario_of_one_car": "one-car.toml",
