@@ -30,14 +30,14 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
     return moved.section(
         "cell_assumptions",
         "What each assumption of the full stack moves",
-        "The first row is the loss of the unchanged cell, with the vehicle's depth by model B and "
-        "with a total blockage. The others are changes of the loss, in percentage points, when one "
-        f"assumption changes. Runs of {effort.cell_seeds} seeds are compared seed by seed. Each "
-        "loss is against the same assumption without blockages. A dash means that the assumption "
-        "cannot matter.",
+        "The first row shows the loss of goodput of the unchanged cell, with the stated vehicle "
+        "(model B) and with a total blockage. The other rows show the change of this loss, in "
+        f"percentage points, when one assumption changes. Runs of {effort.cell_seeds} seeds are "
+        "compared seed by seed. Each loss is relative to a run with the same assumption and "
+        "without blockages. A dash means that the assumption cannot have an effect.",
         {
             "Change of the loss over the full stack when one assumption changes, in percentage "
-            "points. Left: the vehicle's depth by model B; right: nothing passes.": (
+            "points. Left: the stated vehicle (model B). Right: a total blockage.": (
                 figures.tornado(moved)
             )
         },
@@ -63,10 +63,11 @@ def depth_curve(runs: Runs[Effort]) -> Section:
         name="depth",
         title="How deep must a blockage be?",
         text=(
-            "Loss over the full stack against the depth of blockages that begin and end with a "
-            f"step, with {seeds} seeds a point. Model B has {near:g} to {far:g} dB for the stated "
-            "vehicle, a metre to half a metre away. In the clear the SINR is 39.5 dB, of which the "
-            "receiver uses 30. Beyond 46 dB beams fail and nothing passes."
+            "The table shows the loss of goodput over the full stack by the depth of the "
+            f"blockages in dB, with {seeds} seeds a point. These blockages begin and end with a "
+            f"step. For the stated vehicle, model B gives {near:g} to {far:g} dB at distances of "
+            "1 to 0.5 m. Without blockage the SINR is 39.5 dB, and the receiver uses at most 30 "
+            "dB. If the depth is more than 46 dB, the beam fails and nothing passes."
         ),
         table=table,
         figures={
@@ -85,14 +86,16 @@ def moment(runs: Runs[Effort], seed: int) -> Section:
         name="moment",
         title="One blockage through the stack",
         text=(
-            f"A blockage of {MOMENT_S:g} s from 4 s on, by the vehicle and with nothing passing. "
-            "The panels have the SINR of the downlink's transport blocks (mean of 5 ms), the RLC "
-            "queue of the base station, TCP's window, and goodput. The upper two lines break where "
-            "nothing is sent."
+            f"A blockage of {MOMENT_S:g} s begins at 4 s. In one run the vehicle blocks the path, "
+            "and in the other the blockage is total. The panels show the SINR of the downlink's "
+            "transport blocks as means over 5 ms. They also show the base station's RLC queue, "
+            "TCP's window and the goodput. The upper two lines have gaps where nothing is sent."
         ),
         figures={
-            "One blockage (grey) through the full stack. Left: the vehicle, depth by model B; "
-            "right: nothing passes. Crosses: retransmission timeouts; triangles: packets that the "
-            "full RLC buffer drops.": cell_figures.moment(shown, (4.0, 4.0 + MOMENT_S))
+            "One blockage (grey) through the full stack. Left: the vehicle, with the loss of "
+            "model B. Right: a total blockage. Crosses: retransmission timeouts. Triangles: "
+            "packets that the full RLC buffer drops.": cell_figures.moment(
+                shown, (4.0, 4.0 + MOMENT_S)
+            )
         },
     )

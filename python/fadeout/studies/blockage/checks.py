@@ -79,9 +79,10 @@ def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Se
         name="checks",
         title="Which of the paper's findings hold?",
         text=(
-            "Each finding says that one loss, or step of the loss, is larger than another. The "
-            "table has the difference in percentage points, seed by seed. A finding holds if the "
-            "interval is above zero, and does not hold if it is below."
+            "Each finding says that one loss, or one difference of losses, is larger than "
+            "another. The table shows the difference in percentage points, computed seed by "
+            "seed. A finding holds if the interval is above zero. A finding does not hold if the "
+            "interval is below zero."
         ),
         table=Table(columns=["finding", "paper", *by_level], rows=rows, data=data),
     )

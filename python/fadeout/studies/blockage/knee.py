@@ -111,13 +111,16 @@ def senders(runs: Runs[Effort]) -> Section:
         name="senders",
         title="Which sender has the knee?",
         text=(
-            "Over the link: round trip 42 ms, buffer 50 ms, packets held, nothing passes. All send "
-            f"with CUBIC, in {runs.effort.knee_seeds} seeds. *Recoveries*: times a run that "
-            "duplicate ACKs or SACK had it send again and reduce its window, at 0.1 / 0.2 / 1 s. "
-            "The paper describes them: after a timeout all is sent again, the receiver has it "
-            "already, and its duplicate ACKs reduce the window once more. These ACKs cover exactly "
-            "the data sent before the timeout (`recover`). RFC 6582 reduces the window only for an "
-            "ACK of more than that, ns-3 also for an equal one, and RFC 5681 for any."
+            "These runs use the plain link with a round trip of 42 ms and a buffer of 50 ms. "
+            "Blockages are total, and the buffer holds packets during a blockage. All senders "
+            f"use CUBIC. The values are from {runs.effort.knee_seeds} seeds. *Recoveries*: number "
+            "of fast retransmits a run, at 0.1 / 0.2 / 1 s. In a fast retransmit, duplicate ACKs "
+            "or SACK make the sender retransmit and reduce its window. The paper describes such "
+            "recoveries. After a timeout the sender repeats all data, which the receiver already "
+            "has. The duplicate ACKs then reduce the window once more. These ACKs cover exactly "
+            "the data sent before the timeout (`recover`). With RFC 6582 the window is reduced "
+            "only if the ACK covers more than `recover`. In ns-3 an ACK equal to `recover` is "
+            "enough, and RFC 5681 has no such condition."
         ),
         table=Table.of(
             records,
@@ -138,9 +141,9 @@ def senders(runs: Runs[Effort]) -> Section:
             ],
         ),
         conclusion=(
-            f"The window is {size}. Loss without SACK minus loss with it: "
+            f"The receive window is {size}. Loss without SACK minus loss with SACK: "
             f"{moved(NO_GUARD, 'SACK (RFC 6675)')}. Loss without RFC 6582's guard minus loss with "
-            f"it: {moved(NO_GUARD, GUARDED)}."
+            f"the guard: {moved(NO_GUARD, GUARDED)}."
         ),
         is_headline=True,
     )
@@ -177,9 +180,9 @@ def fine(runs: Runs[Effort]) -> Section:
         record[keys_of[0]] for record, row in zip(records, near, strict=True) if row[1] and row[2]
     ]
     first_rows = (
-        f"The rows of 0.2 and 1 s both come within {NEAR_POINTS} points of the paper in "
-        f"{len(both)} of {len(records)}. There the row of 0.1 s is {min(both):.1f} to "
-        f"{max(both):.1f} %, where the paper has {PUBLISHED[0]:.0f} %."
+        f"In {len(both)} of {len(records)} combinations the losses at 0.2 and 1 s are both within "
+        f"{NEAR_POINTS} points of the paper's. In these combinations the loss at 0.1 s is "
+        f"{min(both):.1f} to {max(both):.1f} %, and the paper has {PUBLISHED[0]:.0f} %."
         if both
         else f"In none do the rows of 0.2 and 1 s both come within {NEAR_POINTS} points."
     )
@@ -187,9 +190,10 @@ def fine(runs: Runs[Effort]) -> Section:
         name="fine",
         title="Round trip and receive window, finely",
         text=(
-            "The sender has neither SACK nor the guard, and the buffer is 50 ms. With "
-            f"{runs.effort.fine_seeds} seeds, these are means without intervals. The table has the "
-            "nearest eight, and `tables/fine.csv` has all."
+            "The sender has neither SACK nor RFC 6582's guard, and the buffer is 50 ms. The "
+            f"values are means over {runs.effort.fine_seeds} seeds, without intervals. The table "
+            "shows the eight combinations that are nearest to the paper. The file "
+            "`tables/fine.csv` has all combinations."
         ),
         table=Table(
             columns=["round trip", "receive window", "clear Mbit/s", *LENGTHS, "RMS error"],
@@ -206,8 +210,7 @@ def fine(runs: Runs[Effort]) -> Section:
             data=records,
         ),
         conclusion=(
-            "Within "
-            f"{NEAR_POINTS} points of the paper come "
+            f"Losses within {NEAR_POINTS} points of the paper's: "
             + ", ".join(
                 f"{some} of {len(records)} at {length}"
                 for some, length in zip(alone, LENGTHS, strict=True)
@@ -239,8 +242,8 @@ def length(runs: Runs[Effort]) -> Section:
         name="length",
         title="How long a run is",
         text=(
-            "Round trip 42 ms. Every length is compared with runs of the same length without "
-            f"blockages, in {runs.effort.knee_seeds} seeds."
+            "The round trip is 42 ms. Runs of each length are compared with runs of the same "
+            f"length without blockages, in {runs.effort.knee_seeds} seeds."
         ),
         table=Table.of(
             records,
@@ -255,8 +258,8 @@ def length(runs: Runs[Effort]) -> Section:
             unit="_pct",
         ),
         conclusion=(
-            f"From {first:g} to {last:g} s the loss changes most for {name} at {LENGTHS[index]}: "
-            f"by {most:+.1f} points."
+            f"From {first:g} to {last:g} s a run, the loss changes most for {name} at "
+            f"{LENGTHS[index]}: by {most:+.1f} points."
         ),
     )
 

@@ -17,8 +17,9 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
     return moved.section(
         "assumptions",
         "What each assumption of the link moves",
-        "The first row is the loss of the unchanged scenario. The others are changes of the loss, "
-        "in percentage points, when one assumption changes. Runs are compared seed by seed.",
+        "The first row shows the loss of goodput of the unchanged scenario. The other rows show "
+        "the change of this loss, in percentage points, when one assumption changes. Runs are "
+        "compared seed by seed.",
         {
             "Change of the loss when one assumption changes, in percentage points.": (
                 figures.tornado(moved)
@@ -49,8 +50,8 @@ def curve(runs: Runs[Effort], nearest: Candidate) -> Section:
         name="curve",
         title="From 10 ms to 2 s, over the link",
         text=(
-            f"Loss against the length of total blockages, with {runs.effort.curve_seeds} seeds a "
-            "point."
+            "The table shows the loss of goodput by the length of total blockages, with "
+            f"{runs.effort.curve_seeds} seeds a point."
         ),
         table=table,
         figures={
@@ -76,6 +77,6 @@ def traces(runs: Runs[Effort], nearest: Candidate, seed: int) -> Section:
     return Section(
         name="window",
         title="Throughput and congestion window over time, over the link",
-        text="One run each, blockages starting at 4 s, 9 s and so on.",
+        text="Each figure shows one run, with blockages that start at 4 s, 9 s and so on.",
         figures=drawn,
     )

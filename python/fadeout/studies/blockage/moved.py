@@ -101,7 +101,7 @@ class Moved:
             return f"{change.assumption} ({change.value}, {value:+.1f})"
 
         return " ".join(
-            f"Largest change at {length}{depth and f', {depth}'}: {most(depth, i)}."
+            f"Largest change of the loss at {length}{depth and f', {depth}'}: {most(depth, i)}."
             for depth in self.base
             for i, length in enumerate(LENGTHS)
         )

@@ -50,16 +50,18 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
         title=f"Which assumptions of the link come nearest to {published} %?",
         text=(
             f"The grid has all {len(grid)} combinations of stack, base round trip, buffer and "
-            f"effect on packets. Number of seeds each: {effort.grid_seeds}, and "
-            f"{effort.refined_seeds} for the nearest {effort.refined}, which are run again. The "
-            "distance is the root mean square of four errors in percentage points. They are those "
-            "of the three losses and of the rate without blockages in percent of the paper's. "
-            "`tables/grid.csv` has all."
+            f"effect on packets. The number of seeds of each combination is {effort.grid_seeds}. "
+            f"The nearest {effort.refined} combinations are run again with {effort.refined_seeds} "
+            "seeds. The distance from the paper is the root mean square of four errors in "
+            "percentage points. Three of them are the errors of the losses. The fourth is the "
+            "error of the rate without blockages, in percent of the paper's rate. The file "
+            "`tables/grid.csv` has all combinations."
         ),
         table=table,
         conclusion=(
-            f"Nearest, {best_rms:.1f} points off: {best.stack}, round trip {best.round_trip}, "
-            f"buffer {best.buffer}, packets {best.effect}. The table above has it over all seeds."
+            f"The nearest combination differs by {best_rms:.1f} points: {best.stack}, round trip "
+            f"{best.round_trip}, buffer {best.buffer}, packets {best.effect}. The first table of "
+            "the report shows this combination over all seeds."
         ),
         is_headline=True,
     )

@@ -111,19 +111,19 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
         name="table",
         title="The paper's table beside ours",
         text=(
-            "All but *nearest* have a Linux sender and 20 ms of core delay each way. *Link*: a "
-            "rate, 1 ms and 50 ms of buffer, which holds packets while blocked. *Full stack*: NR "
-            "at 38 GHz with beams, link adaptation, HARQ, RLC in acknowledged mode and PDCP. The "
-            "number of its resource blocks brings the clear rate nearest to the paper's. *Nothing "
-            "passes*: a blockage is total. *Vehicle*: model B gives the depth from the stated "
-            "vehicle. *Nearest*: the point of the link's grid below that comes nearest to the "
-            "paper."
+            "All columns except *nearest* have a Linux sender and 20 ms of core delay in each "
+            "direction. *Link*: a plain link with a delay of 1 ms and a buffer of 50 ms. The "
+            "buffer holds packets while the link is blocked. *Full stack*: NR at 38 GHz with "
+            "beams, link adaptation, HARQ, RLC in acknowledged mode and PDCP. The number of "
+            "resource blocks is chosen so that the rate without blockage is nearest to the "
+            "paper's. *Nothing passes*: a blockage is total. *Vehicle*: model B computes the "
+            "loss in dB from the stated vehicle. *Nearest*: the combination of assumptions in "
+            "the grid below whose losses are nearest to the paper's."
         ),
         table=table,
         figures={
-            "Loss by length of blockage: the paper, both levels, and the nearest assumptions.": (
-                figures.bars(found)
-            )
+            "Loss of goodput by length of the blockages: the paper, both levels, and the nearest "
+            "assumptions.": (figures.bars(found))
         },
         conclusion=" ".join(
             f"{name.capitalize()}: "
@@ -135,10 +135,11 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
             for name, values in found.items()
             if name != "nearest"
         )
-        + f" The path is blocked for {', '.join(shares)} of the time. The nearest assumptions are "
-        f"{off:.0f} points off the paper (root mean square). Their losses are "
+        + f" The path is blocked for {', '.join(shares)} of the time. With the nearest assumptions "
+        f"the losses differ from the paper's by {off:.0f} percentage points (root mean square). "
+        "These losses are "
         + ", ".join(
-            f"{value.text('.0f', ' %')} where it has {case['degradation_pct']:.0f} %"
+            f"{value.text('.0f', ' %')} where the paper has {case['degradation_pct']:.0f} %"
             for value, case in zip(nearest, CASES, strict=True)
         )
         + ".",
@@ -151,12 +152,12 @@ STUDY = Study(
     folder=FOLDER,
     title="TCP over a 38 GHz link that is blocked for moments",
     introduction=f"""\
-{PUBLISHED["source"]["what"]}, beside the same experiment here on two levels. These are a link with
-a link budget, and the full stack of a cell of New Radio. One CUBIC flow downloads over a 38 GHz
-path. Every 5 s a vehicle 4.8 m wide and 1.4 m high blocks the path, 0.5 to 1 m from the receiver.
-*Loss* is the goodput lost against the same run without blockages, in percent. Intervals (±) are
-95 % confidence intervals (Student) over seeds. The seed draws the time of the first blockage and
-the distance at which the vehicles pass.
+{PUBLISHED["source"]["what"]}, is repeated here on two levels. The first level is a link with a link
+budget. The second level is the full protocol stack of an NR cell. One CUBIC flow downloads over a
+38 GHz path. Every 5 s a vehicle 4.8 m wide and 1.4 m high blocks the path, 0.5 to 1 m from the
+receiver. *Loss* is the loss of goodput, in percent of the goodput of the same run without
+blockages. Intervals (±) are 95 % confidence intervals (Student) over seeds. The seed determines the
+time of the first blockage and the distance at which the vehicles pass.
 """,
     full=Effort(
         seeds=12,

@@ -183,10 +183,11 @@ def beside_winner(runs: Runs[Effort]) -> Section:
         name="winner",
         title="Spectral efficiency beside the calibration for IMT-Advanced",
         text=(
-            f"{PUBLISHED['source']['winner']}. The table has the least, the most and the mean of "
-            "four or five organisations. LTE of 10 MHz, two receive antennas. Our throughput is "
-            f"counted at the exit of PDCP, in {runs_of(seeds)} of 570 UEs a case. The difference "
-            "is $10\\,\\lg$ of the ratio to the mean."
+            f"{PUBLISHED['source']['winner']}. The table shows the smallest value, the largest "
+            "value and the mean of four or five organisations. The carrier is LTE with 10 MHz, "
+            "and a UE has two receive antennas. Our throughput is counted at the exit of PDCP, "
+            f"in {runs_of(seeds)} of 570 UEs a case. The difference is $10\\,\\lg$ of the ratio "
+            "of our value to the mean."
         ),
         table=Table.of(records, columns),
         is_headline=True,
@@ -219,9 +220,9 @@ def assumptions(runs: Runs[Effort]) -> Section:
     return assumptions_section(
         moved,
         [title for title, _ in IMT_ADVANCED.values()],
-        "Efficiency of a cell in bit/s/Hz. In brackets are the effect of the change, and the "
-        "distance from the mean of the organisations. One drop of each case, the same in every "
-        "row.",
+        "The table shows the spectral efficiency of a cell in bit/s/Hz. The brackets contain the "
+        "effect of the changed assumption, and the difference from the mean of the "
+        "organisations. Each case has one drop, which is the same in every row.",
         published=[
             f"{min(published[case]):.3f} to {max(published[case]):.3f}" for case in IMT_ADVANCED
         ],
@@ -283,12 +284,12 @@ def full_buffer(runs: Runs[Effort]) -> Section:
         name="full-buffer",
         title="Spectral efficiency under full buffer",
         text=(
-            "No published values of these cases were found that could be read. The yardstick is "
-            "the mapping of TR 36.942 annex A.2, $0.6\\,\\lg_2(1 + \\mathrm{SINR})$ up to "
-            "4.4 bit/s/Hz. It takes the geometry of the same drop, and gives each UE an equal "
-            "share of its cell's time. The mapping is for two receive antennas and fast fading. "
-            "Here a UE has one antenna, and round robin runs without fading. Our throughput is "
-            f"counted at the exit of PDCP, in {runs_of(seeds)} a case."
+            "No legible published values of these cases were found. The reference is therefore the "
+            "mapping of TR 36.942 annex A.2, $0.6\\,\\lg_2(1 + \\mathrm{SINR})$ up to "
+            "4.4 bit/s/Hz. The mapping is applied to the geometry of the same drop, and each UE "
+            "has an equal share of its cell's time. The mapping is for two receive antennas and "
+            "fast fading. Here a UE has one antenna, and cases with round robin have no fading. "
+            f"Our throughput is counted at the exit of PDCP, in {runs_of(seeds)} a case."
         ),
         table=Table.of(records, columns),
     )

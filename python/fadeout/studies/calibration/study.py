@@ -78,10 +78,11 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         name=name,
         title=f"Beside the calibration of {document}",
         text=(
-            f"Medians over the companies: {PUBLISHED['source'][name]}. They were read from "
-            f"{PUBLISHED['read_from'][name]}. Ours are the means over {seeds} drops of each "
-            "percentile. *Within the companies* counts the percentiles, of three, at which our "
-            "value lies between the least and the largest of the companies, if known."
+            f"The 3GPP values are medians over companies: {PUBLISHED['source'][name]}. These "
+            f"medians were read from {PUBLISHED['read_from'][name]}. Our values are the means "
+            f"over {seeds} drops of each percentile. *Within the companies*: number of "
+            "percentiles, of three, at which our value is within the range of the companies' "
+            "values, if the range is known."
         ),
         table=Table.of(records, columns),
         figures={
@@ -89,7 +90,7 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
                 cases, seeds
             )
         },
-        conclusion=f"The largest difference is {worst:.1f} dB.",
+        conclusion=f"The largest difference from a median is {worst:.1f} dB.",
         is_headline=True,
     )
 
@@ -145,8 +146,9 @@ def alone(cases: Sequence[Case], seeds: int) -> Section:
         name="tr36814",
         title="TR 36.814, of which no curve was found",
         text=(
-            "All UEs are behind 20 dB, as in Table A.2.1.1-1. There are no published numbers to "
-            "compare with. The next section compares the parts of these numbers with a closed form."
+            "All UEs have a penetration loss of 20 dB, as in Table A.2.1.1-1. There are no "
+            "published values to compare with. The next section compares the coupling loss with "
+            "a closed form."
         ),
         table=Table.of(records, columns),
     )
@@ -220,9 +222,10 @@ def closed_form(seeds: int) -> Section:
         name="closed-form",
         title="Beside a closed form",
         text=(
-            "One site of TR 36.814 without sectors and shadowing. UEs are uniform in its hexagon, "
-            "so the coupling loss, $128.1 + 37.6\\,\\lg(d/\\mathrm{km})$, follows from the "
-            "distribution of the distance. The distance is in space here."
+            "The scenario is one site of TR 36.814 without sectors and shadowing. UEs are "
+            "uniformly distributed in the hexagon of the site. The coupling loss, $128.1 + "
+            "37.6\\,\\lg(d/\\mathrm{km})$, therefore follows from the distribution of the "
+            "distance. Here $d$ is the three-dimensional distance."
         ),
         table=Table.of(
             records,
@@ -244,7 +247,7 @@ STUDY = Study(
 UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The
 *coupling loss* is the loss from the antenna port of the UE's best sector to that of the UE. The
 *geometry* is the wideband ratio of that sector's power to the sum of all others'. Small-scale
-fading is left out, as in the calibrations. The choices are listed in the study's README.md.
+fading is left out, as in the calibrations. The study's README.md lists the assumptions.
 """,
     full=Effort(seeds=10),
     quick=Effort(seeds=2),

@@ -164,12 +164,14 @@ def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
         name="overview",
         title="All links",
         figures={
-            "Goodput against the 95th percentile of the round-trip time, one panel for each link. "
-            "Better is up and to the left. Points that lie together have their names in one block, "
-            "the highest first. Scales differ between the panels. Bars: 95 % confidence "
-            "intervals.": (figures.throughput_and_delay(tables)),
-            "Share of a flow in the goodput of itself and a CUBIC flow on the same link. Half is "
-            "fair.": figures.shares(tables),
+            "Goodput against the 95th percentile of the round-trip time, one panel for each "
+            "link. Algorithms near the upper left corner are better. Points that lie close "
+            "together have their names in one block, from the highest to the lowest point. "
+            "Scales differ between the panels. Bars: 95 % confidence intervals.": (
+                figures.throughput_and_delay(tables)
+            ),
+            "Share of a flow in the total goodput of the flow and a competing CUBIC flow on the "
+            "same link. A share of half is fair.": figures.shares(tables),
         },
     )
 
@@ -210,11 +212,12 @@ def conclusion(rows: Sequence[Row]) -> str:
     fair = max(others, key=lambda row: row.jain.mean)
     unfair = min(others, key=lambda row: row.jain.mean)
     return (
-        f"Most goodput: {most.name} ({most.goodput_mbps.mean:.1f} Mbit/s). Shortest RTT of "
-        f"the {len(fast)} with at least {WORTH_NAMING:.0%} of that: {quick.name} "
-        f"({quick.rtt_p95_ms.mean:.1f} ms). Beside CUBIC, CUBIC aside: fairest "
-        f"{fair.name} (Jain {fair.jain.mean:.3f}), least fair {unfair.name} "
-        f"({unfair.jain.mean:.3f}, {unfair.share_pct.mean:.0f} % of both)."
+        f"Highest goodput: {most.name} ({most.goodput_mbps.mean:.1f} Mbit/s). {len(fast)} "
+        f"algorithms have at least {WORTH_NAMING:.0%} of this goodput, and among them "
+        f"{quick.name} has the shortest RTT ({quick.rtt_p95_ms.mean:.1f} ms). With a competing "
+        f"CUBIC flow, the fairest other algorithm is {fair.name} (Jain {fair.jain.mean:.3f}). The "
+        f"least fair algorithm is {unfair.name} (Jain {unfair.jain.mean:.3f}, "
+        f"{unfair.share_pct.mean:.0f} % of the total goodput)."
     )
 
 
@@ -224,14 +227,16 @@ STUDY = Study(
     title="Congestion controls on five links",
     introduction="""\
 Every congestion control of this build runs on the same links. A link has 100 Mbit/s, a base round
-trip of 40 ms and a buffer of one bandwidth-delay product, except as its title says. *Goodput*,
-*RTT* (the 95th percentile of its samples) and *retransmitted* (share of the segments sent) are
-those of one flow alone. *Jain* is Jain's index of the goodputs of that flow and a CUBIC flow that
-starts within the same second. *Share* is the flow's part of the sum of both. Intervals (±) are 95 %
-confidence intervals (Student) over seeds. Seeds draw the delay, the starts, the losses and the time
-of the first blockage.
+trip of 40 ms and a buffer of one bandwidth-delay product. The titles of the sections name the
+exceptions. *Goodput*, *RTT* and *retransmitted* are measured with one flow alone on the link. *RTT*
+is the 95th percentile of the RTT samples. *Retransmitted* is the share of retransmitted segments in
+all segments sent. *Jain* is Jain's fairness index for the flow and a CUBIC flow that starts within
+the same second. *Share* is the flow's share of the total goodput of both flows. Intervals (±) are
+95 % confidence intervals (Student) over seeds. The seed determines the delay, the start times, the
+losses and the time of the first blockage.
 
-*marked* is the same algorithm behind a queue that marks. The CUBIC flow beside it does not use ECN.
+*marked*: the same algorithm with a queue that marks packets (ECN). The competing CUBIC flow does
+not use ECN.
 """,
     full=Effort(seeds=6, duration_s=60),
     quick=Effort(seeds=2, duration_s=10),
