@@ -57,12 +57,13 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
     mean = math.fsum(values) / count
     if count < FEWEST:
         return Interval(mean, math.nan, math.nan, count, confidence)
-    from scipy.stats import t
+    # Student's t distribution. `scipy.stats.t` calls them thirty times slower.
+    from scipy.special import stdtr, stdtrit
 
     error = float(np.std(data, ddof=1)) / math.sqrt(count)
-    half = float(t.ppf((1 + confidence) / 2, count - 1)) * error
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * error
     if error > 0:
-        p_value = 2 * float(t.sf(abs(mean) / error, count - 1))
+        p_value = 2 * float(stdtr(count - 1, -abs(mean) / error))
     else:
         p_value = 1.0 if mean == 0 else 0.0
     return Interval(mean, mean - half, mean + half, count, confidence, p_value)
