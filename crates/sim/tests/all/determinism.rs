@@ -20,14 +20,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Length of the tested runs. It contains several blockages and recoveries, and suits builds
 /// without optimisation.
 const LENGTH: Span = Span::from_secs(12);
-/// Examples whose main event comes later, with longer runs.
-const LATER: [(&str, Span); 3] = [
+/// Examples with another length: their main event comes later, or they have many vehicles.
+const OTHER_LENGTHS: [(&str, Span); 5] = [
     // The second change of cell.
     ("handover", Span::from_secs(24)),
     // The handover at 90 s, and the reaction of TCP.
     ("inter-rat", Span::from_secs(95)),
     // The handover to 3G at 15 s.
     ("to-3g", Span::from_secs(24)),
+    // The streets have some hundred vehicles. A simulated second takes a second of a processor.
+    ("motorway", Span::from_secs(4)),
+    ("street-canyon", Span::from_secs(4)),
 ];
 const SEEDS: [u64; 2] = [1, 2];
 /// Seed that this test runs. The Python tests run the other one, with a recorder.
@@ -39,8 +42,8 @@ fn file() -> PathBuf {
 }
 
 fn length(path: &Path) -> Span {
-    let later = LATER.iter().find(|(of, _)| name(path) == *of);
-    later.map_or(LENGTH, |&(_, length)| length)
+    let other = OTHER_LENGTHS.iter().find(|(of, _)| name(path) == *of);
+    other.map_or(LENGTH, |&(_, length)| length)
 }
 
 fn fingerprint(path: &Path, seed: u64) -> String {

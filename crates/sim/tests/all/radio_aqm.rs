@@ -165,7 +165,7 @@ fn every_generation_mode_and_direction_has_it() {
         })
     }) {
         let mode = format!("ue.phone.rlc.mode={mode}");
-        let mut overrides = vec![mode.as_str(), "duration=15 s", "ue.phone.rlc.aqm=codel"];
+        let mut overrides = vec![mode.as_str(), "duration=6 s", "ue.phone.rlc.aqm=codel"];
         overrides.extend(cell);
         if direction == Direction::Uplink {
             overrides.extend(["flow.bulk.from=phone", "flow.bulk.to=server"]);

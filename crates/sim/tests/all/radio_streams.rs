@@ -16,7 +16,7 @@ use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
 /// Number of random cases. A case takes one or two milliseconds.
-const CASES: u64 = 10_000;
+const CASES: u64 = 5_000;
 /// Longest time of a case. The slowest bearer carries some kbit/s, and timers back off to two
 /// minutes.
 const LATEST: Time = Time::from_nanos(14_400_000_000_000);

@@ -102,12 +102,16 @@ fn along_the_way(node: &str) -> String {
 #[test]
 fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
     let example = include_str!("../../../../scenarios/handover.toml");
-    let (without, _) = run_with(&parse(example, ".".into(), &[]), Rows::default());
+    // Both handovers are over by then.
+    let duration = "duration=\"40 s\"";
+    let example = parse(example, ".".into(), &[duration]);
+    let (without, _) = run_with(&example, Rows::default());
     for (key, kept) in [("keep", true), ("strongest", true), ("release", false)] {
         let text = along_the_way(&format!("at-handover = \"{key}\""));
         let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
         let overrides = ways.map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"));
-        let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        let overrides = overrides.iter().map(String::as_str);
+        let overrides: Vec<&str> = overrides.chain([duration]).collect();
         let scenario = parse(&text, ".".into(), &overrides);
         let (rows, _) = run_with(&scenario, Rows::default());
         // The links of the macro cells are the same in both runs, so a secondary node causes no

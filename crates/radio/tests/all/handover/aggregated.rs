@@ -109,7 +109,7 @@ fn count_events(outcomes: &Outcomes) -> [usize; 4] {
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut sums = [0; 4];
     // A case takes about 80 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated", 0);
         let is_nr = random.chance(0.5);
@@ -131,7 +131,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 #[test]
 fn without_acknowledgments_every_loss_has_its_cause() {
     let (mut changes, mut lost) = (0, 0);
-    let cases = Cases::new(40).first(15);
+    let cases = Cases::new(40).first(9);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated.lossy", 0);
         let is_nr = random.chance(0.5);

@@ -345,7 +345,7 @@ fn a_ue_that_the_core_knows_is_not_asked_who_it_is() {
 fn walks_of_ues_that_attach_lose_each_packet_under_a_cause() {
     let (mut attached, mut failed, mut handovers) = (0, 0, 0);
     // A case takes about 60 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "attach.walks", 0);
         let is_nr = random.chance(0.5);

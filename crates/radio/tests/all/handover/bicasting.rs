@@ -14,7 +14,7 @@ use fadeout_testkit::Cases;
 #[test]
 fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
     let (mut sums, mut exact, mut ended) = ([0; 3], 0, 0);
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.bicast", 0);
         let is_nr = random.chance(0.5);

@@ -81,7 +81,7 @@ impl ConditionalCounts {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = ConditionalCounts::default();
     // A case takes about 60 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional", 0);
         let is_nr = random.chance(0.5);
@@ -118,7 +118,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn every_loss_has_its_cause() {
     let mut seen = ConditionalCounts::default();
-    let cases = Cases::new(40).first(15);
+    let cases = Cases::new(40).first(9);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional-lossy", 0);
         let is_nr = random.chance(0.5);

@@ -77,7 +77,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = DapsCounts::default();
     // A case takes about 80 ms, so a usual run has only the first 25 cases.
-    let cases = Cases::new(80).first(25);
+    let cases = Cases::new(80).first(14);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps", 0);
         let case = daps_case(&mut random, true);
@@ -97,7 +97,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn every_loss_has_its_cause() {
     let mut seen = DapsCounts::default();
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps-lossy", 0);
         let is_acknowledged = random.chance(0.5);

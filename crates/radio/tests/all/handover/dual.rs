@@ -126,7 +126,7 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
     // The counters of released legs are not included.
     let mut copied = CopyCounts::default();
     // A case takes about 60 ms, so a usual run has only the first 25 cases.
-    let cases = Cases::new(80).first(25);
+    let cases = Cases::new(80).first(14);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual", 0);
         let case = two_legs(&mut random);
@@ -158,7 +158,7 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
 #[test]
 fn without_forwarding_every_loss_has_its_cause() {
     let mut lost = 0;
-    let cases = Cases::new(40).first(15);
+    let cases = Cases::new(40).first(9);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual-lossy", 0);
         let mut case = two_legs(&mut random);

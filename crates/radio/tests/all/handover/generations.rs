@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 #[test]
 fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forwarded() {
     let (mut changes, mut failures, mut lost) = ([0; 2], 0, 0);
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.generations", 0);
         let begins_in_nr = random.chance(0.5);

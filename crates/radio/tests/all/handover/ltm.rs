@@ -79,7 +79,7 @@ impl LtmCounts {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = LtmCounts::default();
     // A case takes about 60 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm", 0);
         let plain = case(&mut random, rlc(true, true), true);
@@ -114,7 +114,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn without_acknowledgments_every_loss_has_its_cause() {
     let mut seen = LtmCounts::default();
-    let cases = Cases::new(30).first(10);
+    let cases = Cases::new(30).first(7);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm-lossy", 0);
         let plain = case(&mut random, rlc(true, false), true);

@@ -30,7 +30,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut handovers = [0; 3];
     let (mut reestablished, mut released) = (0, 0);
     // A case takes about 60 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover", 0);
         let is_nr = random.chance(0.5);
@@ -81,7 +81,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     let (mut lost, mut successes) = (0, 0);
     // A case takes about 60 ms, so a usual run has only the first 15 cases.
-    let cases = Cases::new(40).first(15);
+    let cases = Cases::new(40).first(9);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.lossy", 0);
         let is_nr = random.chance(0.5);
@@ -174,7 +174,7 @@ fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
 #[test]
 fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
     let (mut successes, mut reestablished, mut ordered, mut carried) = (0, 0, 0, [0; 2]);
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.over-links", 0);
         let is_nr = random.chance(0.5);
@@ -210,7 +210,7 @@ fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
 #[test]
 fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
     let (mut lost, mut expired, mut again) = (0, 0, 0);
-    let cases = Cases::new(40).first(15);
+    let cases = Cases::new(40).first(9);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.lossy-links", 0);
         let is_nr = random.chance(0.5);

@@ -142,7 +142,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
     let mut copied = CopyCounts::default();
     // A case takes about 300 ms, so a usual run has only the first 30 cases.
-    let cases = Cases::new(100).first(30);
+    let cases = Cases::new(100).first(18);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes", 0);
         let case = nodes(&mut random);
@@ -189,7 +189,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
 fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_ever() {
     let (mut expired, mut added) = (0, 0);
     let mut copied = CopyCounts::default();
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-lossy", 0);
         let mut case = nodes(&mut random);
@@ -217,7 +217,7 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
 fn legs_that_fail_come_back_and_nothing_is_lost() {
     let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);
     let mut copied = CopyCounts::default();
-    let cases = Cases::new(100).first(30);
+    let cases = Cases::new(100).first(18);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-back", 0);
         let mut case = nodes(&mut random);

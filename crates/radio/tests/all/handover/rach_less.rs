@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let (mut skipped, mut by_access, mut failed, mut ordered) = (0, 0, 0, 0);
     // A case takes about 60 ms, so a usual run has only the first 20 cases.
-    let cases = Cases::new(60).first(20);
+    let cases = Cases::new(60).first(12);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.rach-less", 0);
         let is_nr = random.chance(0.5);
