@@ -128,11 +128,11 @@ def words(of: Found) -> str:
         network = [name for name in names if kinds[name] in by_network]
         ends = [name for name in names if kinds[name] not in by_network]
         parts.append(
-            f"**{sender}.** Best goodput, network alone: "
-            f"{_by_length(of, sender, 'goodput_mbps', network)}. Best goodput, with the ends: "
-            f"{_by_length(of, sender, 'goodput_mbps', ends)}. Shortest silence, network alone: "
-            f"{_by_length(of, sender, 'silence_ms', network)}. Shortest silence, with the ends: "
-            f"{_by_length(of, sender, 'silence_ms', ends)}."
+            f"**{sender}.** Highest goodput with network remedies: "
+            f"{_by_length(of, sender, 'goodput_mbps', network)}. Highest goodput with remedies at "
+            f"the ends: {_by_length(of, sender, 'goodput_mbps', ends)}. Shortest silence with "
+            f"network remedies: {_by_length(of, sender, 'silence_ms', network)}. Shortest silence "
+            f"with remedies at the ends: {_by_length(of, sender, 'silence_ms', ends)}."
         )
     return "\n\n".join(parts)
 

@@ -117,9 +117,9 @@ def bulk_section(found: Found) -> Section:
         name="bulk",
         title="Throughput and latency over distance",
         text=(
-            "*Paper*: Mbit/s as its text implies. *In sight* and *out of it*: means over the "
-            "places of either kind. The goodput weighs both by the line-of-sight probability, "
-            "given beside it."
+            "*Paper*: the rate in Mbit/s that the paper's text implies. *In sight* and *out of "
+            "it*: means over the UE positions in LOS and in NLOS. The column *goodput* weights "
+            "these two means by the LOS probability (*share in sight*)."
         ),
         table=Table.of(
             records,
@@ -157,10 +157,12 @@ def delay_section(delays: Mapping[Point, Places[Mapping[str, float]]], effort: E
         name="delay",
         title="Where the delay of the downlink comes from",
         text=(
-            "Means over the packets that arrived, in ms: waiting at the base station, one "
-            "transmission, HARQ, RLC (segments and retransmissions), and waiting for older "
-            f"packets. The first {delay_length_s(effort):g} s of {effort.delay_seeds} places of "
-            "each sight, as every packet is a row: they do not add up to the times above."
+            "The columns show the parts of the delay in ms, as means over the packets that "
+            "arrived. The parts are waiting at the base station, one transmission, HARQ, RLC "
+            "(segments and retransmissions), and waiting for older packets. The means are over "
+            f"the first {delay_length_s(effort):g} s at {effort.delay_seeds} positions in LOS and "
+            "as many in NLOS, because every packet is recorded. The parts therefore do not add "
+            "up to the round-trip times above."
         ),
         table=Table.of(
             [
@@ -171,8 +173,8 @@ def delay_section(delays: Mapping[Point, Places[Mapping[str, float]]], effort: E
             | {part: f"{{{part}_ms:.2f}}" for part in shown},
         ),
         figures={
-            "Parts of the one-way delay on the radio, by distance and by retransmissions (N none, "
-            "H HARQ, A HARQ and RLC AM).": figures.delay_parts(means, shown)
+            "Parts of the one-way delay on the radio link, by distance and retransmissions (N: "
+            "none, H: HARQ, A: HARQ and RLC AM).": figures.delay_parts(means, shown)
         },
     )
 
@@ -203,8 +205,9 @@ def download_section(times: Mapping[int, Places[Times]]) -> Section:
         name="downloads",
         title="Download times of 1 to 10 MB",
         text=(
-            "From opening the connection to the last byte, in seconds. A download that takes more "
-            f"than {DOWNLOAD_LIMIT_S} s is stopped and counted with that time."
+            "The table shows the time from the opening of the connection to the last byte, in "
+            f"seconds. A download that takes more than {DOWNLOAD_LIMIT_S} s is stopped and counts "
+            f"as {DOWNLOAD_LIMIT_S} s."
         ),
         table=Table(
             columns=["distance", "link repeats", *(f"{size} MB" for size in SIZES_MB)],
@@ -267,11 +270,12 @@ def sweep_section(runs: Runs[Effort]) -> Section:
             *(f"gain {distance} m" for distance in SWEPT_M),
             "RTT ms",
         ],
-        f"One changed at a time, in the first {count_} places of either sight, so the first line "
-        "differs a little from the tables above. *Goodput* is that with HARQ + RLC AM in Mbit/s. "
-        "*Gain* is the same over that without retransmissions. *RTT* is at "
-        f"{far} m, with none / HARQ / both. The rows on line of sight weigh the places of the "
-        "first row by another law.",
+        f"Each row changes one assumption. The runs use only the first {count_} positions in LOS "
+        f"and the first {count_} in NLOS. The first row therefore differs a little from the "
+        "tables above. *Goodput*: goodput with HARQ + RLC AM in Mbit/s. *Gain*: this goodput "
+        f"divided by the goodput without retransmissions. *RTT*: mean round-trip time at {far} m "
+        "without retransmissions, with HARQ, and with HARQ and RLC AM. The rows on line of sight "
+        "weigh the places of the first row by another law.",
         published=[*(paper_mbps(d, BOTH.name) for d in SWEPT_M), "1", "1.5 to 3", "-"],
         keyed=lambda change: {"assumption": change.name},
         is_headline=True,
@@ -293,12 +297,12 @@ def uplink_section(runs: Runs[Effort]) -> Section:
         name="uplink",
         title="Uplink past a building",
         text=(
-            "A public script by the same author has a sibling scenario with an uplink. The phone "
-            "walks from (100, -20) to (100, 20) m. It passes a building at (80, -10) to (90, 10) m "
-            "that is 10 m high. The cell is 3 m high at the origin. Here the carrier has 400 MHz "
-            f"with UMa, for {length_s(runs.effort):g} s. An independent re-run of the script on "
-            "another simulator has 54 Mbit/s for one path. The last rows change one assumption "
-            "each."
+            "A public script by the same author has a related scenario with an uplink. The phone "
+            "moves from (100, -20) to (100, 20) m. It passes a building at (80, -10) to (90, 10) "
+            "m that is 10 m high. The cell is 3 m high at the origin. Here the carrier has 400 "
+            f"MHz, the channel is UMa, and a run lasts {length_s(runs.effort):g} s. An "
+            "independent run of the script on another simulator has 54 Mbit/s for one path. The "
+            "last rows change one assumption each."
         ),
         table=Table.of(
             records,
@@ -320,11 +324,11 @@ STUDY = Study(
     introduction="""\
 One CUBIC flow downloads over a 28 GHz cell of 1 GHz while its user walks across at 2 m/s. With
 *none* the link repeats no lost data (one transmission, RLC UM). *HARQ* has three transmissions and
-RLC UM, and *HARQ + RLC AM* repeats everything that is lost. Half of the places are in sight and
-half are not. Means weigh them by the line-of-sight probability. Intervals (±) are 95 % confidence
-intervals (stratified jackknife) over places. A seed draws the shadowing, the fading and the block
-errors of a place, which every mode shares. The paper prints no tables of this experiment, so the
-claims in its text are checked.
+RLC UM, and *HARQ + RLC AM* repeats everything that is lost. Half of the UE positions are in LOS and
+half in NLOS. Means weight the two kinds by the LOS probability. Intervals (±) are 95 % confidence
+intervals (stratified jackknife) over positions. A seed determines the shadowing, the fading and the
+block errors at a position, and all modes share them. The paper prints no tables of this experiment,
+so the claims in its text are checked.
 """,
     full=Effort(seeds=12, swept_seeds=5, delay_seeds=3, walk_seeds=4, duration_s=20),
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),

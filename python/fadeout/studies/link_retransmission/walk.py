@@ -42,10 +42,12 @@ def section(runs: Runs[Effort]) -> Section:
         name="walk",
         title="SINR of a walk behind a building",
         text=(
-            "From (45 m, 0) to (55 m, 0) at 2 m/s, antennas at (75 m, 50 m), a building between "
-            f"them from the middle on. *Drop*: from the median in sight to the median behind. "
-            f"*Deepest*: to the lowest mean of {1e3 * BIN_S:g} ms. Means of {seeds} seeds. "
-            "The paper has 10 to 15 dB for LTE and says that 28 GHz may exceed 30 dB."
+            "The UE walks from (45 m, 0) to (55 m, 0) at 2 m/s, and the antennas are at (75 m, "
+            "50 m). From the middle of the walk on, a building is between them. *Drop*: "
+            "difference between the median SINR in LOS and the median SINR behind the building. "
+            "*Deepest*: difference between the median SINR in LOS and the lowest mean over "
+            f"{1e3 * BIN_S:g} ms. The values are means of {seeds} seeds. The paper has a drop of "
+            "10 to 15 dB for LTE, and says that the drop at 28 GHz may exceed 30 dB."
         ),
         table=Table.of(
             records,
@@ -56,9 +58,8 @@ def section(runs: Runs[Effort]) -> Section:
             },
         ),
         figures={
-            "SINR of transport blocks, means of 10 ms, one seed (the paper's Figure 1).": (
-                figures.sinr_over_time(traces[0])
-            )
+            "SINR of the transport blocks in one run, as means over 10 ms (the paper's Figure "
+            "1).": (figures.sinr_over_time(traces[0]))
         },
     )
 

@@ -68,8 +68,9 @@ def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[
         verdicts,
         title="What TR 36.839 concludes",
         text=(
-            "In words, from memory, as the tables of the report are not at hand. Values are "
-            "differences in percentage points. A claim holds if the 95 % intervals of its "
-            "differences are above zero. It is *open* if an interval includes zero."
+            "The conclusions of TR 36.839 are stated in words, from memory, because its tables "
+            "were not available. Values are differences in percentage points. A claim holds if "
+            "the 95 % intervals of its differences are above zero. A claim is *open* if an "
+            "interval includes zero."
         ),
     )

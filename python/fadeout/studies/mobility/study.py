@@ -44,7 +44,10 @@ from fadeout.study import (
 
 FOLDER = Path(__file__).parent
 
-DRAWN = "Lines through a circular pico that fail. Only the points were computed."
+DRAWN = (
+    "Share of the lines through a circular pico on which the handover fails. Only the points "
+    "were computed."
+)
 
 RATES = {
     "Failures": failure,
@@ -118,13 +121,16 @@ def circle_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Effort)
         name="circle",
         title="A circular pico: geometry and the simulator",
         text=(
-            "Lines lie at any distance up to 50 m from a pico's centre. Event A3 begins at 50 m, "
-            "and the macro is below Qout within 40 m. Each cell has percentages of all lines, from "
-            "the closed form, from a walk along the lines, and ours. The walk includes the delays "
-            "of the simulator. Qout is compared with a mean of 200 ms, and levels of interference "
-            "are up to 100 ms old. The time from the report to the command is included too. "
-            "*None*: gone before the time to trigger is over. *Failed*: within 40 m before the "
-            "command. *Ping-pong*: there and back within 1 s."
+            "UEs move along straight lines that pass a pico's centre at any distance up to 50 m. "
+            "The condition of event A3 begins to hold at 50 m, and the macro is below Qout "
+            "within 40 m. Each cell of the table has three percentages of all lines. They are "
+            "from the closed form, from a numerical walk along the lines, and from the "
+            "simulator. The walk includes the delays of the simulator. In the walk, Qout is "
+            "compared with a mean over 200 ms, and interference levels are up to 100 ms old. The "
+            "walk also includes the time from the report to the command. *None*: the UE leaves "
+            "the pico before the time to trigger is over. *Failed*: the UE is within 40 m before "
+            "it has the command. *Ping-pong*: the UE is handed over to the pico and back within "
+            "1 s."
         ),
         table=Table.of(
             records,
@@ -159,9 +165,10 @@ def leaves_out_section(found: Mapping[LinePoint, Sequence[Numbers]], effort: Eff
     return assumptions_section(
         [moved(change) for change in (BASE, *CIRCLE_CHANGES)],
         ["none %", "failed %", "ping-pong %", "command after ms"],
-        f"At {CIRCLE_AT[0]:g} km/h and {CIRCLE_AT[1]} ms to trigger, one put back at a time. The "
-        f"closed form has {100 * form['none']:.1f}, {100 * form['failed']:.1f} and "
-        f"{100 * form['ping_pong']:.1f} %.",
+        f"The speed is {CIRCLE_AT[0]:g} km/h, and the time to trigger is {CIRCLE_AT[1]} ms. Each "
+        "row adds one effect that the closed form omits. The closed form has "
+        f"{100 * form['none']:.1f} % (*none*), {100 * form['failed']:.1f} % (*failed*) and "
+        f"{100 * form['ping_pong']:.1f} % (*ping-pong*).",
         name="circle-assumptions",
         title="What the closed form leaves out",
     )
@@ -204,10 +211,13 @@ def speeds_section(found: Found, effort: Effort) -> Section:
         name="speeds",
         title="Failures, ping-pongs and short stays by speed and set",
         text=(
-            "The sets of TR 36.839 (time to trigger, offset, filter), from memory. *States*: "
-            "failures a run, before A3 holds, until the command, and in the target. *Failures* are "
-            "those of states 2 and 3 over these and the handovers. Ping-pongs and short stays "
-            "(ping-pongs among them) are over handovers, with a minimum stay of 1 s."
+            "The parameter sets of TR 36.839 (time to trigger, offset, filter) are from memory. "
+            "*State 1*: number of failures in a run before the condition of A3 holds. *State 2*: "
+            "number of failures from then until the UE has the command. *State 3*: number of "
+            "failures in the target cell. *Failures*: failures of states 2 and 3, divided by the "
+            "sum of these failures and the handovers. The shares of ping-pongs and short stays "
+            "are relative to the handovers. A short stay lasts less than 1 s, and ping-pongs are "
+            "short stays too."
         ),
         table=Table.of(
             records,
@@ -255,7 +265,7 @@ def triggers_section(found: Found, effort: Effort) -> Section:
     return Section(
         name="triggers",
         title="Time to trigger and offset",
-        text=f"At {AT_KMH:g} km/h with k = {MIDDLE.filter}.",
+        text=f"The speed is {AT_KMH:g} km/h, and the filter coefficient k is {MIDDLE.filter}.",
         table=Table.of(
             records,
             {
@@ -285,7 +295,8 @@ def assumptions(found: Found) -> Section:
     return assumptions_section(
         [moved(change) for change in (BASE, *CHANGES)],
         ["handovers a run", *(f"{name.lower()} %" for name in RATES)],
-        f"At {AT_KMH:g} km/h with set 3, one changed at a time. The first two rows have all seeds.",
+        f"The speed is {AT_KMH:g} km/h, with set 3. Each row changes one assumption. The first "
+        "two rows have all seeds.",
     )
 
 
@@ -294,12 +305,12 @@ STUDY = Study(
     folder=FOLDER,
     title="Handover failures and ping-pongs among macro cells and picos",
     introduction="""\
-UEs go straight on among 19 sites of three sectors with a pico each, as in TR 36.839, at full load.
-The study counts handover failures by the report's states, handovers that go back at once, and short
-stays. It varies the speed and the event's time to trigger and offset. The report's own tables are
-not at hand. The first section therefore compares our numbers with the closed form of a circular
-pico. Intervals (±) are 95 % confidence intervals over seeds, which all points share. README.md
-lists the choices.
+UEs move straight on among 19 sites at full load, as in TR 36.839. Each site has three sectors with
+a pico each. The study counts handover failures by the states of TR 36.839, ping-pongs, and short
+stays. The study varies the speed, the event's time to trigger and its offset. The tables of TR
+36.839 were not available. The first section therefore compares our results with the closed form of
+a circular pico. Intervals (±) are 95 % confidence intervals over seeds, and all points use the same
+seeds. README.md lists the choices.
 """,
     full=Effort(seeds=20, swept_seeds=5, duration_s=10),
     quick=Effort(
