@@ -86,7 +86,7 @@ pub struct ChannelConfig {
 fadeout_core::parameters! {
     /// Defaults of a channel's parameters.
     struct Keys {
-        /// Source of the line-of-sight state of a UE.
+        /// Rule that decides whether a UE is in line of sight.
         line_of_sight: LineOfSight = choice(LineOfSight::NAMES, "drawn"),
         /// True if shadowing is added to the path loss.
         shadowing: bool = flag("true"),

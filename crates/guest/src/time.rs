@@ -166,8 +166,9 @@ impl Clock {
         self.has_started
     }
 
-    /// Lets the guest run at `at`, or at the current time if that is later. Returns the message to
-    /// send after [`Clock::times`] has been written.
+    /// Lets the guest run. Its clock is set to `at`, but never to an earlier time than its present
+    /// time. Returns the message that starts the guest. Write [`Clock::times`] to the memory that
+    /// the guest shares before you send this message.
     pub fn run(&mut self, at: u64) -> Message {
         self.now = self.now.max(at);
         self.is_running = true;

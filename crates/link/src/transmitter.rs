@@ -53,7 +53,8 @@ impl Transmitter {
             }
             Transmitter::Blocks(blocks) => {
                 let mut ahead = Blocks::clone(blocks);
-                // A packet that fits into a begun block was added when that block began.
+                // At its start a block takes all waiting packets that fit. The waiting bytes are
+                // therefore sent in later blocks, and `now` is used in place of `since`.
                 ahead.transmit(now, size);
                 ahead.free_at()
             }

@@ -51,8 +51,9 @@ impl Registered for Manhattan {
     const ENTRY: Entry = Entry::new(
         "manhattan",
         "random",
-        "The UE goes along the streets of a grid and changes its speed by distance. It is \
-         stationary from the start.",
+        "The UE goes along the streets of a grid. It may change its speed after each \
+         `update-distance`. Speed and position have their steady-state distribution from the start \
+         of the run.",
         "ETSI TR 101 112 clause B.1.6.4.2; BonnMotion's ManhattanGrid",
     )
     .with_aliases(&["manhattan-grid"])

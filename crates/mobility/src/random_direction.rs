@@ -28,8 +28,9 @@ impl Registered for RandomDirection {
     const ENTRY: Entry = Entry::new(
         "random-direction",
         "random",
-        "The UE goes straight to the edge of a rectangle, pauses, and takes another direction. It \
-         is stationary from the start.",
+        "Random direction: the UE goes straight to the edge of a rectangle, pauses, and takes \
+         another direction. Speed and position have their steady-state distribution from the start \
+         of the run.",
         "E. Royer, P. Melliar-Smith, L. Moser, An Analysis of the Optimum Node Density for Ad hoc \
          Mobile Networks, IEEE ICC 2001",
     )

@@ -27,8 +27,8 @@ impl Registered for RandomWaypointParameters {
     const ENTRY: Entry = Entry::new(
         "random-waypoint",
         "random",
-        "The UE goes to places drawn uniformly from a rectangle, with pauses. It is stationary \
-         from the start.",
+        "Random waypoint: the UE goes to places drawn uniformly from a rectangle, with pauses. \
+         Speed and position have their steady-state distribution from the start of the run.",
         "W. Navidi, T. Camp, Stationary Distributions for the Random Waypoint Mobility Model, IEEE \
          TMC 3(1), 2004",
     )

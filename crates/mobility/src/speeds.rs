@@ -34,7 +34,7 @@ fadeout_core::parameters! {
     /// Speeds of UEs that draw a new one from time to time.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Speeds {
-        /// Distribution of the speeds that are drawn.
+        /// Distribution from which the speeds of the UE are drawn.
         pub speed_law: SpeedLaw = choice(SpeedLaw::NAMES, "uniform"),
         /// Range of the speeds.
         pub range: SpeedRange = group(),

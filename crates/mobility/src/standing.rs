@@ -11,13 +11,8 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 pub struct Standing;
 
 impl Registered for Standing {
-    const ENTRY: Entry = Entry::new(
-        "static",
-        "deterministic",
-        "The UE stays where it is.",
-        "none",
-    )
-    .with_aliases(&["fixed"]);
+    const ENTRY: Entry = Entry::new("static", "deterministic", "The UE does not move.", "none")
+        .with_aliases(&["fixed"]);
 
     fn from_settings(_: &Settings<'_>, (): ()) -> Self {
         Standing

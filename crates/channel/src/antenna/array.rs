@@ -100,9 +100,10 @@ fadeout_core::parameters! {
         /// Antenna element. `tr38901-calibration` is 3GPP's convention: 8 dBi for an element whose
         /// area allows only 5 dBi. The area of all other elements limits their gain.
         element: ElementKind = choice(ElementKind::NAMES, "aperture"),
-        /// Distance between neighbouring elements.
+        /// Distance between neighbouring antenna elements, in wavelengths.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
-        /// Number of codebook beams per element and axis. With 0 the beam is steered continuously.
+        /// Number of codebook beams per element and axis. With 0 there is no codebook, and the beam
+        /// points in any direction.
         oversampling: u32 = integer((0, 16, ""), "2"),
         /// Direction of the array's broadside.
         boresight: Boresight = group(),

@@ -15,14 +15,15 @@ fadeout_core::parameters! {
     /// A beam: its width and its gain.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamParameters {
-        /// Half-power beamwidth in azimuth.
+        /// Half-power beamwidth of the beam in azimuth.
         pub width_deg as "width": f64 = number((0.1, 360.0, "deg"), "12"),
-        /// Half-power beamwidth in elevation.
+        /// Half-power beamwidth of the beam in elevation.
         pub height_deg as "height": f64 = number((0.1, 360.0, "deg"), "12"),
         /// Share of the ideal directivity that the beam reaches. At 0.87 the main lobe contains all
         /// the power.
         pub efficiency: f64 = number((0.01, 0.87, ""), "0.7"),
-        /// Level of the side lobes below the peak. It is lower if the main lobe leaves less power.
+        /// Level of the side lobes below the peak gain. The side lobes are weaker if the main lobe
+        /// leaves less power for them.
         // The first side lobe of a uniform array is 13 dB below the peak, and all others are lower.
         // The element of TR 38.901 has a level of 30 dB.
         pub side_lobe: Decibel = number((0.0, 100.0, "dB"), "20"),
@@ -77,9 +78,10 @@ impl Beam {
 /// integral of `10^(-1.2 x^2) dx`, squared, is `pi / (1.2 ln 10)`.
 const LOBE_SHARE: f64 = PI / (1.2 * LN_10);
 
-/// Returns the gain at the centre of a beam of these half-power beamwidths in degrees, `41253
-/// efficiency / (azimuth elevation)`. The sphere has 41 253 square degrees. The source is C. A.
-/// Balanis, "Antenna Theory", 4th edition, equation 2-27, with an efficiency.
+/// Returns the gain at the centre of a beam with the given half-power beamwidths in degrees:
+/// `41253 * efficiency / (azimuth * elevation)`. The sphere has 41 253 square degrees. The source is
+/// C. A. Balanis, "Antenna Theory", 4th edition, equation 2-27. The efficiency is added to this
+/// equation.
 pub fn peak_gain(azimuth_deg: f64, elevation_deg: f64, efficiency: f64) -> Decibel {
     Decibel(to_db(41_253.0 * efficiency / (azimuth_deg * elevation_deg)))
 }
@@ -88,7 +90,7 @@ impl Registered for Beam {
     const ENTRY: Entry = Entry::new(
         "beam",
         "steered",
-        "A Gaussian beam that is steered without steps. Its gain follows from its beamwidth.",
+        "A Gaussian beam that can point in any direction. Its beamwidth determines its gain.",
         "main lobe of TR 38.901 Table 7.3-1; C. A. Balanis, Antenna Theory, equation 2-27",
     )
     .with_parameters(BeamParameters::PARAMETERS);

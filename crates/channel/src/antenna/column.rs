@@ -35,13 +35,14 @@ fadeout_core::parameters! {
     struct ColumnParameters {
         /// Azimuth of the antenna's boresight, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
-        /// Electrical tilt below the horizon. 12 degrees is a zenith angle of 102 degrees.
+        /// Electrical tilt below the horizon. A tilt of 12 degrees is a zenith angle of 102
+        /// degrees.
         tilt: f64 = number((-90.0, 90.0, "deg"), "12"),
         /// Number of elements in the column, one above the other.
         rows: u32 = integer((1, 256, ""), "10"),
-        /// Antenna element.
+        /// Kind of antenna element.
         element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
-        /// Distance between neighbouring elements.
+        /// Distance between neighbouring antenna elements, in wavelengths.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
     }
 }

@@ -169,7 +169,7 @@ fadeout_core::parameters! {
     /// Parameters of a single element.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ElementParameters {
-        /// Antenna element.
+        /// Kind of antenna element.
         element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
         /// Direction of the boresight.
         boresight: Boresight = group(),
@@ -180,7 +180,8 @@ impl Registered for Mounted<Element> {
     const ENTRY: Entry = Entry::new(
         "element",
         "fixed",
-        "One element of an antenna panel. The default has 8 dBi and a beamwidth of 65 degrees.",
+        "One element of an antenna panel. The default element has 8 dBi and a beamwidth of 65 \
+         degrees.",
         "TR 38.901 Table 7.3-1",
     )
     .with_parameters(ElementParameters::PARAMETERS);
@@ -281,7 +282,7 @@ impl Registered for Mounted<LteSector> {
     const ENTRY: Entry = Entry::new(
         "sector",
         "fixed",
-        "The three-sector antenna of 3GPP's LTE studies.",
+        "Antenna of a three-sector site, from 3GPP's LTE studies.",
         "TR 36.814 Table A.2.1.1-2",
     )
     .with_parameters(SectorParameters::PARAMETERS);

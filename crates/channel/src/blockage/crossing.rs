@@ -56,13 +56,14 @@ fadeout_core::parameters! {
         blocker: Blocker = choice(Blocker::NAMES, "person"),
         /// Speed of the screens across the path. The default is 3 km/h.
         speed: f64 = number((0.01, 300.0, "m/s"), "0.8333333333333333"),
-        /// Smallest distance between a crossing and the UE. The distance of each crossing is drawn
-        /// uniformly.
+        /// Smallest distance from the UE at which a blocker crosses the path. The distance of each
+        /// crossing is drawn uniformly.
         nearest: f64 = number((0.01, 1e5, "m"), "0.5"),
-        /// Largest distance between a crossing and the UE. The distance of each crossing is drawn
-        /// uniformly.
+        /// Largest distance from the UE at which a blocker crosses the path. The distance of each
+        /// crossing is drawn uniformly.
         farthest: f64 = number((0.01, 1e5, "m"), "5"),
-        /// Mean time from one crossing to the next. The times are exponentially distributed.
+        /// Mean time from one blocker's crossing of the path to the next. The times are
+        /// exponentially distributed.
         mean_gap: Span = span("10 s"),
     }
 }
@@ -88,7 +89,8 @@ impl Registered for Crossing {
     const ENTRY: Entry = Entry::new(
         "crossing",
         "geometric",
-        "Persons or vehicles that cross the path at exponential times.",
+        "Persons or vehicles that cross the path. The times between crossings are exponentially \
+         distributed.",
         "TR 38.901 clause 7.6.4.2 (model B)",
     )
     .with_parameters(CrossingParameters::PARAMETERS);

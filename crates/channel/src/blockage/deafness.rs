@@ -20,8 +20,8 @@ fadeout_core::parameters! {
         /// Mean time until the other end's beam turns away. The times are exponentially
         /// distributed.
         pub mean_clear: Span = span("1 s"),
-        /// Mean time for which the other end's beam points elsewhere. The times are exponentially
-        /// distributed.
+        /// Mean time for which the other end's beam points in another direction. The times are
+        /// exponentially distributed.
         pub dwell: Span = span("2 ms"),
         /// Slot time of the backoff.
         pub slot: Span = span("9 us"),
@@ -46,8 +46,8 @@ impl Registered for Deafness {
     const ENTRY: Entry = Entry::new(
         "deafness",
         "random",
-        "The beam of the other end points elsewhere. A node learns by contention when the beam is \
-         back.",
+        "Deafness: at times the other end's beam points in another direction, and no request is \
+         received. Contention decides when the next request succeeds after the beam has returned.",
         "R. Choudhury, N. Vaidya, Deafness: A MAC Problem in Ad Hoc Networks When Using Directional \
          Antennas, IEEE ICNP 2004",
     )

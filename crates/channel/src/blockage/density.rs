@@ -37,8 +37,8 @@ impl Registered for Crowd {
     const ENTRY: Entry = Entry::new(
         "crowd",
         "random",
-        "Blockers that enter the path as a Poisson process, with a rate that follows from their \
-         density on the ground.",
+        "Blockers that enter the path as a Poisson process. Their density on the ground determines \
+         the rate.",
         "Jain, Kumar and Panwar, Driven by Capacity or Blockage?, 2018",
     )
     .with_parameters(Crowd::PARAMETERS);

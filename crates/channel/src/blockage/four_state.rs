@@ -77,7 +77,8 @@ impl Registered for FourState {
     const ENTRY: Entry = Entry::new(
         "four-state",
         "random",
-        "A pedestrian crowd with four states: unshadowed, decay, shadowed and rise.",
+        "A crowd of pedestrians around the path, as a model with four states: unshadowed, decay, \
+         shadowed and rise.",
         "MacCartney, Rappaport and Rangan, IEEE GLOBECOM 2017; NYUSIM 3 defaults",
     )
     .with_parameters(FourStateParameters::PARAMETERS);

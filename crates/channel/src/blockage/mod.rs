@@ -54,7 +54,7 @@ pub(crate) trait Process: fmt::Debug + Send + Sync {
     fn loss_at(&mut self, view: &View) -> f64;
 }
 
-/// Blockage model: the parameters with which the process of each link starts.
+/// Parameters of a blockage model. Each link starts a process with these parameters.
 pub(crate) trait Model {
     /// Type of the model's process.
     type Process: Process + 'static;

@@ -120,7 +120,8 @@ impl Registered for ModelA {
     const ENTRY: Entry = Entry::new(
         "model-a",
         "geometric",
-        "Angular blocking regions around the UE, and one of the user's own body.",
+        "Angular regions around the UE in which the path is blocked, including a region blocked by \
+         the user's body.",
         "TR 38.901 clause 7.6.4.1",
     )
     .with_parameters(ModelAParameters::PARAMETERS);

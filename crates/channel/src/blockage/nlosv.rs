@@ -84,7 +84,8 @@ impl Registered for Nlosv {
     const ENTRY: Entry = Entry::new(
         "nlosv",
         "random",
-        "Vehicles in the path by the laws of TR 37.885, for scenarios that give no vehicles.",
+        "Random vehicles in the path with the probabilities of TR 37.885, for scenarios without a \
+         table `vehicles`.",
         "TR 37.885 clause 6.2.1",
     )
     .with_parameters(Nlosv::PARAMETERS);

@@ -240,7 +240,7 @@ impl Registered for TwoState {
     const ENTRY: Entry = Entry::new(
         "two-state",
         "random",
-        "Blocked and clear times in turn, with exponential lengths.",
+        "Blocked and clear times in turn. Their lengths are exponentially distributed.",
         "continuous-time Markov chain",
     )
     .with_parameters(TwoState::PARAMETERS);

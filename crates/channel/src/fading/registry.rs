@@ -72,7 +72,7 @@ impl Rician {
     }
 }
 
-/// Fading by the clusters at the UE's position.
+/// Fading computed from clusters of rays, which are drawn for the UE's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clusters;
 

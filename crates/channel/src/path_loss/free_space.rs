@@ -93,7 +93,7 @@ impl Registered for CloseIn {
     const ENTRY: Entry = Entry::new(
         "close-in",
         "measurement",
-        "Free space up to 1 m, then a path loss exponent.",
+        "Close-in model: free space up to 1 m, and a path loss exponent beyond.",
         "Sun et al., IEEE TVT 65(5), 2016",
     )
     .with_parameters(CloseIn::PARAMETERS);

@@ -110,7 +110,7 @@ impl Registered for LteMacro {
     const ENTRY: Entry = Entry::new(
         "lte-macro",
         "3gpp-lte",
-        "Macro cell at 2 GHz or 900 MHz, without a line-of-sight state.",
+        "Macro cell at 2 GHz or 900 MHz. The path loss does not depend on line of sight.",
         "TR 36.942 clause 4.5.2; TR 36.814 Table A.2.1.1-2",
     );
 

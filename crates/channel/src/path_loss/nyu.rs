@@ -82,7 +82,8 @@ impl Registered for Nyu28 {
     const ENTRY: Entry = Entry::new(
         "nyu-28",
         "measurement",
-        "28 GHz in New York, with an outage state.",
+        "Measurements at 28 GHz in New York. A UE is in line of sight, out of line of sight, or in \
+         outage.",
         "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
     );
 
@@ -118,7 +119,8 @@ impl Registered for Nyu73 {
     const ENTRY: Entry = Entry::new(
         "nyu-73",
         "measurement",
-        "73 GHz in New York, with an outage state.",
+        "Measurements at 73 GHz in New York. A UE is in line of sight, out of line of sight, or in \
+         outage.",
         "Akdeniz et al., IEEE JSAC 32(6), 2014, Table I",
     );
 

@@ -28,17 +28,17 @@ macro_rules! words {
 words! {
     /// The source of the line-of-sight state of a UE.
     enum LineOfSight {
-        /// Drawn by the model's line-of-sight probability. Neighbouring positions have correlated
-        /// states.
+        /// The state is drawn with the line-of-sight probability of the path loss model.
+        /// Neighbouring positions have correlated states.
         Drawn = "drawn",
-        /// Drawn by the model's line-of-sight probability. One state passes into the other over a
-        /// few metres (TR 38.901 clause 7.6.3.3).
+        /// The state is drawn with the line-of-sight probability of the path loss model. The change
+        /// between states is gradual, over a few metres (TR 38.901 clause 7.6.3.3).
         Soft = "soft",
-        /// Always in line of sight.
+        /// Every UE is always in line of sight.
         Clear = "clear",
-        /// Never in line of sight.
+        /// No UE is ever in line of sight.
         Obstructed = "obstructed",
-        /// Decided by the buildings of the scenario, whose edges diffract.
+        /// The buildings of the scenario determine the state. Their edges diffract.
         Geometry = "geometry",
     }
 
@@ -46,18 +46,18 @@ words! {
     enum BeamPrediction {
         /// Beams point to the UE's position at the last measurement.
         None = "none",
-        /// Beams keep turning as fast as the direction changed between the last two measurements.
+        /// Beams turn at the rate at which the direction changed between the last two measurements.
         Angle = "angle",
-        /// Beams follow a straight line from the position, and at the speed, that the UE reported
-        /// with the measurement.
+        /// Beams follow a UE that is assumed to move on a straight line. The UE reports its
+        /// position and speed with the measurement.
         Place = "place",
     }
 
     /// The RRC state to which a connection is released.
     enum ReleasedState {
-        /// The core network pages the UE, and the connection is set up anew.
+        /// The UE is idle. The core network pages it, and a new connection is set up.
         Idle = "idle",
-        /// The base station pages the UE, and the connection is resumed.
+        /// The UE is inactive. The base station pages it, and the connection is resumed.
         Inactive = "inactive",
     }
 

@@ -14,12 +14,13 @@ crate::parameters! {
     /// A probability that rises with the delay.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Ramp {
-        /// Delay at which marking begins. No source gives a value for a radio. It must exceed the
-        /// bursts of ACKs that wait for a scheduling request, which LTE sends every 10 ms by
-        /// default. RFC 9332 has 800 us for links.
+        /// Delay at which marking begins. No source gives a value for radio bearers. RFC 9332 has
+        /// 800 us for links. The threshold must exceed the time for which bursts of ACKs wait for a
+        /// scheduling request. LTE sends these requests every 10 ms by default.
         pub threshold: Span = span("10 ms"),
         /// Range of delay above the threshold over which the share of marked packets grows linearly
-        /// from zero to one. 0 is a step (RFC 9332 appendix A.1).
+        /// from zero to one. With 0 the share jumps to one at the threshold (RFC 9332 appendix
+        /// A.1).
         pub range: Span = span("0 ms"),
     }
 }
@@ -56,8 +57,8 @@ crate::parameters! {
     pub struct EcnStepConfig {
         /// Threshold and range of the marking.
         pub ramp: Ramp = group(),
-        /// Packets that are marked. `ect`: all ECN-capable ones, which suits DCTCP but not classic
-        /// ECN. `ect-1`: only ECT(1) (L4S, RFC 9331 section 5.1).
+        /// Packets that are marked. `ect`: all ECN-capable packets, which is suitable for DCTCP but
+        /// not for classic ECN. `ect-1`: only packets with ECT(1) (L4S, RFC 9331 section 5.1).
         pub marks: Marks = choice(Marks::NAMES, "ect"),
     }
 }
@@ -66,8 +67,8 @@ impl<Context> Registered<Context> for EcnStepConfig {
     const ENTRY: Entry = Entry::new(
         "ecn-step",
         "active",
-        "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague, and drops \
-         none.",
+        "Marks ECN-capable packets if the delay exceeds a threshold, for DCTCP and Prague. Drops \
+         no packets.",
         "RFC 9332 section 4.2; RFC 8257 section 3.1",
     )
     .with_parameters(EcnStepConfig::PARAMETERS);

@@ -137,7 +137,7 @@ impl Entry {
 /// Type that a scenario can name. Its constructor takes a `Context` in addition to the parameters,
 /// such as a random stream.
 pub trait Registered<Context = ()>: Sized {
-    /// Name, parameters and source of the type.
+    /// Name, description and parameters of the type, and the reference to the literature.
     const ENTRY: Entry;
 
     /// Returns the value that the parameters describe.

@@ -35,21 +35,23 @@ fadeout_core::parameters! {
     /// The parameters of PDCP that a scenario may give.
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct PdcpParameters {
-        /// Order of delivery. `by-generation`: PDCP reorders in NR, RLC in LTE. `in-order`: PDCP
-        /// reorders. `from-rlc`: RLC reorders. `out-of-order`: nothing reorders.
+        /// Layer that reorders packets before delivery. `by-generation`: PDCP in NR, RLC in LTE.
+        /// `in-order`: PDCP. `from-rlc`: RLC. `out-of-order`: no layer, so packets may be delivered
+        /// out of order.
         delivery: Reordering = choice(Reordering::NAMES, "by-generation"),
         /// Time for which PDCP waits for a missing packet when it reorders (t-Reordering).
         t_reordering: Span = span("100 ms"),
         /// Time after which PDCP drops a packet that was not sent (discardTimer). Zero means never.
         discard_timer: Span = span("0 ms"),
-        /// Compression of the headers of TCP, UDP and IP in both directions. It does not work with
-        /// out-of-order delivery, a split bearer, RLC's transparent mode or `procedure = "daps"`.
+        /// Compression of the headers of TCP, UDP and IP in both directions: none, or ROHC.
+        /// Compression is not possible with out-of-order delivery, a split bearer, RLC's
+        /// transparent mode or `procedure = "daps"`.
         header_compression: HeaderCompression = choice(HeaderCompression::NAMES, "not-used"),
-        /// Largest context identifier (maxCID). `max-cid` + 1 flows can have a compression context
-        /// at a time. Further flows take over the contexts of others.
+        /// Largest context identifier (maxCID). At most `max-cid` + 1 flows have a compression
+        /// context at the same time. An additional flow takes over the context of another flow.
         max_cid: u32 = integer((1, 16_383, ""), "15"),
-        /// Number of times that the compressor sends a changed header field before it relies on it.
-        /// A new flow starts with whole headers.
+        /// Number of times that the compressor sends a changed header field before it assumes that
+        /// the decompressor knows the field. A new flow starts with whole headers.
         rohc_repetitions: u32 = integer((1, 16, ""), "4"),
         /// Time after which a whole header is sent again, in case the decompressor has lost its
         /// context. Zero means never.
@@ -64,7 +66,7 @@ impl Registered<Generation> for PdcpConfig {
     const ENTRY: Entry = Entry::new(
         "standard",
         "PDCP",
-        "The PDCP of the cell's generation.",
+        "PDCP of the cell's generation: of NR or of LTE.",
         "TS 38.323 and TS 36.323",
     )
     .with_parameters(PdcpParameters::PARAMETERS);

@@ -11,8 +11,9 @@ const BUFFER: Parameter = number(
     "buffer",
     (1500.0, 1e12, "bytes"),
     text("nr-am", Column::Buffer),
-    "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
-     above it adds delay. LTE and NR have the same default.",
+    "Limit of the transmission buffer. A limit below the bandwidth-delay product reduces the \
+     throughput. A limit far above this product increases the delay. LTE and NR have the same \
+     default.",
 )
 .depending();
 /// Default buffer of transparent mode, which carries little data.
@@ -147,7 +148,7 @@ impl Registered<Generation> for Unacknowledged {
     const ENTRY: Entry = Entry::new(
         "um",
         "RLC",
-        "Unacknowledged mode: data that HARQ loses stays lost.",
+        "Unacknowledged mode: RLC does not retransmit data that HARQ has lost.",
         "TS 38.322 and TS 36.322 clause 5.2.2",
     )
     .with_parameters(&[BUFFER, AQM, T_REASSEMBLY]);

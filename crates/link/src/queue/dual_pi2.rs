@@ -41,7 +41,8 @@ fadeout_core::parameters! {
         /// Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix A.1).
         pub l4s_min_threshold: Span = span("800 us"),
         /// Range of delay above `l4s-min-threshold` over which the share of marked packets grows
-        /// from zero to one. 0 is a step (RFC 9332 appendix A.1).
+        /// from zero to one. With 0 the share jumps to one at the threshold (RFC 9332 appendix
+        /// A.1).
         pub l4s_range: Span = span("400 us"),
         /// Scheduler between the two queues (RFC 9332 section 4.2.2 allows either).
         pub scheduler: DualPi2Scheduler = choice(DualPi2Scheduler::NAMES, "weighted-round-robin"),

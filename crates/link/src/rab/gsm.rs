@@ -30,8 +30,8 @@ fadeout_core::parameters! {
     /// GPRS with its parameters.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Gprs {
-        /// Channel coding scheme, with 8, 12, 14.4 or 20 kbit/s for each timeslot, without RLC's
-        /// header.
+        /// Channel coding scheme, with 8, 12, 14.4 or 20 kbit/s for each timeslot, RLC headers
+        /// excluded.
         coding_scheme: String = choice(&["cs-1", "cs-2", "cs-3", "cs-4"], "cs-2"),
         slots: Slots = group(),
         common: Common = group(&[

@@ -37,15 +37,16 @@ fadeout_core::parameters! {
     /// HSPA or HSPA+ with its parameters; the defaults are HSPA's.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Hspa {
-        /// HS-DSCH category of the phone. It gives the largest block and the CQI table (TS 25.306
-        /// Table 5.1a). Categories 5 to 10, 12, 13 and 14 are modelled. Categories that need a
-        /// pause between blocks are not modelled.
+        /// HS-DSCH category of the phone. The category determines the largest block and the CQI
+        /// table (TS 25.306 Table 5.1a). Categories 5 to 10, 12, 13 and 14 are modelled. Categories
+        /// that need a pause between blocks are not modelled.
         category: u32 = integer((5, 14, ""), "10"),
-        /// Channel quality indicator. It gives the size of a block (TS 25.214 Tables 7A to 7G). 0
-        /// takes it from `sinr`.
+        /// Channel quality indicator, which determines the size of a block (TS 25.214 Tables 7A to
+        /// 7G). 0 means the indicator that corresponds to `sinr`.
         cqi: u32 = integer((0, 30, ""), "0"),
         /// Signal to interference and noise ratio of the downlink, used if `cqi` is 0 (Brouwer et
-        /// al., ISSSTA 2004). CQI 1 is at -15.9 dB, and each 1.02 dB more is one CQI more.
+        /// al., ISSSTA 2004). CQI 1 corresponds to -15.9 dB, and the CQI grows by one with each
+        /// 1.02 dB.
         sinr: f64 = number((-50.0, 50.0, "dB"), "4"),
         /// Share of a block that carries no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322
         /// clause 9.2.1.4), and the MAC header.
@@ -55,7 +56,7 @@ fadeout_core::parameters! {
         /// intervals of 10 ms. A phone reports the CQI for which this probability is 0.1 (TS 25.214
         /// clause 6A.2).
         block_error: f64 = number((0.0, 0.9, ""), "0.1"),
-        /// Largest number of transmissions of a block before it is left to RLC.
+        /// Largest number of HARQ transmissions of a block. After that, RLC repeats the block.
         harq_transmissions: u32 = integer((1, 16, ""), "4"),
         /// E-DCH category of the phone, which sends its largest block in every interval (TS 25.306
         /// Table 5.1g).

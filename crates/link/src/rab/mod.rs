@@ -92,16 +92,17 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Common {
         /// One-way delay of each direction through the radio network and the core network. The wait
-        /// for a block and its transmissions add to it.
+        /// for a block and the transmissions of the block are not included.
         delay: Span = span("60 ms"),
-        /// Largest additional delay. Each packet draws its own, uniformly and without reordering.
-        /// Blocks and their repetitions cause jitter in addition.
+        /// Largest additional delay of a packet. Each packet draws its additional delay uniformly
+        /// from zero to this value, without reordering. Blocks and their repetitions cause
+        /// additional jitter.
         jitter: Span = span("0 s"),
-        /// Probability that HARQ leaves a block broken without noticing, so that RLC repeats it.
-        /// Without HARQ, probability that a block is broken.
+        /// Probability that HARQ does not detect that a block was received in error, so that RLC
+        /// repeats the block. Without HARQ, probability that a block is received in error.
         rlc_error: f64 = number((0.0, 0.9, ""), "0.01"),
-        /// Time from a broken block to its repetition by RLC: poll and status report. Later packets
-        /// wait for it.
+        /// Time from a block received in error to its repetition by RLC, for poll and status
+        /// report. Later packets wait for the repetition.
         rlc_delay: Span = span("100 ms"),
     }
 }
@@ -134,18 +135,19 @@ fadeout_core::parameters! {
     /// The radio states of 3G.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct RadioStates {
-        /// True if the phone starts idle, must be promoted to CELL_DCH before anything is sent, and
-        /// falls back after inactivity (TS 25.331 clause 7.1). If false, it is always in CELL_DCH.
+        /// True if RRC states are simulated. The phone starts idle, is promoted to CELL_DCH before
+        /// data is sent, and leaves CELL_DCH after inactivity (TS 25.331 clause 7.1). If false, the
+        /// phone is always in CELL_DCH.
         radio_states: bool = flag("false"),
         /// Time of the promotion from idle to CELL_DCH (Qian et al., IMC 2010).
         idle_promotion: Span = span("2 s"),
         /// Time of the promotion from CELL_FACH to CELL_DCH (Qian et al., IMC 2010).
         fach_promotion: Span = span("1500 ms"),
-        /// Time without data after which CELL_DCH falls back to CELL_FACH (Qian et al., IMC 2010: 5
-        /// to 6 s).
+        /// Time without data after which the phone changes from CELL_DCH to CELL_FACH (Qian et al.,
+        /// IMC 2010: 5 to 6 s).
         dch_timer: Span = span("5 s"),
-        /// Time without data after which CELL_FACH falls back to idle (Qian et al., IMC 2010: 4 to
-        /// 12 s).
+        /// Time without data after which the phone changes from CELL_FACH to idle (Qian et al., IMC
+        /// 2010: 4 to 12 s).
         fach_timer: Span = span("12 s"),
     }
 }

@@ -30,10 +30,10 @@ fadeout_core::parameters! {
     /// UMTS with its parameters.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Umts {
-        /// Rate of the downlink's DCH, without RLC's header. Blocks have 10 ms at 384 kbit/s, and
-        /// 20 ms below.
+        /// Rate of the downlink's DCH, RLC headers excluded. A block lasts 10 ms at 384 kbit/s, and
+        /// 20 ms at lower rates.
         downlink_rate: DchRate = choice(DchRate::NAMES, "384 kbit/s"),
-        /// Rate of the uplink's DCH, without RLC's header.
+        /// Rate of the uplink's DCH, RLC headers excluded.
         uplink_rate: DchRate = choice(DchRate::NAMES, "64 kbit/s"),
         common: Common = group(&[
             ("delay", "60 ms"),

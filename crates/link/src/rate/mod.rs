@@ -31,9 +31,9 @@ pub enum RateConfig {
     },
     /// The link switches between two rates.
     OnOff {
-        /// Rate outside the schedule's intervals.
+        /// Rate outside the intervals of `schedule`.
         on: Rate,
-        /// Rate inside the schedule's intervals, usually zero.
+        /// Rate in the intervals of `schedule`, in which the link is off. It is usually zero.
         off: Rate,
         /// Intervals in which the link is off.
         schedule: Schedule,

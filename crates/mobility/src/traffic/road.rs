@@ -294,8 +294,8 @@ impl Road {
         self.lanes.push(lane);
     }
 
-    /// Adds a lane along a line of points, with a light at its end. Returns its first and last
-    /// part.
+    /// Adds a lane along a line of points, with a traffic light at the end of the lane. Each line
+    /// between two points becomes a [`Lane`]. Returns the indices of the first and the last one.
     pub(super) fn add_stretch(
         &mut self,
         line: &[(f64, f64)],

@@ -76,7 +76,7 @@ fn evaluate(quantity: &str, inputs: &[f64]) -> Vec<f64> {
             let (modulation, snr) = (modulation(bits), from_db(snr_db));
             let table = modulation.information(snr);
             let (capacity, dispersion) = (modulation.capacity(snr), modulation.dispersion(snr));
-            // The table agrees with the fits to its stated error.
+            // The table differs from the fits by at most the error that its documentation states.
             assert!((table.capacity - capacity).abs() < 6e-5);
             assert!((table.dispersion - dispersion).abs() < 5e-4);
             vec![capacity, dispersion]

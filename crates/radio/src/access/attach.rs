@@ -200,8 +200,8 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// Reports to the core that the base station has all answers of the UE. Returns false if the
-    /// core does not wait for this report.
+    /// Reports to the core that the UE has completed the last RRC procedure, which sets up its
+    /// bearers. Returns false if the core does not wait for this report.
     pub(super) fn report_to_core(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_ref();
         let is_awaited = attach.is_some_and(|attach| attach.is_path_awaited());

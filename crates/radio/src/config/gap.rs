@@ -28,7 +28,7 @@ impl MeasurementGaps {
         self.offset.unwrap_or_else(spread)
     }
 
-    /// Returns the middle of the first gap of a UE whose middle is not before `at`.
+    /// Returns the earliest time, not before `at`, that is the middle of a measurement gap of a UE.
     pub(crate) fn middle_from(&self, ue: UeId, at: Time) -> Time {
         let period = self.period.as_nanos();
         let middle = (self.offset_of(ue) + self.length / 2).as_nanos() % period;

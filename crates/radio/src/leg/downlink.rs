@@ -19,8 +19,8 @@ impl Leg {
     }
 
     /// Returns the first slot after `slot` in which the leg may have data to send. `backlog` bytes
-    /// wait, and the base station's processing of the next packet ends at `inlet_at`. A UE that is
-    /// out of range is tried again later.
+    /// wait, and the base station's processing of the next packet ends at `inlet_at`. For a UE that
+    /// is out of range, the slot is the time of the next attempt to serve the UE.
     pub(crate) fn downlink_ready(
         &mut self,
         plan: &CellPlan,

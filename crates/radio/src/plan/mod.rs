@@ -45,9 +45,9 @@ pub(crate) struct CellPlan {
 /// for these channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataSymbols {
-    /// Downlink symbols if the slot has no uplink data.
+    /// Number of downlink symbols of a slot in which no uplink data is scheduled.
     pub down: u8,
-    /// Uplink symbols if the slot has no downlink data.
+    /// Number of uplink symbols of a slot in which no downlink data is scheduled.
     pub up: u8,
     /// Maximum number of data symbols of both directions together.
     pub both: u8,

@@ -246,7 +246,8 @@ impl Resources {
         0..self.schemes.len() * self.ranks.len()
     }
 
-    /// Returns scheme number `position`.
+    /// Returns the modulation and coding scheme and the number of layers with the number `position`.
+    /// [`Resources::position`] returns this number.
     pub(crate) fn scheme(&self, position: usize) -> LayeredScheme<'_> {
         LayeredScheme {
             mcs: &self.schemes[position % self.schemes.len()],

@@ -114,9 +114,9 @@ fadeout_core::parameters! {
     pub struct Grid {
         /// Number of sites: one site, or a site with one or two rings of sites around it.
         sites: SiteCount = choice(SiteCount::NAMES, "19"),
-        /// Number of sectors of each site. The antenna of a single sector has no direction.
+        /// Number of sectors of each site. A single sector has an omnidirectional antenna.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
-        /// Distance between neighbouring sites. One neighbour of each site is in the east.
+        /// Distance between neighbouring sites. Each site has a neighbour to its east.
         inter_site_distance: f64 = number((1.0, 100_000.0, "m"), "500"),
         /// Direction of each site's first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
@@ -205,9 +205,9 @@ hexagonal! {
     Macro500 = "macro-500", &["case-1"], "TR 36.814 Table A.2.1.1-1 case 1";
     /// Macro cells 1732 m apart, limited by noise.
     Macro1732 = "macro-1732", &["case-3"], "TR 36.814 Table A.2.1.1-1 case 3";
-    /// Urban macro cells for three-dimensional channels.
+    /// Urban macro cells for the three-dimensional LTE channel model.
     Uma3d = "3d-uma", &[], "TR 36.873 Table 6-1, Table 8.2-1";
-    /// Urban micro cells for three-dimensional channels.
+    /// Urban micro cells for the three-dimensional LTE channel model.
     Umi3d = "3d-umi", &[], "TR 36.873 Table 6-1, Table 8.2-1";
 }
 
@@ -300,7 +300,7 @@ fadeout_core::parameters! {
     /// Two rows of six sites below the ceiling of an open office.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct IndoorHotspot {
-        /// Number of sectors of each site. The antenna of a single sector has no direction.
+        /// Number of sectors of each site. A single sector has an omnidirectional antenna.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
         /// Direction of each site's first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
@@ -311,7 +311,7 @@ impl Registered for IndoorHotspot {
     const ENTRY: Entry = Entry::new(
         "inh",
         "indoor",
-        "An open office of 120 m x 50 m, with 12 sites 20 m apart below its ceiling.",
+        "An open office of 120 m x 50 m, with 12 sites on the ceiling, 20 m apart.",
         "TR 38.901 Table 7.2-2, Table 7.8-1",
     )
     .with_aliases(&["indoor-hotspot"])
@@ -365,8 +365,8 @@ impl Registered for Manhattan {
     const ENTRY: Entry = Entry::new(
         "manhattan",
         "streets",
-        "Blocks of 200 m with streets of 30 m. The buildings obstruct lines of sight, and micro \
-         cells stand at every other crossing.",
+        "A grid of streets 30 m wide around square blocks of 200 m. Buildings obstruct lines of \
+         sight. Micro cells stand at every second crossing.",
         "UMTS 30.03 (TR 101 112) clause B.1.4.1.2",
     )
     .with_parameters(Manhattan::PARAMETERS);

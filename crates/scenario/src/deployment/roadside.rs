@@ -25,7 +25,7 @@ impl Registered for Roadside {
     const ENTRY: Entry = Entry::new(
         "roadside",
         "roads",
-        "Road-side units at equal distances along a straight road, which leads east.",
+        "Road-side units at equal distances along a straight road from west to east.",
         "TR 37.885 annex A",
     )
     .with_aliases(&["rsu"])
@@ -79,7 +79,8 @@ fadeout_core::parameters! {
         radius: f64 = number((1.0, 10_000.0, "m"), "50"),
         /// Number of obstacles. Their places are drawn uniformly without overlap.
         obstacles: u32 = integer((0, 1000, ""), "10"),
-        /// Smallest side of an obstacle. Each side is drawn uniformly from here to `max-size`.
+        /// Smallest side of an obstacle. Each side is drawn uniformly from this value to
+        /// `max-size`.
         min_size: f64 = number((0.1, 1000.0, "m"), "10"),
         /// Largest side of an obstacle. Each side is drawn uniformly from `min-size` to this value.
         max_size: f64 = number((0.1, 1000.0, "m"), "20"),
@@ -97,7 +98,8 @@ impl Registered for Quarter {
     const ENTRY: Entry = Entry::new(
         "obstacle-square",
         "roads",
-        "A square with road-side units, and with obstacles placed off the streets without overlap.",
+        "A square area with road-side units and streets. Obstacles stand off the streets and do \
+         not overlap.",
         "W. Na, D. S. Lakew, J. Lee, S. Cho, Congestion Control vs. Link Failure, section IV",
     )
     .with_parameters(Quarter::PARAMETERS);

@@ -90,8 +90,8 @@ pub(crate) static DEPLOYMENT: &[Key] = &[
         "cell",
         Shape::Table(CELL),
         Optional,
-        "Keys of the cells that differ from the layout's. A table `[cell.NAME-SITE-SECTOR]` \
-         changes a single cell.",
+        "Keys of all cells whose values replace those of the layout. A table \
+         `[cell.NAME-SITE-SECTOR]` changes a single cell.",
     ),
 ];
 
@@ -99,7 +99,7 @@ pub(crate) static DEPLOYMENT: &[Key] = &[
 pub(crate) static DROPS: &[Variant] = &[
     Variant {
         key: "radius",
-        doc: "A disc.",
+        doc: "A disc around a point.",
         keys: &[
             key("radius", LENGTH, Required, "Radius of the disc."),
             key(
@@ -113,7 +113,7 @@ pub(crate) static DROPS: &[Variant] = &[
     },
     Variant {
         key: "corner",
-        doc: "A rectangle.",
+        doc: "A rectangle given by two corners.",
         keys: &[
             key(
                 "corner",
@@ -133,7 +133,7 @@ pub(crate) static DROPS: &[Variant] = &[
     },
     Variant {
         key: "polygon",
-        doc: "A polygon.",
+        doc: "A polygon given by its corners.",
         keys: &[
             key(
                 "polygon",
@@ -146,38 +146,38 @@ pub(crate) static DROPS: &[Variant] = &[
     },
     Variant {
         key: "road",
-        doc: "A road.",
+        doc: "A road given by points along it.",
         keys: &[
             key(
                 "road",
                 Shape::List(&POSITION),
                 Required,
-                "Places along the road in order, at least two.",
+                "Points along the middle of the road in order, at least two.",
             ),
             key(
                 "width",
                 LENGTH_OR_ZERO,
                 Default("\"0 m\""),
-                "Width of the road. A `density` on a road refers to this area.",
+                "Width of the road. A `density` refers to the length of the road times this width.",
             ),
             MIN_DISTANCE,
         ],
     },
     Variant {
         key: "building",
-        doc: "A building.",
+        doc: "A building of the scenario.",
         keys: &[key(
             "building",
             Shape::Reference,
             Required,
-            "Building in which the UEs start. All of them are indoors, on any of its floors of 3 \
-             m, unless `indoor` gives a share.",
+            "Building in which the UEs start. Its floors are 3 m high, and each UE draws its \
+             floor. All UEs are indoors, unless `indoor` gives a share.",
         )],
     },
     Variant {
         key: "cell",
-        doc: "The area of a cell: the places that are nearest to its site and nearest to the \
-            direction of its sector.",
+        doc: "The area of a cell: all points to which its site is the nearest site and the \
+              direction of its sector is the nearest direction.",
         keys: &[
             key(
                 "cell",
@@ -189,15 +189,15 @@ pub(crate) static DROPS: &[Variant] = &[
                 "within",
                 LENGTH,
                 Optional,
-                "Largest distance from the site. Default: the corner of the hexagon of a \
-                 deployment's cell. Other cells need the key.",
+                "Largest distance of a UE from the site. Default: for a cell of a deployment, the \
+                 distance of the hexagon's corner. Required for other cells.",
             ),
             MIN_DISTANCE,
         ],
     },
     Variant {
         key: "deployment",
-        doc: "A whole deployment.",
+        doc: "The whole area of a deployment.",
         keys: &[
             key(
                 "deployment",
@@ -215,8 +215,8 @@ const MIN_DISTANCE: Key = key(
     "min-distance",
     LENGTH_OR_ZERO,
     Optional,
-    "Smallest distance on the ground from every cell. Default: that of the deployment's case, or \
-     none outside a deployment.",
+    "Smallest distance on the ground between a UE and any cell. Default: the minimum distance of \
+     the deployment's layout, or zero without a deployment.",
 );
 
 /// Keys for the UEs of a drop that are inside buildings.
@@ -248,7 +248,8 @@ pub(crate) static INDOOR: &[Key] = &[
         "high-loss-share",
         super::PROBABILITY,
         Default("0"),
-        "Share of the indoor UEs that are behind walls of high loss in place of `penetration`.",
+        "Share of the indoor UEs whose walls have the high penetration loss in place of \
+         `penetration`.",
     ),
 ];
 

@@ -121,8 +121,8 @@ pub(crate) static SCENARIO: &[Key] = &[
         "rab",
         Shape::Map(Rab::KEYS),
         Optional,
-        "Radio access bearers of 2G and 3G by name, from a base station to a phone. A bearer is a \
-         hop, as a link is.",
+        "Radio access bearers of 2G and 3G by name, from a base station to a phone. A route may \
+         contain bearers as well as links.",
     ),
     key(
         "cell",

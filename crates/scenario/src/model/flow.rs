@@ -207,7 +207,8 @@ table! {
         /// Link, bearer, UE or cell that sends the notices, in the direction of the data. A UE or
         /// cell reports when a blockage, an outage or a beam failure interrupts its radio link.
         "link" = Shape::Reference, Required;
-        /// Signalling delay from an event to the arrival of its notice at either end.
+        /// Signalling delay: time from an event at the link until each end of the flow receives the
+        /// notice.
         delay: Span = TIME, Default("\"0 s\"");
         /// Time before the start of a blockage at which it is predicted. The notice arrives `delay`
         /// later. Default: no predictions.

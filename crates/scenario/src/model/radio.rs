@@ -74,8 +74,8 @@ table! {
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// Position of the cell's antenna: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
-        /// Two shifts after which the network repeats itself (wrap-around). A UE receives the image
-        /// of the cell that is nearest to it. Default: no repetition.
+        /// Two displacements after which the network repeats itself (wrap-around). A UE receives
+        /// the cell from the nearest of its wrap-around copies. Default: no repetition.
         "repeats" = Shape::Pair(&POSITION, &POSITION), Optional;
         /// Height of the cell's antenna above ground.
         "height" = HEIGHT, Default("\"10 m\"");
@@ -108,7 +108,7 @@ table! {
         own {}
         /// Path loss model. It includes a line-of-sight probability and shadowing.
         path_loss: Named = Shape::Named { kind: "path-loss", tag: "model" }, Required;
-        /// Source of the line-of-sight state of a UE.
+        /// Rule that decides whether a UE is in line of sight.
         line_of_sight: LineOfSight = Shape::Choice(LineOfSight::WORDS), CHANNEL;
         /// True if shadowing is added to the path loss, with the deviation and correlation distance
         /// of the path loss model.
@@ -239,8 +239,8 @@ table! {
         "drop" = Shape::Variants(DROPS), Optional;
         /// Number of UEs per square kilometre in the area of `drop`, in place of a `count`.
         "density" = Shape::Number(Range::positive(1e12)), Optional;
-        /// Share of the UEs of a `drop` that are inside buildings, with their floors and walls.
-        /// Default: all UEs are outdoors.
+        /// UEs of a `drop` that are inside buildings: their share, floors and walls. Default: all
+        /// UEs are outdoors.
         "indoor" = Shape::Table(INDOOR), Optional;
         /// Speed of each UE of a `drop`. A UE moves straight on in a random direction. On a road it
         /// moves along the road in either direction.
@@ -254,9 +254,9 @@ table! {
         "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
         /// Movement trace that the UE follows, in place of a `mobility` model.
         "trace" = Shape::Table(MovementTrace::KEYS), Optional;
-        /// Group of vehicles in which the UE rides, in place of a `mobility` model. With a `count`,
-        /// each UE rides on a vehicle of its own. `position` and `height` are then those of the
-        /// vehicle's antenna.
+        /// Group of vehicles, one of which carries the UE, in place of a `mobility` model. With a
+        /// `count`, each UE is on a vehicle of its own. `position` and `height` of the UE are those
+        /// of the vehicle's antenna.
         "vehicles" = Shape::Reference, Optional;
         /// Number of the UE's vehicle in its group. With several UEs it is the number of the first
         /// UE's vehicle. On a road the vehicles have no order. In a trace they are in the order of

@@ -155,9 +155,9 @@ words! {
     /// A leg of a split bearer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SplitPath {
-        /// The leg of the UE's `cell`.
+        /// The primary path is the leg of the UE's `cell`.
         Master = "master",
-        /// The leg of the UE's `pscell`.
+        /// The primary path is the leg of the UE's `pscell`.
         Secondary = "secondary",
     }
 }

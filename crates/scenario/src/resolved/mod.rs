@@ -10,9 +10,10 @@ use fadeout_core::{Decibel, Meters, NodeId};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
-    /// Returns the scenario with every default written out, in the keys of the format. Parameters
-    /// of catalog entries are included only if they differ from their defaults. If [`crate::parse`]
-    /// reads [`toml_from_json`] of the result, it returns the same scenario.
+    /// Returns the scenario in the keys of the format, with the defaults of all keys written out. An
+    /// exception are parameters of catalog entries. They are included only if they differ from
+    /// their defaults. If [`crate::parse`] reads [`toml_from_json`] of the result, it returns the
+    /// same scenario.
     pub fn to_json(&self) -> Value {
         let mut file = json!({
             "title": self.title,

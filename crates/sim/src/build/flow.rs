@@ -28,7 +28,7 @@ const NR_LARGEST_SDU: u64 = 9000;
 /// Standard: TS 36.323 §4.3.1.
 const LTE_LARGEST_SDU: u64 = 8188;
 
-/// Adds flows to the parts of a world, in the order of the scenario file.
+/// Builder of flows. It adds the flows to a simulation in the order of the scenario file.
 pub(super) struct Flows<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) directory: &'a Directory,

@@ -17,7 +17,7 @@ const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
 const HIGH_DECREASE: f64 = 0.1;
 
-/// One row of the table.
+/// Row of the response table of RFC 3649.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     /// Largest window for which the row is used, in segments.

@@ -24,9 +24,10 @@ fadeout_core::parameters! {
         rto_rule: RtoRule = choice(RtoRule::NAMES, "rfc6298"),
         /// Granularity to which timeouts are rounded up (1/HZ in Linux).
         timer_tick: Span = span("1 ms"),
-        /// True if timers fire at ticks, as in Linux's timer wheel. A timer fires at the tick after
-        /// its time. A timer of 63 ticks or more fires at every 8th tick, one of 504 ticks or more
-        /// at every 64th, and so on. If false, timers fire at their exact time.
+        /// True if timers expire at ticks, as in Linux's timer wheel. A timer expires at the tick
+        /// after its time. A timer of at least 63 ticks expires at a multiple of 8 ticks, a timer
+        /// of at least 504 ticks at a multiple of 64 ticks, and so on. If false, timers expire at
+        /// their exact time.
         timer_wheel: bool = flag("false"),
         /// Initial congestion window (RFC 6928).
         initial_window: u32 = integer((1, 10_000, "segments"), "10"),

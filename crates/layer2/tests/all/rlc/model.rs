@@ -6,7 +6,7 @@ use fadeout_layer2::rlc::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of each SDU, by serial number.
+/// True for each byte of an SDU that has been marked, for each serial number of an SDU.
 #[derive(Default)]
 struct Bytes(BTreeMap<u32, Vec<bool>>);
 

@@ -154,8 +154,8 @@ impl DuplicatedPdus {
     /// gets no confirmations, so a record is needed until its PDU has left the bearer.
     pub(super) fn trim(&mut self, ledger: &Ledger) {
         while let Some(pdu) = self.pdus.front() {
-            // A PDU that is forwarded between base stations still belongs to the bearer, because
-            // the PDU comes back.
+            // A PDU that is forwarded to another base station still belongs to the bearer. The
+            // other base station sends the PDU on the same bearer.
             let is_gone = ledger.has_left(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
                 true => pdu.is_confirmed || (is_gone && pdu.on == 0),

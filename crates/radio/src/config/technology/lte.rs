@@ -39,7 +39,7 @@ fadeout_core::parameters! {
     /// The parameters of a cell of LTE.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Lte {
-        /// Transmission time interval (TTI). Processing times scale with it.
+        /// Transmission time interval (TTI). Processing times are proportional to it.
         tti: Tti = choice(Tti::NAMES, "1 ms"),
         /// Number of TTIs between two CQI reports.
         cqi_period: u32 = integer((1, 640, "slots"), "5"),
@@ -52,10 +52,11 @@ fadeout_core::parameters! {
         tdd_configuration: u8 = integer((0, 6, ""), "1"),
         /// Special subframe configuration of TDD (TS 36.211 Table 4.2-1).
         special_subframe: u8 = integer((0, 10, ""), "7"),
-        /// Number of HARQ processes in each direction. Default: 8 in FDD, and in TDD that of the
-        /// configuration (TS 36.213 Tables 7-1 and 8-1).
+        /// Number of HARQ processes in each direction. Default: 8 in FDD. In TDD the default
+        /// depends on `tdd-configuration` (TS 36.213 Tables 7-1 and 8-1).
         harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
-        /// TTIs between two SR opportunities. Opportunities outside uplink subframes are not used.
+        /// Number of TTIs between two SR opportunities. Opportunities outside uplink subframes are
+        /// not used.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
         /// Parameters of every cell.
         shared: Shared = group(),
@@ -66,8 +67,8 @@ impl Registered for Lte {
     const ENTRY: Entry = Entry::new(
         "lte",
         "3GPP",
-        "LTE with FDD or TDD. FDD also has the shorter transmission time intervals of 3GPP's \
-         latency study.",
+        "LTE with FDD or TDD. With FDD the transmission time interval may also be one of the \
+         shorter intervals of 3GPP's latency study.",
         "TS 36.211, 36.213, 36.321; R2-153493 Appendix A for short intervals",
     )
     .with_parameters(Lte::PARAMETERS);

@@ -54,11 +54,11 @@ fadeout_core::parameters! {
     /// The parameters of a cell of NR.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nr {
-        /// Numerology mu, with slots of 1 ms / 2^mu. Default: 3 above 6 GHz and 1 below.
+        /// Numerology mu, with slots of 1 ms / 2^mu. Default: 3 above 6 GHz, and 1 below 6 GHz.
         numerology: Option<u8> = integer((0, 6, ""), "by carrier"),
         /// Duplex mode: FDD, TDD with special slots of 10:2:2 symbols, `tdd` with the pattern of
         /// the parameters `tdd-…`, or slots divided by the scheduler. Default: slots divided by the
-        /// scheduler above 6 GHz, and FDD below.
+        /// scheduler above 6 GHz, and FDD below 6 GHz.
         duplex: NrDuplex = choice(NrDuplex::NAMES, "default"),
         /// Tables of CQI and MCS.
         mcs_table: McsTableKind = choice(McsTableKind::NAMES, "64qam"),
@@ -71,8 +71,9 @@ fadeout_core::parameters! {
         sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
         /// Number of HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
-        /// Slots between two SR opportunities. Default: 8, or in TDD the standard's least multiple
-        /// of the pattern from 8 up. Opportunities in slots without PUCCH symbols are not used.
+        /// Number of slots between two SR opportunities. Default: 8. In TDD the default is the
+        /// standard's smallest period of at least 8 slots that is a multiple of the pattern.
+        /// Opportunities in slots without PUCCH symbols are not used.
         sr_period: Option<u32> = integer((1, 640, "slots"), "by duplex"),
         /// Control, feedback and reference signals.
         overheads: Overheads = group(),
@@ -87,8 +88,9 @@ impl Registered for Nr {
     const ENTRY: Entry = Entry::new(
         "nr",
         "3GPP",
-        "5G New Radio. Above 6 GHz it serves one UE at a time, in slots divided by the scheduler. \
-         Below, it has FDD and resource block groups.",
+        "5G New Radio. Above 6 GHz a cell serves one UE at a time, in slots that the scheduler \
+         divides between downlink and uplink. Below 6 GHz it has FDD and divides the band into \
+         resource block groups.",
         "TS 38.211, 38.213, 38.214, 38.321",
     )
     .with_parameters(Nr::PARAMETERS);

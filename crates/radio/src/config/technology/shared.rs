@@ -91,25 +91,25 @@ fadeout_core::parameters! {
     /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
-        /// Number of resource blocks of the carrier, at most as many as the bandwidth has. Needed
-        /// for a part of a channel, or for an aggregate that the standard's table does not list. 0
-        /// means the number in the table.
+        /// Number of resource blocks of the carrier. The bandwidth limits this number. Needed if
+        /// the carrier uses only a part of a channel, or if the standard's table does not list the
+        /// bandwidth. 0 means the number in the table.
         pub(super) resource_blocks: u32 = integer((0, 10_000, ""), "0"),
-        /// Largest number of spatial layers of a downlink transmission. Each antenna element has
-        /// two. Layers share the power.
+        /// Largest number of spatial layers of a downlink transmission. Each antenna element
+        /// supports two layers. The layers share the transmit power.
         pub(super) layers: u32 = integer((1, 8, ""), "1"),
         /// Largest number of spatial layers of an uplink transmission. Default: the value of
         /// `layers`, but at most 4.
         pub(super) uplink_layers: Option<u32> = integer((1, 4, ""), "by layers"),
-        /// Number of layers of a transmission: the number that carries the most data according to
-        /// the reports, or always the largest number.
+        /// Rule for the number of layers of a transmission: the number that carries the most data
+        /// according to the reports, or always the largest number.
         pub(super) rank: RankKind = choice(RankKind::NAMES, "adaptive"),
-        /// Link adaptation, which chooses the MCS: from CQI reports, always the MCS of `mcs`, or
-        /// blocks of `downlink-rate` and `uplink-rate` with the fixed errors of `bler`.
+        /// Link adaptation. It chooses the MCS from CQI reports, or always uses the MCS `mcs`, or
+        /// sends blocks at `downlink-rate` and `uplink-rate` with the error probability `bler`.
         pub(super) adaptation: AdaptationKind = choice(AdaptationKind::NAMES, "reports"),
-        /// Content of CQI reports: one value for the whole band, or an additional one for each
-        /// sub-band. With sub-bands the downlink gives each UE the sub-bands that it receives best.
-        /// Sub-bands need a carrier on which UEs share a slot in frequency.
+        /// Content of CQI reports: one value for the whole band, or an additional value for each
+        /// sub-band. With sub-bands the downlink gives each UE the sub-bands that the UE receives
+        /// best. Sub-bands need a carrier on which UEs share a slot in frequency.
         pub(super) cqi_format: CqiFormat = choice(CqiFormat::NAMES, "wideband"),
         /// MCS index of the adaptation `fixed-mcs`.
         pub(super) mcs: u32 = integer((0, 28, ""), "10"),
@@ -117,18 +117,20 @@ fadeout_core::parameters! {
         pub(super) downlink_rate: Rate = number((1e3, 1e12, "bit/s"), "20000000"),
         /// Uplink rate of the carrier with the adaptation `fixed-rate`.
         pub(super) uplink_rate: Rate = number((1e3, 1e12, "bit/s"), "20000000"),
-        /// Block errors: by the error model, or with the fixed probabilities `bler` and
+        /// Source of block errors: the error model, or the fixed probabilities `bler` and
         /// `retransmission-bler`.
         pub(super) errors: ErrorKind = choice(ErrorKind::NAMES, "model"),
-        /// Error probability of first transmissions, with fixed errors.
+        /// Error probability of the first transmission of a block, with `errors` set to fixed
+        /// probabilities.
         pub(super) bler: f64 = number((0.0, 1.0, ""), "0.1"),
-        /// Error probability of every further transmission, with fixed errors.
+        /// Error probability of each retransmission of a block, with `errors` set to fixed
+        /// probabilities.
         pub(super) retransmission_bler: f64 = number((0.0, 1.0, ""), "0"),
         /// Error probability of first transmissions for which link adaptation chooses the MCS.
         pub(super) target_bler: f64 = number((1e-6, 0.9, ""), "0.1"),
         /// True if HARQ feedback corrects the reported channel quality (outer loop).
         pub(super) outer_loop: bool = flag("true"),
-        /// HARQ combining: the use of earlier transmissions of a block.
+        /// HARQ combining: the way in which the receiver uses earlier transmissions of a block.
         pub(super) harq_combining: CombiningKind = choice(CombiningKind::NAMES, "incremental-redundancy"),
         /// Largest number of transmissions of a block. 1 switches HARQ off.
         pub(super) harq_transmissions: u8 = integer((1, 28, ""), "4"),
@@ -137,33 +139,36 @@ fadeout_core::parameters! {
         /// Probability that an ACK is decoded as a NACK.
         pub(super) ack_to_nack: f64 = number((0.0, 1.0, ""), "0"),
         /// Slot of a UE's first opportunity for a scheduling request: random for each UE, or zero.
-        /// In TDD only slots that have PUCCH symbols in every period are used, if there are any.
+        /// In TDD, if some slots have PUCCH symbols in every period, only these slots are used.
         /// Zero then means the first of these slots.
         pub(super) sr_offset: RequestOffset = choice(RequestOffset::NAMES, "random"),
-        /// Least time between two requests that a UE sends (sr-ProhibitTimer).
+        /// Smallest time between two scheduling requests of a UE (sr-ProhibitTimer).
         pub(super) sr_prohibit: Span = span("0 ms"),
-        /// Size of the first grant after a scheduling request, when the buffer is not known yet.
+        /// Size of the first grant after a scheduling request. The base station does not know the
+        /// size of the UE's buffer yet.
         pub(super) first_grant: u32 = integer((16, 100_000, "bytes"), "256"),
-        /// Slots between two uplink occasions that a UE may use without a scheduling request. 0
-        /// means no such occasions. In TDD the occasions lie on uplink symbols, and a UE waits for
-        /// its next occasion.
+        /// Number of slots between two uplink occasions that a UE may use without a scheduling
+        /// request (configured grant). 0 means no such occasions. In TDD the occasions are in
+        /// uplink symbols, and a UE waits for its next occasion.
         pub(super) configured_grant_period: u32 = integer((0, 10_240, "slots"), "0"),
-        /// Size of a configured grant in resource block groups, or in symbols where one beam serves
-        /// at a time.
+        /// Size of a configured grant in resource block groups. If a cell serves with one beam at a
+        /// time, it is a number of symbols.
         pub(super) configured_grant_size: u32 = integer((1, 275, ""), "1"),
-        /// Length of the long DRX cycle. Zero for UEs that always listen.
+        /// Length of the long DRX cycle. Zero if UEs always listen (no DRX).
         pub(super) drx_cycle: Span = span("0 ms"),
-        /// Time for which a UE listens in each DRX cycle.
+        /// Time for which a UE listens in each DRX cycle (drx-onDurationTimer).
         pub(super) drx_on: Span = span("10 ms"),
-        /// Time for which a UE continues to listen after data.
+        /// Time for which a UE continues to listen after it has received or sent data
+        /// (drx-InactivityTimer).
         pub(super) drx_inactivity: Span = span("100 ms"),
-        /// Uplink power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause
-        /// 5.1.1.1), or full power. Default: open loop below 6 GHz, full power above.
+        /// Uplink power of UEs: open-loop power control with P0 = -84 dBm and alpha = 0.8 (TS
+        /// 36.213 clause 5.1.1.1), or full power. Default: open loop below 6 GHz, full power above
+        /// 6 GHz.
         pub(super) uplink_power: PowerKind = choice(PowerKind::NAMES, "default"),
         /// Time between two updates of path loss, shadowing, blockage and beams. Fading is updated
         /// for every block.
         pub(super) gain_period: Span = span("1 ms"),
-        /// True if cells on the same carrier with another division of downlink and uplink interfere
+        /// True if cells on the same carrier that divide downlink and uplink differently interfere
         /// across directions. The base stations of such cells then interfere with this cell's
         /// uplink, and their UEs with this cell's UEs. Cross-link interference needs TDD or
         /// flexible slots.
@@ -172,9 +177,11 @@ fadeout_core::parameters! {
         /// addition to the data of its UEs. The share represents UEs that are not simulated. It
         /// takes no resources from simulated UEs.
         pub(super) background_load: f64 = number((0.0, 1.0, ""), "0"),
-        /// Time after which a UE that is out of range and has waiting data is tried again.
+        /// Time after which the cell again tries to serve a UE that was out of range and has
+        /// waiting data.
         pub(super) recheck_period: Span = span("40 ms"),
-        /// Time without service after a radio link failure (RLC's maxRetxThreshold).
+        /// Time for which a UE has no service after a radio link failure. RLC declares the failure
+        /// after the maximum number of retransmissions (maxRetxThreshold).
         pub(super) reestablishment: Span = span("200 ms"),
     }
 }

@@ -77,11 +77,12 @@ fadeout_core::parameters! {
         /// uplink, or divided by the scheduler in each slot. A scheduler that divides these symbols
         /// serves one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
-        /// Divided symbols that the uplink leaves to a downlink with data: half of them, or as many
-        /// as the downlink needed in its latest slots.
+        /// Number of divided symbols that the uplink leaves to the downlink if the downlink has
+        /// data. It is half of these symbols, or the number that the downlink needed in its latest
+        /// slots.
         flexible_division: DivisionKind = choice(DivisionKind::NAMES, "demand"),
-        /// Silent symbols between downlink and uplink where flexible symbols are used, and in each
-        /// slot that the scheduler divides.
+        /// Number of silent symbols between downlink and uplink, in slots that use flexible symbols
+        /// and in slots that the scheduler divides.
         pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),
     }
 }

@@ -17,8 +17,8 @@ fadeout_core::parameters! {
     /// The parameters of a cell of 3G.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Utra {
-        /// Power of the primary CPICH over the total power of the cell (CPICH_Ec/Ior, TS 25.133
-        /// clause A.4).
+        /// Power of the primary CPICH divided by the total power of the cell (CPICH_Ec/Ior, TS
+        /// 25.133 clause A.4).
         cpich_ec_ior: Decibel = number((-30.0, 0.0, "dB"), "-10"),
     }
 }

@@ -13,9 +13,9 @@ impl Registered for MaxCiConfig {
     const ENTRY: Entry = Entry::new(
         "max-ci",
         "channel-aware",
-        "Serves the UE with the best reported channel first. Among equal UEs it serves the one \
-         that waited longest. The throughput is highest, without fairness between UEs with \
-         different channels.",
+        "Serves first the UE with the best reported channel. Among UEs with equal channels it \
+         serves the UE that waited longest. The throughput of the cell is maximal, but UEs with \
+         different channels are not treated fairly.",
         "R. Knopp, P. Humblet, Information capacity and power control in single-cell multiuser \
          communications, IEEE ICC 1995",
     )

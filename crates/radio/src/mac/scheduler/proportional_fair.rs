@@ -19,7 +19,8 @@ impl Registered for ProportionalFairConfig {
     const ENTRY: Entry = Entry::new(
         "proportional-fair",
         "channel-aware",
-        "Serves the UE whose present rate is highest relative to its past throughput first.",
+        "Serves first the UE with the highest ratio of present rate to past throughput \
+         (proportional fair).",
         "A. Jalali, R. Padovani, R. Pankaj, Data throughput of CDMA-HDR, IEEE VTC Spring 2000, \
          section II",
     )

@@ -12,8 +12,8 @@ impl Registered for RoundRobinConfig {
     const ENTRY: Entry = Entry::new(
         "round-robin",
         "channel-blind",
-        "Gives UEs equal shares of the slot in turn, independent of their channels. Resources that \
-         one UE does not need go to the others.",
+        "Gives UEs equal shares of the slot in turn, independent of their channels. Other UEs use \
+         the resources that a UE does not need.",
         "S. Sesia, I. Toufik, M. Baker, LTE: The UMTS Long Term Evolution, 2nd ed., section 12.3",
     )
     .with_aliases(&["rr"]);

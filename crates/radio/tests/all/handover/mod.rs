@@ -137,8 +137,8 @@ fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
     }
 }
 
-/// Returns a case with given delays between base stations, or a case over links with probability
-/// `share`.
+/// Returns a random case. With probability `share`, links carry the messages between base stations.
+/// In other cases these messages have fixed delays.
 fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) -> Case {
     match random.chance(share) {
         true => case_over_links(random, rlc, is_nr),

@@ -311,7 +311,7 @@ impl MultipathConnection {
 /// subflow sequence number `first`. Returns the number of bytes.
 fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run) -> u64 {
     let mut sent = 0;
-    // End of the mapping, in bytes from the start of the run.
+    // End of the latest mapping, as an offset in bytes from the start of `run`.
     let mut mapped = 0;
     for &Outgoing { segment, .. } in segments {
         if segment.len == 0 || segment.seq < first {

@@ -248,8 +248,9 @@ impl Sender {
         self.run_recovery(cx, prior_una, flags)
     }
 
-    /// Sets the window after an ACK, by rate reduction and congestion control, and then the pacing
-    /// rate. `delivered_ce` is the number of delivered segments that were marked.
+    /// Sets the window after an ACK, by proportional rate reduction (PRR) or by the congestion
+    /// control. Then sets the pacing rate. `delivered_ce` is the number of delivered segments that
+    /// had a congestion mark.
     #[inline]
     fn adapt_window(
         &mut self,

@@ -176,7 +176,7 @@ impl Registered<Stream> for BbrV3 {
             span(
                 "probe-rtt-interval",
                 "5 s",
-                "Time between two times of PROBE_RTT, which empty the queue.",
+                "Interval between two PROBE_RTT phases. Each phase empties the queue.",
             ),
             span(
                 "probe-rtt-duration",
