@@ -59,9 +59,11 @@ def source_limit(runs: Runs[Effort]) -> Section:
         name="note1",
         title="Note 1: a source that limits its buffer",
         text=(
-            "1 to 1 Mbit/s, bicasting from 10 ms before, S1 at 155 Mbit/s. *Before*: the rate of "
-            "TCP in the 5 s before the command. The limit is set with the round trip, which is "
-            "known here. The paper leaves open how a base station would know it."
+            "The rate is 1 Mbit/s before and after the handover, and S1 has 155 Mbit/s. "
+            "Bicasting begins 10 ms before the command. *Before*: the rate of TCP in the 5 s "
+            "before the command. The limit of the buffer is computed from the round trip, which "
+            "is known here. The paper does not state how a base station would know the round "
+            "trip."
         ),
         table=Table.of(
             records,
@@ -103,10 +105,11 @@ def axes(runs: Runs[Effort]) -> Section:
         name="figure1",
         title="Figure 1's axes: recovery where nothing is forwarded",
         text=(
-            "The curves are lost with the figure. The paper reads from it that at 1 Mbit/s the "
-            f"recovery is always within about {MOST_AXES_S:g} s. Here the interruption is 100 ms, "
-            "without forwarding or bicasting, and the sender follows RFC 6675. The window is the "
-            "bandwidth-delay product and two segments, the worst case in the paper's footnote."
+            "The paper's Figure 1 is not available. The paper concludes from this figure that "
+            f"the recovery at 1 Mbit/s always takes at most about {MOST_AXES_S:g} s. Here the "
+            "interruption is 100 ms, without forwarding or bicasting, and the sender follows RFC "
+            "6675. The window is the bandwidth-delay product plus two segments, which is the "
+            "worst case according to the paper's footnote."
         ),
         table=Table.of(
             records,
@@ -119,7 +122,7 @@ def axes(runs: Runs[Effort]) -> Section:
                 "s": "{_time}",
             },
         ),
-        figures={"Recovery time by rate and round trip.": figures.axes(records)},
+        figures={"Recovery time by rate and round-trip time.": figures.axes(records)},
     )
 
 
@@ -156,12 +159,15 @@ def forward_handover(runs: Runs[Effort]) -> Section:
         name="forward-handover",
         title="Section 3: is forward handover needed?",
         text=(
-            "A cell is lost, and the phone is in another one after an outage. With forward "
-            "handover, the context and the data come over from the old cell. Without it, they are "
-            "lost. The paper has no outage. Here it is 0.3 s (DRX 100 ms) and 1.5 s (DRX 1 s), "
-            "taken for the time to notice and to re-establish. *Share*: share of the time, with "
-            "the paper's one loss in 9 min at DRX 100 ms. The paper has no number for 1 s. *1 % "
-            "at*: time between losses that makes 1 %. The sender follows RFC 6675."
+            "The phone loses its cell, and is in another cell after an outage. With forward "
+            "handover, the old cell transfers the UE's context and data to the new cell. Without "
+            "forward handover, context and data are lost. The paper does not state the length of "
+            "the outage. Here the outage is 0.3 s with a DRX cycle of 100 ms, and 1.5 s with a "
+            "DRX cycle of 1 s. These values are assumed times for the detection and the "
+            "re-establishment. *Share*: share of the time in which TCP recovers, if a cell is "
+            "lost once in 9 min. The paper has this number for DRX 100 ms, and none for DRX 1 s. "
+            "*1 % at*: time between two losses at which this share is 1 %. The sender follows "
+            "RFC 6675."
         ),
         table=Table.of(
             records,
@@ -203,8 +209,9 @@ def assumptions(runs: Runs[Effort]) -> Section:
     return assumptions_section(
         moved,
         [HEADS[cell] for cell in CELLS],
-        "1 to 1 Mbit/s, 10 ms, one changed at a time. Each cell has three medians: "
-        "retransmissions, the time above, and the end of the first bin of 30 ms with the old rate. "
-        "The last is another meaning of *running again*.",
+        "The rate is 1 Mbit/s before and after the handover, and the round trip is 10 ms. Each "
+        "row changes one assumption. Each cell has three medians: the retransmissions, the "
+        "recovery time, and the end of the first bin of 30 ms with the old rate. The third "
+        "median is another definition of the recovery time.",
         named=lambda change: [f"{change.assumption} {change.value}".strip()],
     )

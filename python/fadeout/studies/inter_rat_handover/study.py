@@ -42,9 +42,9 @@ STUDY = Study(
     folder=Path(__file__).parent,
     title="TCP and data at a handover from LTE to 3G",
     introduction="""\
-A contribution to 3GPP RAN2 of 2006 beside the same experiment here. A phone leaves LTE for 3G
-during a download. Either the source forwards the waiting data, or an anchor sends to both cells.
-The choices are listed in the study's README.md.
+This study repeats an experiment of a contribution to 3GPP RAN2 from 2006. A phone is handed over
+from LTE to 3G during a download. Either the source base station forwards the waiting data, or an
+anchor sends the data to both cells (bicasting). The study's README.md lists the assumptions.
 """,
     full=Effort(seeds=12),
     quick=Effort(seeds=3),

@@ -52,9 +52,10 @@ def handovers(runs: Runs[Effort]) -> Iterator[Section]:
             name=figure,
             title=title,
             text=(
-                "Retransmissions and the time until TCP runs at its old rate again, in s. Each "
-                "cell has the paper's numbers, then our medians over the phases of the command "
-                "(the least to the most). Bicasting begins 10 ms before the command."
+                "The table shows the number of retransmissions, and the time in s until TCP has "
+                "its old rate again. Each cell has the paper's numbers, and then our medians "
+                "with the range in brackets. The runs of a median differ in the time of the "
+                "handover command within a segment. Bicasting begins 10 ms before the command."
             ),
             table=Table.of(
                 records,
@@ -113,14 +114,16 @@ def quoted(runs: Runs[Effort]) -> Section:
         name="quoted",
         title="Figures 2 and 3: what the paper quotes of another study",
         text=(
-            "Seconds of convergence in the paper's reference 5, the least to the most. Ours are "
-            "the medians with S1 at the radio's rate and at 155 Mbit/s. Figure 2 has the time "
-            "until the *new* rate is reached, as its times of seconds can have no other meaning. "
-            "Ours have it there too, with S1 at 155 Mbit/s alone. Figure 3 has the time until the "
-            "old rate. Only rates and round trips of that study's network are known. Here both "
-            "ways are links with these rates, so ours are the same from W-CDMA to LTE and back. "
-            "Ours include an interruption of 0.1 s, part of which the burst of forwarded data "
-            "makes up for. The zeros of that study include none."
+            "The table shows the convergence times in seconds of the paper's reference 5, as a "
+            "range. Our values are the medians with S1 at the radio's rate and at 155 Mbit/s. "
+            "Figure 2 shows the time until the *new* rate is reached, because its times of "
+            "several seconds can have no other meaning. Our values for Figure 2 have the same "
+            "meaning, and S1 is at 155 Mbit/s only. Figure 3 shows the time until the old rate "
+            "is reached again. Only the rates and round trips of the network of reference 5 are "
+            "known. Here W-CDMA and LTE are links with these rates, so our values are the same "
+            "in both directions of the handover. Our values include an interruption of 0.1 s. "
+            "The burst of forwarded data makes up for a part of this interruption. The zeros of "
+            "reference 5 cannot include an interruption."
         ),
         table=Table.of(
             records,
@@ -170,7 +173,10 @@ def bicast_times(runs: Runs[Effort]) -> Section:
     return Section(
         name="note2",
         title="Note 2: when bicasting begins",
-        text="1 to 1 Mbit/s, S1 at 155 Mbit/s. A window of 65,536 bytes is 524 ms at 1 Mbit/s.",
+        text=(
+            "The rate is 1 Mbit/s before and after the handover, and S1 has 155 Mbit/s. The "
+            "sending of a window of 65,536 bytes takes 524 ms at 1 Mbit/s."
+        ),
         table=Table.of(
             records,
             {
@@ -219,10 +225,12 @@ def stacks(runs: Runs[Effort]) -> Section:
         name="stacks",
         title="What in a stack of 2006 makes long recoveries",
         text=(
-            "1 to 1 Mbit/s, 10 ms, S1 at 155 Mbit/s. The paper has 41 retransmissions and 9.3 s "
-            "with bicasting from 10 ms before, 8.91 s from 50 ms before. *Gaps acknowledged late*: "
-            "the receiver also delays the ACK of data that fill a part of a gap, by up to 200 ms. "
-            "RFC 1122 allows this, and RFC 2581 advises against it."
+            "The rate is 1 Mbit/s before and after the handover, the round trip is 10 ms, and S1 "
+            "has 155 Mbit/s. If bicasting begins 10 ms before the command, the paper has 41 "
+            "retransmissions and 9.3 s. If bicasting begins 50 ms before the command, the paper "
+            "has 8.91 s. *Gaps acknowledged late*: the receiver also delays the ACK of data that "
+            "fill a part of a gap, by up to 200 ms. RFC 1122 allows this, and RFC 2581 advises "
+            "against it."
         ),
         table=Table.of(
             records,
@@ -257,9 +265,11 @@ def arithmetic() -> Section:
         name="arithmetic",
         title="The paper's long times by its own numbers",
         text=(
-            "Figure 4 with bicasting over the fast S1. *By hand*: 1 s of silence, then 200 ms of a "
-            "delayed ACK and the time of a segment for each retransmission. Segments are sent one "
-            "at a time, and each is acknowledged late."
+            "The table repeats the values of Figure 4 with bicasting over the fast S1. *By "
+            "hand*: a calculated sum of 1 s of silence and a time for each retransmission. This "
+            "time is a delayed ACK of 200 ms and the transmission time of a segment. The "
+            "calculation assumes that segments are sent one at a time and that each ACK is "
+            "delayed."
         ),
         table=Table.of(
             records,
@@ -287,9 +297,12 @@ def appendix_b(runs: Runs[Effort]) -> Section:
     return Section(
         name="appendix-b",
         title="Appendix B: sequence numbers",
-        text="1 to 1 Mbit/s, 10 ms. The target sends forwarded packets first (two queues).",
+        text=(
+            "The rate is 1 Mbit/s before and after the handover, and the round trip is 10 ms. "
+            "The target base station sends forwarded packets first (two queues)."
+        ),
         figures={
-            "Data acknowledged, and segments sent again, around the handover.": figures.sequences(
+            "Acknowledged data and retransmitted segments around the handover.": figures.sequences(
                 drawn
             )
         },

@@ -74,11 +74,12 @@ def section(runs: Runs[Effort]) -> Section:
         name="today",
         title="The question for today",
         text=(
-            f"Linux 6.12 over {RTT_MS:g} ms, with the same rate before and after and wires of 10 "
-            "Gbit/s. The buffer is 200 ms at the source and 500 ms at the target. The interruption "
-            "is 100 ms, and bicasting begins 10 ms before. Multipath TCP has a path over each cell "
-            "and no handover. The source's cell is gone from the same instant on. The old rate of "
-            "Multipath TCP is that of one cell."
+            f"The sender is Linux 6.12, and the round trip is {RTT_MS:g} ms. The radio rate is "
+            "the same before and after the handover, and the wires have 10 Gbit/s. The buffer is "
+            "200 ms at the source and 500 ms at the target. The interruption is 100 ms, and "
+            "bicasting begins 10 ms before the command. Multipath TCP has a path over each cell "
+            "and no handover. The path over the source cell is lost at the time of the handover. "
+            "For Multipath TCP the old rate is the rate of one cell."
         ),
         table=Table.of(
             records,

@@ -80,13 +80,13 @@ def section(runs: Runs[Effort]) -> Section:
         name="kernel",
         title=title,
         text=(
-            f"CUBIC in [Linux {VERSION}](../models/kernel.md) and in ours, uncoupled, at {NEAR} m "
-            f"in sight, for {LENGTH_S} s in {seeds} places. Carriers have 400 MHz. Buffers are as "
-            "in Linux: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one scheduler "
-            "(`default`). It uses a path with the backup flag only if no other path works. Its "
-            "path manager is the one in the kernel, which opens a subflow from each address, or a "
-            "program informed of the connections (`pm_type` 1), such as `mptcpd`. Medians, least "
-            "and most in brackets."
+            f"CUBIC in [Linux {VERSION}](../models/kernel.md) and in fadeout, uncoupled, at "
+            f"{NEAR} m in LOS, for {LENGTH_S} s at {seeds} positions. Carriers have 400 MHz. "
+            "Buffers are as in Linux: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one "
+            "scheduler (`default`). Linux uses a path with the backup flag only if no other path "
+            "works. Its path manager is the one in the kernel, which opens a subflow from each "
+            "address, or a program informed of the connections (`pm_type` 1), such as `mptcpd`. "
+            "Values are medians, with the range in brackets."
         ),
         table=Table.of(
             [_record(point, numbers) for point, numbers in found.items()],

@@ -129,10 +129,11 @@ def section(runs: Runs[Effort]) -> Section:
         name="replication",
         title="Uplink beside an independent replication",
         text=(
-            "Others ran the public script of the paper's first author again, on another simulator. "
-            "It is an uplink of 400 MHz. The cells show the replication's goodput and ours in "
-            f"Mbit/s ({runs.effort.swept} places of either sight). For the single path one "
-            "assumption changes in each row. No number is fitted."
+            "Others ran the public script of the paper's first author again, on another "
+            "simulator. The script simulates an uplink of 400 MHz. The cells show the "
+            f"replication's goodput and ours in Mbit/s, at {runs.effort.swept} positions in LOS "
+            f"and {runs.effort.swept} in NLOS. In the rows of the single path, each row changes "
+            "one assumption. No number is fitted."
         ),
         table=Table.of(
             records,

@@ -107,8 +107,9 @@ def beside(found: Found) -> Section:
         name="beside",
         title="Mbit/s beside the paper's",
         text=(
-            "The rates that the paper's text implies, and ours: the mean over all places, and over "
-            "those in sight and out of it."
+            "*Paper*: the rate that the paper's text implies. *Goodput*: our mean over all UE "
+            "positions. *In sight* and *out of it*: our means over the positions in LOS and in "
+            "NLOS."
         ),
         table=Table.of(
             records,
@@ -134,9 +135,9 @@ def over_distance(found: Found) -> Section:
         name="distance",
         title="Throughput and latency over distance",
         text=(
-            "The column *by 2nd* has the rate of the second path. *RTT*: mean of all samples, and "
-            "of the second path's smoothed round-trip time. *Places*: in sight and out of it "
-            "together."
+            "The column *by 2nd* shows the rate of the second path. *RTT*: mean of all RTT "
+            "samples. *2nd RTT*: mean of the second path's smoothed round-trip time. *Places*: "
+            "number of UE positions in LOS and in NLOS together."
         ),
         table=Table.of(
             [
@@ -156,9 +157,9 @@ def over_distance(found: Found) -> Section:
             },
         ),
         figures={
-            "Goodput over that of 28 GHz alone, and mean round-trip time, by distance (the paper's "
-            "Figure 3). With LTE on the left, with 73 GHz on the right. Bars: 95 % confidence "
-            "intervals.": figures.gain_and_rtt(gains, rtts)
+            "Goodput relative to that of 28 GHz alone, and mean round-trip time, by distance "
+            "(the paper's Figure 3). The second path is LTE on the left and 73 GHz on the right. "
+            "Bars: 95 % confidence intervals.": figures.gain_and_rtt(gains, rtts)
         },
         is_headline=True,
     )
@@ -203,9 +204,10 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
         name="held_up",
         title="What holds the coupled algorithms up with LTE",
         text=(
-            f"28 GHz and LTE, {runs.effort.swept} places of either sight. *28 GHz idle*: share of "
-            f"time in which less than {FULL_WINDOW:.0%} of that path's window is in flight. "
-            "*Waiting*: data that wait at the receiver for older data at the end of the run."
+            f"The paths are 28 GHz and LTE, at {runs.effort.swept} positions in LOS and "
+            f"{runs.effort.swept} in NLOS. *28 GHz idle*: share of the time in which less than "
+            f"{FULL_WINDOW:.0%} of the window of the 28 GHz path is in flight. *Waiting*: data "
+            "that wait at the receiver for older data at the end of the run."
         ),
         table=Table.of(
             records,
@@ -224,7 +226,7 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
             },
         ),
         figures={
-            f"One run at {NEAR} m, in sight: round-trip time of the LTE path, data in flight on 28 "
+            f"One run at {NEAR} m in LOS: round-trip time of the LTE path, data in flight on 28 "
             "GHz, and data that reach the application in order.": figures.inside(
                 {
                     variant.name: results
@@ -262,15 +264,17 @@ def assumptions(runs: Runs[Effort]) -> Section:
             *(f"alone, {distance} m" for distance in SWEPT_M),
             *(f"{short(setup)}, {distance} m" for distance, setup in points),
         ],
-        f"One changed at a time, {runs.effort.swept} places of either sight. *Alone*: goodput of "
-        "28 GHz alone in Mbit/s under the same change. The others are gains over that in the same "
-        "places. The rows on line of sight weigh the places of the first row by another law.",
+        f"Each row changes one assumption, at {runs.effort.swept} positions in LOS and "
+        f"{runs.effort.swept} in NLOS. *Alone*: goodput in Mbit/s of the 28 GHz path as the only "
+        "path, with the same change. The other columns show the gain of two paths over this "
+        "goodput at the same positions. The rows on line of sight weigh the places of the first "
+        "row by another law.",
         published=[*(IMPLIED[d, SINGLE].format_map(PUBLISHED["derived"]) for d in SWEPT_M)]
         + [PAPER_GAINS.get(point, "-") for point in points],
         figures={
-            "Gain over 28 GHz alone when one assumption changes. Dotted: as in the scenario. "
-            "Grey: about the paper's; for BALIA all below 1. Bars: 95 % confidence intervals, "
-            "where there are enough places.": figures.sweep(shown)
+            "Gain over 28 GHz alone when one assumption changes. Dotted: the unchanged scenario. "
+            "Grey: the approximate range of the paper, and for BALIA all gains below 1. Bars: 95 "
+            "% confidence intervals, where there are enough positions.": figures.sweep(shown)
         },
         conclusion=reached(shown),
     )
@@ -321,13 +325,13 @@ STUDY = Study(
     folder=FOLDER,
     title="Multipath TCP over 28 GHz with LTE or 73 GHz",
     introduction="""\
-One download over a 28 GHz cell alone (CUBIC), and over this and a second cell with Multipath TCP.
-The user walks across at 2 m/s. *Uncoupled* is CUBIC on each path. Half of the places are in sight
-and half are not. All cells stand on one mast, so each place is in sight of all cells or of no cell.
-Means weigh the places by the line-of-sight probability at 28 GHz. *Gain* is the goodput over that
-of the single path in the same places, as the ratio of the means. Intervals (±) are 95 % confidence
-intervals (stratified jackknife) over places. The paper prints no tables of this experiment, so the
-claims in its text are checked.
+A UE downloads over a 28 GHz cell alone (CUBIC), and over this cell and a second cell with Multipath
+TCP. The user walks across at 2 m/s. *Uncoupled* is CUBIC on each path. Half of the UE positions are
+in LOS and half in NLOS. All cells stand on one mast, so each position is in LOS of all cells or of
+no cell. Means weight the positions by the LOS probability at 28 GHz. *Gain* is the mean goodput
+divided by the mean goodput of the single path at the same positions. Intervals (±) are 95 %
+confidence intervals (stratified jackknife) over positions. The paper prints no tables of this
+experiment, so the claims in its text are checked.
 """,
     full=Effort(seeds=12, other_seeds=5, swept_seeds=2, duration_s=20),
     quick=Effort(seeds=2, other_seeds=1, swept_seeds=1, duration_s=2),

@@ -27,8 +27,9 @@ def checks(found: Found, delays: Delays) -> Section:
         name="checks",
         title="Checks",
         text=(
-            "These checks must hold under all assumptions. Table 2 is arithmetic, a shorter "
-            "interval is quicker, and the bytes of UPT over its time are the threshold."
+            "These checks must hold under all assumptions. Table 2 follows from arithmetic, and "
+            "a shorter TTI gives a shorter ramp. The UPT's bytes divided by the UPT time are the "
+            "threshold."
         ),
         table=Table.of(
             [{"check": name, "holds": holds, "found": text} for name, holds, text in rows],
@@ -115,7 +116,7 @@ def claims(found: Found) -> Section:
     return Section(
         name="claims",
         title="What the paper concludes",
-        text="Reductions that the text states, beside ours.",
+        text="The table compares the reductions that the paper states with ours.",
         table=Table.of(
             [
                 {"_text": text, "claim": key, "published": float(stated[key]), "ours": value}

@@ -47,10 +47,11 @@ def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Secti
         name="saturation",
         title="The rate of the radio",
         text=(
-            "The rate is set so that 21 Mbit/s arrive above TCP, as the paper sets its scheme by "
-            "the rate that arrives. The smaller the blocks, the greater the share of headers. The "
-            "last column has LTE's usual 60 ms between RLC status reports. At 0.1 ms the window of "
-            "512 PDUs, one an interval, is empty before the next report."
+            "The radio's rate is set so that the application receives 21 Mbit/s, because the "
+            "paper chooses its MCS by the received rate. Smaller transport blocks have a larger "
+            "share of headers. The last column shows the rate with LTE's usual 60 ms between RLC "
+            "status reports. With a TTI of 0.1 ms and one PDU in each TTI, the window of 512 "
+            "PDUs is used up before the next status report."
         ),
         table=Table.of(
             [
@@ -81,10 +82,10 @@ STUDY = Study(
     folder=Path(__file__).parent,
     title="TCP slow start over LTE with short intervals",
     introduction=f"""\
-A contribution to 3GPP RAN2 on latency reduction, beside the same experiment here. One phone
+This study repeats an experiment of a contribution to 3GPP RAN2 on latency reduction. One phone
 downloads over LTE at {SATURATION_MBPS:g} Mbit/s, with transmission time intervals (TTI) of 1, 0.5
-and 0.1 ms. It has an opportunity for a scheduling request (SR) every 5 TTI or every TTI. The whole
-stack is simulated, from TCP to HARQ. The choices are listed in the study's README.md.
+and 0.1 ms. The phone has an opportunity for a scheduling request (SR) every 5 TTI or every TTI. The
+whole stack is simulated, from TCP to HARQ. The study's README.md lists the assumptions.
 """,
     full=Effort(seeds=20, packets=5_000, packets_with_errors=100_000),
     quick=Effort(seeds=3, packets=1_000, packets_with_errors=20_000),

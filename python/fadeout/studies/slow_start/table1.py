@@ -57,10 +57,13 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
         name="table1",
         title="Table 1: reaching 90 % of the saturation rate",
         text=(
-            "*Ramp*: throughput over 25 ms, stamped at the start of the window, is 90 % of 21 "
-            "Mbit/s. *UPT*: the data that arrived since the request, over the time since then, "
-            "reach the same rate. The columns have the time, and the data that arrived until then. "
-            f"Each cell has the paper's number, our mean of {seeds} seeds, and the ratio of both."
+            "*Ramp*: the first time at which the throughput is 90 % of 21 Mbit/s. This "
+            "throughput is a mean over 25 ms, and its time is the start of this window. *UPT*: "
+            "the first time at which the user-perceived throughput is 90 % of 21 Mbit/s. The "
+            "user-perceived throughput is the data received since the request, divided by the "
+            "time since the request. The columns show this time in ms, and the data received by "
+            f"this time in kB. Each cell has the paper's number, our mean of {seeds} seeds, and "
+            "the ratio of our mean to the paper's number."
         ),
         table=Table(
             columns=["TTI, SR period", *COLUMNS.values()],
@@ -78,14 +81,14 @@ def table1(found: Found, downloads: Mapping[Setting, Download], seeds: int) -> S
         ),
         figures={
             f"Throughput with a scheduling request every {period} TTI (the paper's Figure "
-            f"{number}): over the 25 ms that follow (above), and since the request (below). "
-            "One run each.": figures.ramps(downloads, period)
+            f"{number}): mean over the next 25 ms (above), and mean since the request (below). "
+            "Each line is one run.": figures.ramps(downloads, period)
             for number, period in ((1, 5), (2, 1))
         },
         conclusion=(
             f"The paper's {wrong['upt_kb']:g} kB at {wrong['tti_ms']:g} ms, {wrong['sr_tti']} TTI "
-            f"contradict its own {wrong['upt_ms']:g} ms: together they are more than the "
-            f"saturation rate. {wrong['upt_kb_consistent']:g} kB would agree."
+            f"contradict its own {wrong['upt_ms']:g} ms: together they give more than the "
+            f"saturation rate. A value of {wrong['upt_kb_consistent']:g} kB would be consistent."
         ),
         is_headline=True,
     )
@@ -104,8 +107,9 @@ def readings(found: Found) -> Section:
         name="readings",
         title="How the throughput is read",
         text=(
-            "The same runs, read in other ways: ramp in ms and kB, and the time of UPT, which only "
-            "time zero can move."
+            "The table evaluates the same runs with other definitions. Each cell has the ramp in "
+            "ms and kB, and the UPT time. Only the definition of time zero can change the UPT "
+            "time."
         ),
         table=Table(
             columns=["reading", *(setting.name for setting in SETTINGS)],
@@ -180,9 +184,9 @@ def assumptions(found: Found) -> Section:
     return assumptions_section(
         moved,
         [*(s.name for s in SETTINGS), "ramp factor", "UPT factor"],
-        "Time of the ramp and of UPT in ms when one assumption changes. The last columns are the "
-        "factors on both, geometric means of the six settings. The bytes are in "
-        "`tables/assumptions.csv` too.",
+        "The table shows the ramp time and the UPT time in ms when one assumption changes. The "
+        "last two columns show by which factor the change multiplies each time, as the geometric "
+        "mean of the six settings. The file `tables/assumptions.csv` also has the bytes.",
         published=[*published, "", ""],
         is_headline=True,
         named=lambda change: [change.assumption, change.value],

@@ -75,10 +75,11 @@ def table2(delays: Delays) -> Section:
         name="table2",
         title="Table 2: delay of the air interface",
         text=(
-            "Mean delay in ms of single packets that meet every phase of the frame alike. Each "
-            "cell has the paper's number, its Appendix A evaluated, and ours. Appendix A has half "
-            "an interval for the wait for the next opportunity. The paper prints the rows with a "
-            "period of 1 TTI without it. Ours agree with the appendix."
+            "The table shows the mean delay in ms of single packets, which arrive in all phases "
+            "of the frame with equal probability. Each cell has the paper's number, the value of "
+            "the formula in its Appendix A, and our value. Appendix A includes half an interval "
+            "of wait for the next opportunity. The printed rows with an SR period of 1 TTI omit "
+            "this wait. Our values agree with the appendix."
         ),
         table=Table(
             columns=["TTI, SR period", "errors", *QUANTITIES.values()],
@@ -90,10 +91,10 @@ def table2(delays: Delays) -> Section:
             data=rows,
         ),
         figures={
-            "Parts of the mean delay of single packets with 10 % errors of first transmissions, "
-            "for each interval and period of scheduling requests. Uplink above, downlink below. "
-            "*Queue* is the base station's processing and the wait for the next interval. The "
-            "total is beside each bar.": figures.parts(delays)
+            "Parts of the mean delay of single packets, for each TTI and SR period, if 10 % of "
+            "the first transmissions fail. Above: uplink. Below: downlink. *Queue* is the base "
+            "station's processing and the wait for the next TTI. The number at each bar is the "
+            "total.": figures.parts(delays)
         },
         conclusion=(
             f"The largest deviation from Appendix A is {abs(float(worst['deviation_pct'])):.2f} % "

@@ -176,9 +176,10 @@ def section(found: Mapping[str, Sequence[Numbers]]) -> Section:
         name="between-cars",
         title="Paths between cars",
         text=(
-            "Share of time in which a box is in the straight path, by geometry alone: no direct "
-            "link between vehicles (PC5) is modelled. *As far*: to the vehicle whose distance is "
-            "most nearly that of the nearest unit. In the square cars themselves have no boxes."
+            "The table shows the share of time in which an obstacle blocks the straight path. "
+            "The share follows from geometry only, because no direct link between vehicles (PC5) "
+            "is modelled. *As far*: path to the vehicle whose distance is closest to the "
+            "distance of the nearest unit. In the square the cars themselves are no obstacles."
         ),
         table=Table.of(
             records,

@@ -89,9 +89,10 @@ def section(runs: Runs[Effort]) -> Section:
         name="city",
         title=title,
         text=(
-            f"200 vehicles on a grid of streets with lights and houses for {runs.effort.city_s:g} "
-            "s, 5 units at crossings, 10 Mbit/s to each, Linux's stack. *Worst tenth*: "
-            "mean of the 20 vehicles that got least."
+            f"200 vehicles drive for {runs.effort.city_s:g} s on a grid of streets with traffic "
+            "lights and houses. Five units at crossings send 10 Mbit/s to each vehicle. The "
+            "senders use Linux's stack. *Worst tenth*: mean throughput of the 20 vehicles with "
+            "the lowest throughput."
         ),
         table=Table.of(
             records,
@@ -104,7 +105,9 @@ def section(runs: Runs[Effort]) -> Section:
                 "handovers": "{handovers:.0f}",
             },
         ),
-        figures={"Shares of vehicles that got at most so much, seed 1.": figures.shares(shares)},
+        figures={
+            "Distribution of the throughput over the vehicles, with seed 1.": figures.shares(shares)
+        },
         is_headline=True,
     )
 

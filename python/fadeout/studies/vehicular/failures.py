@@ -212,11 +212,12 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
         name="failures",
         title="One car, and what cuts its path",
         text=(
-            "The paper's Figures 3 to 5. A car passes a unit with a download that always has data. "
-            "*Cuts*: times in which deafness, a wall or blockage, or a beam takes 6 dB or more. "
-            "*Relay*: another car forwards for it, over a directional link that is deaf. *Least "
-            "window*: CUBIC's after the first 1.5 s. The last columns are throughput over CUBIC's "
-            "with the standards' stack."
+            "The table corresponds to the paper's Figures 3 to 5. A car passes a unit with a "
+            "download that always has data. *Cuts*: number of periods in which deafness, a wall, "
+            "a blockage or a misaligned beam causes a loss of 6 dB or more. *Relay*: another car "
+            "forwards the packets over a directional link with deafness. *Least window*: CUBIC's "
+            "smallest window after the first 1.5 s. The last two columns show the throughput "
+            "relative to CUBIC with the stack of the standards."
         ),
         table=Table.of(
             records,
@@ -235,8 +236,8 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
             },
         ),
         figures={
-            "Windows of one car under deafness, blockage and misalignment, with seed 1. Shades: "
-            "cuts of the path.": figures.failing(panels, LOOK_S)
+            "Congestion windows of one car under deafness, blockage and misalignment, with seed "
+            "1. Shaded: periods with a loss of 6 dB or more.": figures.failing(panels, LOOK_S)
         },
         is_headline=True,
     )

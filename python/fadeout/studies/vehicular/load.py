@@ -145,11 +145,11 @@ def section(found: Mapping[Load, Sequence[Numbers]], effort: Effort) -> Section:
         name="load",
         title="Rate and loss of cars that stand",
         text=(
-            "The paper's Figure 2 has 20 cars and 5 units, with 1 GHz at 28 GHz beside HSPA+ of "
-            "168 Mbit/s a unit. The buffer is the paper's, or a hundredth of it. The load is that "
-            "of all cars. Our 10,000 and 40,000 Mbit/s are the paper's 500 and 2,000 if it means "
-            "the load of each car. *Loss*: share of the sent packets for which a unit's buffer had "
-            "no room."
+            "The paper's Figure 2 has 20 cars and 5 units. It compares 1 GHz of bandwidth at 28 "
+            "GHz with HSPA+ of 168 Mbit/s a unit. The buffer has the paper's size, or a "
+            "hundredth of it. The load is the total load of all cars. If the paper means the "
+            "load of each car, its 500 and 2,000 Mbit/s are our 10,000 and 40,000 Mbit/s. "
+            "*Loss*: share of the sent packets that a unit's full buffer dropped."
         ),
         table=Table.of(
             records,
@@ -164,7 +164,7 @@ def section(found: Mapping[Load, Sequence[Numbers]], effort: Effort) -> Section:
             },
         ),
         figures={
-            "Rate and loss over the load of all cars.": figures.rate_and_loss(
+            "Throughput and loss by the total load of all cars.": figures.rate_and_loss(
                 of, effort.static_loads
             )
         },

@@ -19,9 +19,12 @@ def section(runs: Runs[Effort]) -> Section:
     return Section(
         name="maps",
         title="Maps",
-        text="The paper's Figures 6 and 7, as dropped with seed 1: its own say little in words.",
+        text=(
+            "The maps correspond to the paper's Figures 6 and 7, with the obstacles of seed 1. "
+            "The paper's text says little about its own maps."
+        ),
         figures={
-            f"The four places, and where the cars go in {SHOWN_S:g} s. Thick: the unit that serves "
-            "is behind a building.": figures.maps(of)
+            f"The four scenarios with the paths of the cars in {SHOWN_S:g} s. Thick line: the "
+            "serving unit is behind a building.": figures.maps(of)
         },
     )

@@ -127,7 +127,10 @@ def throughput_section(found: Found, effort: Effort) -> Section:
     return Section(
         name="throughput",
         title="Throughput of all cars over load",
-        text="Mbit/s, as in the paper's Figure 8, whose numbers it does not print.",
+        text=(
+            "The table shows the throughput in Mbit/s, as in the paper's Figure 8. The paper "
+            "does not print the values of this figure."
+        ),
         table=Table(
             columns=["place", "sender", *(f"load {load:g}" for load in effort.loads)],
             rows=[[place, sender, *row] for (place, sender), row in cells.items()],
@@ -137,7 +140,7 @@ def throughput_section(found: Found, effort: Effort) -> Section:
                 for record in records
             ],
         ),
-        figures={"Throughput of all cars over load.": figures.throughput(of, effort.loads)},
+        figures={"Total throughput of all cars by load.": figures.throughput(of, effort.loads)},
         is_headline=True,
     )
 
@@ -152,7 +155,10 @@ def rtt_section(found: Found) -> Section:
     return Section(
         name="rtt",
         title="Round-trip times at load 1",
-        text="Means over acknowledgments of each car, then over cars, in ms.",
+        text=(
+            "The table shows round-trip times in ms, as means over the acknowledgments of each "
+            "car and then over the cars."
+        ),
         table=Table(
             columns=["sender", *(place.name for place in PLACES)],
             rows=[
@@ -185,9 +191,10 @@ def classes_section(found: Found, effort: Effort) -> Section:
         name="classes",
         title="The classes of the paper's Table 2",
         text=(
-            f"Throughput over CUBIC's at load {load:g}, and timeouts of all cars in a run. The "
-            "paper states the weakness of each class in words. Casablanca's queue is not biased "
-            "here: the buffer is RLC's."
+            f"The table shows the throughput relative to CUBIC's at load {load:g}, and the number "
+            "of timeouts of all cars in a run. The paper states the weakness of each class in "
+            "words. Casablanca needs a queue that drops some packets with preference. Here the "
+            "buffer is that of RLC, which has no such preference."
         ),
         table=Table(
             columns=["sender", "class", *(place.name for place in PLACES)],
@@ -225,9 +232,10 @@ def motorway_section(found: Mapping[Scheme, Sequence[Numbers]]) -> Section:
         name="motorway",
         title="The motorway",
         text=(
-            "Cars and trucks at 50.08 km/h with the gaps of TR 37.885 on four lanes (0.12 a "
-            "metre), ON/OFF traffic, vehicles in the way. *Paper*: its Table 3. *Cuts*: paths to "
-            "the serving unit below -6 dB, of all cars in a run."
+            "Cars and trucks drive at 50.08 km/h on four lanes with the gaps of TR 37.885 (0.12 "
+            "vehicles a metre). Traffic is ON/OFF, and vehicles can block paths. *Paper*: values "
+            "of the paper's Table 3. *Cuts*: number of periods, over all cars in a run, with a "
+            "loss of more than 6 dB on the path to the serving unit."
         ),
         table=Table.of(
             records,
@@ -262,8 +270,9 @@ def prediction_section(found: Found) -> Section:
         name="predictions",
         title="Predictions",
         text=(
-            "Predictions of the serving units, in RTW-TCP's runs at load 1. Cuts are of all cars "
-            "in a run. Shares and errors are means over the runs that have them."
+            "The table evaluates the predictions of the serving units in the runs of RTW-TCP at "
+            "load 1. *Cuts*: number of blockages of all cars in a run. Shares and errors are "
+            "means over the runs in which they are defined."
         ),
         table=Table.of(
             records,
@@ -309,8 +318,9 @@ def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) ->
         [moved(change, of) for change, of in found.items()],
         ["CUBIC Mbit/s", "its timeouts", "cuts", "gain %", "RTT %"],
         (
-            "One changed at a time at urban-random and load 1. *Gain*: RTW-TCP's throughput over "
-            "CUBIC's. *RTT*: CUBIC's over RTW-TCP's. Each says whether the paper's sign holds."
+            "The scenario is urban-random at load 1, and each row changes one assumption. "
+            "*Gain*: gain of RTW-TCP's throughput over CUBIC's. *RTT*: CUBIC's round-trip time "
+            "relative to RTW-TCP's. Both columns show if the sign agrees with the paper's."
         ),
         is_headline=True,
     )
@@ -323,8 +333,8 @@ def windows_section(runs: Runs[Effort], capacity: float) -> Section:
         name="windows",
         title="Windows",
         text=(
-            "Congestion windows of the first car with seed 1 at load 1 (the paper's Figures 10 and "
-            "11)."
+            "The figure shows the congestion windows of the first car with seed 1 at load 1 (the "
+            "paper's Figures 10 and 11)."
         ),
         figures={"Congestion windows.": figures.windows(windows(runs, capacity, places), places)},
     )
@@ -345,11 +355,11 @@ STUDY = Study(
     title="TCP in cars under 28 GHz, and what knowing of blockages is worth",
     introduction="""\
 Cars in a square of 100 m with five road-side units at 28 GHz download at a given load. There are
-few or many obstacles, and cars are on streets or anywhere. From the reports of cars, units predict
-when and for how long a path will be cut, and tell the senders. RTW-TCP keeps its window through a
-blockage that is shorter than its timeout. Load 1 is the rate of one car alone. Intervals (±) are
-95 % confidence intervals over seeds, which all senders share. Gains are paired. README.md lists the
-open points of the paper and the choices made.
+few or many obstacles, and cars move on streets or anywhere in the square. From the reports of cars,
+the units predict the start and the length of blockages, and notify the senders. RTW-TCP keeps its
+window during a blockage that is shorter than its timeout. Load 1 is the throughput of one car
+alone. Intervals (±) are 95 % confidence intervals over seeds, and all senders use the same seeds.
+Gains are computed seed by seed. README.md lists the open points of the paper and the assumptions.
 """,
     full=Effort(seeds=20, duration_s=5),
     quick=Effort(

@@ -109,9 +109,9 @@ def section(found: Mapping[Point, Sequence[Numbers]]) -> Section:
         name="today",
         title="What a designer has today",
         text=(
-            "At urban-random and load 1. *Gain*: throughput over CUBIC with the standards' stack "
-            "and the same units. LTE is one macro cell of 20 MHz that all cars share. A sender "
-            "that falls back has it beside the units."
+            "The scenario is urban-random at load 1. *Gain*: gain of throughput over CUBIC with "
+            "the stack of the standards and the same units. LTE is one macro cell of 20 MHz that "
+            "all cars share. With fallback, a car can use the LTE cell in addition to the units."
         ),
         table=Table.of(
             records,
